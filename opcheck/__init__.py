@@ -1,0 +1,1 @@
+"""opcheck: will this model run on that accelerator?"""

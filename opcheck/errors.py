@@ -1,0 +1,49 @@
+"""Expected failures: one class per room, each with the exit code that the command line gives it."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What the process exits with; documented in the README and tested as a table."""
+
+    PASS = 0
+    CRASH = 1
+    USAGE = 2
+    MODEL = 3
+    DATABASE = 4
+    GATE = 10
+
+
+class OpcheckError(Exception):
+    """A failure the user can act on: what was wrong and where, and in ``hint`` what to do next."""
+
+    exit_code = ExitCode.CRASH
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(OpcheckError):
+    """The request itself cannot be understood: an unknown target, source or option value."""
+
+    exit_code = ExitCode.USAGE
+
+
+class SourceError(OpcheckError):
+    """The model cannot be found, read or built, or building it is refused."""
+
+    exit_code = ExitCode.MODEL
+
+
+class TraceError(OpcheckError):
+    """The model was built but could not be run far enough to say anything."""
+
+    exit_code = ExitCode.MODEL
+
+
+class DatabaseError(OpcheckError):
+    """A support matrix is missing, damaged or not of this version."""
+
+    exit_code = ExitCode.DATABASE

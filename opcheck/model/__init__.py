@@ -1,0 +1,1 @@
+"""Frozen values that pass between rooms; standard library only."""

@@ -1,0 +1,112 @@
+"""What one target can run: the support matrix, its conditions, and what happens to the rest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from opcheck.model.target import Target
+from opcheck.model.verdict import Confidence, Evidence, Verdict
+
+
+class Subject(StrEnum):
+    """What a test looks at."""
+
+    DTYPE = "dtype"
+    """The dtype name of a tensor argument."""
+    RANK = "rank"
+    """The number of dimensions of a tensor argument."""
+    VALUE = "value"
+    """The constant value of a non-tensor argument, as text (``True``, ``2``, ``reflect``)."""
+    SIZE = "size"
+    """The size of the tensor argument's dimension ``dim`` (negative counts from the end)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One test on one argument of a use; true when it *bites*."""
+
+    subject: Subject
+    argument: str
+    """Schema argument name; ``*`` any tensor argument, ``return`` any output tensor."""
+    one_of: frozenset[str] = frozenset()
+    """Bites when the subject is one of these."""
+    none_of: frozenset[str] = frozenset()
+    """Bites when the subject is none of these (an allow-list); unused when empty."""
+    minimum: int | None = None
+    """Bites when the subject is below this."""
+    maximum: int | None = None
+    """Bites when the subject is above this."""
+    dim: int = 0
+    """Dimension that SIZE looks at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A use of an overload that the target treats otherwise than its registration suggests."""
+
+    code: str
+    """Stable reason code: ``dtype-not-supported``, ``computed-on-host``, …"""
+    verdict: Verdict
+    """What the use becomes when every test bites; NATIVE for a caution (runs, but …)."""
+    text: str
+    """One sentence; ``{argument}``, ``{actual}`` and ``{chip}`` are filled in."""
+    confidence: Confidence
+    tests: tuple[Test, ...] = ()
+    """All must bite; none: the condition holds for every use."""
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One overload that the target registers a kernel for."""
+
+    op: str
+    """Schema spelling."""
+    evidence: tuple[Evidence, ...]
+    implementation: tuple[str, ...] = ()
+    """The vendor's own words for the kernel path: ``acl_op``, ``op_api``."""
+    keys: tuple[str, ...] = ("PrivateUse1",)
+    """Dispatch keys that the kernel is registered under."""
+    conditions: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """What the vendor's runtime does with an overload that it has no kernel for."""
+
+    to_cpu: bool
+    """True: runs on the host, if a CPU kernel exists; False: an error."""
+    text: str
+    """The vendor's own warning or error text; ``{op}`` stands for the overload."""
+    evidence: tuple[Evidence, ...]
+    disable: str = ""
+    """How to turn it into an error, where the vendor has a way."""
+
+
+@dataclass(frozen=True, slots=True)
+class SupportMatrix:
+    """Every known fact about one target, chip and torch version already chosen."""
+
+    target: Target
+    entries: Mapping[str, Entry]
+    """Registered overloads by schema spelling."""
+    conditions: Mapping[str, tuple[Condition, ...]]
+    """By overload, for overloads with or without an entry; ``*`` holds for every overload."""
+    fallback: Fallback
+    history: Mapping[str, tuple[str, str]]
+    """aten overload -> (first, last) torch ``major.minor`` that has it; an aten overload that is
+    absent is unknown to every torch looked at."""
+    extensions: Mapping[str, bool]
+    """Overloads outside aten that come from an extension library -> whether it has a CPU kernel."""
+    advisories: tuple[Condition, ...] = ()
+    """What holds for the whole target and depends on no use."""
+    database_digest: str = ""
+    """sha256 of the files that this matrix was read from, first 16 hex digits."""
+    database_date: str = ""
+    """ISO date of the newest source commit in them."""
+
+    def conditions_for(self, op: str) -> tuple[Condition, ...]:
+        """Conditions of one overload, the target-wide ones last."""
+        entry = self.entries.get(op)
+        own = entry.conditions if entry else ()
+        return (*own, *self.conditions.get(op, ()), *self.conditions.get("*", ()))

@@ -1,0 +1,123 @@
+"""The answer: findings per target, as the report contract ``opcheck.report/1`` has them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from opcheck.model.trace import Gap, Phase
+from opcheck.model.verdict import Confidence, Evidence, Verdict
+
+SCHEMA = "opcheck.report/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a verdict was given."""
+
+    code: str
+    """Stable, for machines: ``registered``, ``no-kernel``, ``dtype-not-supported``, …"""
+    text: str
+    """One sentence, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place in the model where a finding applies."""
+
+    module: str
+    file: str
+    line: int
+    inputs: tuple[str, ...]
+    """``name: dtype[shape]`` of tensor arguments, ``name=value`` of constants."""
+    decomposed_into: tuple[str, ...]
+    """Overloads that the call runs as on this target, sorted; empty where it runs as itself."""
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One operator on one target: how it fares, why, where, and how that is known."""
+
+    id: str
+    op: str
+    verdict: Verdict
+    confidence: Confidence
+    reason: Reason
+    count: int
+    phase: Phase
+    uses: tuple[Place, ...]
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCount:
+    """One overload that the target itself is asked to run, after decomposition."""
+
+    op: str
+    verdict: Verdict
+    count: int
+    phase: Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The figures of one target."""
+
+    support_rate: float | None
+    """Distinct operators native or decomposed over all, four decimals; None for an empty trace."""
+    runs: bool | None
+    operators: Mapping[Verdict, int]
+    calls: Mapping[Verdict, int]
+    islands: int
+    """Maximal runs of calls that stay on the device between fallbacks."""
+    fallback_bytes: int
+    """Bytes that cross between device and host for fallbacks, in one forward."""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetReport:
+    """Everything said about one target."""
+
+    target: str
+    vendor: str
+    chip: str
+    sdk: str
+    torch: str
+    database_digest: str
+    database_date: str
+    summary: Summary
+    findings: tuple[Finding, ...]
+    kernels: tuple[KernelCount, ...] | None
+    advisories: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What was scanned."""
+
+    source: str
+    kind: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class TraceInfo:
+    """What the findings rest on."""
+
+    mode: str
+    device_type: str
+    calls: int
+    operators: int
+    gaps: tuple[Gap, ...]
+    modules_not_called: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole answer; every format is made from it."""
+
+    opcheck_version: str
+    torch_version: str
+    model: ModelInfo
+    trace: TraceInfo
+    targets: tuple[TargetReport, ...]

@@ -1,0 +1,57 @@
+"""What a model is held against: vendor, chip, SDK release and torch version, never merged."""
+
+import re
+from dataclasses import dataclass
+
+_SPEC = re.compile(
+    r"(?P<name>[a-z0-9][a-z0-9-]*)(?:@(?P<sdk>[^+\s@]+))?(?:\+torch(?P<torch>\d+\.\d+(?:\.\d+)?))?"
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TargetSpec:
+    """A target as the user writes it: ``ascend-910b``, ``ascend-910b@26.1.0+torch2.7``."""
+
+    name: str
+    """``<vendor>-<chip>``, lower case."""
+    sdk: str = ""
+    """SDK release as its vendor names it; empty for the newest."""
+    torch: str = ""
+    """torch version; empty for the newest that the release serves."""
+
+    @classmethod
+    def parse(cls, text: str) -> "TargetSpec":
+        """Read ``name[@sdk][+torchX.Y]``; ``str()`` gives back exactly ``text``."""
+        match = _SPEC.fullmatch(text)
+        if match is None:
+            raise ValueError(f"not a target: {text!r} (want VENDOR-CHIP[@SDK][+torchX.Y])")
+        return cls(match["name"], match["sdk"] or "", match["torch"] or "")
+
+    def __str__(self) -> str:
+        sdk = f"@{self.sdk}" if self.sdk else ""
+        torch = f"+torch{self.torch}" if self.torch else ""
+        return f"{self.name}{sdk}{torch}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Target:
+    """A fully resolved target; ``str()`` is a :class:`TargetSpec` that names exactly it."""
+
+    vendor: str
+    """Folder name in the database: ``ascend``."""
+    chip: str
+    """Chip id as used in the target name: ``910b``."""
+    sdk: str
+    """SDK release: ``26.1.0``."""
+    torch: str
+    """torch version, major.minor: ``2.12``."""
+    device_type: str
+    """The name tensors report: ``npu``."""
+
+    @property
+    def name(self) -> str:
+        """The short name: ``ascend-910b``."""
+        return f"{self.vendor}-{self.chip}"
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.sdk}+torch{self.torch}"

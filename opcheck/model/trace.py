@@ -1,0 +1,182 @@
+"""What a model did: the tree of calls, where they came from, and what could not be seen."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from opcheck.model.names import OpName
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMeta:
+    """A tensor without its values."""
+
+    dtype: str
+    """torch's name without the prefix: ``float32``, ``bfloat16``, ``int64``, ``complex64``."""
+    shape: tuple[int, ...]
+    """Size of each dimension, in elements."""
+    stride: tuple[int, ...]
+    """Stride of each dimension, in elements."""
+    host: bool = False
+    """True for a tensor that stays in host memory (a CPU scalar, an index made by Python)."""
+
+    @property
+    def numel(self) -> int:
+        """Number of elements."""
+        count = 1
+        for size in self.shape:
+            count *= size
+        return count
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements, views counted as if dense."""
+        return self.numel * DTYPE_BYTES.get(self.dtype, 1)
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{','.join(map(str, self.shape))}]"
+
+
+DTYPE_BYTES: Mapping[str, int] = {
+    "bool": 1, "uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "uint32": 4, "int32": 4,
+    "uint64": 8, "int64": 8, "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8,
+    "complex32": 4, "complex64": 8, "complex128": 16, "float8_e4m3fn": 1, "float8_e5m2": 1,
+    "float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1,
+}  # fmt: skip
+"""Bytes of one element, by dtype name."""
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A non-literal argument kept as text: a dtype, layout, memory format or device."""
+
+    kind: str
+    """``dtype``, ``memory_format``, ``layout``, ``device`` or ``other``."""
+    value: str
+    """torch's name without the prefix: ``float32``, ``channels_last``, ``strided``, ``npu``."""
+
+    def __str__(self) -> str:
+        return self.value
+
+
+Value = TensorMeta | Constant | bool | int | float | str | None | tuple["Value", ...]
+"""One argument. A complex number is kept as ``str``; a list of tensors is a tuple."""
+
+
+class Composite(StrEnum):
+    """The alias-key kernel that an overload has in PyTorch, if any."""
+
+    IMPLICIT = "CompositeImplicitAutograd"
+    EXPLICIT = "CompositeExplicitAutograd"
+    NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One distinct call: an overload with one signature, and what it becomes inside PyTorch.
+
+    Nodes are shared: a signature that a hundred layers repeat is one node.
+    """
+
+    op: OpName
+    arguments: tuple[tuple[str, Value], ...]
+    """(schema argument name, value), in schema order; arguments left at their default omitted."""
+    outputs: tuple[Value, ...] = ()
+    composite: Composite | None = None
+    """Which composite kernel would run it where a target registers none; None: none exists."""
+    cpu_kernel: bool = True
+    """Whether a CPU can run it, so that a host fallback would work."""
+    children: tuple[tuple[int, int], ...] | None = ()
+    """(index into ``Trace.nodes``, how often called) of what the composite kernel calls, in order
+    of first call. ``()`` without a composite or for one that calls nothing; None: not known."""
+    note: str = ""
+    """Why ``children`` is None, or what else was seen while taking the call apart."""
+    data_dependent: bool = False
+    """The output's size or a Python number read from it depends on values that were assumed."""
+
+    def tensors(self) -> tuple[tuple[str, TensorMeta], ...]:
+        """Every tensor argument with its argument name, lists flattened, in schema order."""
+        return tuple((n, t) for n, v in self.arguments for t in _flat(v))
+
+    def output_tensors(self) -> tuple[TensorMeta, ...]:
+        """Every output tensor, lists flattened."""
+        return tuple(t for v in self.outputs for t in _flat(v))
+
+
+def _flat(value: Value) -> tuple[TensorMeta, ...]:
+    if isinstance(value, TensorMeta):
+        return (value,)
+    if isinstance(value, tuple):
+        return tuple(t for item in value for t in _flat(item))
+    return ()
+
+
+class Phase(StrEnum):
+    """When a call happens."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    OPTIMIZER = "optimizer"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Calls of one node from one place in the model."""
+
+    node: int
+    """Index into ``Trace.nodes``."""
+    module: str
+    """Module path with layer numbers as ``*``: ``model.layers.*.self_attn``; "" for the root."""
+    file: str
+    """The user's file, relative to the working directory or to its package; "" if none."""
+    line: int
+    """1-based line in ``file``; 0 if none."""
+    count: int
+    phase: Phase = Phase.FORWARD
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Gap:
+    """Something that the trace could not see; it counts as unknown."""
+
+    where: str
+    """Module path, or file:line."""
+    reason: str
+    """One sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """How often a device with one target's registrations is asked to run one overload."""
+
+    op: OpName
+    count: int
+    missing: bool
+    """True where the target registers no kernel and no composite exists: fallback or error."""
+    phase: Phase = Phase.FORWARD
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """All calls of a model on one device type."""
+
+    torch_version: str
+    """Version of the torch that recorded it, or that wrote the file, as ``2.13.0``."""
+    device_type: str
+    """``npu``, …; the name that tensors reported while the model ran."""
+    mode: str
+    """``inference`` or ``train``."""
+    nodes: tuple[Node, ...]
+    uses: tuple[Use, ...]
+    sequence: tuple[int, ...]
+    """Indices into ``uses`` in call order, one per call."""
+    gaps: tuple[Gap, ...] = ()
+    modules_not_called: tuple[str, ...] = ()
+    kernels: Mapping[str, tuple[Kernel, ...]] = field(default_factory=dict)
+    """Exact kernels asked for, keyed by ``str(Target)``; only where they were asked for."""
+    notes: tuple[str, ...] = ()
+    """What the reader should know about how this trace was made."""
+
+    @property
+    def calls(self) -> int:
+        """Number of calls that the model makes, composites counted once."""
+        return len(self.sequence)

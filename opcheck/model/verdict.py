@@ -1,0 +1,80 @@
+"""How a use fares on a target, how sure that is, and how it is known."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
+
+
+class Verdict(StrEnum):
+    """How one use fares on one target, best first."""
+
+    NATIVE = "native"
+    DECOMPOSED = "decomposed"
+    FALLBACK = "fallback"
+    UNSUPPORTED = "unsupported"
+    UNKNOWN = "unknown"
+
+    @property
+    def rank(self) -> int:
+        """Badness, for picking the worst: unsupported is worse than unknown, native is 0."""
+        match self:
+            case Verdict.NATIVE:
+                return 0
+            case Verdict.DECOMPOSED:
+                return 1
+            case Verdict.FALLBACK:
+                return 2
+            case Verdict.UNKNOWN:
+                return 3
+            case Verdict.UNSUPPORTED:
+                return 4
+            case _:
+                assert_never(self)
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the work stays on the accelerator."""
+        return self in (Verdict.NATIVE, Verdict.DECOMPOSED)
+
+
+class Confidence(StrEnum):
+    """How sure a verdict is: source code or a test, a document's list, or an inference."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+    @property
+    def rank(self) -> int:
+        """0 for high to 2 for low."""
+        return list(Confidence).index(self)
+
+
+class Method(StrEnum):
+    """How a fact became known."""
+
+    REGISTERED = "registered"
+    """The vendor's build registers (or leaves out) a kernel, or its code states the condition."""
+    DOCUMENTED = "documented"
+    """A vendor document says so."""
+    TESTED = "tested"
+    """It was run."""
+    DISPATCHER = "dispatcher"
+    """PyTorch's own registrations say so: a composite kernel, a CPU kernel, or none."""
+    INFERRED = "inferred"
+    """Concluded from a neighbouring fact."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Evidence:
+    """Where one fact was seen, precisely enough to open it."""
+
+    method: Method
+    source: str
+    """Repository or product: ``Ascend/op-plugin``, ``pytorch/pytorch``."""
+    path: str = ""
+    line: int | None = None
+    """1-based line in ``path`` at ``commit``."""
+    commit: str = ""
+    date: str = ""
+    """ISO date of the commit."""
