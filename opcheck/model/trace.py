@@ -45,6 +45,7 @@ DTYPE_BYTES: Mapping[str, int] = {
 }  # fmt: skip
 """Bytes of one element, by dtype name."""
 
+
 @dataclass(frozen=True, slots=True)
 class Constant:
     """A non-literal argument kept as text: a dtype, layout, memory format or device."""
