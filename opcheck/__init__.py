@@ -1,1 +1,1 @@
-"""opcheck: will this model run on that accelerator?"""
+"""Will this model run on that accelerator, where will it not, and how do you know?"""
