@@ -1,0 +1,49 @@
+"""What the database says by itself, without a model: its targets, and one operator on a target."""
+
+from dataclasses import dataclass
+
+from opcheck.model.matrix import Condition
+from opcheck.model.report import Reason
+from opcheck.model.target import Target
+from opcheck.model.verdict import Confidence, Evidence, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRow:
+    """One chip of one vendor, at the newest release that the database has for it."""
+
+    target: Target
+    releases: tuple[str, ...]
+    """SDK releases in the database, newest first."""
+    torch_versions: tuple[str, ...]
+    """torch versions, ``major.minor``, that the newest release serves, newest first."""
+    registered: int
+    """Overloads that the target registers a kernel for."""
+    date: str
+    """ISO date of the newest source commit."""
+    device_name: str
+    """What the vendor calls the chip: ``Ascend 910B``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One overload on one target: how it fares, and everything that bears on it."""
+
+    target: Target
+    op: str
+    """Schema spelling."""
+    verdict: Verdict
+    """For a use that meets none of ``conditions``."""
+    confidence: Confidence
+    reason: Reason
+    implementation: tuple[str, ...]
+    """The vendor's own words for the kernel path: ``acl_op``, ``op_api``."""
+    conditions: tuple[Condition, ...]
+    """Uses that fare otherwise."""
+    evidence: tuple[Evidence, ...]
+    branches: tuple[tuple[str, ...], ...]
+    """What a composite runs as, one tuple of overloads for each way it can go, sorted."""
+    registered_in: tuple[str, ...]
+    """Releases of this vendor that register it, oldest first."""
+    torch_range: tuple[str, str] | None
+    """First and last torch version that has the overload; None: not known."""

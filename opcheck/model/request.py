@@ -1,0 +1,25 @@
+"""What the user asks for: one model held against some targets."""
+
+from dataclasses import dataclass
+
+from opcheck.model.target import TargetSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRequest:
+    """One scan, before anything was loaded or looked up."""
+
+    source: str
+    """A file, a directory or a name, as the user wrote it."""
+    targets: tuple[TargetSpec, ...]
+    """Empty: the newest release of every target in the database."""
+    inputs: tuple[str, ...] = ()
+    """``ids=1x128:int64``, read by the source room."""
+    exact: bool = False
+    """Record the kernels asked for on every target, not only where that is free."""
+    timeout: float | None = None
+    """Seconds for loading and running the model; None: no limit."""
+    memory: float | None = None
+    """GiB for the process that loads and runs the model; None: no limit."""
+    trust: bool = False
+    """Whether pickled code in the source may run."""
