@@ -1,0 +1,57 @@
+"""What a source kind is, and what it gives: something to run, and the inputs to run it on."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from opcheck.source.inputs import InputSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A model ready to be traced: large tensors, parameters and inputs alike, are on meta."""
+
+    module: Callable[..., Any]
+    """An ``nn.Module`` in eval mode, or another callable."""
+    args: tuple[Any, ...]
+    """Positional inputs of one call."""
+    kwargs: Mapping[str, Any]
+    """Named inputs of the same call."""
+    kind: str
+    """The ``name`` of the source kind that gave it."""
+    digest: str
+    """sha256 of the file or config, first 16 hex digits; empty for a live module."""
+    notes: tuple[str, ...] = ()
+    """What was chosen for the user, one sentence each: the class, the inputs, a fallback taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """What the user asked of every source kind."""
+
+    inputs: tuple[InputSpec, ...] = field(default=())
+    """``--input``, in the order given."""
+    trust: bool = False
+    """Whether code stored inside the file may be run (unpickling)."""
+
+
+class Source(ABC):
+    """One kind of model file or name; importing its module must not import torch."""
+
+    name: ClassVar[str]
+    """What reports call the kind."""
+    help: ClassVar[str]
+    """The form the user writes, as ``--help`` lists it."""
+
+    @classmethod
+    @abstractmethod
+    def claims(cls, text: str) -> bool:
+        """Whether ``text`` is of this kind; decided without torch and without running anything."""
+
+    def check(self, text: str, options: LoadOptions) -> None:  # noqa: B027  # nothing to check
+        """Raise what can be known to be wrong without torch; called before a worker starts."""
+
+    @abstractmethod
+    def load(self, text: str, options: LoadOptions) -> Loaded:
+        """Build the model without its weights, and make its inputs."""
