@@ -1,0 +1,108 @@
+"""torchvision without its binary: operator schemas that let its Python models import and run."""
+
+import importlib.machinery
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+_ROI = "float spatial_scale, SymInt pooled_height, SymInt pooled_width"
+_SHAPE = "SymInt batch_size, SymInt channels, SymInt height, SymInt width"
+_DEFORM = (
+    "Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride_h, "
+    "SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, "
+    "SymInt groups, SymInt offset_groups, bool use_mask"
+)
+SCHEMAS = (
+    "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+    "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+    "box_iou_rotated(Tensor boxes1, Tensor boxes2) -> Tensor",
+    f"roi_align(Tensor input, Tensor rois, {_ROI}, int sampling_ratio, bool aligned) -> Tensor",
+    f"_roi_align_backward(Tensor grad, Tensor rois, {_ROI}, {_SHAPE}, int sampling_ratio, "
+    "bool aligned) -> Tensor",
+    "qroi_align(Tensor input, Tensor rois, float input_scale, int input_zero_point, "
+    f"float rois_scale, int rois_zero_point, {_ROI}, int sampling_ratio, bool aligned) -> Tensor",
+    f"roi_pool(Tensor input, Tensor rois, {_ROI}) -> (Tensor, Tensor)",
+    f"_roi_pool_backward(Tensor grad, Tensor rois, Tensor argmax, {_ROI}, {_SHAPE}) -> Tensor",
+    f"ps_roi_align(Tensor input, Tensor rois, {_ROI}, int sampling_ratio) -> (Tensor, Tensor)",
+    f"_ps_roi_align_backward(Tensor grad, Tensor rois, Tensor channel_mapping, {_ROI}, "
+    f"int sampling_ratio, {_SHAPE}) -> Tensor",
+    f"ps_roi_pool(Tensor input, Tensor rois, {_ROI}) -> (Tensor, Tensor)",
+    f"_ps_roi_pool_backward(Tensor grad, Tensor rois, Tensor channel_mapping, {_ROI}, {_SHAPE})"
+    " -> Tensor",
+    f"deform_conv2d({_DEFORM}) -> Tensor",
+    f"_deform_conv2d_backward(Tensor grad, {_DEFORM}) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+    "_cuda_version() -> int",
+)
+"""As torchvision's own library defines them."""
+
+_LIBRARIES: list[torch.library.Library] = []  # registrations live as long as their Library
+
+
+def prepare() -> str:
+    """Make ``import torchvision`` work; a note where its binary could not be used, else ``""``.
+
+    To be called before torchvision is imported. Without the binary, torchvision still registers
+    its own shape rules over these schemas; nothing computes, so only shapes can be asked.
+    """
+    binary = _binary()
+    if binary is None or _LIBRARIES:
+        return ""
+    try:
+        torch.ops.load_library(str(binary))
+    except OSError:
+        _define()
+        _skip_loading(binary)
+        return "torchvision's binary does not load beside this torch: only its schemas were used"
+    return ""
+
+
+def settle() -> None:
+    """Give ``torchvision::nms`` a shape outside export too: every box kept, the upper bound.
+
+    To be called after the model was imported: torchvision's own rule, registered then, only
+    answers where sizes are symbolic.
+    """
+    for name in ("nms", "qnms"):
+        if hasattr(torch.ops.torchvision, name):
+            torch.library.register_fake(f"torchvision::{name}", _keep_all, allow_override=True)
+
+
+def _binary() -> Path | None:
+    spec = importlib.util.find_spec("torchvision")
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent
+    names = (f"_C{suffix}" for suffix in importlib.machinery.EXTENSION_SUFFIXES)
+    return next((folder / name for name in names if (folder / name).exists()), None)
+
+
+def _define() -> None:
+    library = torch.library.Library("torchvision", "FRAGMENT")
+    for schema in SCHEMAS:
+        library.define(schema)
+    # torchvision compares it with torch's CUDA version; -1 says "built without"
+    library.impl("_cuda_version", lambda: -1, "CompositeExplicitAutograd")
+    library.impl("box_iou_rotated", _pairs, "Meta")  # the one without a rule in torchvision
+    _LIBRARIES.append(library)
+
+
+def _skip_loading(binary: Path) -> None:
+    """Have torchvision believe that its library was loaded; it asks nothing else."""
+    load: Callable[[Any], None] = torch.ops.load_library
+
+    def load_library(path: Any) -> None:
+        if Path(path) != binary:
+            load(path)
+
+    torch.ops.load_library = load_library  # type: ignore[method-assign]  # by design, see above
+
+
+def _keep_all(dets: torch.Tensor, scores: torch.Tensor, iou_threshold: float) -> torch.Tensor:
+    return dets.new_empty(dets.shape[0], dtype=torch.int64)
+
+
+def _pairs(boxes1: torch.Tensor, boxes2: torch.Tensor) -> torch.Tensor:
+    return boxes1.new_empty(boxes1.shape[0], boxes2.shape[0])
