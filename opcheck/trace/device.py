@@ -1,0 +1,167 @@
+"""Tensors that say they are on the accelerator and hold only what a trace needs.
+
+Private torch API used here, checked on 2.13.0: ``torch.utils.backend_registration.
+_setup_privateuseone_for_python_backend`` (device guard and hooks from Python; absent before 2.10,
+where only the name is set), ``torch._C._get_privateuse1_backend_name`` and
+``torch.Tensor._make_wrapper_subclass``. ``tests/trace/test_private_api.py`` fails when they move.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from opcheck.errors import TraceError
+from opcheck.model.trace import TensorMeta
+
+_UNNAMED = "privateuseone"
+
+
+def prepare(device_type: str) -> torch.device:
+    """Make this process know ``device_type`` as its PrivateUse1 device; once per process.
+
+    Raises:
+        TraceError: the process already uses PrivateUse1 under another name.
+    """
+    current = torch._C._get_privateuse1_backend_name()
+    if current == _UNNAMED:
+        _register(device_type)
+    elif current != device_type:
+        raise TraceError(
+            f"this process already uses torch's PrivateUse1 device as {current!r}, "
+            f"so a model cannot be traced for {device_type!r} in it",
+            hint="scan from the command line or in a fresh process",
+        )
+    return torch.device(device_type, 0)
+
+
+def _register(device_type: str) -> None:
+    from torch.utils import backend_registration
+
+    setup = getattr(backend_registration, "_setup_privateuseone_for_python_backend", None)
+    if setup is None:
+        torch.utils.rename_privateuse1_backend(device_type)
+        torch.utils.generate_methods_for_privateuse1_backend()
+        return
+    setup(device_type)
+
+
+class Spec:
+    """dtype, shape and strides of a tensor; interned, so that equal specs are one object."""
+
+    __slots__ = ("dtype", "meta", "nbytes", "numel", "shape", "stride")
+
+    _known: dict[tuple[torch.dtype, tuple[int, ...], tuple[int, ...]], "Spec"] = {}
+
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+    numel: int
+    nbytes: int
+    meta: TensorMeta
+
+    @classmethod
+    def of(cls, dtype: torch.dtype, shape: Sequence[int], stride: Sequence[int]) -> "Spec":
+        """Give the one spec with these fields; ``stride`` in elements."""
+        key = (dtype, tuple(shape), tuple(stride))
+        found = cls._known.get(key)
+        if found is None:
+            found = cls._known[key] = cls._new(*key)
+        return found
+
+    @classmethod
+    def _new(cls, dtype: torch.dtype, shape: tuple[int, ...], stride: tuple[int, ...]) -> "Spec":
+        spec = object.__new__(cls)
+        spec.dtype, spec.shape, spec.stride = dtype, shape, stride
+        spec.meta = TensorMeta(str(dtype).removeprefix("torch."), shape, stride)
+        spec.numel = spec.meta.numel
+        spec.nbytes = spec.numel * dtype.itemsize
+        return spec
+
+    @classmethod
+    def like(cls, tensor: Tensor) -> "Spec":
+        """Give the spec of any strided tensor."""
+        return cls.of(tensor.dtype, tensor.shape, tensor.stride())
+
+    def on_meta(self) -> Tensor:
+        """Make a tensor of this spec on torch's meta device: no memory, no values."""
+        return torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="meta")
+
+    def zeros(self) -> Tensor:
+        """Make a tensor of this spec in host memory, filled with zeros."""
+        made = torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="cpu")
+        return made.zero_()
+
+
+class DeviceTensor(torch.Tensor):
+    """A tensor on the traced device: its spec, and its values where they are known and small."""
+
+    spec: Spec
+    value: Tensor | None
+
+    __torch_function__ = torch._C._disabled_torch_function_impl
+
+    @classmethod
+    def __torch_dispatch__(
+        cls,
+        func: Any,
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Refuse: such a tensor computes nothing once its trace is over."""
+        if func is torch.ops.aten._has_compatible_shallow_copy_type.default:
+            return True  # asked by ``Tensor.data = ...``, see :func:`become`
+        raise TraceError(
+            f"{func} was called on a tensor that belongs to a finished trace",
+            hint="the model kept it as an attribute; build the model anew",
+        )
+
+    @property
+    def data(self) -> "DeviceTensor":  # type: ignore[override]  # torch's getter drops the subclass
+        """The same tensor outside autograd."""
+        return device_tensor(self.spec, self.value, self.device)
+
+    @data.setter
+    def data(self, new: Tensor) -> None:
+        become(self, new if isinstance(new, DeviceTensor) else adopt(new, self.device))
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return f"tensor(..., device='{self.device}', size={self.spec.shape}, dtype={self.dtype})"
+
+    def __deepcopy__(self, memo: Any) -> "DeviceTensor":
+        value = None if self.value is None else self.value.clone()
+        return device_tensor(self.spec, value, self.device)
+
+
+_make = torch.Tensor._make_wrapper_subclass
+
+
+def device_tensor(spec: Spec, value: Tensor | None, device: torch.device) -> DeviceTensor:
+    """Make a tensor of ``spec`` on ``device``; ``value`` is a CPU tensor of the same spec."""
+    offset = 0 if value is None else value.storage_offset()
+    made: Any = _make(
+        DeviceTensor, spec.shape, spec.stride, offset, None, spec.dtype, torch.strided, device
+    )
+    made.spec = spec
+    made.value = value
+    return made  # type: ignore[no-any-return]  # torch types the factory as Tensor
+
+
+def adopt(tensor: Tensor, device: torch.device) -> DeviceTensor:
+    """Take a bare tensor (made by a C++ kernel, or on meta) as one of ours."""
+    if isinstance(tensor, DeviceTensor):
+        return tensor
+    return device_tensor(Spec.like(tensor), None, device)
+
+
+_set_data = torch.Tensor.data.__set__  # type: ignore[attr-defined]  # a C getset descriptor
+
+
+def become(tensor: DeviceTensor, other: DeviceTensor) -> None:
+    """Give ``tensor`` the spec and values of ``other``, as ``set_`` and ``resize_`` do."""
+    if tensor.spec is not other.spec:
+        _set_data(tensor, device_tensor(other.spec, other.value, tensor.device))
+    tensor.spec = other.spec
+    tensor.value = other.value

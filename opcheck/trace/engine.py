@@ -1,0 +1,109 @@
+"""What the tree of calls and the exact run share: a dispatch mode that answers for the device.
+
+The run happens below autograd (``torch._C._AutoDispatchBelowAutograd``, checked on 2.13.0), so
+that composites arrive whole without inference tensors, whose version counters break some models.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from types import CodeType
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._ops import OpOverload
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from opcheck.model.trace import Gap
+from opcheck.trace.assume import Assumption
+from opcheck.trace.device import DeviceTensor, Spec, device_tensor
+from opcheck.trace.leaf import Leaves
+from opcheck.trace.modules import ModuleStack
+from opcheck.trace.place import Site, from_stack
+from opcheck.trace.signature import Call, take_apart
+
+
+class Engine(TorchDispatchMode):
+    """Runs a model on the traced device; a subclass decides what to keep of each call."""
+
+    supports_higher_order_operators = True
+
+    def __init__(self, device: torch.device, modules: ModuleStack) -> None:
+        super().__init__()
+        self.device = device
+        self.modules = modules
+        self.gaps: dict[Gap, None] = {}
+        self.leaves = Leaves(device, self._note_assumption)
+        self._last_assumption: Assumption | None = None
+        self._storages: dict[int, DeviceTensor] = {}
+        self._until: CodeType | None = None
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # torch 2.13 wraps __torch_dispatch__ so that Dynamo is imported (a second) on first use.
+        return False
+
+    @contextmanager
+    def running(self, until: CodeType | None = None) -> Iterator[None]:
+        """Answer for the device inside the block; ``until`` ends the search for user frames."""
+        self._until = until
+        with ExitStack() as stack:
+            stack.enter_context(torch.no_grad())
+            stack.enter_context(torch._C._AutoDispatchBelowAutograd())
+            stack.enter_context(self.modules.watching())
+            stack.enter_context(self)
+            yield
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Answer one call."""
+        if not isinstance(func, OpOverload):
+            return self.higher_order(func, args, dict(kwargs or {}))
+        call = take_apart(func, args, kwargs, self.adopt)
+        if not call.ours and (call.device is None or call.device.type != self.device.type):
+            return func(*call.args, **call.kwargs)
+        return self.answer(call)
+
+    def answer(self, call: Call) -> Any:
+        """Give the outputs of a call that involves the device."""
+        raise NotImplementedError
+
+    def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Give the outputs of a higher-order operator."""
+        raise NotImplementedError
+
+    def adopt(self, bare: Tensor) -> DeviceTensor:
+        """Take a bare tensor as ours; one that shares a known storage gets its values back."""
+        spec = Spec.like(bare)
+        owner = self._storages.get(bare.untyped_storage()._cdata)
+        if owner is None or owner.value is None or bare.device.type == "meta":
+            return device_tensor(spec, None, self.device)
+        value = owner.value.as_strided(spec.shape, spec.stride, bare.storage_offset())
+        return device_tensor(spec, value, self.device)
+
+    def site(self) -> Site:
+        """The user's line that made the call being answered."""
+        return from_stack(2, self._until)
+
+    def gap(self, where: str, reason: str) -> None:
+        """Note something that was not seen."""
+        self.gaps[Gap(where, reason)] = None
+
+    def _note_assumption(self, call: Call, assumption: Assumption) -> None:
+        self._last_assumption = assumption
+        if assumption.steers:
+            file, line = from_stack(1, self._until)
+            where = f"{file}:{line}" if file else self.modules.current or "(the model)"
+            name = call.func.name()
+            self.gap(where, f"{name} reads a value that depends on data; {assumption.text} here")
+
+    def took_assumption(self) -> bool:
+        """Whether the last answer rested on an assumption; asking forgets it."""
+        taken = self._last_assumption is not None
+        self._last_assumption = None
+        return taken

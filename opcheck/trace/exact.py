@@ -1,0 +1,88 @@
+"""Which overloads a device with just one target's registrations is asked to run, and how often."""
+
+from collections import Counter
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_map
+
+from opcheck.model.names import OpName
+from opcheck.model.trace import Kernel
+from opcheck.trace.device import DeviceTensor
+from opcheck.trace.dispatcher import OverloadFacts, facts, run_composite
+from opcheck.trace.engine import Engine
+from opcheck.trace.higher_order import branches
+from opcheck.trace.leaf import Plan
+from opcheck.trace.modules import ModuleStack
+from opcheck.trace.signature import Call
+
+
+class Exact(Engine):
+    """Walks the dispatcher's rule while the model runs: registered, else composite, else missing.
+
+    A composite really runs in place of its kernel, so what follows sees its strides. What one
+    signature runs as is remembered, unless values decide it.
+    """
+
+    def __init__(
+        self, device: torch.device, modules: ModuleStack, registered: frozenset[str]
+    ) -> None:
+        super().__init__(device, modules)
+        self._registered = registered
+        self._counts: Counter[tuple[OpName, bool]] = Counter()
+        self._memo: dict[tuple[Any, ...], tuple[Counter[tuple[OpName, bool]], Plan]] = {}
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Overloads that reach the device or are missing on it, sorted."""
+        return tuple(
+            Kernel(op, count, missing)
+            for (op, missing), count in sorted(self._counts.items(), key=lambda i: i[0])
+        )
+
+    def answer(self, call: Call) -> Any:
+        """Run the call as the target would."""
+        known = facts(call.func)
+        asked = call.ours or known.backend_select
+        if asked and str(known.name) in self._registered:
+            self._counts[(known.name, False)] += 1
+            return self.leaves.run(call)
+        if known.composite is not None:
+            return self._composite(call, known)
+        if asked:
+            self._counts[(known.name, True)] += 1
+            return self.leaves.run(call)
+        return self.leaves.run(call)
+
+    def _composite(self, call: Call, known: OverloadFacts) -> Any:
+        remembered = self._memo.get(call.key)
+        if remembered is not None and not call.known:
+            counts, plan = remembered
+            self._counts.update(counts)
+            return self.leaves.replay(plan, call)
+        outer, self._counts = self._counts, Counter()
+        assert known.composite is not None
+        try:
+            with self:
+                result = run_composite(call.func, known.composite, call.args, call.kwargs)
+        except NotImplementedError:
+            if self._counts:
+                raise
+            self._counts[(known.name, True)] += 1
+            result = self.leaves.run(call)
+        finally:
+            inner, self._counts = self._counts, outer
+            self._counts.update(inner)
+        if not call.known and not self.took_assumption():
+            self._memo[call.key] = (inner, self.leaves.plan_of(result, call))
+        return tree_map(self._ours, result)
+
+    def _ours(self, value: Any) -> Any:
+        bare = isinstance(value, Tensor) and type(value) is not DeviceTensor
+        return self.adopt(value) if bare and value.device.type == self.device.type else value
+
+    def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run what the operator holds."""
+        with self:
+            return branches(func, args, kwargs)

@@ -1,0 +1,232 @@
+"""What one call returns when it runs whole, as a native kernel would: values or just specs.
+
+Strides follow one convention everywhere: a leaf returns those that the CPU kernel gives, since
+later calls (``contiguous``, ``view``) depend on them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_map
+
+from opcheck.trace.assume import Assumption, assumption_for
+from opcheck.trace.device import DeviceTensor, Spec, become, device_tensor
+from opcheck.trace.signature import Call
+from opcheck.trace.standin import CPU_STRIDES, stand_in
+
+WHOLE_LIMIT = 1 << 20
+"""Largest integer or boolean tensor, in elements, whose values are kept."""
+FLOAT_LIMIT = 1 << 12
+"""Largest floating-point tensor, in elements, whose values are kept."""
+PROBE_LIMIT = 1 << 24
+"""Largest sum of elements for which a kernel is run on zeros just to see what it returns."""
+
+
+class Unseen(Exception):  # noqa: N818  # the reason a trace stops here, not a fault of anybody's
+    """A call whose result cannot be known without the device or its extension."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Same:
+    """The output is the caller's own tensor, which then has this spec."""
+
+    index: int
+    spec: Spec
+
+
+@dataclass(frozen=True, slots=True)
+class _Constant:
+    """The output is no tensor."""
+
+    value: Any
+
+
+Plan = Spec | _Same | _Constant | list["Plan"]
+"""How to make the outputs of a signature again without running anything."""
+
+
+def small(spec: Spec) -> bool:
+    """Whether the values of such a tensor are worth keeping."""
+    return spec.numel <= (FLOAT_LIMIT if spec.dtype.is_floating_point else WHOLE_LIMIT)
+
+
+class Leaves:
+    """Runs calls whole, and remembers per signature what they return."""
+
+    def __init__(self, device: torch.device, assumed: Callable[[Call, Assumption], None]) -> None:
+        self._device = device
+        self._assumed = assumed
+        self._plans: dict[tuple[Any, ...], Plan | None] = {}
+
+    def run(self, call: Call) -> Any:
+        """Give the outputs of the call, on the traced device or, if it says so, on the host.
+
+        Raises:
+            Unseen: nothing here can tell what it returns.
+            Exception: whatever torch raises for arguments that the operator refuses.
+        """
+        key = call.key
+        if key in self._plans:
+            plan = self._plans[key]
+        else:
+            plan = self._plans[key] = self._plan(call)
+        if call.known and (plan is None or _all_small(plan)):
+            return self._real(call)
+        if plan is None:
+            return self._assume(call)
+        return self.replay(plan, call)
+
+    def replay(self, plan: Plan, call: Call) -> Any:
+        """Make the planned outputs for this call's own tensors."""
+        match plan:
+            case Spec():
+                return self._output(plan, call)
+            case _Same(index, spec):
+                tensor = call.tensors[index]
+                if isinstance(tensor, DeviceTensor):
+                    become(tensor, device_tensor(spec, None, self._device))
+                return tensor
+            case _Constant(value):
+                return value
+            case list():
+                return [self.replay(item, call) for item in plan]
+
+    def plan_of(self, result: Any, call: Call) -> Plan:
+        """Describe outputs so that :meth:`replay` can make them again."""
+        if isinstance(result, Tensor):
+            for index, tensor in enumerate(call.tensors):
+                if tensor is result:
+                    return _Same(index, Spec.like(tensor))
+            return Spec.like(result)
+        if isinstance(result, (list, tuple)):
+            return [self.plan_of(item, call) for item in result]
+        return _Constant(result)
+
+    def _output(self, spec: Spec, call: Call) -> Tensor:
+        if call.device is not None and call.device.type == "cpu":
+            if spec.numel > PROBE_LIMIT * 4:
+                return spec.on_meta()
+            return spec.zeros()
+        return device_tensor(spec, None, self._device)
+
+    def _plan(self, call: Call) -> Plan | None:
+        """Find out what this signature returns; None where that depends on values."""
+        if assumption_for(call) is not None:
+            return None
+        func = stand_in(call.func) or call.func
+        elements = sum(t.numel() for t in call.tensors)
+        if call.func.name() in CPU_STRIDES and elements <= PROBE_LIMIT:
+            return self._probe(func, call, _zeros)
+        try:
+            return self._probe(func, call, _on_meta)
+        except NotImplementedError as error:
+            if elements > PROBE_LIMIT or not call.tensors:
+                raise Unseen(_first_line(error)) from error
+        try:
+            return self._probe(func, call, _zeros)
+        except NotImplementedError as error:
+            raise Unseen(_first_line(error)) from error
+
+    def _probe(self, func: Any, call: Call, make: Callable[[Tensor], Tensor]) -> Plan:
+        args, kwargs, made = _converted(call, make, "meta" if make is _on_meta else "cpu")
+        probe = Call(func, args, kwargs, call.key, made, call.ours, call.device, False)
+        return self.plan_of(func(*args, **kwargs), probe)
+
+    def _real(self, call: Call) -> Any:
+        args, kwargs, made = _converted(call, _value, "cpu")
+        result = (stand_in(call.func) or call.func)(*args, **kwargs)
+        return self._wrap(result, call, made)
+
+    def _wrap(self, result: Any, call: Call, made: list[Tensor]) -> Any:
+        if isinstance(result, Tensor):
+            for tensor, value in zip(call.tensors, made, strict=True):
+                if value is result:
+                    return self._refreshed(tensor, value)
+            if call.device is not None and call.device.type == "cpu":
+                return result
+            spec = Spec.like(result)
+            keep = result.device.type == "cpu" and small(spec)
+            return device_tensor(spec, result if keep else None, self._device)
+        if isinstance(result, (list, tuple)):
+            return [self._wrap(item, call, made) for item in result]
+        return result
+
+    def _refreshed(self, tensor: Tensor, value: Tensor) -> Tensor:
+        if isinstance(tensor, DeviceTensor):
+            become(tensor, device_tensor(Spec.like(value), value, self._device))
+        return tensor
+
+    def _assume(self, call: Call) -> Any:
+        assumption = assumption_for(call)
+        if assumption is None:
+            raise Unseen(f"the result of {call.func.name()} depends on values that are not known")
+        if assumption.text:
+            self._assumed(call, assumption)
+        return self._wrap(assumption.result(), call, list(call.tensors))
+
+
+def _all_small(plan: Plan) -> bool:
+    match plan:
+        case Spec():
+            return small(plan)
+        case _Same(_, spec):
+            return small(spec)
+        case list():
+            return all(_all_small(item) for item in plan)
+        case _Constant():
+            return True
+
+
+def _on_meta(tensor: Tensor) -> Tensor:
+    if isinstance(tensor, DeviceTensor):
+        return tensor.spec.on_meta()
+    if tensor.dim() == 0 or tensor.device.type == "meta":
+        return tensor
+    return Spec.like(tensor).on_meta()
+
+
+def _zeros(tensor: Tensor) -> Tensor:
+    if isinstance(tensor, DeviceTensor):
+        return tensor.spec.zeros() if tensor.value is None else tensor.value.clone()
+    return tensor
+
+
+def _value(tensor: Tensor) -> Tensor:
+    if not isinstance(tensor, DeviceTensor):
+        return tensor
+    assert tensor.value is not None, "only called where every value is known"
+    return tensor.value
+
+
+def _converted(
+    call: Call, make: Callable[[Tensor], Tensor], device: str
+) -> tuple[tuple[Any, ...], dict[str, Any], list[Tensor]]:
+    """The call's arguments with its tensors replaced, one replacement per tensor."""
+    made: dict[int, Tensor] = {}
+
+    def convert(value: Any) -> Any:
+        if isinstance(value, Tensor):
+            if id(value) not in made:
+                made[id(value)] = make(value)
+            return made[id(value)]
+        if isinstance(value, torch.device):
+            return torch.device("cpu" if value.type == "cpu" else device)
+        if isinstance(value, torch.Generator):
+            return None
+        return value
+
+    args: tuple[Any, ...] = tree_map(convert, call.args)
+    kwargs: dict[str, Any] = tree_map(convert, call.kwargs)
+    if device == "meta":
+        kwargs.pop("pin_memory", None)
+        if call.device is not None and call.device.type == "cpu":
+            kwargs = {k: torch.device("meta") if k == "device" else v for k, v in kwargs.items()}
+            args = tuple(torch.device("meta") if isinstance(a, torch.device) else a for a in args)
+    return args, kwargs, [made[id(tensor)] for tensor in call.tensors]
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n", 1)[0]

@@ -1,0 +1,109 @@
+"""The module that is running, which modules never ran, and what to do when one fails."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from torch import Tensor, nn
+
+from opcheck.model.trace import Gap
+
+_NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.|$)")
+
+
+def pattern(path: str) -> str:
+    """A module path with its numbers as ``*``: ``layers.3.attn`` -> ``layers.*.attn``."""
+    return _NUMBER.sub("*", path)
+
+
+class ModuleStack:
+    """Follows calls of a model's modules; with ``recover`` a failing one does not end the run."""
+
+    def __init__(self, model: nn.Module, recover: bool = False) -> None:
+        self._paths: dict[int, str] = {}
+        for path, module in model.named_modules(remove_duplicate=True):
+            self._paths[id(module)] = path
+        self._names = {path: pattern(path) for path in self._paths.values()}
+        self._keep = model
+        self._recover = recover
+        self._called: set[int] = set()
+        self._told: set[int] = set()
+        self.current = ""
+        """Path of the innermost running module, layer numbers as ``*``."""
+        self.gaps: list[Gap] = []
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Follow every module call inside the block."""
+        original: Callable[..., Any] = nn.Module.__call__
+
+        def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+            path = self._paths.get(id(module))
+            if path is None:
+                return original(module, *args, **kwargs)
+            self._called.add(id(module))
+            outer = self.current
+            self.current = self._names[path]
+            try:
+                return original(module, *args, **kwargs)
+            except Exception as error:
+                if not self._recover:
+                    raise
+                return self._instead(path, args, kwargs, error)
+            finally:
+                self.current = outer
+
+        nn.Module.__call__ = call  # type: ignore[method-assign]  # restored below
+        try:
+            yield
+        finally:
+            nn.Module.__call__ = original  # type: ignore[method-assign]  # as it was
+
+    def not_called(self) -> tuple[str, ...]:
+        """Outermost modules whose forward never ran, sorted; containers of called ones excluded."""
+        called = {path for key, path in self._paths.items() if key in self._called}
+        idle = sorted(
+            path
+            for path in self._paths.values()
+            if path and not any(c == path or c.startswith(path + ".") for c in called)
+        )
+        outermost: list[str] = []
+        for path in idle:
+            if not outermost or not path.startswith(outermost[-1] + "."):
+                outermost.append(path)
+        return tuple(outermost)
+
+    def _instead(self, path: str, args: Any, kwargs: Any, error: Exception) -> Any:
+        """Note the failure and let the first tensor through, so that the rest is still seen."""
+        if len(self.gaps) >= _MOST_GAPS:
+            raise error
+        if id(error) not in self._told:
+            self._told.add(id(error))
+            self.gaps.append(Gap(path or "(the model)", reason_of(error)))
+        for value in (*args, *kwargs.values()):
+            found = _first_tensor(value)
+            if found is not None:
+                return found
+        raise error
+
+
+_MOST_GAPS = 50
+
+
+def reason_of(error: BaseException) -> str:
+    """An exception as one sentence."""
+    text = str(error).strip().split("\n", 1)[0].strip()
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _first_tensor(value: Any) -> Tensor | None:
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, (list, tuple)):
+        items: Any = value
+    elif isinstance(value, dict):
+        items = value.values()
+    else:
+        return None
+    return next((t for t in map(_first_tensor, items) if t is not None), None)

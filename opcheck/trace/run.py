@@ -1,0 +1,190 @@
+"""Runs a model on the traced device and gives its trace."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+
+from opcheck.errors import TraceError
+from opcheck.model.trace import Gap, Kernel, Node, Trace, Use
+from opcheck.trace.device import prepare
+from opcheck.trace.engine import Engine
+from opcheck.trace.exact import Exact
+from opcheck.trace.leaf import Unseen
+from opcheck.trace.modules import ModuleStack, reason_of
+from opcheck.trace.swap import on_device, swapped
+from opcheck.trace.tree import Tree
+
+Progress = Callable[[str], None]
+
+
+def trace_model(
+    model: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    *,
+    device_type: str,
+    exact: Mapping[str, frozenset[str]] | None = None,
+    progress: Progress = lambda _: None,
+) -> Trace:
+    """Record every overload that one forward of ``model`` asks of a device.
+
+    Args:
+        model: a module, or any callable on tensors.
+        args: positional inputs; tensors of any device, those on meta have no values.
+        kwargs: keyword inputs.
+        device_type: what tensors say they are on: ``npu``.
+        exact: for each target (its text), the overloads that it registers; the trace then holds
+            the exact kernels asked of it.
+        progress: told one short line per step.
+
+    Raises:
+        TraceError: the model fails before it does anything, so its inputs do not fit.
+    """
+    device = prepare(device_type)
+    module = model if isinstance(model, nn.Module) else _Function(model)
+    with _inference(module), swapped(module, device):
+        progress("recording the operators")
+        tree, failure = _forward(module, args, kwargs, lambda m: Tree(device, m))
+        kernels: dict[str, tuple[Kernel, ...]] = {}
+        done: dict[frozenset[str], tuple[Kernel, ...]] = {}
+        for target, registered in (exact or {}).items():
+            if failure is not None:
+                break
+            if registered not in done:
+                progress(f"counting the kernels that {target} is asked for")
+                run, missed = _forward(
+                    module, args, kwargs, lambda m, r=registered: Exact(device, m, r)
+                )
+                done[registered] = run.kernels if missed is None else ()
+            kernels[target] = done[registered]
+    return _trace(tree, device_type, kernels)
+
+
+class _Function(nn.Module):
+    """A plain callable as a module."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self._function = function
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+
+@contextmanager
+def _inference(module: nn.Module) -> Iterator[None]:
+    """Evaluation mode and fixed random numbers inside the block; both as before after it."""
+    modes = [(m, m.training) for m in module.modules()]
+    module.eval()
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            yield
+    finally:
+        for part, training in modes:
+            part.training = training
+
+
+def _forward(
+    module: nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    make: Callable[[ModuleStack], Any],
+) -> tuple[Any, Exception | None]:
+    """Run once; where that fails, once more letting failing modules pass their input on."""
+    engine, error = _once(module, args, kwargs, make(ModuleStack(module)))
+    if error is None:
+        return engine, None
+    if _refused_at_once(engine, error):
+        raise _inputs_refused(module, args, kwargs, engine, error) from error
+    engine, again = _once(module, args, kwargs, make(ModuleStack(module, recover=True)))
+    if again is not None:
+        where = engine.modules.current or "(the model)"
+        engine.gap(where, f"the run ended here: {reason_of(again)}")
+    return engine, error
+
+
+def _once(
+    module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any], engine: Engine
+) -> tuple[Engine, Exception | None]:
+    inputs = on_device((tuple(args), dict(kwargs)), engine.device)
+    try:
+        with engine.running(until=_once.__code__):
+            module(*inputs[0], **inputs[1])
+    except TraceError:
+        raise
+    except Exception as error:  # the user's model failed; the caller decides what that means
+        return engine, error
+    return engine, None
+
+
+def _refused_at_once(engine: Engine, error: Exception) -> bool:
+    """Nothing was computed before the failure, and it is not one of ours: the inputs do not fit."""
+    if isinstance(error, Unseen):
+        return False
+    return isinstance(engine, Tree) and not engine.sequence
+
+
+def _inputs_refused(
+    module: nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    engine: Engine,
+    error: Exception,
+) -> TraceError:
+    given = [f"{a.dtype}{list(a.shape)}" if isinstance(a, torch.Tensor) else repr(a) for a in args]
+    given += [
+        f"{k}={v.dtype}{list(v.shape)}" if isinstance(v, torch.Tensor) else f"{k}={v!r}"
+        for k, v in kwargs.items()
+    ]
+    return TraceError(
+        f"{type(module).__name__} refuses its inputs before anything is computed: "
+        f"{reason_of(error)} (given: {', '.join(given) or 'nothing'})",
+        hint="give inputs that it takes with --input NAME=SHAPE:DTYPE, as in --input x=1x3x224x224",
+    )
+
+
+def _trace(tree: Tree, device_type: str, kernels: Mapping[str, tuple[Kernel, ...]]) -> Trace:
+    gaps = sorted({*tree.gaps, *tree.modules.gaps})
+    nodes, uses = _reachable(tree.nodes, tree.uses)
+    return Trace(
+        torch_version=torch.__version__.partition("+")[0],
+        device_type=device_type,
+        mode="inference",
+        nodes=nodes,
+        uses=uses,
+        sequence=tuple(tree.sequence),
+        gaps=tuple(Gap(g.where, g.reason) for g in gaps),
+        modules_not_called=tree.modules.not_called(),
+        kernels=dict(kernels),
+    )
+
+
+def _reachable(
+    nodes: tuple[Node, ...], uses: tuple[Use, ...]
+) -> tuple[tuple[Node, ...], tuple[Use, ...]]:
+    """Drop nodes of calls that failed before they counted, and number the rest anew."""
+    wanted: set[int] = set()
+    todo = [use.node for use in uses]
+    while todo:
+        index = todo.pop()
+        if index not in wanted:
+            wanted.add(index)
+            todo += [child for child, _ in nodes[index].children or ()]
+    order = {old: new for new, old in enumerate(sorted(wanted))}
+    return tuple(_renumbered(nodes[old], order) for old in order), tuple(
+        Use(order[u.node], u.module, u.file, u.line, u.count, u.phase) for u in uses
+    )
+
+
+def _renumbered(node: Node, order: Mapping[int, int]) -> Node:
+    if not node.children:
+        return node
+    children = tuple((order[child], count) for child, count in node.children)
+    return Node(
+        node.op, node.arguments, node.outputs, node.composite, node.cpu_kernel,
+        children, node.note, node.data_dependent,
+    )  # fmt: skip

@@ -1,0 +1,58 @@
+"""A model's parameters and buffers put on the traced device for one run, then given back."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_map
+
+from opcheck.trace.device import DeviceTensor, Spec, device_tensor
+from opcheck.trace.leaf import small
+
+
+def on_device(value: Any, device: torch.device) -> Any:
+    """Put every tensor in nested inputs on the device; small ones keep their values."""
+    return tree_map(lambda v: _moved(v, device) if isinstance(v, Tensor) else v, value)
+
+
+def _moved(tensor: Tensor, device: torch.device) -> Tensor:
+    if isinstance(tensor, DeviceTensor) or tensor.layout is not torch.strided:
+        return tensor
+    spec = Spec.like(tensor)
+    keep = tensor.device.type == "cpu" and small(spec) and type(tensor) in (Tensor, nn.Parameter)
+    return device_tensor(spec, tensor.detach().clone() if keep else None, device)
+
+
+@contextmanager
+def swapped(model: nn.Module, device: torch.device) -> Iterator[None]:
+    """Have every parameter and buffer of ``model`` on the device inside the block.
+
+    Shared tensors stay shared. Nothing of the model's own tensors is copied or changed.
+    """
+    moved: dict[int, Tensor] = {}
+    undo: list[tuple[dict[str, Any], str, Any]] = []
+    with torch.no_grad():
+        for module in model.modules():
+            for table in (module._parameters, module._buffers):
+                for name, tensor in table.items():
+                    if tensor is None or isinstance(tensor, DeviceTensor):
+                        continue
+                    undo.append((table, name, tensor))
+                    table[name] = _shared(tensor, moved, device)
+    try:
+        yield
+    finally:
+        for table, name, tensor in undo:
+            table[name] = tensor
+
+
+def _shared(tensor: Tensor, moved: dict[int, Tensor], device: torch.device) -> Tensor:
+    found = moved.get(id(tensor))
+    if found is None:
+        found = moved[id(tensor)] = _moved(tensor, device)
+        if isinstance(tensor, nn.Parameter) and isinstance(found, DeviceTensor):
+            # What makes ``isinstance(t, nn.Parameter)`` true of a subclass, without a dispatch.
+            found._is_param = True  # type: ignore[attr-defined]  # torch sets it the same way
+    return found

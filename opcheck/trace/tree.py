@@ -1,0 +1,211 @@
+"""The tree of calls: every signature once, with what it becomes inside PyTorch."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_map
+
+from opcheck.model.names import OpName
+from opcheck.model.trace import Composite, Node, Use, Value
+from opcheck.trace.device import DeviceTensor, device_tensor
+from opcheck.trace.dispatcher import OverloadFacts, facts, run_composite
+from opcheck.trace.engine import Engine
+from opcheck.trace.higher_order import branches
+from opcheck.trace.leaf import Unseen
+from opcheck.trace.modules import ModuleStack, reason_of
+from opcheck.trace.place import Site
+from opcheck.trace.signature import Call, named_arguments, to_value
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A node while the trace is being made."""
+
+    op: OpName
+    arguments: tuple[tuple[str, Value], ...]
+    composite: Composite | None = None
+    cpu_kernel: bool = True
+    children: dict[int, int] | None = None
+    outputs: tuple[Value, ...] = ()
+    note: str = ""
+    data_dependent: bool = False
+
+    def node(self) -> Node:
+        """The finished value."""
+        children = None if self.children is None else tuple(self.children.items())
+        return Node(
+            self.op, self.arguments, self.outputs, self.composite, self.cpu_kernel,
+            children, self.note, self.data_dependent,
+        )  # fmt: skip
+
+
+class Tree(Engine):
+    """Records uses of nodes; a composite is taken apart the first time its signature is seen."""
+
+    def __init__(self, device: torch.device, modules: ModuleStack) -> None:
+        super().__init__(device, modules)
+        self._drafts: list[_Draft] = []
+        self._index: dict[tuple[Any, ...], int] = {}
+        self._open: list[Counter[int]] = []
+        self._uses: dict[tuple[int, str, Site], int] = {}
+        self._counts: list[int] = []
+        self.sequence: list[int] = []
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """Every distinct call, as it stands."""
+        return tuple(draft.node() for draft in self._drafts)
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """Every use, in order of first call."""
+        return tuple(
+            Use(node, module, file, line, count)
+            for ((node, module, (file, line)), count) in zip(self._uses, self._counts, strict=True)
+        )
+
+    def answer(self, call: Call) -> Any:
+        """Run the call whole and record it."""
+        index = self._index.get(call.key)
+        if index is None:
+            return self._first(call)
+        result = self.leaves.run(call)
+        if self.took_assumption():
+            self._drafts[index].data_dependent = True
+        self._record(index)
+        return result
+
+    def _first(self, call: Call) -> Any:
+        """Answer a signature that was not seen before."""
+        known = facts(call.func)
+        draft = _Draft(
+            known.name,
+            named_arguments(known.argument_names, call.args, call.kwargs),
+            known.composite,
+            known.cpu_kernel,
+        )
+        index = self._index[call.key] = len(self._drafts)
+        self._drafts.append(draft)
+        instead = self._expand(call, known, draft)
+        try:
+            result = self.leaves.run(call)
+        except Unseen as unseen:
+            if instead is None:
+                self._forget(call.key, index)
+                raise
+            draft.note = draft.note or str(unseen)
+            result = instead
+        except Exception:
+            self._forget(call.key, index)
+            raise
+        draft.data_dependent = self.took_assumption() or draft.data_dependent
+        draft.outputs = _values(result)
+        self._record(index)
+        return result
+
+    def _forget(self, key: tuple[Any, ...], index: int) -> None:
+        """Drop a call that did not happen; later drafts may already refer to earlier ones."""
+        del self._index[key]
+        if index == len(self._drafts) - 1:
+            self._drafts.pop()
+
+    def _record(self, index: int) -> None:
+        if self._open:
+            self._open[-1][index] += 1
+            return
+        key = (index, self.modules.current, self.site())
+        use = self._uses.get(key)
+        if use is None:
+            use = self._uses[key] = len(self._uses)
+            self._counts.append(0)
+        self._counts[use] += 1
+        self.sequence.append(use)
+
+    def _expand(self, call: Call, known: OverloadFacts, draft: _Draft) -> Any:
+        """Run the composite kernel on copies and keep what it calls; give what it returns."""
+        if known.composite is None:
+            draft.children = {}
+            return None
+        args, kwargs = _copies((call.args, call.kwargs))
+        children: Counter[int] = Counter()
+        self._open.append(children)
+        try:
+            with self:
+                result = run_composite(call.func, known.composite, args, kwargs)
+        except NotImplementedError as error:
+            if not children and _only_raises(error):
+                draft.composite, draft.children = None, {}
+            else:
+                draft.note = reason_of(error)
+            return None
+        except Exception as error:  # the kernel's own failure, told in the note
+            draft.note = reason_of(error)
+            return None
+        finally:
+            self._open.pop()
+        draft.children = dict(children)
+        draft.data_dependent = any(self._drafts[child].data_dependent for child in children)
+        return self._adopted(result)
+
+    def _adopted(self, result: Any) -> Any:
+        def ours(value: Any) -> Any:
+            if isinstance(value, Tensor) and value.device.type == self.device.type:
+                return self.adopt(value) if type(value) is not DeviceTensor else value
+            return value
+
+        return tree_map(ours, result)
+
+    def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record the operator, and run what it holds as its children."""
+        draft = _Draft(
+            OpName("higher_order", func.name()),
+            tuple((f"arg{i}", to_value(a)) for i, a in enumerate(args) if isinstance(a, Tensor)),
+            Composite.EXPLICIT,
+        )
+        index = len(self._drafts)
+        self._drafts.append(draft)
+        children: Counter[int] = Counter()
+        self._open.append(children)
+        try:
+            with self:
+                result = branches(func, args, kwargs)
+        except NotImplementedError as error:
+            where = self.modules.current or "(the model)"
+            self.gap(where, f"higher-order operator {func.name()}: {error}")
+            raise
+        finally:
+            self._open.pop()
+        draft.children = dict(children)
+        draft.outputs = _values(result)
+        self._record(index)
+        return result
+
+
+def _only_raises(error: NotImplementedError) -> bool:
+    """A composite kernel that exists to say "replace me", not one that met a missing kernel."""
+    return "overrideable not implemented" in str(error) or "not implemented" in str(error)
+
+
+def _values(result: Any) -> tuple[Value, ...]:
+    value = to_value(result)
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _copies(arguments: Any) -> Any:
+    """Copies of the call's device tensors, so that taking it apart mutates nothing."""
+    made: dict[int, DeviceTensor] = {}
+
+    def copy(value: Any) -> Any:
+        if type(value) is not DeviceTensor:
+            return value
+        if id(value) not in made:
+            kept = None if value.value is None else value.value.clone()
+            if kept is not None and kept.stride() != value.spec.stride:
+                kept = None
+            made[id(value)] = device_tensor(value.spec, kept, value.device)
+        return made[id(value)]
+
+    return tree_map(copy, arguments)
