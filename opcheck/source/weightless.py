@@ -39,7 +39,7 @@ def weightless() -> Iterator[None]:
     state = torch.get_rng_state()
     torch.manual_seed(0)
     try:
-        with _Weightless():
+        with _Weightless():  # type: ignore[no-untyped-call]  # torch leaves it untyped
             yield
     finally:
         torch.set_rng_state(state)
@@ -134,7 +134,7 @@ def _is_large_tensor(value: Any) -> bool:
 
 
 def _to_meta(value: Any) -> Any:
-    """A tensor's shape on meta; numbers in zero-dimensional tensors stay, as PyTorch allows."""
+    """Give the same shape on meta; a zero-dimensional tensor stays, as PyTorch allows."""
     if not isinstance(value, torch.Tensor) or value.is_meta or value.dim() == 0:
         return value
     return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=_META)

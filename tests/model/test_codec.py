@@ -1,0 +1,125 @@
+"""Values survive the way to JSON text and back, and nothing else is taken for one."""
+
+import json
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from opcheck.model.codec import MalformedError, from_json, to_json
+from opcheck.model.names import OpName
+from opcheck.model.report import Summary
+from opcheck.model.target import Target
+from opcheck.model.trace import (
+    Composite,
+    Constant,
+    Gap,
+    Kernel,
+    Node,
+    Phase,
+    TensorMeta,
+    Trace,
+    Use,
+)
+from opcheck.model.verdict import Verdict
+from opcheck.model.work import WorkRequest, WorkResult
+
+TENSOR = TensorMeta("float32", (1, 3), (3, 1))
+NODE = Node(
+    op=OpName.parse("aten::cat"),
+    arguments=(
+        ("tensors", (TENSOR, TENSOR)),
+        ("dim", -1),
+        ("scale", 0.5),
+        ("whole", 2.0),
+        ("flag", True),
+        ("mode", "reflect"),
+        ("none", None),
+        ("dtype", Constant("dtype", "float16")),
+        ("nested", ((1, 2), (TENSOR, None))),
+    ),
+    outputs=(TENSOR,),
+    composite=Composite.IMPLICIT,
+    children=((1, 2),),
+    note="näme",
+)
+LEAF = Node(OpName.parse("aten::relu"), (), children=None, data_dependent=True)
+TRACE = Trace(
+    torch_version="2.13.0",
+    device_type="npu",
+    mode="inference",
+    nodes=(NODE, LEAF),
+    uses=(Use(0, "model.layers.*", "net.py", 3, 2, Phase.BACKWARD),),
+    sequence=(0, 0),
+    gaps=(Gap("head", "not run"),),
+    kernels={"ascend-910b@26.1.0+torch2.7": (Kernel(OpName.parse("aten::cat"), 2, True),)},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sets:
+    names: frozenset[str]
+    targets: frozenset[Target]
+    rate: float | None
+    either: Gap | OpName | None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        TRACE,
+        WorkResult(TRACE, "hf", "abc", ("a note",)),
+        WorkRequest("a.py:f", "npu", ("x=1",), True, {"t": ("aten::cat", "aten::relu")}),
+        Summary(None, None, {Verdict.NATIVE: 2}, {}, 0, 0),
+        Sets(frozenset("ab"), frozenset([Target("a", "b", "1", "2.1", "npu")]), 1.0, None),
+        Sets(frozenset(), frozenset(), None, OpName.parse("aten::add.Tensor")),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_value_survives(value: Any) -> None:
+    assert from_json(type(value), json.loads(json.dumps(to_json(value)))) == value
+
+
+def test_a_list_of_numbers_keeps_their_types() -> None:
+    restored = from_json(Node, json.loads(json.dumps(to_json(NODE))))
+    assert [type(value) for _, value in restored.arguments] == [
+        type(value) for _, value in NODE.arguments
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cls", "data", "message"),
+    [
+        (Gap, None, "want Gap with 2 fields, got None"),
+        (Gap, {"Gap": ["a"]}, "want Gap with 2 fields, got {'Gap': ['a']}"),
+        (Gap, {"Use": ["a", "b"]}, "want Gap with 2 fields, got {'Use': ['a', 'b']}"),
+        (Gap, {"Gap": ["a", 1]}, "Gap.reason: want str, got 1"),
+        (Kernel, {"Kernel": [{"OpName": ["aten", "x", 0]}, 1, True, "forward"]},
+         "Kernel.op: OpName.overload: want str, got 0"),
+        (Kernel, {"Kernel": [{"OpName": ["aten", "x", ""]}, True, True, "forward"]},
+         "Kernel.count: want int, got True"),
+        (Kernel, {"Kernel": [{"OpName": ["aten", "x", ""]}, 1, True, "sideways"]},
+         "Kernel.phase: want one of forward, backward, optimizer, got 'sideways'"),
+        (TensorMeta, {"TensorMeta": ["float32", [1, "2"], [], False]},
+         "TensorMeta.shape: want int, got '2'"),
+        (TensorMeta, {"TensorMeta": ["float32", 3, [], False]},
+         "TensorMeta.shape: want a list, got 3"),
+        (Sets, {"Sets": [[], [], "x", None]},
+         "Sets.rate: want float or NoneType or int, got 'x'"),
+        (Sets, {"Sets": [[], [], 1.0, {"Target": []}]},
+         "Sets.either: want Gap or OpName or NoneType, got {'Target': []}"),
+    ],
+)  # fmt: skip
+def test_other_data_is_refused_with_its_place(cls: type, data: Any, message: str) -> None:
+    with pytest.raises(MalformedError) as caught:
+        from_json(cls, data)
+    assert str(caught.value) == message
+
+
+def test_a_large_trace_takes_no_second() -> None:
+    trace = Trace("2.13.0", "npu", "inference", (NODE,) * 3000, TRACE.uses * 3000, (7,) * 50_000)
+    started = time.perf_counter()
+    text = json.dumps(to_json(trace))
+    assert from_json(Trace, json.loads(text)) == trace
+    assert time.perf_counter() - started < 1
