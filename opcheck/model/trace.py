@@ -153,6 +153,8 @@ class Kernel:
     count: int
     missing: bool
     """True where the target registers no kernel and no composite exists: fallback or error."""
+    cpu_kernel: bool = True
+    """Whether a CPU can run it, so that a host fallback would work."""
     phase: Phase = Phase.FORWARD
 
 

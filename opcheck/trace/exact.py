@@ -18,6 +18,10 @@ from opcheck.trace.modules import ModuleStack
 from opcheck.trace.signature import Call
 
 
+_Key = tuple[OpName, bool, bool]
+"""(overload, missing on the target, known to the CPU)"""
+
+
 class Exact(Engine):
     """Walks the dispatcher's rule while the model runs: registered, else composite, else missing.
 
@@ -30,15 +34,15 @@ class Exact(Engine):
     ) -> None:
         super().__init__(device, modules)
         self._registered = registered
-        self._counts: Counter[tuple[OpName, bool]] = Counter()
-        self._memo: dict[tuple[Any, ...], tuple[Counter[tuple[OpName, bool]], Plan]] = {}
+        self._counts: Counter[_Key] = Counter()
+        self._memo: dict[tuple[Any, ...], tuple[Counter[_Key], Plan]] = {}
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
         """Overloads that reach the device or are missing on it, sorted."""
         return tuple(
-            Kernel(op, count, missing)
-            for (op, missing), count in sorted(self._counts.items(), key=lambda i: i[0])
+            Kernel(op, count, missing, runs_on_cpu)
+            for (op, missing, runs_on_cpu), count in sorted(self._counts.items())
         )
 
     def answer(self, call: Call) -> Any:
@@ -46,12 +50,12 @@ class Exact(Engine):
         known = facts(call.func)
         asked = call.ours or known.backend_select
         if asked and str(known.name) in self._registered:
-            self._counts[(known.name, False)] += 1
+            self._counts[(known.name, False, known.cpu_kernel)] += 1
             return self.leaves.run(call)
         if known.composite is not None:
             return self._composite(call, known)
         if asked:
-            self._counts[(known.name, True)] += 1
+            self._counts[(known.name, True, known.cpu_kernel)] += 1
             return self.leaves.run(call)
         return self.leaves.run(call)
 
@@ -69,7 +73,7 @@ class Exact(Engine):
         except NotImplementedError:
             if self._counts:
                 raise
-            self._counts[(known.name, True)] += 1
+            self._counts[(known.name, True, known.cpu_kernel)] += 1
             result = self.leaves.run(call)
         finally:
             inner, self._counts = self._counts, outer
