@@ -14,7 +14,6 @@ from torch import Tensor
 from opcheck.trace.device import DeviceTensor
 from opcheck.trace.signature import Call
 
-
 _MASKS = (torch.bool, torch.uint8)
 _LARGE = 1 << 22
 """Elements above which an assumed index is kept without values."""

@@ -7,7 +7,7 @@ where only the name is set), ``torch._C._get_privateuse1_backend_name`` and
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -41,8 +41,8 @@ def _register(device_type: str) -> None:
 
     setup = getattr(backend_registration, "_setup_privateuseone_for_python_backend", None)
     if setup is None:
-        torch.utils.rename_privateuse1_backend(device_type)
-        torch.utils.generate_methods_for_privateuse1_backend()
+        backend_registration.rename_privateuse1_backend(device_type)
+        backend_registration.generate_methods_for_privateuse1_backend()
         return
     setup(device_type)
 
@@ -52,7 +52,7 @@ class Spec:
 
     __slots__ = ("dtype", "meta", "nbytes", "numel", "shape", "stride")
 
-    _known: dict[tuple[torch.dtype, tuple[int, ...], tuple[int, ...]], "Spec"] = {}
+    _known: ClassVar[dict[tuple[torch.dtype, tuple[int, ...], tuple[int, ...]], "Spec"]] = {}
 
     dtype: torch.dtype
     shape: tuple[int, ...]
@@ -100,10 +100,10 @@ class DeviceTensor(torch.Tensor):
     spec: Spec
     value: Tensor | None
 
-    __torch_function__ = torch._C._disabled_torch_function_impl
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # C
 
     @classmethod
-    def __torch_dispatch__(
+    def __torch_dispatch__(  # type: ignore[override]  # torch types it more narrowly than it calls
         cls,
         func: Any,
         types: Sequence[type],
@@ -119,7 +119,7 @@ class DeviceTensor(torch.Tensor):
         )
 
     @property
-    def data(self) -> "DeviceTensor":  # type: ignore[override]  # torch's getter drops the subclass
+    def data(self) -> "DeviceTensor":
         """The same tensor outside autograd."""
         return device_tensor(self.spec, self.value, self.device)
 
@@ -127,7 +127,7 @@ class DeviceTensor(torch.Tensor):
     def data(self, new: Tensor) -> None:
         become(self, new if isinstance(new, DeviceTensor) else adopt(new, self.device))
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, **_: Any) -> str:  # type: ignore[override]  # torch passes contents
         return f"tensor(..., device='{self.device}', size={self.spec.shape}, dtype={self.dtype})"
 
     def __deepcopy__(self, memo: Any) -> "DeviceTensor":

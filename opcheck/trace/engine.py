@@ -29,7 +29,7 @@ class Engine(TorchDispatchMode):
     supports_higher_order_operators = True
 
     def __init__(self, device: torch.device, modules: ModuleStack) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         self.device = device
         self.modules = modules
         self.gaps: dict[Gap, None] = {}

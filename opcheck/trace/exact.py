@@ -17,7 +17,6 @@ from opcheck.trace.leaf import Plan
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.signature import Call
 
-
 _Key = tuple[OpName, bool, bool]
 """(overload, missing on the target, known to the CPU)"""
 
@@ -30,7 +29,7 @@ class Exact(Engine):
     """
 
     def __init__(
-        self, device: torch.device, modules: ModuleStack, registered: frozenset[str]
+        self, device: torch.device, registered: frozenset[str], modules: ModuleStack
     ) -> None:
         super().__init__(device, modules)
         self._registered = registered

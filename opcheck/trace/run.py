@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -47,7 +48,7 @@ def trace_model(
     module = model if isinstance(model, nn.Module) else _Function(model)
     with _inference(module), swapped(module, device):
         progress("recording the operators")
-        tree, failure = _forward(module, args, kwargs, lambda m: Tree(device, m))
+        tree, failure = _forward(module, args, kwargs, partial(Tree, device))
         kernels: dict[str, tuple[Kernel, ...]] = {}
         done: dict[frozenset[str], tuple[Kernel, ...]] = {}
         for target, registered in (exact or {}).items():
@@ -55,9 +56,8 @@ def trace_model(
                 break
             if registered not in done:
                 progress(f"counting the kernels that {target} is asked for")
-                run, missed = _forward(
-                    module, args, kwargs, lambda m, r=registered: Exact(device, m, r)
-                )
+                make = partial(Exact, device, registered)
+                run, missed = _forward(module, args, kwargs, make)
                 done[registered] = run.kernels if missed is None else ()
             kernels[target] = done[registered]
     return _trace(tree, device_type, kernels)

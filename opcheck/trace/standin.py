@@ -40,7 +40,7 @@ def _copy_from(source: Tensor, target: Tensor, non_blocking: bool = False) -> Te
     return target
 
 
-def _histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:  # noqa: A002
+def _histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     return torch.histc(x.float(), bins, min, max).to(x.dtype)
 
 
@@ -51,7 +51,9 @@ def _convolution(*args: Any, **kwargs: Any) -> Any:
 def _attention(
     query: Tensor, key: Tensor, value: Tensor, *args: Any, **kwargs: Any
 ) -> tuple[Any, ...]:
-    return torch.ops.aten._scaled_dot_product_flash_attention.default(query, key, value)
+    found: tuple[Any, ...]
+    found = torch.ops.aten._scaled_dot_product_flash_attention.default(query, key, value)
+    return found
 
 
 _KERNELS: dict[str, Callable[..., Any]] = {

@@ -35,7 +35,8 @@ def swapped(model: nn.Module, device: torch.device) -> Iterator[None]:
     undo: list[tuple[dict[str, Any], str, Any]] = []
     with torch.no_grad():
         for module in model.modules():
-            for table in (module._parameters, module._buffers):
+            tables: tuple[dict[str, Any], ...] = (module._parameters, module._buffers)
+                for table in tables:
                 for name, tensor in table.items():
                     if tensor is None or isinstance(tensor, DeviceTensor):
                         continue
@@ -54,5 +55,5 @@ def _shared(tensor: Tensor, moved: dict[int, Tensor], device: torch.device) -> T
         found = moved[id(tensor)] = _moved(tensor, device)
         if isinstance(tensor, nn.Parameter) and isinstance(found, DeviceTensor):
             # What makes ``isinstance(t, nn.Parameter)`` true of a subclass, without a dispatch.
-            found._is_param = True  # type: ignore[attr-defined]  # torch sets it the same way
+            found._is_param = True
     return found

@@ -1,0 +1,87 @@
+"""Whether a condition of the matrix bites on one use."""
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from opcheck.model.matrix import Condition, Subject, Test
+from opcheck.model.trace import Node, TensorMeta, Value
+
+Bite = tuple[str, str]
+"""(argument name, what it actually is)."""
+
+
+def bites(condition: Condition, node: Node) -> tuple[Bite, ...] | None:
+    """Give what each test of the condition bit on; None where the use keeps clear of it."""
+    found: list[Bite] = []
+    for test in condition.tests:
+        bite = _bite(test, node)
+        if bite is None:
+            return None
+        found.append(bite)
+    return tuple(found)
+
+
+def sentence(condition: Condition, bitten: tuple[Bite, ...], chip: str) -> str:
+    """The condition's sentence for this use."""
+    argument, actual = bitten[0] if bitten else ("", "")
+    text = condition.text.replace("{argument}", argument).replace("{actual}", actual)
+    return text.replace("{chip}", chip)
+
+
+def _bite(test: Test, node: Node) -> Bite | None:
+    for name, value in _subjects(test, node):
+        actual = _measure(test, value)
+        if actual is not None and _outside(test, actual):
+            return name, actual
+    return None
+
+
+def _subjects(test: Test, node: Node) -> Iterator[tuple[str, Value]]:
+    if test.argument == "return":
+        yield from (("the result", tensor) for tensor in node.output_tensors())
+    elif test.subject is Subject.VALUE:
+        yield from ((n, v) for n, v in node.arguments if test.argument in ("*", n))
+    else:
+        yield from ((n, t) for n, t in node.tensors() if test.argument in ("*", n))
+
+
+def _measure(test: Test, value: Value) -> str | None:
+    """What the test looks at, as text; None where this argument has no such thing."""
+    match test.subject:
+        case Subject.VALUE:
+            return None if isinstance(value, TensorMeta) else value_text(value)
+        case Subject.DTYPE:
+            return value.dtype if isinstance(value, TensorMeta) else None
+        case Subject.RANK:
+            return str(len(value.shape)) if isinstance(value, TensorMeta) else None
+        case Subject.SIZE:
+            if not isinstance(value, TensorMeta) or not -len(value.shape) <= test.dim < len(
+                value.shape
+            ):
+                return None
+            return str(value.shape[test.dim])
+        case _:
+            assert_never(test.subject)
+
+
+def value_text(value: Value) -> str:
+    """A constant as conditions and reports spell it: ``True``, ``2``, ``[1, 2]``, ``float64``."""
+    if isinstance(value, tuple):
+        return "[" + ", ".join(value_text(item) for item in value) + "]"
+    return str(value)
+
+
+def _outside(test: Test, actual: str) -> bool:
+    if test.one_of and actual not in test.one_of:
+        return False
+    if test.none_of and actual in test.none_of:
+        return False
+    if test.minimum is not None or test.maximum is not None:
+        try:
+            number = float(actual)
+        except ValueError:
+            return False
+        below = test.minimum is not None and number < test.minimum
+        above = test.maximum is not None and number > test.maximum
+        return below or above
+    return bool(test.one_of or test.none_of)

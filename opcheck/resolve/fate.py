@@ -1,0 +1,42 @@
+"""What becomes of one call on one target, and how that is known."""
+
+from dataclasses import dataclass, field
+
+from opcheck.model.verdict import Confidence, Evidence, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """The verdict on one node, with its reason."""
+
+    verdict: Verdict
+    code: str
+    """Stable reason code."""
+    text: str
+    """One sentence."""
+    confidence: Confidence = Confidence.HIGH
+    evidence: tuple[Evidence, ...] = ()
+    leaves: frozenset[str] = field(default_factory=frozenset)
+    """Overloads that the call ends in on this target; empty where it runs as itself."""
+    fallback_bytes: int = 0
+    """Bytes that one call moves between device and host."""
+
+    @property
+    def severity(self) -> tuple[int, int]:
+        """For choosing the worst: verdict first; of two alike, a caution over a plain answer."""
+        return self.verdict.rank, 0 if self.code in PLAIN else 1
+
+
+REGISTERED = "registered"
+THROUGH_OUT = "registered-through-out"
+DECOMPOSES = "decomposes"
+NO_DEVICE_WORK = "no-device-work"
+HOST_FALLBACK = "host-fallback"
+NO_KERNEL = "no-kernel"
+NO_KERNEL_ANYWHERE = "no-kernel-even-on-host"
+NOT_IN_TORCH = "not-in-target-torch"
+NOT_TAKEN_APART = "decomposition-not-seen"
+HOST_TENSOR = "host-tensor"
+
+PLAIN = frozenset({REGISTERED, THROUGH_OUT, DECOMPOSES, NO_DEVICE_WORK})
+"""Codes of answers without any "but"."""

@@ -1,0 +1,160 @@
+"""Fates gathered into what the report shows for one target."""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.report import Finding, KernelCount, Place, Reason, Summary, TargetReport
+from opcheck.model.trace import Kernel, TensorMeta, Trace, Use, Value
+from opcheck.model.verdict import Evidence, Verdict
+from opcheck.resolve.conditions import value_text
+from opcheck.resolve.fate import Fate
+from opcheck.resolve.version import number
+from opcheck.resolve.walk import Walk
+
+
+def resolve(trace: Trace, matrix: SupportMatrix) -> TargetReport:
+    """Hold a trace against one target."""
+    walk = Walk(trace.nodes, matrix, trace.torch_version)
+    fates = [walk.fate(use.node) for use in trace.uses]
+    kernels = trace.kernels.get(str(matrix.target))
+    target = matrix.target
+    return TargetReport(
+        target=str(target), vendor=target.vendor, chip=target.chip, sdk=target.sdk,
+        torch=target.torch,
+        database_digest=matrix.database_digest, database_date=matrix.database_date,
+        summary=_summary(trace, fates),
+        findings=_findings(trace, fates),
+        kernels=None if kernels is None else _kernels(kernels, trace, walk, matrix),
+        advisories=_advisories(trace, matrix),
+    )  # fmt: skip
+
+
+def _findings(trace: Trace, fates: list[Fate]) -> tuple[Finding, ...]:
+    groups: dict[tuple[str, ...], list[tuple[Use, Fate]]] = defaultdict(list)
+    for use, fate in zip(trace.uses, fates, strict=True):
+        op = str(trace.nodes[use.node].op)
+        groups[(op, fate.verdict, fate.code, fate.text, use.phase)].append((use, fate))
+    found = [_finding(trace, members) for members in groups.values()]
+    return tuple(sorted(found, key=lambda f: (-f.verdict.rank, f.op, f.id)))
+
+
+def _finding(trace: Trace, members: list[tuple[Use, Fate]]) -> Finding:
+    use, fate = members[0]
+    op = str(trace.nodes[use.node].op)
+    places = _places(trace, members)
+    signatures = sorted({" ".join(place.inputs) for place in places})
+    modules = sorted({place.module for place in places})
+    evidence: dict[Evidence, None] = {}
+    for _, member in members:
+        evidence.update(dict.fromkeys(member.evidence))
+    return Finding(
+        id=_identity(op, fate.code, use.phase, *signatures, "|", *modules),
+        op=op,
+        verdict=fate.verdict,
+        confidence=max((f.confidence for _, f in members), key=lambda c: c.rank),
+        reason=Reason(fate.code, fate.text),
+        count=sum(u.count for u, _ in members),
+        phase=use.phase,
+        uses=places,
+        evidence=tuple(evidence),
+    )
+
+
+def _identity(*parts: str) -> str:
+    """12 hex digits that stay the same when lines move."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+def _places(trace: Trace, members: Iterable[tuple[Use, Fate]]) -> tuple[Place, ...]:
+    counts: Counter[tuple[str, str, int, tuple[str, ...], tuple[str, ...]]] = Counter()
+    for use, fate in members:
+        inputs = tuple(argument_text(n, v) for n, v in trace.nodes[use.node].arguments)
+        key = (use.module, use.file, use.line, inputs, tuple(sorted(fate.leaves)))
+        counts[key] += use.count
+    return tuple(
+        Place(module, file, line, inputs, leaves, count)
+        for (module, file, line, inputs, leaves), count in sorted(counts.items())
+    )
+
+
+def argument_text(name: str, value: Value) -> str:
+    """One argument as reports show it: ``x: float32[1,3]`` for a tensor, ``dim=1`` for others."""
+    if isinstance(value, TensorMeta):
+        return f"{name}: {value}{' (host)' if value.host else ''}"
+    return f"{name}={value_text(value)}"
+
+
+def _summary(trace: Trace, fates: list[Fate]) -> Summary:
+    worst: dict[str, Verdict] = {}
+    calls: Counter[Verdict] = Counter()
+    for use, fate in zip(trace.uses, fates, strict=True):
+        op = str(trace.nodes[use.node].op)
+        worst[op] = max(worst.get(op, fate.verdict), fate.verdict, key=lambda v: v.rank)
+        calls[fate.verdict] += use.count
+    operators = Counter(worst.values())
+    good = sum(count for verdict, count in operators.items() if verdict.on_device)
+    return Summary(
+        support_rate=round(good / len(worst), 4) if worst else None,
+        runs=_runs(calls, bool(trace.gaps)),
+        operators={verdict: operators[verdict] for verdict in Verdict},
+        calls={verdict: calls[verdict] for verdict in Verdict},
+        islands=_islands(trace, fates),
+        fallback_bytes=sum(
+            fate.fallback_bytes * use.count
+            for use, fate in zip(trace.uses, fates, strict=True)
+            if fate.verdict is Verdict.FALLBACK
+        ),
+    )
+
+
+def _runs(calls: Mapping[Verdict, int], gaps: bool) -> bool | None:
+    if calls[Verdict.UNSUPPORTED]:
+        return False
+    if calls[Verdict.UNKNOWN] or gaps or not any(calls.values()):
+        return None
+    return True
+
+
+def _islands(trace: Trace, fates: list[Fate]) -> int:
+    """Maximal runs of calls between fallbacks."""
+    leaves = (fates[use].verdict is Verdict.FALLBACK for use in trace.sequence)
+    return sum(1 for left, _ in groupby(leaves) if not left)
+
+
+def _kernels(
+    kernels: Iterable[Kernel], trace: Trace, walk: Walk, matrix: SupportMatrix
+) -> tuple[KernelCount, ...]:
+    worst: dict[str, Verdict] = {}
+    for index, node in enumerate(trace.nodes):
+        op = str(node.op)
+        if op in matrix.entries:
+            verdict = walk.fate(index).verdict
+            worst[op] = max(worst.get(op, verdict), verdict, key=lambda v: v.rank)
+    return tuple(
+        KernelCount(str(k.op), _kernel_verdict(k, worst, matrix), k.count, k.phase)
+        for k in sorted(kernels, key=lambda k: (k.op, k.phase))
+    )
+
+
+def _kernel_verdict(kernel: Kernel, worst: Mapping[str, Verdict], matrix: SupportMatrix) -> Verdict:
+    op = str(kernel.op)
+    if not kernel.missing:
+        return worst.get(op, Verdict.NATIVE)
+    on_cpu = matrix.extensions.get(op, kernel.cpu_kernel)
+    return Verdict.FALLBACK if matrix.fallback.to_cpu and on_cpu else Verdict.UNSUPPORTED
+
+
+def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
+    told = [Reason(a.code, a.text.replace("{chip}", matrix.target.chip)) for a in matrix.advisories]
+    if number(trace.torch_version) != number(matrix.target.torch):
+        told.append(
+            Reason(
+                "torch-differs",
+                f"traced with torch {trace.torch_version}, while the target runs torch "
+                f"{matrix.target.torch}: composites may be taken apart differently there",
+            )
+        )
+    return tuple(told)

@@ -1,0 +1,27 @@
+"""Whether the target's torch has an overload that another torch recorded."""
+
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.names import OpName
+
+
+def absent_from(matrix: SupportMatrix, op: OpName) -> str:
+    """Say why the target's torch lacks the overload; "" where it has it or nobody knows."""
+    seen = matrix.history.get(str(op))
+    if seen is None or op.namespace != "aten":
+        return ""
+    first, last = seen
+    torch = matrix.target.torch
+    if number(torch) < number(first):
+        return (
+            f"torch {torch} on the target does not have {op} yet (first in {first}), "
+            "so it takes this call apart in another way"
+        )
+    if number(torch) > number(last):
+        return f"torch {torch} on the target no longer has {op} (last in {last})"
+    return ""
+
+
+def number(version: str) -> tuple[int, int]:
+    """``2.13`` or ``2.13.0`` as (2, 13)."""
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)

@@ -1,0 +1,202 @@
+"""The dispatcher's rule, walked over the tree of calls for one target.
+
+Registered for the target: its own kernel. Else a composite: what it runs as. Else the vendor's
+fallback, if a CPU kernel exists. Else nothing runs it. Then conditions may make it worse.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from opcheck.model.matrix import Condition, Entry, SupportMatrix
+from opcheck.model.trace import Composite, Node
+from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
+from opcheck.resolve import fate as codes
+from opcheck.resolve.conditions import bites, sentence
+from opcheck.resolve.fate import Fate
+from opcheck.resolve.version import absent_from
+
+_DISPATCHER = Evidence(Method.DISPATCHER, "pytorch/pytorch")
+
+_MIXES_HOST = frozenset(
+    {
+        *("index", "index_put", "index_put_", "_index_put_impl_"),
+        *("_unsafe_index", "_unsafe_index_put"),
+        *("copy", "copy_", "_copy_from", "to", "_to_copy", "type_as", "set_"),
+        *("lstm", "gru", "rnn_tanh", "rnn_relu", "_pack_padded_sequence", "_pad_packed_sequence"),
+        "tensor_split",
+    }
+)
+"""Operators that take a host tensor of any size beside device tensors."""
+
+
+class Walk:
+    """Fates of a trace's nodes on one target; each node is decided once."""
+
+    def __init__(self, nodes: Sequence[Node], matrix: SupportMatrix, torch_version: str) -> None:
+        self._nodes = nodes
+        self._matrix = matrix
+        self._torch = Evidence(
+            _DISPATCHER.method, _DISPATCHER.source, path="dispatcher", commit=f"v{torch_version}"
+        )
+        self._fates: list[Fate | None] = [None] * len(nodes)
+
+    def fate(self, index: int) -> Fate:
+        """The fate of one node, children first."""
+        found = self._fates[index]
+        if found is None:
+            found = self._fates[index] = self._decide(self._nodes[index])
+        return found
+
+    def _decide(self, node: Node) -> Fate:
+        plain = self._by_dispatcher(node)
+        worst = plain
+        for bitten in self._bitten(node, plain):
+            if bitten.severity > worst.severity:
+                worst = bitten
+        return worst
+
+    def _by_dispatcher(self, node: Node) -> Fate:
+        op = str(node.op)
+        if _mixes_host(node):
+            return _host_tensor(node)
+        entry = self._matrix.entries.get(op)
+        if entry is not None:
+            return _registered(op, entry)
+        absent = absent_from(self._matrix, node.op)
+        if absent:
+            return Fate(Verdict.UNKNOWN, codes.NOT_IN_TORCH, absent)
+        if node.composite is not None:
+            return self._composite(node)
+        return self._missing(node)
+
+    def _composite(self, node: Node) -> Fate:
+        if node.children is None:
+            text = f"what {node.op} runs as could not be recorded: {node.note or 'no reason given'}"
+            return Fate(Verdict.UNKNOWN, codes.NOT_TAKEN_APART, text)
+        if not node.children:
+            text = f"{node.op} runs inside PyTorch and asks the device for nothing"
+            return Fate(Verdict.DECOMPOSED, codes.NO_DEVICE_WORK, text, evidence=(self._torch,))
+        parts = [(self._nodes[i], self.fate(i), count) for i, count in node.children]
+        leaves = frozenset(leaf for part in parts for leaf in _ends(part[0], part[1]))
+        moved = sum(part.fallback_bytes * count for _, part, count in parts)
+        cause, worst, _ = max(parts, key=lambda part: part[1].severity)
+        out = _own_out(node, parts)
+        if out is not None and worst.verdict.on_device and worst.code in codes.PLAIN:
+            return self._through_out(node, out, leaves)
+        if worst.verdict.on_device and worst.code in codes.PLAIN:
+            return self._decomposed(node, parts, leaves)
+        verdict = Verdict.DECOMPOSED if worst.verdict.on_device else worst.verdict
+        text = worst.text if cause.op == node.op else f"it runs as {cause.op}: {worst.text}"
+        return Fate(
+            verdict, worst.code, text, worst.confidence, worst.evidence, leaves, moved
+        )  # fmt: skip
+
+    def _through_out(self, node: Node, out: Fate, leaves: frozenset[str]) -> Fate:
+        target = next(leaf for leaf in sorted(leaves) if leaf.startswith(_stem(node)))
+        text = f"{self._matrix.target.vendor} registers {target}, which {node.op} is served through"
+        evidence = (*out.evidence, self._torch)
+        return Fate(Verdict.NATIVE, codes.THROUGH_OUT, text, out.confidence, evidence, leaves)
+
+    def _decomposed(
+        self, node: Node, parts: Iterable[tuple[Node, Fate, int]], leaves: frozenset[str]
+    ) -> Fate:
+        confidence = max((f.confidence for _, f, _ in parts), key=lambda c: c.rank)
+        text = f"runs as {listed(sorted(leaves))}, {'all' if len(leaves) > 1 else ''} native"
+        text = text.replace(",  native", ", native")
+        return Fate(
+            Verdict.DECOMPOSED, codes.DECOMPOSES, text, confidence, (self._torch,), leaves
+        )  # fmt: skip
+
+    def _missing(self, node: Node) -> Fate:
+        op, fallback = str(node.op), self._matrix.fallback
+        vendor = self._matrix.target.vendor
+        on_cpu = self._matrix.extensions.get(op, node.cpu_kernel)
+        evidence = fallback.evidence
+        if fallback.to_cpu and on_cpu:
+            moved = sum(t.nbytes for _, t in node.tensors() if not t.host)
+            moved += sum(t.nbytes for t in node.output_tensors())
+            text = f"{vendor} registers no kernel for {op}, so every call runs on the host CPU"
+            return Fate(
+                Verdict.FALLBACK, codes.HOST_FALLBACK, text, evidence=evidence, fallback_bytes=moved
+            )
+        if fallback.to_cpu:
+            text = f"{vendor} registers no kernel for {op}, and its host fallback has none either"
+            code = codes.NO_KERNEL_ANYWHERE
+        else:
+            text = f"{vendor} registers no kernel for {op} and has no host fallback"
+            code = codes.NO_KERNEL
+        sure = Confidence.HIGH if node.op.namespace == "aten" else Confidence.MEDIUM
+        return Fate(Verdict.UNSUPPORTED, code, text, sure, evidence)
+
+    def _bitten(self, node: Node, plain: Fate) -> Iterable[Fate]:
+        for condition in self._matrix.conditions_for(str(node.op)):
+            if plain.verdict is Verdict.FALLBACK and condition.confidence is not Confidence.HIGH:
+                continue  # it leaves the device anyway
+            found = bites(condition, node)
+            if found is not None:
+                yield self._conditioned(node, plain, condition, sentence(
+                    condition, found, self._matrix.target.chip
+                ))  # fmt: skip
+
+    def _conditioned(self, node: Node, plain: Fate, condition: Condition, text: str) -> Fate:
+        verdict = condition.verdict
+        if verdict is Verdict.NATIVE:
+            verdict = plain.verdict
+        moved = plain.fallback_bytes
+        if verdict is Verdict.FALLBACK and not moved:
+            moved = sum(t.nbytes for _, t in node.tensors())
+            moved += sum(t.nbytes for t in node.output_tensors())
+        return Fate(
+            verdict, condition.code, text, condition.confidence, condition.evidence,
+            plain.leaves, moved,
+        )  # fmt: skip
+
+
+def _registered(op: str, entry: Entry) -> Fate:
+    how = f" ({', '.join(entry.implementation)})" if entry.implementation else ""
+    return Fate(
+        Verdict.NATIVE, codes.REGISTERED, f"the vendor registers a kernel for {op}{how}",
+        evidence=entry.evidence,
+    )  # fmt: skip
+
+
+def _mixes_host(node: Node) -> bool:
+    tensors = [t for _, t in node.tensors()]
+    large = any(t.host and t.shape for t in tensors)
+    return large and any(not t.host for t in tensors) and node.op.base not in _MIXES_HOST
+
+
+def _host_tensor(node: Node) -> Fate:
+    name, tensor = next((n, t) for n, t in node.tensors() if t.host and t.shape)
+    text = (
+        f"{name} ({tensor}) was made in host memory and meets device tensors: the device raises "
+        "'Expected all tensors to be on the same device'; make it with device=x.device or "
+        "register it as a buffer"
+    )
+    return Fate(
+        Verdict.UNSUPPORTED, codes.HOST_TENSOR, text, Confidence.MEDIUM, (_DISPATCHER,)
+    )  # fmt: skip
+
+
+def _ends(node: Node, fate: Fate) -> frozenset[str]:
+    return fate.leaves or (
+        frozenset() if fate.code == codes.NO_DEVICE_WORK else frozenset({str(node.op)})
+    )
+
+
+def _stem(node: Node) -> str:
+    return f"{node.op.namespace}::{node.op.base.rstrip('_')}"
+
+
+def _own_out(node: Node, parts: Iterable[tuple[Node, Fate, int]]) -> Fate | None:
+    """The fate of the ``.out`` overload that serves a structured functional or in-place one."""
+    if node.composite is not Composite.NON_FUNCTIONAL:
+        return None
+    stem = node.op.base.rstrip("_")
+    return next((fate for part, fate, _ in parts if part.op.base == stem), None)
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Names for a sentence; a long list is cut with the number left out."""
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
