@@ -36,7 +36,7 @@ def swapped(model: nn.Module, device: torch.device) -> Iterator[None]:
     with torch.no_grad():
         for module in model.modules():
             tables: tuple[dict[str, Any], ...] = (module._parameters, module._buffers)
-                for table in tables:
+            for table in tables:
                 for name, tensor in table.items():
                     if tensor is None or isinstance(tensor, DeviceTensor):
                         continue
