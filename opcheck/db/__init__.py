@@ -1,0 +1,1 @@
+"""The support database: vendor data under ``compat_db`` read into matrices."""

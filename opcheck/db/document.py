@@ -1,0 +1,87 @@
+"""One database file: read, checked against its shape, and kept in the index of compiled files."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from opcheck.db import index
+from opcheck.db.shape import Shape, ShapeError
+from opcheck.errors import DatabaseError
+
+_HINT = "restore the file from the release, or run the importer again"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The checked content of one file."""
+
+    path: Path
+    data: dict[str, Any]
+    digest: str
+    """sha256 of the file's bytes, in hex."""
+
+
+def read(path: Path, shape: Shape, cache: Path | None = None) -> Document:
+    """Read a file whose content must have ``shape``; ``cache`` is the folder of the index.
+
+    Damage is told with file, line and what was expected.
+    """
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise DatabaseError(f"cannot read {path}: {error.strerror}", _HINT) from error
+    digest = sha256(text).hexdigest()
+    data = index.load(cache, path.name, digest)
+    if data is not None and _fits(data, shape):
+        return Document(path, data, digest)
+    data = _parse(path, text)
+    try:
+        shape.check(data, ())
+    except ShapeError as error:
+        where = f"{path}:{_line(text, error.path)}"
+        trail = " > ".join(map(str, error.path)) or "top of the file"
+        raise DatabaseError(f"{where}: {error.expected} (at {trail})", _HINT) from error
+    index.save(cache, path.name, digest, data)
+    return Document(path, data, digest)
+
+
+def _fits(data: object, shape: Shape) -> bool:
+    try:
+        shape.check(data, ())
+    except ShapeError:
+        return False
+    return True
+
+
+def _parse(path: Path, text: bytes) -> Any:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return yaml.load(text, loader)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        message = f"{path}:{line}: expected valid YAML, but {error.problem or error.context}"
+        raise DatabaseError(message, _HINT) from error
+    except (yaml.YAMLError, ValueError) as error:
+        raise DatabaseError(f"{path}:1: expected UTF-8 YAML, but {error}", _HINT) from error
+
+
+def _line(text: bytes, path: tuple[str | int, ...]) -> int:
+    """1-based line of the value at ``path``, or of the last step towards it that exists."""
+    import yaml
+
+    node = yaml.compose(text, yaml.SafeLoader)
+    line = 1
+    for step in path:
+        if isinstance(node, yaml.MappingNode):
+            found = next(((k, v) for k, v in node.value if k.value == str(step)), None)
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+            found = (node.value[step], node.value[step])
+        else:
+            found = None
+        if found is None:
+            break
+        line, node = found[0].start_mark.line + 1, found[1]
+    return line

@@ -1,0 +1,121 @@
+"""Huawei Ascend: torch_npu and op-plugin."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opcheck.db.importers import upstream, yamltext
+from opcheck.db.importers.ascend_entries import filtered, merged, registrations
+from opcheck.db.importers.ascend_layouts import OperatorList, read_native_list, read_plugin_list
+from opcheck.db.importers.ascend_vendor import vendor_file
+from opcheck.db.importers.base import Importer
+from opcheck.db.importers.sources import SourceFile, source_files
+from opcheck.db.shapes import MATRIX
+from opcheck.db.versions import nearest_not_newer, version_key
+from opcheck.errors import DatabaseError
+
+_OLDEST_TORCH = "2.1"
+"""Older versions have no boxed fallback and are paired with no release from 6.0.0 on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The two operator lists of one release."""
+
+    plugin: OperatorList
+    native: OperatorList
+    files: Mapping[str, str]
+    """``plugin`` and ``native`` -> the vendor file's local name."""
+
+
+class AscendImporter(Importer):
+    """Merges op-plugin's list with torch_npu's, and adds what documents and code say of them."""
+
+    name = "ascend"
+
+    def releases(self, sources: Path) -> tuple[str, ...]:
+        """Releases of op-plugin that the folder holds."""
+        found = {
+            path.stem.partition("@")[2].partition("-")[0]
+            for path in (sources / self.name).glob("op_plugin_functions@*.yaml")
+        }
+        return tuple(sorted(found, key=version_key))
+
+    def run(self, sources: Path, release: str) -> str:
+        """Give the text of the matrix file of one release."""
+        known = self.releases(sources)
+        if release not in known:
+            raise DatabaseError(
+                f"{sources / self.name} has no list of op-plugin {release}",
+                f"known releases: {', '.join(known) or 'none'}",
+            )
+        lists = read_lists(sources / self.name, release)
+        served = served_torch(lists.plugin, upstream.versions(sources / "pytorch"))
+        return "\n".join(_lines(sources, release, lists, served)) + "\n"
+
+    def common(self, sources: Path) -> Mapping[str, str]:
+        """Give ``vendor.yaml``."""
+        return {"vendor.yaml": vendor_file(sources / self.name)}
+
+
+def read_lists(folder: Path, release: str) -> Lists:
+    """Read op-plugin's list of one release and the torch_npu list nearest to it."""
+    plugin = next(iter(sorted(folder.glob(f"op_plugin_functions@{release}*.yaml"))))
+    torch = plugin.stem.partition("-v")[2].replace("r", ".")
+    native = _native_file(folder, release)
+    return Lists(
+        read_plugin_list(plugin, torch),
+        read_native_list(folder / native),
+        {"plugin": plugin.name, "native": native},
+    )
+
+
+def _native_file(folder: Path, release: str) -> str:
+    """torch_npu's list of this release, or of the newest release before it."""
+    by_release: dict[str, str] = {}
+    for path in sorted(folder.glob("npu_native_functions@v*-*.yaml")):
+        by_release.setdefault(path.stem.rpartition("-")[2], path.name)
+    if not by_release:
+        raise DatabaseError(f"{folder} has no npu_native_functions@*.yaml")
+    return by_release[nearest_not_newer(release, tuple(by_release))]
+
+
+def served_torch(plugin: OperatorList, known: tuple[str, ...]) -> tuple[str, ...]:
+    """The torch versions that a list speaks of, and whose own operators are known."""
+    oldest = version_key(_OLDEST_TORCH)
+    return tuple(v for v in plugin.torch if v in known and version_key(v) >= oldest)
+
+
+def _lines(sources: Path, release: str, lists: Lists, served: tuple[str, ...]) -> Iterable[str]:
+    folder = sources / "pytorch"
+    files = source_files(sources / "ascend")
+    by_torch = {torch: registrations(lists.plugin, lists.native, torch, folder) for torch in served}
+    used = {name: files[file].as_data() for name, file in lists.files.items()}
+    if files[lists.files["native"]].ref.rpartition("-")[2] != release:
+        used["native"]["note"] = f"nearest list of torch_npu that is not newer than {release}"
+    used["foreach"] = _rule(files[lists.files["native"]], "torchnpugen/gen_backend_stubs.py")
+    yield f"# Operators that op-plugin {release} and torch_npu register. Written by"
+    yield f"# `python -m opcheck.db.importers ascend SOURCES --release {release}`; do not edit."
+    yield f"schema: {MATRIX}"
+    yield "vendor: ascend"
+    yield f'release: "{release}"'
+    yield f'date: "{max(item.get("date", "") for item in used.values())}"'
+    yield f"torch: {yamltext.flow(served)}"
+    yield from yamltext.section("sources", used)
+    yield from yamltext.section(
+        "not_aten",
+        {torch: filtered(lists.plugin, lists.native, torch, folder) for torch in served},
+        "Listed as official, but no overload of that torch: never registered under aten.",
+    )
+    yield from yamltext.section("operators", merged(by_torch), _OPERATORS)
+
+
+_OPERATORS = """\
+overload: {at: source and line, impl: the vendor's kernel paths, keys: if not PrivateUse1 alone,
+torch: spans of versions, if not every one of the file}. A list where torch versions differ."""
+
+
+def _rule(beside: SourceFile, path: str) -> dict[str, Any]:
+    """A file of the generator, at the commit of the list beside it."""
+    return {**beside.as_data(), "path": path}

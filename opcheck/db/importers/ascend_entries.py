@@ -1,0 +1,123 @@
+"""Ascend: which overloads one release registers, for each torch version, from both lists."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opcheck.db.importers import upstream
+from opcheck.db.importers.ascend_layouts import Listed, OperatorList
+from opcheck.db.importers.upstream import IMPLICIT, Function
+
+DENSE = "PrivateUse1"
+AUTOGRAD = "AutogradPrivateUse1"
+SPARSE = "SparsePrivateUse1"
+_BELOW_AUTOGRAD_ONLY = frozenset({"isclose", "isfinite"})
+"""Composites that the vendor's generator exempts from registration at the autograd key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One registration, as one line of a list gives it."""
+
+    at: str
+    """Source id and line: ``plugin:61``."""
+    paths: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+def registrations(
+    plugin: OperatorList, native: OperatorList, torch: str, folder: Path
+) -> dict[str, Kernel]:
+    """Overload -> kernel for one torch version; names that this torch lacks are left out."""
+    known = upstream.functions(folder, torch)
+    autograd = {e.name for e in plugin.sections.get("autograd", ()) if torch in e.kernels}
+    found = {
+        f"aten::{entry.name}": _kernel(source, entry, paths, known[entry.name], autograd)
+        for source, entry, paths in _official(plugin, native, torch)
+        if entry.name in known
+    }
+    for source, entry, paths in _custom(plugin, native, torch):
+        found.setdefault(f"npu::{entry.name}", Kernel(f"{source}:{entry.line}", paths, (DENSE,)))
+    for name, function in known.items():
+        if name.startswith("_foreach_") and function.cpu and f"aten::{name}" not in found:
+            found[f"aten::{name}"] = Kernel("foreach", ("composite",), (DENSE,))
+    return found
+
+
+def filtered(plugin: OperatorList, native: OperatorList, torch: str, folder: Path) -> list[str]:
+    """Official names that are no overload of this torch, so are never registered under aten."""
+    known = upstream.functions(folder, torch)
+    names = {entry.name for _, entry, _ in _official(plugin, native, torch)}
+    return sorted(names - set(known))
+
+
+def _official(
+    plugin: OperatorList, native: OperatorList, torch: str
+) -> Iterable[tuple[str, Listed, tuple[str, ...]]]:
+    for entry in native.sections.get("supported", ()):
+        yield "native", entry, entry.kernels[""]
+    for entry in plugin.sections.get("official", ()):
+        if torch in entry.kernels:
+            yield "plugin", entry, entry.kernels[torch]
+
+
+def _custom(
+    plugin: OperatorList, native: OperatorList, torch: str
+) -> Iterable[tuple[str, Listed, tuple[str, ...]]]:
+    for entry in plugin.sections.get("custom", ()):
+        if torch in entry.kernels:
+            yield "plugin", entry, entry.kernels[torch]
+    for entry in native.sections.get("custom", ()):
+        yield "native", entry, entry.kernels[""]
+
+
+def _kernel(
+    source: str, entry: Listed, paths: tuple[str, ...], function: Function, autograd: set[str]
+) -> Kernel:
+    dense = [path for path in paths if path != "sparse"]
+    composite = function.kind == IMPLICIT and function.name not in _BELOW_AUTOGRAD_ONLY
+    keys = [DENSE] if dense else []
+    if dense and (composite or function.name in autograd):
+        keys.append(AUTOGRAD)
+    if "sparse" in paths:
+        keys.append(SPARSE)
+    return Kernel(f"{source}:{entry.line}", tuple(dense), tuple(keys))
+
+
+def merged(by_torch: Mapping[str, Mapping[str, Kernel]]) -> dict[str, Any]:
+    """Overload -> entry of the file, or a list of them where torch versions differ."""
+    versions = tuple(by_torch)
+    names = sorted({name for kernels in by_torch.values() for name in kernels})
+    return {name: _entry(name, by_torch, versions) for name in names}
+
+
+def _entry(
+    name: str, by_torch: Mapping[str, Mapping[str, Kernel]], versions: tuple[str, ...]
+) -> Any:
+    groups: dict[Kernel, list[str]] = {}
+    for version in versions:
+        if kernel := by_torch[version].get(name):
+            groups.setdefault(kernel, []).append(version)
+    variants = [_variant(kernel, served, versions) for kernel, served in groups.items()]
+    return variants[0] if len(variants) == 1 else variants
+
+
+def _variant(kernel: Kernel, served: list[str], versions: tuple[str, ...]) -> dict[str, Any]:
+    variant: dict[str, Any] = {"at": kernel.at, "impl": kernel.paths}
+    if kernel.keys != (DENSE,):
+        variant["keys"] = kernel.keys
+    if tuple(served) != versions:
+        variant["torch"] = spans(served, versions)
+    return variant
+
+
+def spans(chosen: Sequence[str], versions: Sequence[str]) -> str:
+    """Versions as closed spans of the file's list: ``2.1..2.4, 2.7``."""
+    runs: list[list[str]] = [[]]
+    for version in versions:
+        if version in chosen:
+            runs[-1].append(version)
+        else:
+            runs.append([])
+    return ", ".join(r[0] if len(r) == 1 else f"{r[0]}..{r[-1]}" for r in runs if r)

@@ -1,0 +1,121 @@
+"""PyTorch itself: the history of every overload, and what a device inherits without a kernel."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from opcheck.db.importers import yamltext
+from opcheck.db.importers.base import Importer
+from opcheck.db.importers.sources import source_files
+from opcheck.db.shapes import EXTENSIONS, HISTORY, OPERATORS
+from opcheck.db.versions import major_minor, version_key
+
+_HISTORY = "op-history.csv"
+_VISION_FOLDER = "torchvision/csrc/ops/cpu/"
+_VISION_CPU = {
+    "deform_conv2d": "5b132056b91ea9512face7097c573babe67333ec",
+    "nms": "96c85bed8babbc42bd8233d11ad9e9d89a64ae20",
+    "ps_roi_align": "8a347e1ba3bf14cbba591cc0922f670a78f727d3",
+    "ps_roi_pool": "5b132056b91ea9512face7097c573babe67333ec",
+    "roi_align": "0b23e88c9dc0418989180703287099ba449181d2",
+    "roi_pool": "32c7f39ecb85e83a67f184e61d85d0ba7abeb7b4",
+}
+"""torchvision operators with a CPU kernel -> commit of the file that registers it, and with it,
+nms apart, the backward operator: ``<folder><name>_kernel.cpp``."""
+
+
+class PytorchImporter(Importer):
+    """Tables that belong to no vendor; there is one set, and no release of it."""
+
+    name = "pytorch"
+
+    def releases(self, sources: Path) -> tuple[str, ...]:
+        """None: the tables span versions."""
+        return ()
+
+    def run(self, sources: Path, release: str) -> str:
+        """Give the operator table of one torch version, as ``2.13.0``."""
+        return "\n".join(_operators(sources / self.name, release)) + "\n"
+
+    def common(self, sources: Path) -> Mapping[str, str]:
+        """Give the history, and the operator table of every version that was recorded."""
+        folder = sources / self.name
+        recorded = sorted(folder.glob("inherited-kernels@*-runtime.csv"))
+        versions = [path.name.partition("@")[2].partition("-")[0] for path in recorded]
+        tables = {f"operators@{major_minor(v)}.yaml": self.run(sources, v) for v in versions}
+        history, extensions = _history(folder), _extensions()
+        return {
+            "history.yaml": "\n".join(history) + "\n",
+            "extensions.yaml": "\n".join(extensions) + "\n",
+            **tables,
+        }
+
+
+def _history(folder: Path) -> Iterable[str]:
+    rows = _rows(folder / _HISTORY)
+    spans = {
+        f"aten::{row['op']}": (
+            major_minor(row["first_version"].removeprefix("<=")),
+            major_minor(row["last_version"]),
+        )
+        for row in rows
+    }
+    versions = sorted({version for span in spans.values() for version in span}, key=version_key)
+    yield "# First and last torch version that has each aten overload; the oldest version looked at"
+    yield "# stands for older ones too. Written by `opcheck.db.importers pytorch SOURCES`."
+    yield f"schema: {HISTORY}"
+    yield f"torch: {yamltext.flow([versions[0], versions[-1]])}"
+    yield from yamltext.section("sources", {"wheels": _source(folder, versions[-1])})
+    yield from yamltext.section("overloads", spans)
+
+
+def _extensions() -> Iterable[str]:
+    sources = {
+        name: {
+            "repo": "pytorch/vision",
+            "ref": "main",
+            "commit": commit,
+            "path": f"{_VISION_FOLDER}{name}_kernel.cpp",
+        }
+        for name, commit in _VISION_CPU.items()
+    }
+    forward = {f"torchvision::{name}": {"cpu": True, "at": name} for name in sources}
+    backward = {
+        f"torchvision::_{name}_backward": {"cpu": True, "at": name}
+        for name in sources
+        if name != "nms"
+    }
+    yield "# Overloads that extension libraries bring, and whether they have a CPU kernel."
+    yield f"schema: {EXTENSIONS}"
+    yield from yamltext.section("sources", sources)
+    yield from yamltext.section("overloads", {**forward, **backward})
+
+
+def _operators(folder: Path, version: str) -> Iterable[str]:
+    torch = major_minor(version)
+    rows = _rows(folder / f"inherited-kernels@{version}-runtime.csv")
+    kinds = {f"aten::{row['op']}": _kind(row) for row in rows}
+    yield "# What a PrivateUse1 device without kernels inherits: the composite kind (CIA implicit,"
+    yield "# CEA explicit, CEANF explicit non-functional, none), and cpu where a CPU can run it."
+    yield f"schema: {OPERATORS}"
+    yield f'torch: "{torch}"'
+    yield from yamltext.section("sources", {"dispatcher": _source(folder, torch)})
+    yield from yamltext.section("overloads", kinds)
+
+
+def _kind(row: Mapping[str, str]) -> str:
+    words = [row["PrivateUse1"] or "none", *(["cpu"] if row["CPU"] else [])]
+    return " ".join(words)
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _source(folder: Path, torch: str) -> dict[str, Any]:
+    """The wheel of one torch version that a table was read from."""
+    named = source_files(folder)
+    file = next(name for name in sorted(named) if name.startswith(f"native_functions@{torch}."))
+    return named[file].as_data()

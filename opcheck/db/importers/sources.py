@@ -1,0 +1,48 @@
+"""Where an imported file came from: the ``SOURCES.yaml`` beside it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from opcheck.errors import DatabaseError
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file of a vendor, at one commit."""
+
+    repo: str
+    ref: str
+    commit: str
+    path: str
+    date: str
+    """ISO date of the commit; empty where the collection does not say."""
+
+    def as_data(self) -> dict[str, str]:
+        """The mapping written under ``sources:``."""
+        data = {"repo": self.repo, "ref": self.ref, "commit": self.commit, "path": self.path}
+        return {**data, "date": self.date} if self.date else data
+
+
+def load_yaml(path: Path) -> Any:
+    """Parse one YAML file with the C loader."""
+    import yaml
+
+    try:
+        return yaml.load(path.read_bytes(), yaml.CSafeLoader)
+    except (OSError, yaml.YAMLError) as error:
+        raise DatabaseError(f"cannot read {path}: {error}", "give the folder of sources") from error
+
+
+@cache
+def source_files(folder: Path) -> Mapping[str, SourceFile]:
+    """Every file that ``SOURCES.yaml`` of a folder describes, by its local name."""
+    listed = load_yaml(folder / "SOURCES.yaml")["files"]
+    return {item["file"]: _source_file(item) for item in listed}
+
+
+def _source_file(item: Mapping[str, str]) -> SourceFile:
+    date = item.get("commit_date", "")
+    return SourceFile(item["repo"], str(item["ref"]), item["commit"], item["path"], date)

@@ -1,0 +1,110 @@
+"""PyTorch's own operator list for one version, from its ``native_functions.yaml``."""
+
+import gzip
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from opcheck.db.versions import version_key
+from opcheck.errors import DatabaseError
+
+IMPLICIT = "CompositeImplicitAutograd"
+_EXPLICIT = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
+_FILE = re.compile(r"native_functions@(\d+\.\d+)\.\d+\.yaml\.gz")
+_SCHEMA = re.compile(r"(?P<name>[\w.]+)\((?P<arguments>.*)\) -> (?P<returns>.*)")
+_ARGUMENT = re.compile(r"(?P<type>\S+) (?P<name>\w+)(?:=.*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One overload as PyTorch declares it."""
+
+    name: str
+    """Without the namespace: ``add.Tensor``."""
+    tensors: tuple[str, ...]
+    """Names of the tensor arguments that are read, in order; ``out=`` arguments are not."""
+    view: bool
+    """Gives a view of an argument and writes nothing."""
+    kind: str
+    """``CompositeImplicitAutograd`` and the like; ``structured_delegate``, ``autogen``, ``""``."""
+    delegate: str = ""
+    """The ``.out`` overload that serves it, if structured."""
+    module: str = ""
+    """``python_module`` of the declaration: ``nn``, ``fft``, ``linalg``, ``special``, ``""``."""
+    variants: frozenset[str] = frozenset({"function"})
+    """``function``, ``method``."""
+    cpu: str = ""
+    """Name of the CPU kernel, if the declaration names one."""
+
+    @property
+    def base(self) -> str:
+        """Name without the overload."""
+        return self.name.partition(".")[0]
+
+
+def versions(folder: Path) -> tuple[str, ...]:
+    """The torch versions (``major.minor``) that ``folder`` holds the list of, oldest first."""
+    found = (_FILE.fullmatch(path.name) for path in folder.glob("native_functions@*.yaml.gz"))
+    return tuple(sorted((match[1] for match in found if match), key=version_key))
+
+
+@cache
+def functions(folder: Path, torch: str) -> Mapping[str, Function]:
+    """Every overload of one torch version, generated ``.out`` ones included, by name."""
+    import yaml
+
+    paths = sorted(folder.glob(f"native_functions@{torch}.*.yaml.gz"))
+    if not paths:
+        known = ", ".join(versions(folder)) or "none"
+        raise DatabaseError(f"{folder} has no native_functions of torch {torch} (has {known})")
+    declared = yaml.load(gzip.decompress(paths[-1].read_bytes()), yaml.CSafeLoader)
+    found = [_function(item) for item in declared]
+    generated = [
+        Function(name.strip(), (), view=False, kind="autogen")
+        for item in declared
+        for name in item.get("autogen", "").split(",")
+        if name.strip()
+    ]
+    return {function.name: function for function in (*generated, *found)}
+
+
+def _function(item: Mapping[str, Any]) -> Function:
+    match = _SCHEMA.fullmatch(item["func"])
+    if match is None:
+        raise DatabaseError(f"not an operator schema: {item['func']!r}")
+    dispatch = {
+        key.strip(): kernel
+        for keys, kernel in item.get("dispatch", {}).items()
+        for key in keys.split(",")
+    }
+    return Function(
+        name=match["name"],
+        tensors=_tensors(match["arguments"]),
+        view="Tensor(a)" in match["returns"] or "Tensor(a)[]" in match["returns"],
+        kind=_kind(item, dispatch),
+        delegate=item.get("structured_delegate", ""),
+        module=item.get("python_module", ""),
+        variants=frozenset(v.strip() for v in item.get("variants", "function").split(",")),
+        cpu=dispatch.get("CPU", ""),
+    )
+
+
+def _kind(item: Mapping[str, Any], dispatch: Mapping[str, str]) -> str:
+    delegates = "structured_delegate" in item
+    if not (dispatch or delegates or item.get("manual_kernel_registration")):
+        return IMPLICIT
+    said = next((key for key in (IMPLICIT, *_EXPLICIT) if key in dispatch), "")
+    return said or ("structured_delegate" if delegates else "")
+
+
+def _tensors(arguments: str) -> tuple[str, ...]:
+    """Names of the tensor arguments that a kernel reads."""
+    names = []
+    for text in re.split(r",\s*(?![^(\[]*[)\]])", arguments):
+        match = _ARGUMENT.fullmatch(text.strip())
+        if match and match["type"].startswith("Tensor"):
+            names.append((match["type"], match["name"]))
+    return tuple(name for kind, name in names if "!" not in kind or name.startswith("self"))

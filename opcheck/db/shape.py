@@ -1,0 +1,136 @@
+"""What a database file must look like: small composable checks that say where and what."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+Path = tuple[str | int, ...]
+
+
+class ShapeError(Exception):
+    """A value that is not what its file kind wants."""
+
+    def __init__(self, path: Path, expected: str) -> None:
+        super().__init__(expected)
+        self.path = path
+        self.expected = expected
+
+
+class Shape(Protocol):
+    """One check; :meth:`check` raises :class:`ShapeError`."""
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value``, found at ``path``, does not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string, of a fixed set if ``one_of`` is given."""
+
+    one_of: frozenset[str] = frozenset()
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value`` is no text or not one of the set."""
+        if not isinstance(value, str):
+            raise ShapeError(path, f"expected text (in quotes, if a number), found {_kind(value)}")
+        if self.one_of and value not in self.one_of:
+            known = ", ".join(sorted(self.one_of))
+            raise ShapeError(path, f"expected one of {known}, found {value!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """``true`` or ``false``."""
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value`` is no truth value."""
+        if not isinstance(value, bool):
+            raise ShapeError(path, f"expected true or false, found {_kind(value)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A whole number."""
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value`` is no whole number."""
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ShapeError(path, f"expected a whole number, found {_kind(value)}")
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """A list whose items all have one shape."""
+
+    item: Shape
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value`` is no list, or an item does not fit."""
+        if not isinstance(value, list):
+            raise ShapeError(path, f"expected a list, found {_kind(value)}")
+        for index, item in enumerate(value):
+            self.item.check(item, (*path, index))
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """A mapping from any text to one shape."""
+
+    value: Shape
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value`` is no mapping, or a key or value does not fit."""
+        if not isinstance(value, dict):
+            raise ShapeError(path, f"expected a mapping, found {_kind(value)}")
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise ShapeError(path, f"expected text keys (in quotes, if numbers), found {key!r}")
+            self.value.check(item, (*path, key))
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A mapping with known keys."""
+
+    required: Mapping[str, Shape]
+    optional: Mapping[str, Shape] = field(default_factory=dict)
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where a key is missing or unknown, or a value does not fit."""
+        if not isinstance(value, dict):
+            raise ShapeError(path, f"expected a mapping, found {_kind(value)}")
+        for key in self.required:
+            if key not in value:
+                raise ShapeError(path, f"expected the key {key!r}, which is missing")
+        for key, item in value.items():
+            shape = self.required.get(key) or self.optional.get(key)
+            if shape is None:
+                known = ", ".join(sorted({*self.required, *self.optional}))
+                raise ShapeError((*path, key), f"expected no key {key!r} here (known: {known})")
+            shape.check(item, (*path, key))
+
+
+@dataclass(frozen=True, slots=True)
+class OneOrMore:
+    """A value of one shape, or a list of such values."""
+
+    item: Shape
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value``, or an item of it, does not fit."""
+        if isinstance(value, list):
+            ListOf(self.item).check(value, path)
+        else:
+            self.item.check(value, path)
+
+
+def _kind(value: object) -> str:
+    match value:
+        case None:
+            return "nothing"
+        case dict():
+            return "a mapping"
+        case list():
+            return "a list"
+        case _:
+            return repr(value)

@@ -1,0 +1,134 @@
+"""The shapes of the database's files: what a release, a vendor and PyTorch's tables must say."""
+
+from opcheck.db.shape import Flag, ListOf, MapOf, Number, OneOrMore, Record, Text
+from opcheck.model.matrix import Subject
+from opcheck.model.verdict import Confidence, Method, Verdict
+
+MATRIX = "opcheck.matrix/1"
+VENDOR = "opcheck.vendor/1"
+HISTORY = "opcheck.history/1"
+OPERATORS = "opcheck.operators/1"
+EXTENSIONS = "opcheck.extensions/1"
+COMPOSITES = "opcheck.composites/1"
+
+_TEXTS = ListOf(Text())
+_SOURCE = Record(
+    {"repo": Text(), "ref": Text(), "commit": Text(), "path": Text()},
+    {"date": Text(), "note": Text()},
+)
+_TEST = Record(
+    {"subject": Text(frozenset(Subject)), "argument": Text()},
+    {
+        "one_of": _TEXTS,
+        "none_of": _TEXTS,
+        "minimum": Number(),
+        "maximum": Number(),
+        "dim": Number(),
+    },
+)
+_CONDITION = Record(
+    {
+        "ops": _TEXTS,
+        "code": Text(),
+        "verdict": Text(frozenset(Verdict)),
+        "confidence": Text(frozenset(Confidence)),
+        "method": Text(frozenset(Method)),
+        "text": Text(),
+        "at": _TEXTS,
+    },
+    {"chips": _TEXTS, "torch": Text(), "tests": ListOf(_TEST)},
+)
+_ENTRY = Record({"at": Text(), "impl": _TEXTS}, {"keys": _TEXTS, "torch": Text()})
+_TABLE = Record(
+    {"source": Text(), "chips": _TEXTS, "torch": Text()},
+    {"note": Text()},
+)
+_DOCUMENTED = Record(
+    {"arguments": _TEXTS, "dtypes": MapOf(_TEXTS), "at": _TEXTS},
+)
+
+RELEASE = Record(
+    {
+        "schema": Text(frozenset({MATRIX})),
+        "vendor": Text(),
+        "release": Text(),
+        "date": Text(),
+        "torch": _TEXTS,
+        "sources": MapOf(_SOURCE),
+        "operators": MapOf(OneOrMore(_ENTRY)),
+    },
+    {
+        "not_aten": MapOf(_TEXTS),
+        "tables": MapOf(_TABLE),
+        "documented": MapOf(OneOrMore(_DOCUMENTED)),
+        "conditions": ListOf(_CONDITION),
+    },
+)
+
+_CHIP = Record(
+    {
+        "name": Text(),
+        "product": Text(),
+        "socs": _TEXTS,
+        "soc_numbers": ListOf(Number()),
+        "kernels": Text(frozenset({"acl_op", "op_api"})),
+        "bfloat16": Flag(),
+        "inf_nan": Flag(),
+        "at": _TEXTS,
+    },
+    {"since": Text(), "aclnn_only": Flag(), "note": Text()},
+)
+_PAIR = Record(
+    {"torch_npu": Text(), "branch": Text(), "torch": Text(), "cann": Text(), "at": Text()},
+)
+_CALL = Record({"call": Text(), "at": Text()}, {"since": Text(), "effect": Text()})
+_FALLBACK = Record(
+    {"to_cpu": Flag(), "text": Text(), "at": _TEXTS}, {"disable": Text(), "note": Text()}
+)
+_NOTE = Record({"text": Text(), "at": _TEXTS})
+
+VENDOR_FILE = Record(
+    {
+        "schema": Text(frozenset({VENDOR})),
+        "vendor": Text(),
+        "name": Text(),
+        "device_type": Text(),
+        "sources": MapOf(_SOURCE),
+        "chips": MapOf(_CHIP),
+        "fallback": _FALLBACK,
+        "pairing": ListOf(_PAIR),
+    },
+    {"python": MapOf(_TEXTS), "compat_layer": ListOf(_CALL), "notes": ListOf(_NOTE)},
+)
+
+HISTORY_FILE = Record(
+    {
+        "schema": Text(frozenset({HISTORY})),
+        "sources": MapOf(_SOURCE),
+        "torch": _TEXTS,
+        "overloads": MapOf(_TEXTS),
+    }
+)
+OPERATORS_FILE = Record(
+    {
+        "schema": Text(frozenset({OPERATORS})),
+        "torch": Text(),
+        "sources": MapOf(_SOURCE),
+        "overloads": MapOf(Text()),
+    }
+)
+EXTENSIONS_FILE = Record(
+    {
+        "schema": Text(frozenset({EXTENSIONS})),
+        "sources": MapOf(_SOURCE),
+        "overloads": MapOf(Record({"cpu": Flag(), "at": Text()}, {"note": Text()})),
+    }
+)
+COMPOSITES_FILE = Record(
+    {
+        "schema": Text(frozenset({COMPOSITES})),
+        "torch": Text(),
+        "device": Text(),
+        "composites": MapOf(ListOf(_TEXTS)),
+    }
+)

@@ -1,0 +1,79 @@
+"""PyTorch's tables in the database: history of overloads, composite kinds, extensions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from opcheck.db import document, shapes
+from opcheck.db.versions import major_minor, nearest_not_newer
+from opcheck.model.trace import Composite
+
+_KINDS = {
+    "CIA": Composite.IMPLICIT,
+    "CEA": Composite.EXPLICIT,
+    "CEANF": Composite.NON_FUNCTIONAL,
+    "none": None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorFacts:
+    """What PyTorch itself has for one overload."""
+
+    composite: Composite | None
+    """The composite kernel that a device without its own inherits; None: none."""
+    cpu_kernel: bool
+    """Whether a CPU can run it, so that a host fallback would work."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The folder of PyTorch's tables, each read when first asked for."""
+
+    folder: Path
+    cache: Path | None = None
+
+    @cached_property
+    def _history(self) -> Mapping[str, tuple[str, str]]:
+        found = document.read(self.folder / "history.yaml", shapes.HISTORY_FILE, self.cache)
+        return {op: (first, last) for op, (first, last) in found.data["overloads"].items()}
+
+    @cached_property
+    def extensions(self) -> Mapping[str, bool]:
+        """Overloads of extension libraries -> whether they have a CPU kernel."""
+        path = self.folder / "extensions.yaml"
+        found = document.read(path, shapes.EXTENSIONS_FILE, self.cache)
+        return {op: bool(said["cpu"]) for op, said in found.data["overloads"].items()}
+
+    def history(self) -> Mapping[str, tuple[str, str]]:
+        """First and last torch, ``major.minor``, of every aten overload."""
+        return self._history
+
+    def operator_versions(self) -> tuple[str, ...]:
+        """The torch versions whose operators were recorded."""
+        paths = sorted(self.folder.glob("operators@*.yaml"))
+        return tuple(path.stem.partition("@")[2] for path in paths)
+
+    def operators(self, torch_version: str) -> Mapping[str, OperatorFacts]:
+        """Facts of every overload, from the recorded version nearest to ``torch_version``."""
+        chosen = nearest_not_newer(major_minor(torch_version), self.operator_versions())
+        path = self.folder / f"operators@{chosen}.yaml"
+        found = document.read(path, shapes.OPERATORS_FILE, self.cache)
+        return {op: _facts(text) for op, text in found.data["overloads"].items()}
+
+    def composites(
+        self, torch_version: str, device: str
+    ) -> Mapping[str, tuple[tuple[str, ...], ...]]:
+        """Branches of every recorded composite, for exactly this torch and device type."""
+        path = self.folder / f"composites@{major_minor(torch_version)}-{device}.yaml"
+        if not path.exists():
+            return {}
+        found = document.read(path, shapes.COMPOSITES_FILE, self.cache)
+        branches = found.data["composites"].items()
+        return {op: tuple(tuple(ops) for ops in listed) for op, listed in branches}
+
+
+def _facts(text: str) -> OperatorFacts:
+    kind, _, rest = text.partition(" ")
+    return OperatorFacts(_KINDS[kind], rest == "cpu")

@@ -1,0 +1,21 @@
+"""Ordering of version strings as vendors write them."""
+
+import re
+
+
+def version_key(text: str) -> tuple[int, ...]:
+    """Sort key of ``2.10``, ``26.1.0``, ``6.0.rc1``; a release candidate precedes its release."""
+    numbers = [int(part) for part in re.findall(r"\d+", text)]
+    return (*numbers, *(() if "rc" in text else (10_000,)))
+
+
+def major_minor(text: str) -> str:
+    """``2.7`` of ``2.7``, ``2.7.1`` and ``v2.7.1``."""
+    return ".".join(text.removeprefix("v").split(".")[:2])
+
+
+def nearest_not_newer(wanted: str, known: tuple[str, ...]) -> str:
+    """The newest of ``known`` that is not newer than ``wanted``; the oldest if all are newer."""
+    ordered = sorted(known, key=version_key)
+    older = [version for version in ordered if version_key(version) <= version_key(wanted)]
+    return older[-1] if older else ordered[0]
