@@ -1,0 +1,68 @@
+"""What a format of the report is, and which there are."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import opcheck.report
+from opcheck.errors import UsageError
+from opcheck.model.explanation import Explanation, TargetRow
+from opcheck.model.report import Report
+from opcheck.registry import discover
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a format for people may use of the place where it is read."""
+
+    width: int = 80
+    """Columns."""
+    color: bool = False
+    """Whether ANSI colour codes may be written."""
+    ascii: bool = False
+    """Whether marks and bars must be drawn in ASCII."""
+    verbose: bool = False
+    """Whether to list what is otherwise summarised."""
+
+
+PLAIN = Page()
+"""Eighty columns without colour."""
+
+
+class Format(ABC):
+    """One way to write the answer down; a file in this package is all that a new one needs."""
+
+    name: ClassVar[str]
+    """The value of ``--format``."""
+
+    @abstractmethod
+    def render(self, report: Report, page: Page = PLAIN) -> str:
+        """Give the whole report as text that ends in a newline."""
+
+    def render_targets(self, rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
+        """Give the targets of the database; a format made for reports alone declines."""
+        raise UsageError(*self._declined("targets"))
+
+    def render_explanations(self, explanations: Sequence[Explanation], page: Page = PLAIN) -> str:
+        """Give operators explained; a format made for reports alone declines."""
+        raise UsageError(*self._declined("explain"))
+
+    def _declined(self, command: str) -> tuple[str, str]:
+        return (
+            f"the format {self.name!r} is for reports; opcheck {command} cannot write it",
+            "use --format text or --format json",
+        )
+
+
+def formats() -> tuple[type[Format], ...]:
+    """Every format, by name."""
+    return discover(opcheck.report, Format)  # type: ignore[type-abstract]  # only subclasses come
+
+
+def format_named(name: str) -> Format:
+    """The format called ``name``."""
+    known = {kind.name: kind for kind in formats()}
+    if name not in known:
+        raise UsageError(f"unknown format: {name!r}", f"known formats: {', '.join(known)}")
+    return known[name]()

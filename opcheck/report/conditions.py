@@ -1,0 +1,55 @@
+"""Conditions read without a use: their sentences filled in with what they test for."""
+
+from opcheck.model.matrix import Condition, Subject, Test
+
+ANY_TENSOR, RESULT, INPUT, CALL = "any tensor", "the result", "an input", "such a call"
+OR, OTHER_THAN, BELOW, ABOVE = "or", "anything but", "below", "above"
+
+
+def sentence(condition: Condition, chip: str) -> str:
+    """The condition's text for every use that it bites, on ``chip``."""
+    first = condition.tests[0] if condition.tests else None
+    argument = INPUT if first is None else _argument(first)
+    actual = CALL if first is None else _values(first)
+    text = condition.text.replace("{argument}", argument).replace("{actual}", actual)
+    return text.replace("{chip}", chip)
+
+
+def when(condition: Condition) -> str:
+    """What must hold for the condition to bite; empty where it always does."""
+    return "; ".join(f"{_subject(test)}: {_values(test)}" for test in condition.tests)
+
+
+def _argument(test: Test) -> str:
+    match test.argument:
+        case "*":
+            return ANY_TENSOR
+        case "return":
+            return RESULT
+        case name:
+            return name
+
+
+def _subject(test: Test) -> str:
+    if test.subject is Subject.VALUE:
+        return _argument(test)
+    dim = f" of dimension {test.dim}" if test.subject is Subject.SIZE else ""
+    return f"{test.subject.value}{dim} of {_argument(test)}"
+
+
+def _values(test: Test) -> str:
+    parts = []
+    if test.one_of:
+        parts.append(_alternatives(test.one_of))
+    if test.none_of:
+        parts.append(f"{OTHER_THAN} {_alternatives(test.none_of)}")
+    if test.minimum is not None:
+        parts.append(f"{BELOW} {test.minimum}")
+    if test.maximum is not None:
+        parts.append(f"{ABOVE} {test.maximum}")
+    return f" {OR} ".join(parts) or CALL
+
+
+def _alternatives(values: frozenset[str]) -> str:
+    *head, last = sorted(values)
+    return f"{', '.join(head)} {OR} {last}" if head else last

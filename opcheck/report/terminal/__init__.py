@@ -1,0 +1,1 @@
+"""The parts that the text format is put together from."""

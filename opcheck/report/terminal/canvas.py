@@ -1,0 +1,141 @@
+"""Lines on a page: flowed, aligned and coloured; nothing is ever cut inside a word."""
+
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from opcheck.report.base import Page
+
+Atom = tuple[str, str]
+"""A piece of text that is never broken over two lines, and its rich style."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The signs that are not letters."""
+
+    good: str
+    bad: str
+    open: str
+    part: str
+    bar: tuple[str, str, str]
+    """On the device, on the host, nowhere."""
+    dot: str
+    times: str
+    arrow: str
+    dash: str
+
+
+UNICODE = Marks("✔", "✘", "?", "◐", ("█", "▒", "░"), "·", "×", "→", "—")
+ASCII = Marks("+", "x", "?", "~", ("#", "=", "."), "-", "x", "->", "-")
+
+
+def encodable(encoding: str) -> bool:
+    """Whether every sign of the page can be written in ``encoding``."""
+    signs = (UNICODE.good, UNICODE.bad, UNICODE.part, *UNICODE.bar, UNICODE.arrow, UNICODE.dash)
+    try:
+        "".join((*signs, UNICODE.dot, UNICODE.times)).encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def split(text: str, style: str = "") -> list[Atom]:
+    """A sentence as atoms; any run of white space is one space."""
+    return [(word, style) for word in text.split()]
+
+
+def listed(names: Iterable[str], style: str = "", end: str = "") -> list[Atom]:
+    """Names with commas between them and ``end`` behind the last."""
+    parts = list(names)
+    return [(f"{part}{end if i == len(parts) else ','}", style) for i, part in enumerate(parts, 1)]
+
+
+class Canvas:
+    """Collects lines top down; the only place that knows rich."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.marks = ASCII if page.ascii else UNICODE
+        self._buffer = io.StringIO()
+        self._console = _console(self._buffer, page)
+
+    def blank(self) -> None:
+        """An empty line."""
+        self._buffer.write("\n")
+
+    def flow(self, atoms: Iterable[Atom], indent: int = 0, lead: Sequence[Atom] = ()) -> None:
+        """Atoms with spaces between them, wrapped; ``lead`` stands in the first line's indent.
+
+        An atom wider than the page gets a line of its own and runs over.
+        """
+        line = Text.assemble(*map(_printable, lead))
+        line.append(" " * (indent - line.cell_len))
+        empty = True
+        for text, style in map(_printable, atoms):
+            if not empty and line.cell_len + 1 + cell_len(text) > self.page.width:
+                self._print(line)
+                line, empty = Text(" " * indent), True
+            line.append(text if empty else f" {text}", style)
+            empty = False
+        self._print(line)
+
+    def field(self, label: str, atoms: Iterable[Atom], indent: int) -> None:
+        """A labelled paragraph; the label is dim and ``LABEL`` columns wide."""
+        self.flow(atoms, indent + LABEL, [(" " * indent, ""), (label, "dim")])
+
+    def table(self, rows: Sequence[Sequence[Atom]], indent: int = 2, left: int = 1) -> None:
+        """Cells in columns as wide as they need; the first ``left`` columns stand left."""
+        widths = [max(cell_len(text) for text, _ in column) for column in zip(*rows, strict=True)]
+        for row in rows:
+            line = Text(" " * indent)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
+                text, style = _printable(cell)
+                room = " " * (width - cell_len(text))
+                line.append("  " if i else "")
+                line.append_text(Text.assemble((text, style), room) if i < left else
+                                 Text.assemble(room, (text, style)))  # fmt: skip
+            self._print(line)
+
+    def text(self) -> str:
+        """Everything so far."""
+        return self._buffer.getvalue()
+
+    def _print(self, line: Text) -> None:
+        line.rstrip()
+        self._console.print(line, soft_wrap=True)
+
+
+LABEL = 10
+"""Columns that a field's label takes."""
+
+
+def _console(buffer: io.StringIO, page: Page) -> Console:
+    """A console that is told everything, so that it asks the environment nothing."""
+    return Console(
+        file=buffer,
+        width=page.width,
+        height=25,
+        color_system="standard" if page.color else None,
+        force_terminal=page.color,
+        force_jupyter=False,
+        force_interactive=False,
+        no_color=not page.color,
+        legacy_windows=False,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        _environ={},
+    )
+
+
+def _printable(atom: Atom) -> Atom:
+    """The atom with control characters spelled out: names come from files that anyone wrote."""
+    text, style = atom
+    if text.isprintable():
+        return atom
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text), style

@@ -1,0 +1,65 @@
+"""Several targets side by side."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from opcheck.model.report import Report, TargetReport
+from opcheck.model.verdict import Verdict
+from opcheck.report.terminal import words
+from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
+from opcheck.report.terminal.head import STYLES, fallback_cost, mark, write_gap_count
+from opcheck.report.terminal.units import percent
+
+
+def short_names(targets: Sequence[TargetReport]) -> Mapping[str, str]:
+    """Target -> the shortest name that only it has: ``ascend-910b`` where there is one of it."""
+    short = {target.target: f"{target.vendor}-{target.chip}" for target in targets}
+    uses = Counter(short.values())
+    return {full: name if uses[name] == 1 else full for full, name in short.items()}
+
+
+def write_comparison(canvas: Canvas, report: Report) -> None:
+    """One headline, one row a target, and what fallbacks cost where there are any."""
+    targets = report.targets
+    runs = [target.summary.runs for target in targets]
+    headline = words.headline(len(runs), runs.count(True), runs.count(False))
+    canvas.flow([(f"{report.model.source}:", "bold"), *split(headline)])
+    canvas.blank()
+    canvas.table([_header(), *(_row(canvas, target) for target in targets)], left=3)
+    canvas.flow(split(words.SHARE_MEANS, "dim"), 2)
+    _write_fallbacks(canvas, targets)
+    write_gap_count(canvas, report)
+
+
+_COUNTED = (Verdict.FALLBACK, Verdict.UNSUPPORTED, Verdict.UNKNOWN)
+
+
+def _write_fallbacks(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
+    names = short_names(targets)
+    costs: dict[str, list[str]] = {}
+    for target in targets:
+        if target.summary.operators.get(Verdict.FALLBACK, 0):
+            costs.setdefault(fallback_cost(target.summary), []).append(names[target.target])
+    if costs:
+        canvas.blank()
+    for cost, whom in costs.items():
+        canvas.flow([*listed(whom, end=":"), *split(cost)], 2)
+
+
+def _header() -> list[Atom]:
+    names = ("", "target", "runs", "share", *(verdict.value for verdict in _COUNTED))
+    return [(name, "dim") for name in names]
+
+
+def _row(canvas: Canvas, target: TargetReport) -> list[Atom]:
+    summary = target.summary
+    sign = mark(summary.runs, canvas.marks)
+    rate = canvas.marks.dash if summary.support_rate is None else percent(summary.support_rate)
+    counts = ((verdict, summary.operators.get(verdict, 0)) for verdict in _COUNTED)
+    return [
+        sign,
+        (target.target, "bold"),
+        (words.RUNS_CELL[summary.runs], sign[1]),
+        (rate, ""),
+        *((f"{count:,}", STYLES[verdict] if count else "dim") for verdict, count in counts),
+    ]

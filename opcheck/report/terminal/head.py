@@ -1,0 +1,98 @@
+"""The first lines for one target: does it run, on what share natively."""
+
+from opcheck.model.report import Report, Summary, TargetReport
+from opcheck.model.verdict import Verdict
+from opcheck.report.terminal import words
+from opcheck.report.terminal.canvas import Atom, Canvas, Marks, split
+from opcheck.report.terminal.units import percent, size
+
+STYLES = {
+    Verdict.NATIVE: "green",
+    Verdict.DECOMPOSED: "green",
+    Verdict.FALLBACK: "yellow",
+    Verdict.UNSUPPORTED: "red",
+    Verdict.UNKNOWN: "magenta",
+}
+"""One colour a verdict, everywhere."""
+
+BAR = 32
+
+
+def mark(runs: bool | None, marks: Marks) -> Atom:
+    """The sign for whether a target runs the model."""
+    match runs:
+        case True:
+            return marks.good, "bold green"
+        case False:
+            return marks.bad, "bold red"
+        case None:
+            return marks.open, "bold magenta"
+
+
+def write_head(canvas: Canvas, report: Report, target: TargetReport) -> None:
+    """Verdict line, share, figures, and what the fallbacks cost."""
+    summary = target.summary
+    sign = mark(summary.runs, canvas.marks)
+    verdict = (f"{words.RUNS[summary.runs]}:", sign[1])
+    canvas.flow(
+        [sign, verdict, (report.model.source, "bold"), (words.ON, ""), (target.target, "bold")]
+    )
+    canvas.blank()
+    if summary.support_rate is None:
+        canvas.flow(split(words.NO_CALLS), 2)
+        write_gap_count(canvas, report)
+        return
+    _write_share(canvas, summary, summary.support_rate)
+    canvas.blank()
+    canvas.table(_figures(summary))
+    if summary.operators.get(Verdict.FALLBACK, 0):
+        canvas.blank()
+        canvas.flow(split(fallback_cost(summary)), 2)
+    write_gap_count(canvas, report)
+
+
+def write_gap_count(canvas: Canvas, report: Report) -> None:
+    """A word beside the figures where the trace is not whole."""
+    if report.trace.gaps:
+        canvas.blank()
+        canvas.flow(split(words.gaps(len(report.trace.gaps)), "magenta"), 2)
+
+
+def fallback_cost(summary: Summary) -> str:
+    """How the fallbacks split the work, and what they move."""
+    return words.fallback_cost(summary.islands, size(summary.fallback_bytes))
+
+
+def _write_share(canvas: Canvas, summary: Summary, rate: float) -> None:
+    total = sum(summary.operators.values())
+    on_device = sum(n for verdict, n in summary.operators.items() if verdict.on_device)
+    on_host = summary.operators.get(Verdict.FALLBACK, 0)
+    full = BAR * on_device // total if total else 0
+    half = BAR * (on_device + on_host) // total - full if total else 0
+    glyphs = canvas.marks.bar
+    canvas.flow(
+        [(percent(rate), "bold"), *split(words.share(total))],
+        indent=2 + BAR + 2,
+        lead=[
+            ("  ", ""),
+            (glyphs[0] * full, "green"),
+            (glyphs[1] * half, "yellow"),
+            (glyphs[2] * (BAR - full - half), "red" if summary.runs is False else "dim"),
+        ],
+    )
+
+
+def _figures(summary: Summary) -> list[list[Atom]]:
+    header = [("", ""), *((verdict.value, "dim") for verdict in Verdict)]
+    rows = (("operators", summary.operators), ("calls", summary.calls))
+    return [
+        header,
+        *(
+            [(name, "dim"), *(_count(verdict, counts.get(verdict, 0)) for verdict in Verdict)]
+            for name, counts in rows
+        ),
+    ]
+
+
+def _count(verdict: Verdict, count: int) -> Atom:
+    return f"{count:,}", STYLES[verdict] if count else "dim"

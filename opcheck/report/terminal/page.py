@@ -1,0 +1,39 @@
+"""The order of a text report's parts."""
+
+from opcheck.model.report import Report
+from opcheck.report.base import Page
+from opcheck.report.terminal import words
+from opcheck.report.terminal.canvas import Canvas, split
+from opcheck.report.terminal.compare import write_comparison
+from opcheck.report.terminal.findings import sections, write_section
+from opcheck.report.terminal.head import write_head
+from opcheck.report.terminal.rest import (
+    write_advisories,
+    write_fine,
+    write_footer,
+    write_kernels,
+    write_unseen,
+)
+
+
+def report_page(report: Report, page: Page) -> str:
+    """The whole report; one target in full, several side by side."""
+    canvas = Canvas(page)
+    targets = report.targets
+    match targets:
+        case ():
+            canvas.flow(split(words.NO_TARGETS))
+        case (target,):
+            write_head(canvas, report, target)
+        case _:
+            write_comparison(canvas, report)
+    for section in sections(targets, page.verbose):
+        canvas.blank()
+        write_section(canvas, section, targets)
+    if targets:
+        write_fine(canvas, targets)
+    write_unseen(canvas, report)
+    write_advisories(canvas, targets)
+    write_kernels(canvas, targets)
+    write_footer(canvas, report)
+    return canvas.text()

@@ -1,0 +1,87 @@
+"""Every sentence of the text report; a translation starts and ends here."""
+
+from opcheck.model.verdict import Verdict
+from opcheck.report.terminal.units import plural
+
+RUNS = {True: "runs", False: "will not run", None: "cannot tell"}
+RUNS_CELL = {True: "yes", False: "no", None: "?"}
+
+NO_CALLS = "The trace is empty: no operator was called, so there is no share to give."
+NO_TARGETS = "No target was asked about."
+NO_TARGETS_KNOWN = "The database has no targets."
+NOTHING_TO_EXPLAIN = "There is nothing to explain."
+SHARE_MEANS = "share: operators that stay on the device; the others are counts of operators"
+ROOT = "the model itself"
+EVERY_TARGET = "every target"
+RELEASES_OF = "Releases for"
+HOW_TO_NAME = "Name a release or a torch version like this: NAME@RELEASE+torchX.Y"
+
+HEADINGS = {
+    Verdict.UNSUPPORTED: ("Unsupported", "known not to run"),
+    Verdict.UNKNOWN: ("Unknown", "nobody has said"),
+    Verdict.FALLBACK: ("Fallback", "runs on the host: works, slow"),
+    Verdict.DECOMPOSED: ("Decomposed", "runs as other operators, every one native"),
+    Verdict.NATIVE: ("Native", "the target has its own kernel"),
+}
+CAUTIONS = ("Cautions", "native, with a catch")
+GAPS = ("Not seen", "counts as unknown")
+NOT_CALLED = ("Never called", "the example inputs do not reach these modules")
+ADVISORIES = ("Advisories", "holds for the whole target")
+KERNELS = ("Kernels asked for", "after decomposition")
+
+TARGET_COLUMNS = ("target", "device", "newest", "torch", "kernels", "date")
+
+# labels, at most nine columns wide
+ON, IN = "on", "in"
+WHERE, WHY, EVIDENCE, INPUTS = "where", "why", "evidence", "inputs"
+RUNS_AS, OR_AS = "runs as", "or as"
+PATH, RELEASES, TORCH = "path", "releases", "torch"
+BUT, WHEN, CAUTION, MISSING = "but", "when", "caution", "missing"
+
+
+def fallback_cost(islands: int, moved: str) -> str:
+    """How fallbacks split the work, and what they move."""
+    return f"{plural(islands, 'island')} on the device, {moved} to and from the host a forward"
+
+
+def gaps(count: int) -> str:
+    """That something was not seen, where the figures are read."""
+    return f"{plural(count, 'gap')}: not everything could be seen (below), so more may be open"
+
+
+def share(operators: int) -> str:
+    """What the percentage is of."""
+    return f"of {plural(operators, 'operator')} stay on the device"
+
+
+def headline(total: int, runs: int, fails: int) -> str:
+    """One sentence on several targets."""
+    parts = [f"runs on {runs} of {plural(total, 'target')}"]
+    if fails:
+        parts.append(f"not on {fails}")
+    if total > runs + fails:
+        parts.append(f"cannot tell for {total - runs - fails}")
+    return ", ".join(parts)
+
+
+def confidence(level: str) -> str:
+    """How sure a finding is."""
+    return f"{level} confidence"
+
+
+def torch_range(first: str, last: str) -> str:
+    """The torch versions that have an overload."""
+    return f"has it in {first}" if first == last else f"has it from {first} to {last}"
+
+
+def more(count: int, noun: str) -> str:
+    """What was left out, and how to see it."""
+    return f"and {plural(count, f'more {noun}')}; --verbose lists all"
+
+
+def fine(native: int, decomposed: int) -> str:
+    """How many operators need no reader."""
+    parts = [f"{native:,} native"] if native else []
+    if decomposed:
+        parts.append(f"{decomposed:,} decomposed into native ones")
+    return f"{' and '.join(parts)}; --verbose lists all"

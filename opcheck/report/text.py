@@ -1,0 +1,32 @@
+"""The report for people at a terminal."""
+
+from collections.abc import Sequence
+
+from opcheck.model.explanation import Explanation, TargetRow
+from opcheck.model.report import Report
+from opcheck.report.base import PLAIN, Format, Page
+from opcheck.report.order import arranged
+
+
+class TextFormat(Format):
+    """Does it run, on what share natively, what breaks, where in my code; then the rest."""
+
+    name = "text"
+
+    def render(self, report: Report, page: Page = PLAIN) -> str:
+        """Give the page; rich is loaded here, so that other formats do without it."""
+        from opcheck.report.terminal.page import report_page
+
+        return report_page(arranged(report), page)
+
+    def render_targets(self, rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
+        """Give one row a target."""
+        from opcheck.report.terminal.listing import targets_page
+
+        return targets_page(rows, page)
+
+    def render_explanations(self, explanations: Sequence[Explanation], page: Page = PLAIN) -> str:
+        """Give one paragraph for each operator on each target."""
+        from opcheck.report.terminal.listing import explanations_page
+
+        return explanations_page(explanations, page)
