@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from opcheck.errors import OpcheckError
 from opcheck.model.trace import Gap
 
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.|$)")
@@ -48,7 +49,7 @@ class ModuleStack:
             try:
                 return original(module, *args, **kwargs)
             except Exception as error:
-                if not self._recover:
+                if not self._recover or isinstance(error, (OpcheckError, MemoryError)):
                     raise
                 return self._instead(path, args, kwargs, error)
             finally:

@@ -114,7 +114,7 @@ def _once(
     try:
         with engine.running(until=_once.__code__):
             module(*inputs[0], **inputs[1])
-    except TraceError:
+    except (TraceError, MemoryError):
         raise
     except Exception as error:  # the user's model failed; the caller decides what that means
         return engine, error

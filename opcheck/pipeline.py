@@ -1,0 +1,214 @@
+"""The order of the rooms: source, trace, database, resolve, report. Nothing here imports torch."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from opcheck.db.store import Database
+from opcheck.errors import TraceError, UsageError
+from opcheck.model.explanation import Explanation, TargetRow
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.names import OpName
+from opcheck.model.report import ModelInfo, Report, TraceInfo
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import Target, TargetSpec
+from opcheck.model.trace import Trace
+from opcheck.model.work import WorkRequest, WorkResult
+from opcheck.resolve.findings import resolve
+from opcheck.version import __version__
+
+Progress = Callable[[str], None]
+
+
+def _silent(_: str) -> None:
+    """Hear nothing."""
+
+
+def scan(request: ScanRequest, progress: Progress = _silent) -> Report:
+    """Hold the model that ``request`` names against its targets.
+
+    Raises:
+        UsageError: an unknown target, source kind or input.
+        SourceError, TraceError: the model cannot be loaded or run.
+        DatabaseError: a support matrix is missing or damaged.
+    """
+    database = Database.open()
+    matrices = _matrices(database, request.targets)
+    progress(f"reading {request.source}")
+    result = _without_torch(request, database, matrices) or _with_torch(request, matrices, progress)
+    progress("resolving")
+    return _report(request.source, result, matrices)
+
+
+def scan_module(
+    module: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    targets: Sequence[TargetSpec],
+    *,
+    exact: bool = False,
+) -> Report:
+    """Hold a live module against targets, in this process; see :func:`opcheck.scan`."""
+    from opcheck.trace import trace_model
+
+    matrices = _matrices(Database.open(), tuple(targets))
+    trace = trace_model(
+        module,
+        args,
+        kwargs,
+        device_type=_device_type(matrices),
+        exact={name: frozenset(ops) for name, ops in _wanted_exactly(exact, matrices).items()},
+    )
+    return _report(type(module).__name__, WorkResult(trace, "module", ""), matrices)
+
+
+def targets() -> tuple[TargetRow, ...]:
+    """Every target of the database at its newest release."""
+    database = Database.open()
+    return tuple(_row(database, target) for target in database.targets())
+
+
+def explain(operator: str, specs: Sequence[TargetSpec] = ()) -> tuple[Explanation, ...]:
+    """Say for one operator, overload by overload, how it fares on each target."""
+    from opcheck.resolve import explain as room
+
+    database = Database.open()
+    matrices = _matrices(database, tuple(specs))
+    found = []
+    for matrix in matrices:
+        torch = matrix.target.torch
+        operators = database.operators(torch)
+        branches = database.composites(torch, matrix.target.device_type)
+        found += [
+            room.explain(
+                op, matrix, operators, branches, torch,
+                database.registered_in(matrix.target.name, str(op)),
+            )
+            for op in _overloads(operator, {*operators, *matrix.entries, *matrix.extensions})
+        ]  # fmt: skip
+    return tuple(found)
+
+
+def _matrices(database: Database, specs: tuple[TargetSpec, ...]) -> tuple[SupportMatrix, ...]:
+    wanted = tuple(database.resolve(spec) for spec in specs) if specs else database.targets()
+    return tuple(database.matrix(target) for target in dict.fromkeys(wanted))
+
+
+def _device_type(matrices: Sequence[SupportMatrix]) -> str:
+    return matrices[0].target.device_type
+
+
+def _wanted_exactly(
+    exact: bool, matrices: Sequence[SupportMatrix]
+) -> Mapping[str, tuple[str, ...]]:
+    """Targets whose exact kernels are recorded: all on request, else the only one."""
+    if not exact and len(matrices) > 1:
+        return {}
+    return {str(m.target): tuple(sorted(m.entries)) for m in matrices}
+
+
+def _without_torch(
+    request: ScanRequest, database: Database, matrices: Sequence[SupportMatrix]
+) -> WorkResult | None:
+    """Answer from the saved graph and tables alone; None where that cannot settle every call."""
+    if request.exact or request.inputs or not request.source.endswith(".pt2"):
+        return None
+    from opcheck import saved_graph
+    from opcheck.source.pt2_graph import read_trace
+
+    graph = read_trace(Path(request.source))
+    trace = saved_graph.trace_of(graph, database, matrices)
+    return None if trace is None else WorkResult(trace, "pt2", graph.digest, graph.notes)
+
+
+def _with_torch(
+    request: ScanRequest, matrices: Sequence[SupportMatrix], progress: Progress
+) -> WorkResult:
+    from opcheck import isolate
+
+    work = WorkRequest(
+        source=request.source,
+        device_type=_device_type(matrices),
+        inputs=request.inputs,
+        trust=request.trust,
+        exact=_wanted_exactly(request.exact, matrices),
+    )
+    return isolate.run(work, timeout=request.timeout, memory=request.memory, progress=progress)
+
+
+def _report(source: str, result: WorkResult, matrices: Sequence[SupportMatrix]) -> Report:
+    trace = result.trace
+    if not trace.uses and not trace.gaps:
+        raise TraceError(
+            f"{source} calls no operator, so there is nothing to scan",
+            hint="check that the model's forward is reached and takes tensors",
+        )
+    return Report(
+        opcheck_version=__version__,
+        torch_version=trace.torch_version,
+        model=ModelInfo(source, result.kind, result.digest or _graph_digest(trace)),
+        trace=_trace_info(trace, result.notes),
+        targets=tuple(resolve(trace, matrix) for matrix in matrices),
+    )
+
+
+def _trace_info(trace: Trace, notes: tuple[str, ...]) -> TraceInfo:
+    return TraceInfo(
+        mode=trace.mode,
+        device_type=trace.device_type,
+        calls=trace.calls,
+        operators=len({trace.nodes[use.node].op for use in trace.uses}),
+        gaps=trace.gaps,
+        modules_not_called=trace.modules_not_called,
+        notes=(*notes, *trace.notes),
+    )
+
+
+def _graph_digest(trace: Trace) -> str:
+    """First 16 hex digits of a sha256 over every call in order, for models without a file."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    lines = [
+        repr((trace.nodes[use.node].op, trace.nodes[use.node].arguments)) for use in trace.uses
+    ]
+    for use in trace.sequence:
+        digest.update(lines[use].encode())
+    return digest.hexdigest()[:16]
+
+
+def _row(database: Database, target: Target) -> TargetRow:
+    matrix = database.matrix(target)
+    served = database.releases(target.name)
+    return TargetRow(
+        target=target,
+        releases=tuple(dict.fromkeys(t.sdk for t in reversed(served))),
+        torch_versions=tuple(t.torch for t in reversed(served) if t.sdk == target.sdk),
+        registered=len(matrix.entries),
+        date=matrix.database_date,
+        device_name=database.chip_name(target),
+    )
+
+
+def _overloads(text: str, known: set[str]) -> tuple[OpName, ...]:
+    """Overloads that ``aten::gelu``, ``gelu``, ``aten.gelu.default`` or a base name stands for."""
+    name = _schema_spelling(text)
+    if name in known:
+        return (OpName.parse(name),)
+    base = [op for op in known if op.partition(".")[0] == name]
+    if not base:
+        import difflib
+
+        near = difflib.get_close_matches(name, sorted({op.partition(".")[0] for op in known}), n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "give it as aten::add.Tensor"
+        raise UsageError(f"unknown operator {text!r}", hint)
+    return tuple(OpName.parse(op) for op in sorted(base))
+
+
+def _schema_spelling(text: str) -> str:
+    text = text.removeprefix("torch.ops.")
+    if "::" not in text:
+        head, dot, rest = text.partition(".")
+        known_namespace = dot and head in ("aten", "torchvision", "prims", "quantized")
+        text = f"{head}::{rest}" if known_namespace else f"aten::{text}"
+    return text.removesuffix(".default")

@@ -1,0 +1,114 @@
+"""Uses of a saved graph made into nodes from tables, without torch, and whether that suffices."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from opcheck.model.matrix import Condition, Subject, SupportMatrix
+from opcheck.model.names import OpName
+from opcheck.model.trace import Composite, Node, TensorMeta
+from opcheck.model.verdict import Verdict
+from opcheck.resolve.conditions import bites
+from opcheck.resolve.fate import PLAIN
+from opcheck.resolve.walk import Walk
+
+Branches = Mapping[str, tuple[tuple[str, ...], ...]]
+"""Overload -> every way its composite was seen to go, each the overloads it calls, sorted."""
+
+
+class Facts(Protocol):
+    """What a table of operators says of one overload."""
+
+    @property
+    def composite(self) -> Composite | None:
+        """The composite kernel that a device without its own inherits."""
+
+    @property
+    def cpu_kernel(self) -> bool:
+        """Whether a CPU can run it."""
+
+
+class TableNodes:
+    """Gives each distinct call a node whose children come from the recorded branches.
+
+    Several branches are taken together: what is native whichever way it goes is decided, anything
+    else is left to a trace.
+    """
+
+    def __init__(self, operators: Mapping[str, Facts], branches: Branches) -> None:
+        self._operators = operators
+        self._branches = branches
+        self._inner: dict[str, int] = {}
+        self._outer: dict[Node, int] = {}
+        self.nodes: list[Node] = []
+
+    def of(self, call: Node) -> int:
+        """Index of the node for a call that knows only its operator, arguments and outputs."""
+        index = self._outer.get(call)
+        if index is None:
+            node = self._completed(call)
+            index = self._outer[call] = len(self.nodes)
+            self.nodes.append(node)
+        return index
+
+    def _completed(self, call: Node) -> Node:
+        name = str(call.op)
+        facts = self._operators.get(name)
+        if facts is None:
+            return replace(call, children=None, note="no table has this overload")
+        known = replace(call, composite=facts.composite, cpu_kernel=facts.cpu_kernel)
+        if facts.composite is None:
+            return known
+        branches = self._branches.get(name)
+        if branches is None:
+            return replace(known, children=None, note="no table says what it runs as")
+        below = sorted({op for branch in branches for op in branch})
+        return replace(known, children=tuple((self._child(op), 1) for op in below))
+
+    def _child(self, op: str) -> int:
+        index = self._inner.get(op)
+        if index is None:
+            index = self._inner[op] = len(self.nodes)
+            bare = Node(OpName.parse(op), ())
+            self.nodes.append(bare)
+            self.nodes[index] = self._completed(bare)
+        return index
+
+
+def decided(nodes: list[Node], roots: Iterable[int], matrix: SupportMatrix, torch: str) -> bool:
+    """Whether tables alone settle every one of the calls on a target.
+
+    So it is where each call is registered, or runs as registered overloads whichever branch it
+    takes, and no condition on those could bite the call's own tensors.
+    """
+    walk = Walk(nodes, matrix, torch)
+    return all(_settled(nodes, root, walk, matrix) for root in roots)
+
+
+def _settled(nodes: list[Node], root: int, walk: Walk, matrix: SupportMatrix) -> bool:
+    node = nodes[root]
+    if str(node.op) in matrix.entries:
+        return True
+    if node.composite is None and node.children is not None:
+        return True  # registered nowhere and no composite: fallback or error, nothing to record
+    fate = walk.fate(root)
+    if fate.verdict not in (Verdict.NATIVE, Verdict.DECOMPOSED) or fate.code not in PLAIN:
+        return False
+    tensors = tuple(t for _, t in node.tensors())
+    return not any(
+        _might_bite(condition, tensors)
+        for leaf in fate.leaves
+        for condition in matrix.conditions_for(leaf)
+    )
+
+
+def _might_bite(condition: Condition, tensors: tuple[TensorMeta, ...]) -> bool:
+    """Whether a condition on an inner call could hold, given the outer call's tensors only."""
+    if any(test.subject is not Subject.DTYPE for test in condition.tests):
+        return condition.verdict is not Verdict.NATIVE
+    named = [t.argument for t in condition.tests if t.argument != "*"] or ["*"]
+    return any(
+        bites(condition, Node(OpName("aten", "any"), tuple((n, tensor) for n in named), (tensor,)))
+        is not None
+        for tensor in tensors
+    )

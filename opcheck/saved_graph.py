@@ -1,0 +1,39 @@
+"""A saved graph held against tables alone: an exported model scanned without loading torch."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from opcheck.db.store import Database
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.trace import Node, Trace, Use
+from opcheck.resolve.table import TableNodes, decided
+from opcheck.source.pt2_graph import GraphTrace
+
+
+def trace_of(
+    graph: GraphTrace, database: Database, matrices: Sequence[SupportMatrix]
+) -> Trace | None:
+    """Give the trace of a saved graph; None where its tables leave a call open on some target."""
+    device_type = matrices[0].target.device_type
+    branches = database.composites(graph.torch_version, device_type)
+    table = TableNodes(database.operators(graph.torch_version), branches)
+    uses: Counter[tuple[int, str, str, int]] = Counter()
+    order: dict[tuple[int, str, str, int], int] = {}
+    sequence = []
+    for call in graph.calls:
+        node = table.of(Node(call.op, call.arguments, call.outputs))
+        key = (node, call.module, call.file, call.line)
+        uses[key] += 1
+        sequence.append(order.setdefault(key, len(order)))
+    roots = sorted({node for node, *_ in order})
+    if not all(decided(table.nodes, roots, matrix, graph.torch_version) for matrix in matrices):
+        return None
+    return Trace(
+        torch_version=graph.torch_version,
+        device_type=device_type,
+        mode="inference",
+        nodes=tuple(table.nodes),
+        uses=tuple(Use(*key, count=uses[key]) for key in order),
+        sequence=tuple(sequence),
+        notes=("read from the saved graph and tables; torch was not loaded",),
+    )
