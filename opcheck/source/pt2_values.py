@@ -1,0 +1,164 @@
+"""Arguments of exported graph nodes as values: the schema's unions and codes taken apart."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from opcheck.model.trace import Constant, TensorMeta, Value
+from opcheck.source.pt2_symbols import Sizes
+
+# Codes of torch/_export/serde/schema.py, version 8.20 (torch 2.13); unchanged since 5.0.
+DTYPES: Mapping[int, str] = {
+    1: "uint8", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "float16", 7: "float32",
+    8: "float64", 9: "complex32", 10: "complex64", 11: "complex128", 12: "bool", 13: "bfloat16",
+    28: "uint16", 29: "float8_e4m3fn", 30: "float8_e5m2", 31: "float8_e4m3fnuz",
+    32: "float8_e5m2fnuz", 33: "float8_e8m0fnu", 34: "uint32", 35: "uint64",
+}  # fmt: skip
+LAYOUTS: Mapping[int, str] = {
+    1: "sparse_coo", 2: "sparse_csr", 3: "sparse_csc", 4: "sparse_bsr", 5: "sparse_bsc",
+    6: "_mkldnn", 7: "strided",
+}  # fmt: skip
+MEMORY_FORMATS: Mapping[int, str] = {
+    1: "contiguous_format", 2: "channels_last", 3: "channels_last_3d", 4: "preserve_format",
+}  # fmt: skip
+_STRIDED = 7
+_ACCELERATOR_FREE = frozenset({"cpu", "meta"})
+
+Variant = tuple[str, Any]
+"""The one set member of a schema union and what it holds."""
+
+
+def variant(union: Mapping[str, Any]) -> Variant:
+    """The member that a union holds; older schemas wrote the empty ones too."""
+    for kind, payload in union.items():
+        if payload is not None:
+            return kind, payload
+    raise ValueError(f"an empty union: {union}")
+
+
+class Surprises:
+    """What the file holds and the tables above do not, collected while it is read."""
+
+    def __init__(self) -> None:
+        self.codes: dict[str, None] = {}
+        """Descriptions of codes, in the order met."""
+
+    def name(self, kind: str, code: int, names: Mapping[int, str]) -> str:
+        """The name of a code; an unknown one is noted and spelled out."""
+        if code not in names:
+            self.codes[f"{kind} code {code}"] = None
+            return f"unknown_{code}"
+        return names[code]
+
+
+class GraphValues:
+    """Reads the values that one graph (the program's or a subgraph) names."""
+
+    def __init__(self, graph: Mapping[str, Any], sizes: Sizes, surprises: Surprises) -> None:
+        self._metas: Mapping[str, Any] = graph["tensor_values"]
+        self._sym_ints: Mapping[str, Any] = graph["sym_int_values"]
+        self._sizes = sizes
+        self._surprises = surprises
+        devices = {meta["device"]["type"] for meta in self._metas.values()}
+        self._on_accelerator = bool(devices - _ACCELERATOR_FREE)
+        self._tensors: dict[str, TensorMeta] = {}
+        self.sparse: dict[str, None] = {}
+        """Layouts other than strided that were met."""
+
+    @property
+    def used(self) -> frozenset[str]:
+        """Names of the tensors read so far."""
+        return frozenset(self._tensors)
+
+    def tensor(self, name: str) -> TensorMeta:
+        """The tensor of that name."""
+        known = self._tensors.get(name)
+        if known is None:
+            known = self._tensors[name] = self._read_tensor(self._metas[name])
+        return known
+
+    def depends_on_data(self, name: str) -> bool:
+        """Whether a size of that tensor was not known before the model ran."""
+        return any(map(self._sizes.depends_on_data, self._metas[name]["sizes"]))
+
+    def read(self, argument: Mapping[str, Any]) -> Value:
+        """The value of a schema ``Argument``."""
+        kind, payload = variant(argument)
+        match kind:
+            case "as_tensor":
+                return self.tensor(payload["name"])
+            case "as_int" | "as_bool" | "as_string":
+                return payload  # type: ignore[no-any-return]  # JSON's own types
+            case "as_float":
+                return float(payload)  # inf and nan are written as text
+            case "as_none":
+                return None
+            case "as_ints" | "as_bools" | "as_strings":
+                return tuple(payload)
+            case "as_floats":
+                return tuple(map(float, payload))
+            case "as_tensors":
+                return tuple(self.tensor(item["name"]) for item in payload)
+            case "as_optional_tensor":
+                return self._optional_tensor(payload)
+            case "as_optional_tensors":
+                return tuple(map(self._optional_tensor, payload))
+            case "as_sym_int" | "as_sym_float" | "as_sym_bool":
+                return self._symbolic(payload)
+            case "as_sym_ints" | "as_sym_floats" | "as_sym_bools":
+                return tuple(map(self._symbolic, payload))
+            case "as_complex":
+                return str(complex(float(payload["real"]), float(payload["imag"])))
+            case "as_nested_tensors":
+                return tuple(tuple(self.tensor(t["name"]) for t in row) for row in payload)
+            case "as_int_lists" | "as_float_lists":
+                return tuple(map(tuple, payload))
+            case "as_string_to_argument":
+                return tuple((key, self.read(item)) for key, item in payload.items())
+            case _:
+                return self._constant(kind, payload)
+
+    def _constant(self, kind: str, payload: Any) -> Constant:
+        match kind:
+            case "as_scalar_type":
+                return Constant("dtype", self._surprises.name("dtype", payload, DTYPES))
+            case "as_memory_format":
+                name = self._surprises.name("memory format", payload, MEMORY_FORMATS)
+                return Constant("memory_format", name)
+            case "as_layout":
+                return Constant("layout", self._surprises.name("layout", payload, LAYOUTS))
+            case "as_device":
+                return Constant("device", payload["type"])
+            case "as_graph":
+                return Constant("other", payload["name"])
+            case "as_custom_obj":
+                return Constant("other", payload["class_fqn"])
+            case "as_operator":
+                return Constant("other", str(payload))
+            case _:
+                self._surprises.codes[f"argument kind {kind}"] = None
+                return Constant("other", kind)
+
+    def _optional_tensor(self, union: Mapping[str, Any]) -> TensorMeta | None:
+        kind, payload = variant(union)
+        if kind == "as_none":
+            return None
+        return self.tensor(payload if isinstance(payload, str) else payload["name"])
+
+    def _symbolic(self, union: Mapping[str, Any]) -> Value:
+        """A Python number that the program computed; only whole ones are worth resolving."""
+        kind, payload = variant(union)
+        if kind != "as_name":
+            return payload  # type: ignore[no-any-return]  # JSON's own number
+        size = self._sym_ints.get(payload)
+        return Constant("other", "computed") if size is None else self._sizes.resolve(size)
+
+    def _read_tensor(self, meta: Mapping[str, Any]) -> TensorMeta:
+        if meta["layout"] != _STRIDED:
+            self.sparse[self._surprises.name("layout", meta["layout"], LAYOUTS)] = None
+        resolve = self._sizes.resolve
+        return TensorMeta(
+            self._surprises.name("dtype", meta["dtype"], DTYPES),
+            tuple([resolve(size) for size in meta["sizes"]]),
+            tuple([resolve(stride) for stride in meta["strides"]]),
+            host=self._on_accelerator and meta["device"]["type"] == "cpu",
+        )
