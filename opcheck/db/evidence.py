@@ -1,4 +1,7 @@
-"""Citations: ``source``, ``source:line``, ``source:path`` or ``source:path:line``."""
+"""Citations: ``source``, ``source:line``, ``source:path`` or ``source:path:line``.
+
+A path stands for another file of the same repository at the same commit.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -22,9 +25,7 @@ class Citations:
         source = self._sources.get(name)
         if source is None:
             return Evidence(method, name, ":".join(rest), line)
-        path = source["path"]
-        if rest:
-            path = path + rest[0] if path.endswith("/") else rest[0]
+        path = rest[0] if rest else source["path"]
         return Evidence(
             method, source["repo"], path, line, source["commit"], source.get("date", "")
         )

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.db.importers import upstream, yamltext
-from opcheck.db.importers.ascend_entries import filtered, merged, registrations
+from opcheck.db.importers.ascend_chips import Socs
+from opcheck.db.importers.ascend_code import code_conditions, framework_source
+from opcheck.db.importers.ascend_entries import DENSE, Kernel, filtered, merged, registrations
 from opcheck.db.importers.ascend_layouts import OperatorList, read_native_list, read_plugin_list
 from opcheck.db.importers.ascend_vendor import vendor_file
 from opcheck.db.importers.base import Importer
-from opcheck.db.importers.sources import SourceFile, source_files
+from opcheck.db.importers.sources import SourceFile, load_yaml, source_files
 from opcheck.db.shapes import MATRIX
 from opcheck.db.versions import nearest_not_newer, version_key
 from opcheck.errors import DatabaseError
@@ -94,6 +96,7 @@ def _lines(sources: Path, release: str, lists: Lists, served: tuple[str, ...]) -
     used = {name: files[file].as_data() for name, file in lists.files.items()}
     if files[lists.files["native"]].ref.rpartition("-")[2] != release:
         used["native"]["note"] = f"nearest list of torch_npu that is not newer than {release}"
+    used["framework"] = framework_source(release)
     used["foreach"] = _rule(files[lists.files["native"]], "torchnpugen/gen_backend_stubs.py")
     yield f"# Operators that op-plugin {release} and torch_npu register. Written by"
     yield f"# `python -m opcheck.db.importers ascend SOURCES --release {release}`; do not edit."
@@ -109,11 +112,28 @@ def _lines(sources: Path, release: str, lists: Lists, served: tuple[str, ...]) -
         "Listed as official, but no overload of that torch: never registered under aten.",
     )
     yield from yamltext.section("operators", merged(by_torch), _OPERATORS)
+    conditions = code_conditions(release, _listed(by_torch), read_socs(sources / "ascend"))
+    yield from yamltext.listing("conditions", conditions, _CONDITIONS)
+
+
+def _listed(by_torch: Mapping[str, Mapping[str, Kernel]]) -> dict[str, tuple[str, ...]]:
+    """Kernel paths of every overload, by the newest torch version that registers it."""
+    found: dict[str, tuple[str, ...]] = {}
+    for kernels in by_torch.values():
+        found |= {op: kernel.paths for op, kernel in kernels.items() if DENSE in kernel.keys}
+    return dict(sorted(found.items()))
+
+
+def read_socs(folder: Path) -> Socs:
+    """Read the vendor's SoC enum from the facts."""
+    return Socs(load_yaml(folder / "facts-ascend.yaml")["chips"]["enum"])
 
 
 _OPERATORS = """\
 overload: {at: source and line, impl: the vendor's kernel paths, keys: if not PrivateUse1 alone,
 torch: spans of versions, if not every one of the file}. A list where torch versions differ."""
+_CONDITIONS = """\
+Uses that fare otherwise than the lists suggest; ops "*" is every operator. All tests must bite."""
 
 
 def _rule(beside: SourceFile, path: str) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from opcheck.db.importers import yamltext
+from opcheck.db.importers.ascend_chips import CHIPS, Socs, common_guard
 from opcheck.db.importers.sources import load_yaml, source_files
 from opcheck.db.shapes import VENDOR
 
@@ -16,37 +16,15 @@ _PAIR_ROW = re.compile(
     r"\s*(?P<torch>\d+\.\d+\.\d+)\s*\|\s*CANN (?P<cann>[^|]*?)\s*\|"
 )
 _PYTHON_ROW = re.compile(r"\|\s*PyTorch (?P<torch>\d+\.\d+\.\d+)\s*\|\s*(?P<python>[^|]*?)\s*\|")
+_CHIP_FILES = frozenset(
+    {
+        "torch_npu/csrc/core/npu/NpuVariables.h",
+        "torch_npu/csrc/core/npu/NpuVariables.cpp",
+        "torch_npu/csrc/framework/interface/EnvVariables.cpp",
+    }
+)
+"""Where the code numbers its SoCs and asks for them."""
 _PYTHON = re.compile(r"Python\s*(3\.\d+)")
-
-
-@dataclass(frozen=True, slots=True)
-class _Chip:
-    """One chip of the database: a group of SoC names that the vendor's code treats alike."""
-
-    name: str
-    product: str
-    socs: str
-    """Pattern of the vendor's SoC names."""
-    since: str = ""
-    """First release whose SoC enum has it; empty: every release in the database."""
-    note: str = ""
-
-
-_CHIPS = {
-    "310b": _Chip("Ascend 310B", "Atlas inference, 310B series", r"Ascend310B\d"),
-    "310p": _Chip("Ascend 310P", "Atlas inference, 310P series", r"Ascend310P\d"),
-    "910a": _Chip(
-        "Ascend 910A",
-        "Atlas training, 910 series",
-        r"Ascend910(PremiumA|ProA|A|ProB|B)",
-        note="the SoC name Ascend910B, without a digit, is an old die of this group",
-    ),
-    "910b": _Chip("Ascend 910B", "Atlas A2", r"Ascend910B\d\w*"),
-    "910c": _Chip("Ascend 910C", "Atlas A3", r"Ascend910_93\d\d", since="6.0.0"),
-    "950": _Chip("Ascend 950", "Ascend 950DT", r"Ascend950", since="26.0.0"),
-}
-_FIRST_NEW_PATH = "Ascend910B1"
-"""From this SoC number on, kernels are op_api by default and bfloat16 exists."""
 
 
 def vendor_file(folder: Path) -> str:
@@ -99,30 +77,28 @@ class _Sources:
 
 
 def _chips(facts: Mapping[str, Any], sources: _Sources) -> dict[str, Any]:
-    enum: Mapping[str, int] = facts["chips"]["enum"]
-    at = [sources.cite(source) for source in facts["chips"]["sources"]]
-    at += [sources.cite(source) for source in facts["dtypes"]["sources"]]
-    at = sorted(set(at))
-    return {chip_id: _chip(chip_id, chip, enum, at) for chip_id, chip in _CHIPS.items()}
+    socs = Socs(facts["chips"]["enum"])
+    cited = (*facts["chips"]["sources"], *facts["dtypes"]["sources"])
+    at = sorted({sources.cite(source) for source in cited if source["path"] in _CHIP_FILES})
+    return {chip: _chip(chip, socs, at) for chip in CHIPS}
 
 
-def _chip(chip_id: str, chip: _Chip, enum: Mapping[str, int], at: list[str]) -> dict[str, Any]:
-    socs = [soc for soc in enum if re.fullmatch(chip.socs, soc)]
-    numbers = [enum[soc] for soc in socs]
-    new_path = min(numbers) >= enum[_FIRST_NEW_PATH]
+def _chip(chip: str, socs: Socs, at: list[str]) -> dict[str, Any]:
+    said = CHIPS[chip]
+    numbers = [socs.numbers[soc] for soc in socs.of(chip)]
     data: dict[str, Any] = {
-        "name": chip.name,
-        "product": chip.product,
-        "socs": socs,
+        "name": said.name,
+        "product": said.product,
+        "socs": socs.of(chip),
         "soc_numbers": [min(numbers), max(numbers)],
-        "kernels": "op_api" if new_path else "acl_op",
-        "bfloat16": new_path,
-        "inf_nan": new_path and chip_id != "310b",
+        "kernels": socs.kernels(chip, ()),
+        "bfloat16": socs.new(chip),
+        "inf_nan": common_guard(chip),
         "at": at,
     }
-    data |= {"since": chip.since} if chip.since else {}
-    data |= {"aclnn_only": True} if chip_id == "950" else {}
-    return data | ({"note": chip.note} if chip.note else {})
+    data |= {"since": said.since} if said.since != "0" else {}
+    data |= {"aclnn_only": True} if chip == "950" else {}
+    return data | ({"note": said.note} if said.note else {})
 
 
 def _fallback(facts: Mapping[str, Any], sources: _Sources) -> dict[str, Any]:

@@ -1,0 +1,103 @@
+"""Ascend: conditions that the vendor's code states beyond its lists, from ``ascend_code.yaml``."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from opcheck.db.importers.ascend_chips import Socs, known
+from opcheck.db.importers.sources import load_yaml
+from opcheck.db.versions import version_key
+
+_DATA = Path(__file__).with_name("ascend_code.yaml")
+_DEFAULT_SINCE = "7.2.0"
+"""From here on the code itself says where jit_compile is on by default; before, CANN did."""
+_DEFAULT_GUARD = "jit_compile"
+
+
+@cache
+def _facts() -> Mapping[str, Any]:
+    data: Mapping[str, Any] = load_yaml(_DATA)
+    return data
+
+
+def framework_source(release: str) -> dict[str, str]:
+    """The commit of torch_npu that the facts of a release were read at."""
+    return {"repo": "Ascend/pytorch", "path": "torch_npu/csrc", **_facts()["framework"][release]}
+
+
+def code_conditions(
+    release: str, listed: Mapping[str, tuple[str, ...]], socs: Socs
+) -> Iterator[dict[str, Any]]:
+    """Conditions of one release; ``listed`` gives each registered overload's kernel paths."""
+    for fact in _facts()["facts"]:
+        cited = _citation(fact["seen"], release)
+        if cited:
+            for chips, ops in _scope(fact, release, listed, socs).items():
+                yield _condition(fact, chips, ops, cited, release)
+    if "950" in known(release):
+        yield from _aclnn_only(listed)
+
+
+def _citation(seen: Mapping[str, Mapping[str, int]], release: str) -> str:
+    for path, lines in seen.items():
+        if release in lines:
+            source = "plugin" if path.startswith("op_plugin/") else "framework"
+            return f"{source}:{path}:{lines[release]}"
+    return ""
+
+
+def _scope(
+    fact: Mapping[str, Any], release: str, listed: Mapping[str, tuple[str, ...]], socs: Socs
+) -> dict[tuple[str, ...], list[str]]:
+    """Chips -> operators that a fact holds for there."""
+    guard = "before_910b1" if fact["where"] == _DEFAULT_GUARD else fact["where"]
+    chips = socs.where(guard, release)
+    scope: dict[tuple[str, ...], list[str]] = {}
+    for op in fact["ops"]:
+        if op == "*":
+            scope.setdefault(chips, []).append(op)
+        elif op in listed:
+            path = fact.get("path")
+            here = tuple(c for c in chips if path in (None, socs.kernels(c, listed[op])))
+            scope.setdefault(here, []).append(op)
+    return {here: ops for here, ops in scope.items() if here}
+
+
+def _condition(
+    fact: Mapping[str, Any], chips: tuple[str, ...], ops: list[str], cited: str, release: str
+) -> dict[str, Any]:
+    said_by_code = fact["where"] != _DEFAULT_GUARD or version_key(release) >= version_key(
+        _DEFAULT_SINCE
+    )
+    condition = {
+        "ops": ops,
+        "code": fact["code"],
+        "verdict": fact["verdict"],
+        "confidence": "high" if said_by_code else "low",
+        "method": "registered" if said_by_code else "inferred",
+        "text": fact["text"],
+        "at": [cited],
+    }
+    if chips != known(release):
+        condition["chips"] = chips
+    if "tests" in fact:
+        condition["tests"] = fact["tests"]
+    return condition
+
+
+def _aclnn_only(listed: Mapping[str, tuple[str, ...]]) -> Iterator[dict[str, Any]]:
+    """Operators without an op_api kernel, on the chip that runs no other."""
+    ops = [op for op, paths in listed.items() if paths == ("acl_op",)]
+    if ops:
+        yield {
+            "ops": ops,
+            "code": "no-aclnn-kernel",
+            "verdict": "unsupported",
+            "confidence": "high",
+            "method": "registered",
+            "text": "{chip} runs aclnn kernels only and this operator has none: torch_npu raises "
+            '"Current device only support aclnn operator"',
+            "at": ["plugin:torchnpugen/gen.py"],
+            "chips": ["950"],
+        }
