@@ -20,6 +20,13 @@ _ALIAS = re.compile(r"^(Composite\w+)\[alias\]:", re.MULTILINE)
 _ORDER = (Composite.IMPLICIT, Composite.EXPLICIT, Composite.NON_FUNCTIONAL)
 
 
+ALIASES = frozenset((torch.ops.aten.detach.default, torch.ops.aten.alias.default))
+"""Composites that only make another view of a tensor, without any device work.
+
+They are not taken apart: under a mode, C++ asks Python for ``detach`` from inside them.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class OverloadFacts:
     """The registrations of one overload in the running torch."""

@@ -23,6 +23,20 @@ from opcheck.trace.place import Site, from_stack
 from opcheck.trace.signature import Call, take_apart
 
 
+@contextmanager
+def _lifting() -> Iterator[None]:
+    """Have ``torch.tensor(..., device=...)`` move its data through the dispatcher.
+
+    ``torch._C._set_only_lift_cpu_tensors``, as torch's own FakeTensorMode does; checked on 2.13.0.
+    """
+    before = torch._C._only_lift_cpu_tensors()
+    torch._C._set_only_lift_cpu_tensors(True)
+    try:
+        yield
+    finally:
+        torch._C._set_only_lift_cpu_tensors(before)
+
+
 class Engine(TorchDispatchMode):
     """Runs a model on the traced device; a subclass decides what to keep of each call."""
 
@@ -49,6 +63,7 @@ class Engine(TorchDispatchMode):
         self._until = until
         with ExitStack() as stack:
             stack.enter_context(torch.no_grad())
+            stack.enter_context(_lifting())
             stack.enter_context(torch._C._AutoDispatchBelowAutograd())
             stack.enter_context(self.modules.watching())
             stack.enter_context(self)

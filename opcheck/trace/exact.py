@@ -10,7 +10,7 @@ from torch.utils._pytree import tree_map
 from opcheck.model.names import OpName
 from opcheck.model.trace import Kernel
 from opcheck.trace.device import DeviceTensor
-from opcheck.trace.dispatcher import OverloadFacts, facts, run_composite
+from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, run_composite
 from opcheck.trace.engine import Engine
 from opcheck.trace.higher_order import branches
 from opcheck.trace.leaf import Plan
@@ -50,6 +50,8 @@ class Exact(Engine):
         asked = call.ours or known.backend_select
         if asked and str(known.name) in self._registered:
             self._counts[(known.name, False, known.cpu_kernel)] += 1
+            return self.leaves.run(call)
+        if call.func in ALIASES:
             return self.leaves.run(call)
         if known.composite is not None:
             return self._composite(call, known)

@@ -79,6 +79,11 @@ class Leaves:
             return self._assume(call)
         return self.replay(plan, call)
 
+    def learn(self, call: Call, result: Any) -> Any:
+        """Take ``result``, found in another way, as what this signature returns."""
+        plan = self._plans[call.key] = self.plan_of(result, call)
+        return self.replay(plan, call)
+
     def replay(self, plan: Plan, call: Call) -> Any:
         """Make the planned outputs for this call's own tensors."""
         match plan:
@@ -86,6 +91,8 @@ class Leaves:
                 return self._output(plan, call)
             case _Same(index, spec):
                 tensor = call.tensors[index]
+                if _crosses(tensor, call):
+                    return self._output(spec, call)
                 if isinstance(tensor, DeviceTensor):
                     become(tensor, device_tensor(spec, None, self._device))
                 return tensor
@@ -143,7 +150,9 @@ class Leaves:
     def _wrap(self, result: Any, call: Call, made: list[Tensor]) -> Any:
         if isinstance(result, Tensor):
             for tensor, value in zip(call.tensors, made, strict=True):
-                if value is result:
+                if value is result and _crosses(tensor, call):
+                    result = value.clone()
+                elif value is result:
                     return self._refreshed(tensor, value)
             if call.device is not None and call.device.type == "cpu":
                 return result
@@ -166,6 +175,13 @@ class Leaves:
         if assumption.text:
             self._assumed(call, assumption)
         return self._wrap(assumption.result(), call, list(call.tensors))
+
+
+def _crosses(tensor: Tensor, call: Call) -> bool:
+    """Whether the call's device argument asks for the other side of the bus."""
+    if call.device is None:
+        return False
+    return (call.device.type == "cpu") == isinstance(tensor, DeviceTensor)
 
 
 def _all_small(plan: Plan) -> bool:

@@ -11,10 +11,9 @@ from torch.utils._pytree import tree_map
 from opcheck.model.names import OpName
 from opcheck.model.trace import Composite, Node, Use, Value
 from opcheck.trace.device import DeviceTensor, device_tensor
-from opcheck.trace.dispatcher import OverloadFacts, facts, run_composite
+from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, run_composite
 from opcheck.trace.engine import Engine
 from opcheck.trace.higher_order import branches
-from opcheck.trace.leaf import Unseen
 from opcheck.trace.modules import ModuleStack, reason_of
 from opcheck.trace.place import Site
 from opcheck.trace.signature import Call, named_arguments, to_value
@@ -92,15 +91,11 @@ class Tree(Engine):
         instead = self._expand(call, known, draft)
         try:
             result = self.leaves.run(call)
-        except Unseen as unseen:
+        except Exception:  # Unseen, or a meta function that refuses what the composite takes
             if instead is None:
                 self._forget(call.key, index)
                 raise
-            draft.note = draft.note or str(unseen)
-            result = instead
-        except Exception:
-            self._forget(call.key, index)
-            raise
+            result = self.leaves.learn(call, instead)
         draft.data_dependent = self.took_assumption() or draft.data_dependent
         draft.outputs = _values(result)
         self._record(index)
@@ -126,7 +121,7 @@ class Tree(Engine):
 
     def _expand(self, call: Call, known: OverloadFacts, draft: _Draft) -> Any:
         """Run the composite kernel on copies and keep what it calls; give what it returns."""
-        if known.composite is None:
+        if known.composite is None or call.func in ALIASES:
             draft.children = {}
             return None
         args, kwargs = _copies((call.args, call.kwargs))
