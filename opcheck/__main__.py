@@ -1,0 +1,5 @@
+"""``python -m opcheck`` is ``opcheck``."""
+
+from opcheck.cli.main import main
+
+main()

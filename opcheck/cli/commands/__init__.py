@@ -1,0 +1,1 @@
+"""One command a file: the module and its function have the command's name."""

@@ -1,0 +1,25 @@
+"""``opcheck explain``: one operator, without a model."""
+
+import typer
+
+from opcheck.cli import options
+from opcheck.cli.output import Output
+from opcheck.cli.rooms import rooms
+from opcheck.report.base import format_named
+
+
+def explain(
+    context: typer.Context,
+    operator: options.Operator,
+    target: options.Targets = None,
+    format: options.FormatName = "text",
+    output: options.OutputFile = None,
+    verbose: options.Verbose = False,
+) -> None:
+    """Say how an operator fares on a target.
+
+    With every condition, what it decomposes to, the releases that have it, and the evidence.
+    """
+    view, out = format_named(format), Output(output)
+    explanations = rooms(context).explain(operator, tuple(target or ()))
+    out.write(view.render_explanations(explanations, out.page(verbose)))

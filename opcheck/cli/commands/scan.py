@@ -1,0 +1,51 @@
+"""``opcheck scan``: the main thing."""
+
+from typing import Any
+
+import typer
+
+from opcheck.cli import options
+from opcheck.cli.direct import DirectCommand
+from opcheck.cli.output import Output
+from opcheck.cli.progress import Progress
+from opcheck.cli.rooms import rooms
+from opcheck.model.request import ScanRequest
+from opcheck.report.base import format_named
+
+
+class Command(DirectCommand):
+    """Lists the source kinds under its help; only then are they imported."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the forms that SOURCE can have."""
+        from opcheck.source.select import kinds
+
+        with formatter.section("Sources"):
+            formatter.write_dl([(kind.name, kind.help) for kind in kinds()])
+
+
+def scan(
+    context: typer.Context,
+    source: options.Source,
+    target: options.Targets = None,
+    inputs: options.Inputs = None,
+    format: options.FormatName = "text",
+    output: options.OutputFile = None,
+    exact: options.Exact = False,
+    timeout: options.Timeout = None,
+    memory: options.Memory = None,
+    trust: options.Trust = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Say whether a model runs on an accelerator.
+
+    The report says on what share it runs natively, what breaks, where in the model's code, and
+    how that is known. The exit code is 0 whenever there is an answer, whatever the answer is.
+    """
+    view, out = format_named(format), Output(output)
+    request = ScanRequest(
+        source, tuple(target or ()), tuple(inputs or ()), exact, timeout, memory, trust
+    )
+    with Progress() as progress:
+        report = rooms(context).scan(request, progress)
+    out.write(view.render(report, out.page(verbose)))

@@ -1,0 +1,83 @@
+"""The console entry: commands found in their package, failures turned into exit codes."""
+
+import importlib
+import pkgutil
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+import typer.main
+
+import opcheck.cli.commands
+from opcheck.cli.direct import DirectCommand, DirectGroup
+from opcheck.cli.rooms import Rooms
+from opcheck.errors import ExitCode, OpcheckError
+from opcheck.version import __version__
+
+INTERRUPTED = 130
+"""What shells give for a process that Ctrl-C ended."""
+BUG = "opcheck: this is a bug in opcheck; please report it with the lines above"
+
+
+def main() -> None:
+    """Run the command line of this process and exit."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str], rooms: Rooms | None = None) -> int:
+    """Run one command line and give its exit code; ``rooms`` stands in for the pipeline."""
+    try:
+        application()(list(arguments), prog_name="opcheck", obj=rooms)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else ExitCode.PASS
+    except OpcheckError as error:
+        print(_told(error), file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception:  # whatever is left is a bug, and says so
+        traceback.print_exc()
+        print(BUG, file=sys.stderr)
+        return ExitCode.CRASH
+    return ExitCode.PASS
+
+
+def application() -> Any:
+    """The whole command line, as typer makes it: every command of the package, by name."""
+    app = typer.Typer(
+        cls=DirectGroup,
+        callback=_opcheck,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,  # plain help is read as well, and loads in half the time
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    package = opcheck.cli.commands
+    for info in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{info.name}")
+        kind = getattr(module, "Command", DirectCommand)
+        app.command(info.name, cls=kind)(getattr(module, info.name))
+    return typer.main.get_command(app)
+
+
+def _told(error: OpcheckError) -> str:
+    hint = f"\n  hint: {error.hint}" if error.hint else ""
+    return f"opcheck: error: {error.message}{hint}"
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"opcheck {__version__}")
+        raise typer.Exit
+
+
+def _opcheck(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Say whether a PyTorch model runs on an accelerator, where not, and how that is known."""

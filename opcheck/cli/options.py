@@ -1,0 +1,108 @@
+"""The options that commands share: one spelling, one help text, one parser each."""
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from opcheck.model.target import TargetSpec
+from opcheck.report.base import formats
+
+
+def _target(text: str) -> TargetSpec:
+    try:
+        return TargetSpec.parse(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}; opcheck targets lists them") from error
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise typer.BadParameter(f"not a positive number: {text!r}")
+    return value
+
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE", help="A model, in one of the forms below.", show_default=False
+    ),
+]
+Operator = Annotated[
+    str,
+    typer.Argument(
+        metavar="OPERATOR",
+        help="aten::gelu, aten.gelu.default, or a base name for all its overloads.",
+        show_default=False,
+    ),
+]
+Targets = Annotated[
+    list[TargetSpec] | None,
+    typer.Option(
+        "--target",
+        "-t",
+        parser=_target,
+        metavar="TARGET",
+        help="NAME[@SDK][+torchX.Y], repeatable; without it, the newest release of every target.",
+        show_default=False,
+    ),
+]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        metavar="NAME=SHAPE:DTYPE",
+        help='An example input, repeatable: "ids=1x128:int64".',
+        show_default=False,
+    ),
+]
+FormatName = Annotated[
+    str,
+    typer.Option("--format", metavar="|".join(f.name for f in formats()), help="How to write it."),
+]
+OutputFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        parser=Path,
+        metavar="FILE",
+        help="Write there, whole or not at all, instead of to stdout.",
+        show_default=False,
+    ),
+]
+Exact = Annotated[
+    bool,
+    typer.Option("--exact", help="Record the kernels that each target itself is asked to run."),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        parser=_positive,
+        metavar="SECONDS",
+        help="Give up on loading and running the model after so long.",
+        show_default=False,
+    ),
+]
+Memory = Annotated[
+    float | None,
+    typer.Option(
+        parser=_positive,
+        metavar="GIB",
+        help="Memory that loading and running the model may take.",
+        show_default=False,
+    ),
+]
+Trust = Annotated[
+    bool,
+    typer.Option("--trust", help="Run code that is pickled inside the file."),
+]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", help="List what is otherwise summarised."),
+]

@@ -1,0 +1,108 @@
+"""Where the answer goes: stdout, or a file that is written whole or not at all."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from opcheck.errors import UsageError
+from opcheck.report.base import Page
+
+WIDEST = 120
+"""Longer lines are hard to read, however wide the terminal is."""
+NARROWEST = 40
+
+
+class Output:
+    """A destination that is known to be writable before any work starts."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = None if path is None else _checked(path)
+
+    def page(self, verbose: bool = False) -> Page:
+        """What a format may use here: a file gets neither colour nor a terminal's width."""
+        if self._path is not None or sys.stdout is None:
+            return Page(verbose=verbose)
+        return Page(
+            width=min(max(shutil.get_terminal_size().columns, NARROWEST), WIDEST),
+            color=_wants_color(),
+            ascii=not _encodable(sys.stdout.encoding),
+            verbose=verbose,
+        )
+
+    def write(self, text: str) -> None:
+        """Write it all; a reader that went away early has what it wanted."""
+        if self._path is not None:
+            with _failing_as(f"cannot write {self._path}"):
+                _write_file(self._path, text)
+            return
+        with _failing_as("cannot write to stdout"):
+            _write_stdout(text)
+
+
+def _checked(path: Path) -> Path:
+    hint = "-o takes the path of a file in a folder that exists and can be written to"
+    if not path.name or path.is_dir():
+        raise UsageError(f"cannot write the report to {str(path)!r}: it is a folder", hint)
+    path = path.resolve()
+    if not path.parent.is_dir():
+        raise UsageError(f"cannot write {path}: there is no folder {path.parent}", hint)
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UsageError(f"cannot write {path}: permission denied", hint)
+    return path
+
+
+@contextmanager
+def _failing_as(what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{what}: {error.strerror or error}") from error
+
+
+def _write_file(path: Path, text: str) -> None:
+    data = text.encode("utf-8", "backslashreplace")
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)  # a device or a pipe: replacing it would not be writing to it
+        return
+    draft = path.with_name(f".opcheck-{os.getpid()}.tmp")
+    try:
+        with draft.open("xb") as file:
+            file.write(data)
+        if path.exists():
+            shutil.copymode(path, draft)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _write_stdout(text: str) -> None:
+    out = sys.stdout
+    if out is None:
+        raise OSError("it is closed")
+    try:
+        out.write(text.encode(out.encoding, "backslashreplace").decode(out.encoding))
+        out.flush()
+    except BrokenPipeError:
+        discard_stdout()
+
+
+def discard_stdout() -> None:
+    """Send what is still buffered nowhere, so that the interpreter ends without complaint."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _wants_color() -> bool:
+    """NO_COLOR and dumb terminals are respected; a pipe gets colour only by FORCE_COLOR."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
+
+
+def _encodable(encoding: str) -> bool:
+    from opcheck.report.terminal.canvas import encodable
+
+    return encodable(encoding)

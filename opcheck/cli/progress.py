@@ -1,0 +1,61 @@
+"""What is going on, on stderr, once it has taken a second."""
+
+import sys
+import threading
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+DELAY = 1.0
+"""Seconds that pass before anything is shown."""
+
+
+class Progress:
+    """Shows the phase that it was last called with; silent where stderr is no terminal."""
+
+    def __init__(self, delay: float = DELAY) -> None:
+        self._timer = threading.Timer(delay, self._show)
+        self._timer.daemon = True
+        self._lock = threading.Lock()
+        self._status: Status | None = None
+        self._phase = ""
+        self._over = False
+
+    def __call__(self, phase: str) -> None:
+        """Note a phase as begun."""
+        with self._lock:
+            self._phase = phase
+            if self._status is not None:
+                self._status.update(_shown(phase))
+
+    def __enter__(self) -> Self:
+        if sys.stderr is not None and sys.stderr.isatty():
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._over = True
+            if self._status is not None:
+                self._status.stop()
+
+    def _show(self) -> None:
+        from rich.console import Console
+
+        with self._lock:
+            if not self._over:
+                console = Console(stderr=True, markup=False)
+                self._status = console.status(_shown(self._phase))
+                self._status.start()
+
+
+def _shown(phase: str) -> str:
+    return f"{phase or 'working'} …"
