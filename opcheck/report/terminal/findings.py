@@ -12,9 +12,7 @@ from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
 from opcheck.report.terminal.compare import short_names
 from opcheck.report.terminal.head import STYLES
 from opcheck.report.terminal.units import plural, source
-
-ORDINARY = "registered"
-"""Reason code of a native finding that has nothing more to say."""
+from opcheck.resolve.fate import PLAIN
 
 FINDINGS, PLACES, EVIDENCE, NAMES = 20, 3, 2, 6
 """How many of each are shown unless all are asked for."""
@@ -104,7 +102,7 @@ def _urgency(group: Group) -> tuple[int, int, int, str, str]:
 
 
 def _caution(group: Group) -> bool:
-    return group.first.verdict is Verdict.NATIVE and group.first.reason.code != ORDINARY
+    return group.first.verdict.on_device and group.first.reason.code not in PLAIN
 
 
 def _write_group(canvas: Canvas, group: Group, names: Mapping[str, str], style: str) -> None:

@@ -23,7 +23,7 @@ HEADINGS = {
     Verdict.DECOMPOSED: ("Decomposed", "runs as other operators, every one native"),
     Verdict.NATIVE: ("Native", "the target has its own kernel"),
 }
-CAUTIONS = ("Cautions", "native, with a catch")
+CAUTIONS = ("Cautions", "runs on the device, with a catch")
 GAPS = ("Not seen", "counts as unknown")
 NOT_CALLED = ("Never called", "the example inputs do not reach these modules")
 ADVISORIES = ("Advisories", "holds for the whole target")
