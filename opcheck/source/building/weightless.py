@@ -10,7 +10,7 @@ from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_any, tree_map
 
-# Both imports are private; checked with torch 2.13. tests/source/test_weightless.py builds with
+# The last three imports are private; checked with torch 2.13. The tests of this module build with
 # them, so a move shows there.
 
 LARGE_FLOATS = 2**16

@@ -41,22 +41,20 @@ SCHEMAS = (
 _LIBRARIES: list[torch.library.Library] = []  # registrations live as long as their Library
 
 
-def prepare() -> str:
-    """Make ``import torchvision`` work; a note where its binary could not be used, else ``""``.
+def prepare() -> None:
+    """Make ``import torchvision`` work where its binary does not load beside this torch.
 
     To be called before torchvision is imported. Without the binary, torchvision still registers
     its own shape rules over these schemas; nothing computes, so only shapes can be asked.
     """
     binary = _binary()
     if binary is None or _LIBRARIES:
-        return ""
+        return
     try:
         torch.ops.load_library(str(binary))
     except OSError:
         _define()
         _skip_loading(binary)
-        return "torchvision's binary does not load beside this torch: only its schemas were used"
-    return ""
 
 
 def settle() -> None:

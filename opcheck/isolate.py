@@ -1,0 +1,229 @@
+"""Load and trace a model in a process of its own, under a time and a memory limit.
+
+Whatever the user's code does to that process, the caller gets a result or one clear error.
+"""
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from opcheck import errors
+from opcheck.errors import OpcheckError, SourceError, TraceError
+from opcheck.model.codec import MalformedError, from_json, to_json
+from opcheck.model.work import MEMORY_HINT, WorkRequest, WorkResult
+
+MEMORY_SHARE = 0.8
+"""Part of the machine's memory that the model's process may use where no limit was given."""
+_KEPT_LINES = 20
+_GRACE_SECONDS = 1.0
+_ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "YOLO_OFFLINE": "true",
+    "YOLO_AUTOINSTALL": "false",
+    "YOLO_VERBOSE": "false",
+    "CUDA_VISIBLE_DEVICES": "-1",  # the same answer on every machine
+    "TORCHDYNAMO_DISABLE": "1",  # what torch.compile would wrap is traced as it is written
+    "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",  # the emulated device takes that place
+}
+
+Say = Callable[[str], None]
+
+
+def _ignore(text: str) -> None:
+    """Hear nothing."""
+
+
+class Work:
+    """One request being worked on; leaving the ``with`` block ends the process."""
+
+    def __init__(
+        self, request: WorkRequest, *, timeout: float | None = None, memory: float | None = None
+    ) -> None:
+        self._request = request
+        self._timeout = timeout
+        self._started = time.monotonic()
+        self._doing = f"loading {request.source}"
+        self._failure: type[OpcheckError] = SourceError
+        self._said: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._events: queue.Queue[tuple[str, str]] = queue.Queue()
+        self._process = _start()
+        limit = int(memory * 2**30) if memory else int(total_memory() * MEMORY_SHARE)
+        envelope = {"memory": limit, "request": to_json(request)}
+        _feed(self._process, json.dumps(envelope))
+        threading.Thread(target=_listen, args=(self._process, self._events), daemon=True).start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _kill(self._process)
+
+    def result(self, progress: Say = _ignore, output: Say = _ignore) -> WorkResult:
+        """Wait for the answer; ``progress`` hears the stages, ``output`` what the model prints."""
+        while True:
+            name, text = self._next()
+            if name == "ended":
+                raise self._died()
+            if name == "said":
+                self._said.append(text)
+                output(text)
+            else:
+                answer = self._message(text, progress)
+                if answer is not None:
+                    return answer
+
+    def _next(self) -> tuple[str, str]:
+        left = None
+        if self._timeout is not None:
+            left = self._started + self._timeout - time.monotonic()
+        with contextlib.suppress(queue.Empty):
+            if left is None or left > 0:
+                return self._events.get(timeout=left)
+        raise self._failure(
+            f"no answer within {self._timeout:g} s while {self._doing}",
+            "give it longer with --timeout, or look for an endless loop there",
+        )
+
+    def _message(self, text: str, progress: Say) -> WorkResult | None:
+        """Act on one message; the result if it is the last."""
+        try:
+            message: Mapping[str, Any] = json.loads(text)
+            if "result" in message:
+                return from_json(WorkResult, message["result"])
+            if "error" in message:
+                name, what, hint = message["error"]
+                raise _ERRORS[name](what, hint)
+            if "stopped" in message:
+                what, hint = message["stopped"]
+                raise self._failure(f"the model's code {what} while {self._doing}", hint)
+            if "crash" in message:
+                raise RuntimeError(f"opcheck failed in the model's process:\n{message['crash']}")
+            self._failure = SourceError if message["stage"] == "load" else TraceError
+            self._doing = message["progress"]
+        except (MalformedError, ValueError, KeyError, TypeError) as error:
+            raise TraceError(
+                f"the model's process sent what is not an answer while {self._doing}: {error}",
+                "the model's code must leave file descriptors that it did not open alone",
+            ) from error
+        progress(self._doing)
+        return None
+
+    def _died(self) -> OpcheckError:
+        """Say how the process ended without an answer."""
+        code = self._process.wait()
+        if code >= 0:
+            return self._failure(
+                f"the model's code ended the process with exit code {code} while {self._doing}",
+                "take calls of os._exit out of the code that builds and runs the model",
+            )
+        name = signal.Signals(-code).name
+        hint = MEMORY_HINT if name == "SIGKILL" else f"native code crashed; {self._last_words()}"
+        return self._failure(f"the model's process was ended by {name} while {self._doing}", hint)
+
+    def _last_words(self) -> str:
+        return f"its last output: {self._said[-1]}" if self._said else "it printed nothing"
+
+
+def run(
+    request: WorkRequest,
+    *,
+    timeout: float | None = None,
+    memory: float | None = None,
+    progress: Say = _ignore,
+    output: Say = _ignore,
+) -> WorkResult:
+    """Do the whole request: ``timeout`` in seconds, ``memory`` in GiB."""
+    with Work(request, timeout=timeout, memory=memory) as work:
+        return work.result(progress, output)
+
+
+def total_memory() -> int:
+    """Bytes of memory that this machine, or the container around us, has."""
+    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    group = Path("/sys/fs/cgroup/memory.max")
+    with contextlib.suppress(OSError, ValueError):  # absent, or "max"
+        sizes.append(int(group.read_text()))
+    return min(sizes)
+
+
+_ERRORS: Mapping[str, type[OpcheckError]] = {
+    name: value
+    for name, value in vars(errors).items()
+    if isinstance(value, type) and issubclass(value, OpcheckError)
+}
+
+
+def _start() -> subprocess.Popen[str]:
+    # -P: a file of the user's named like a library must not be taken for it
+    package = str(Path(__file__).resolve().parent.parent)
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    environment = {
+        **os.environ,
+        **_ENVIRONMENT,
+        "PYTHONPATH": os.pathsep.join([*paths, package]),
+        "PYTHONUTF8": "1",
+    }
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "opcheck.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        env=environment,
+        start_new_session=True,
+    )
+
+
+def _feed(process: subprocess.Popen[str], text: str) -> None:
+    assert process.stdin is not None  # asked for in _start
+    with contextlib.suppress(BrokenPipeError), process.stdin:  # a dead child is noticed later
+        process.stdin.write(text)
+
+
+def _listen(process: subprocess.Popen[str], events: "queue.Queue[tuple[str, str]]") -> None:
+    """Queue every line of the process, and then that it ended."""
+    streams = (("message", process.stdout), ("said", process.stderr))
+    pumps = [
+        threading.Thread(target=_pump, args=(stream, name, events), daemon=True)
+        for name, stream in streams
+    ]
+    for pump in pumps:
+        pump.start()
+    process.wait()
+    for pump in pumps:
+        pump.join(_GRACE_SECONDS)  # a process that it started may hold the pipes open
+    events.put(("ended", ""))
+
+
+def _pump(stream: IO[str], name: str, events: "queue.Queue[tuple[str, str]]") -> None:
+    with contextlib.suppress(ValueError):  # closed by the main thread
+        for line in stream:
+            events.put((name, line.rstrip("\n")))
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End the process and all that it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()

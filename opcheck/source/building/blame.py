@@ -1,0 +1,80 @@
+"""Whose code failed: a user's exception as one sentence with the user's own file and line."""
+
+import sysconfig
+import traceback
+from pathlib import Path
+
+from opcheck.errors import SourceError
+
+_LIBRARIES = tuple(
+    Path(str(path)).resolve()
+    for path in (
+        *(sysconfig.get_path(key) for key in ("stdlib", "platstdlib", "purelib", "platlib")),
+        Path(__file__).parents[2],
+    )
+)
+_ALLOCATOR = "DefaultCPUAllocator"
+
+
+def place(error: BaseException) -> str:
+    """``file:line`` of the innermost frame that is the user's own; "" if there is none."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, SyntaxError) and error.filename and _is_users(error.filename):
+        return f"{shown(error.filename)}:{error.lineno}"
+    for frame in reversed(frames):
+        if _is_users(frame.filename):
+            return f"{shown(frame.filename)}:{frame.lineno}"
+    return ""
+
+
+def failed(what: str, error: BaseException) -> SourceError:
+    """``what`` (``build() of net.py``) raised ``error``; MemoryError is passed on as such."""
+    if isinstance(error, MemoryError) or _ALLOCATOR in str(error):
+        raise MemoryError from error
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return _missing(what, error)
+    if isinstance(error, SystemExit):
+        return SourceError(
+            f"{what} ends the process: {error!r}{_at(error)}", "take that call out of the code"
+        )
+    hint = "the same code must build the model in plain Python"
+    if isinstance(error, OSError):
+        hint = "weights are not needed and nothing is downloaded: build the model without them"
+    return SourceError(
+        f"{what} raised {type(error).__name__}: {first_line(error)}{_at(error)}", hint
+    )
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of the error's text that says something."""
+    lines = (line.strip() for line in str(error).splitlines())
+    return next((line for line in lines if line), "(no message)")
+
+
+def shown(filename: str) -> str:
+    """``filename`` relative to the working directory, where it lies below."""
+    try:
+        return str(Path(filename).resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return filename
+
+
+def _missing(what: str, error: ModuleNotFoundError) -> SourceError:
+    name = str(error.name)
+    return SourceError(
+        f"{what} needs the module {name!r}, which is not installed{_at(error)}",
+        f"install {name}, or guard the import: if it is an extension with compiled kernels, "
+        "only the schema of its operators is needed (torch.library.define) to scan the model",
+    )
+
+
+def _at(error: BaseException) -> str:
+    where = place(error)
+    return f" (at {where})" if where else ""
+
+
+def _is_users(filename: str) -> bool:
+    if filename.startswith("<"):
+        return False
+    path = Path(filename).resolve()
+    return not any(path.is_relative_to(library) for library in _LIBRARIES)

@@ -1,0 +1,127 @@
+"""Example tensors: shapes are the user's, values valid and the same on every run."""
+
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+import torch
+from torch import nn
+
+from opcheck.errors import SourceError
+from opcheck.source.building.signature import Signature
+from opcheck.source.building.weightless import is_large
+from opcheck.source.inputs import ConstantSpec, InputSpec, ListSpec, TensorSpec, ValueSpec
+
+Inputs = tuple[tuple[Any, ...], dict[str, Any]]
+"""Positional and named inputs of one call."""
+
+
+def vocabulary(module: nn.Module) -> int:
+    """How many integer ids are surely valid: the smallest embedding's, or 2 without one."""
+    sizes = [part.num_embeddings for part in module.modules() if isinstance(part, nn.Embedding)]
+    return max(min(sizes, default=2), 1)
+
+
+def float_dtype(module: nn.Module) -> torch.dtype:
+    """Give the dtype of the module's first floating-point parameter: what its inputs have."""
+    dtypes = (parameter.dtype for parameter in module.parameters())
+    return next((dtype for dtype in dtypes if dtype.is_floating_point), torch.float32)
+
+
+def example(name: str, shape: tuple[int, ...], dtype: torch.dtype, ids: int = 2) -> torch.Tensor:
+    """Make one input: integers below ``ids``, masks all true, what is large without values."""
+    if is_large(_count(shape), dtype):
+        return torch.empty(shape, dtype=dtype, device="meta")
+    if "mask" in name and not dtype.is_complex:
+        return torch.ones(shape, dtype=dtype)
+    if dtype.is_floating_point or dtype.is_complex:
+        # a slope: no two elements alike, which sorting and comparing then see
+        return torch.linspace(0, 1, _count(shape)).reshape(shape).to(dtype)
+    return (torch.arange(_count(shape)) % ids).reshape(shape).to(dtype)
+
+
+def of_spec(name: str, value: ValueSpec, default: torch.dtype, ids: int) -> Any:
+    """Make what one ``--input`` asks for; ``default`` is the dtype where it names none."""
+    match value:
+        case TensorSpec(shape, dtype):
+            chosen = getattr(torch, dtype) if dtype else default
+            return example(name, shape, chosen, ids)
+        case ListSpec(items):
+            return [of_spec(name, item, default, ids) for item in items]
+        case ConstantSpec():
+            return value.value
+        case _:
+            assert_never(value)
+
+
+def override(
+    inputs: Inputs, specs: tuple[InputSpec, ...], signature: Signature, ids: int = 2
+) -> Inputs:
+    """Put what the user asked for in the place of ``inputs``, of the same dtype if none is named.
+
+    Positional ones replace all positional inputs, a named one that of its parameter.
+    """
+    args, kwargs = inputs
+    known = {**signature.by_name(args), **kwargs}
+
+    def make(name: str, spec: InputSpec) -> Any:
+        old = known.get(name)
+        dtype = old.dtype if isinstance(old, torch.Tensor) else torch.float32
+        return of_spec(name, spec.value, dtype, ids)
+
+    given = [spec for spec in specs if not spec.name]
+    if given:
+        args = tuple(make(signature.name_at(place), spec) for place, spec in enumerate(given))
+    made = {spec.name: make(spec.name, spec) for spec in specs if spec.name}
+    unknown = next((name for name in made if not signature.takes(name)), None)
+    if unknown is not None:
+        raise SourceError(
+            f"--input {unknown}=…: the model's forward has no parameter {unknown!r}",
+            f"it takes {signature}",
+        )
+    positions = signature.names[: len(args)]
+    args = tuple(
+        made.pop(signature.name_at(place), value) if given == [] else value
+        for place, value in enumerate(args)
+    )
+    return args, {**{name: kwargs[name] for name in kwargs if name not in positions}, **made}
+
+
+def require(inputs: Inputs, signature: Signature) -> None:
+    """Refuse inputs that leave a parameter without a value."""
+    args, kwargs = inputs
+    missing = [name for name in signature.after(args) if name in signature.required]
+    missing = [name for name in missing if name not in kwargs]
+    if missing:
+        raise needed(f"the model's forward needs {', '.join(missing)}", signature)
+
+
+def needed(problem: str, signature: Signature) -> SourceError:
+    """Ask for inputs that nothing tells."""
+    asked = " ".join(f"--input {name}=1x16:float32" for name in signature.required or ("x",))
+    return SourceError(
+        f"{problem}; it takes {signature}",
+        f"say shape and dtype of each, as in {asked}, or return (module, inputs) from a factory",
+    )
+
+
+def normalise(what: str, inputs: Any) -> Inputs:
+    """Read what a factory gave as inputs: a tensor, a tuple, a dict, or (tuple, dict)."""
+    if isinstance(inputs, tuple):
+        if len(inputs) == 2 and isinstance(inputs[0], tuple) and isinstance(inputs[1], Mapping):
+            return inputs[0], dict(inputs[1])
+        return inputs, {}
+    if isinstance(inputs, Mapping):
+        return (), dict(inputs)
+    if isinstance(inputs, torch.Tensor | list):
+        return (inputs,), {}
+    raise SourceError(
+        f"{what} gives inputs of type {type(inputs).__name__}",
+        "inputs are a tensor, a tuple of arguments, a dict of named ones, or (tuple, dict)",
+    )
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    count = 1
+    for size in shape:
+        count *= size
+    return count

@@ -1,0 +1,103 @@
+"""Inputs for a module that came without any: its first layer often tells what it wants."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from opcheck.source.building.blame import first_line
+from opcheck.source.building.example import Inputs, example, needed
+from opcheck.source.building.signature import Signature
+from opcheck.source.building.weightless import weightless
+
+_SIDES = (224, 32, 28, 64, 96, 128, 256, 299, 384, 512)
+_LENGTHS = (128, 1024, 16000, 16, 77, 512)
+
+
+def guess(module: nn.Module, signature: Signature) -> tuple[Inputs, str]:
+    """Find one tensor that the forward accepts, and say what was chosen.
+
+    Only for a forward with one parameter; candidates are tried on the model's shapes.
+    """
+    if len(signature.required or signature.names) != 1:
+        raise needed("nothing tells the inputs of this model", signature)
+    problem = "no layer tells its input"
+    for layer, candidate in _candidates(module):
+        try:
+            with weightless(), torch.no_grad():
+                module(candidate)
+        except Exception as error:  # the user's forward: this candidate is not for it
+            problem = f"{list(candidate.shape)} was refused: {first_line(error)}"
+            continue
+        shape = "x".join(map(str, candidate.shape))
+        dtype = str(candidate.dtype).removeprefix("torch.")
+        return ((candidate,), {}), f"no inputs given: {shape}:{dtype}, as {layer} wants"
+    raise needed(f"the inputs of this model cannot be told ({problem})", signature)
+
+
+def _candidates(module: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    for name, part in module.named_modules():
+        for kind, shapes in _LAYERS.items():
+            if isinstance(part, kind):
+                layer = f"{name or 'the module'} ({type(part).__name__})"
+                dtype = _dtype(part)
+                for shape in shapes(part):
+                    ids = getattr(part, "num_embeddings", 2)
+                    yield layer, example("", shape, dtype, ids)
+                return
+
+
+def _dtype(part: nn.Module) -> torch.dtype:
+    if isinstance(part, nn.Embedding | nn.EmbeddingBag):
+        return torch.int64
+    return next((p.dtype for p in part.parameters() if p.is_floating_point()), torch.float32)
+
+
+def _recurrent(part: Any) -> Iterator[tuple[int, ...]]:
+    yield (1, 32, part.input_size) if part.batch_first else (32, 1, part.input_size)
+
+
+def _attention(part: Any) -> Iterator[tuple[int, ...]]:
+    attention = part.self_attn
+    width = attention.embed_dim
+    yield (1, 32, width) if attention.batch_first else (32, 1, width)
+
+
+def _linear(part: Any) -> Iterator[tuple[int, ...]]:
+    yield (1, part.in_features)
+    yield (1, 16, part.in_features)
+    for side in _SIDES:  # a flattened image
+        if part.in_features == side * side:
+            yield (1, 1, side, side)
+        if part.in_features == 3 * side * side:
+            yield (1, 3, side, side)
+
+
+def _sequence(part: Any) -> Iterator[tuple[int, ...]]:
+    yield from ((1, part.in_channels, length) for length in _LENGTHS)
+
+
+def _image(part: Any) -> Iterator[tuple[int, ...]]:
+    yield from ((1, part.in_channels, side, side) for side in _SIDES)
+
+
+def _volume(part: Any) -> Iterator[tuple[int, ...]]:
+    yield from ((1, part.in_channels, 16, side, side) for side in (112, 224, 32, 64))
+
+
+def _ids(part: Any) -> Iterator[tuple[int, ...]]:
+    yield from ((1, length) for length in _LENGTHS[:1] + _LENGTHS[3:4])
+    yield (16,)
+
+
+_LAYERS: dict[type[nn.Module], Callable[[Any], Iterator[tuple[int, ...]]]] = {
+    nn.Conv1d: _sequence,
+    nn.Conv2d: _image,
+    nn.Conv3d: _volume,
+    nn.Linear: _linear,
+    nn.Embedding: _ids,
+    nn.RNNBase: _recurrent,
+    nn.TransformerEncoderLayer: _attention,
+}
+"""Layers that say what they take, each with the shapes to try."""

@@ -1,0 +1,158 @@
+"""``path/to/file.py:name``: a factory, a module class or a module in a Python file."""
+
+import ast
+import difflib
+import inspect
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from opcheck.errors import SourceError, UsageError
+from opcheck.source import digest
+from opcheck.source.base import Loaded, LoadOptions, Source
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_FORM = re.compile(r"(?P<path>.+\.py)(?::(?P<name>[^:/\\]*))?")
+
+
+class PythonFile(Source):
+    """Runs a Python file and builds the model that a name in it stands for."""
+
+    name = "python"
+    help = "path/to/file.py:NAME (a factory, a module class or a module)"
+
+    @classmethod
+    def claims(cls, text: str) -> bool:
+        """Whether it names a ``.py`` file."""
+        return _FORM.fullmatch(text) is not None
+
+    def check(self, text: str, options: LoadOptions) -> None:
+        """Find the file, a syntax error in it, or that no name was given."""
+        path, name = _parts(text)
+        names = _defined(path)
+        if not name:
+            raise UsageError(
+                f"{text}: which model? write {path}:NAME",
+                f"it defines {', '.join(names)}" if names else "it defines nothing",
+            )
+
+    def load(self, text: str, options: LoadOptions) -> Loaded:
+        """Run the file, then build the model."""
+        from opcheck.source.building.build import build
+        from opcheck.source.building.ready import ready
+
+        self.check(text, options)
+        path, name = _parts(text)
+        module, notes = build(str(path), lambda: _execute(path))
+        target = _look_up(module, path, name)
+        what = f"{name}() of {path}"
+        made, more = build(what, lambda: _call(target, what)) if callable(target) else (target, ())
+        model, inputs = _taken_apart(made, what)
+        return ready(
+            model,
+            inputs,
+            options,
+            kind=self.name,
+            digest=digest.of_file(path),
+            notes=(*notes, *more),
+        )
+
+
+def _parts(text: str) -> tuple[Path, str]:
+    match = _FORM.fullmatch(text)
+    assert match is not None  # claims() said so
+    return Path(match["path"]), match["name"] or ""
+
+
+def _defined(path: Path) -> list[str]:
+    """Names of the functions, classes and variables at the top of the file."""
+    if not path.is_file():
+        raise SourceError(f"{path}: no such file", "the form is path/to/file.py:NAME")
+    try:
+        tree = ast.parse(path.read_bytes(), str(path))
+    except (SyntaxError, ValueError) as error:  # ValueError: null bytes
+        line = getattr(error, "lineno", None)
+        where = f"{path}:{line}" if line else str(path)
+        raise SourceError(f"{where}: not valid Python ({error})", "run it with python") from error
+    names: list[str] = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.append(node.name)
+        elif isinstance(node, ast.Assign):
+            names += [target.id for target in node.targets if isinstance(target, ast.Name)]
+    return [name for name in names if not name.startswith("_")]
+
+
+def _execute(path: Path) -> "ModuleType":
+    """Import the file as Python would from its own folder, or from its package's."""
+    import importlib.util
+
+    root, dotted = path.resolve().parent, path.stem
+    while (root / "__init__.py").exists():
+        root, dotted = root.parent, f"{root.name}.{dotted}"
+    sys.path.insert(0, str(root))
+    if "." in dotted:
+        return importlib.import_module(dotted)
+    # a file named like a library must not stand in for it
+    name = dotted if importlib.util.find_spec(dotted) is None else f"opcheck_user_{dotted}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None  # a .py file always has one
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _look_up(module: "ModuleType", path: Path, name: str) -> Any:
+    value: Any = module
+    for part in name.split("."):
+        names = [n for n in vars(value) if not n.startswith("_")]
+        if not hasattr(value, part):
+            near = difflib.get_close_matches(part, names, 3) or _defined(path)
+            raise SourceError(f"{path} has no {name!r}", f"did you mean {', '.join(near)}?")
+        value = getattr(value, part)
+    return value
+
+
+def _call(target: Callable[[], Any], what: str) -> Any:
+    from torch import nn
+
+    if isinstance(target, nn.Module):
+        return target
+    try:
+        required = [
+            parameter.name
+            for parameter in inspect.signature(target).parameters.values()
+            if parameter.default is parameter.empty
+            and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        ]
+    except ValueError:  # a builtin without a signature
+        required = []
+    if required:
+        raise SourceError(
+            f"{what} needs arguments: {', '.join(required)}",
+            "write a function without arguments that passes them, and scan that",
+        )
+    return target()
+
+
+def _taken_apart(made: Any, what: str) -> tuple[Any, Any]:
+    """Split what a factory returned into module and inputs; inputs are None if it gave none."""
+    from torch import nn
+
+    from opcheck.source.building.example import normalise
+
+    if isinstance(made, nn.Module):
+        return made, None
+    if isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], nn.Module):
+        return made[0], normalise(what, made[1])
+    kind = type(made).__name__
+    raise SourceError(
+        f"{what} gives {kind}, want a torch.nn.Module or (module, inputs)",
+        "return the model itself, not its outputs, weights or config",
+    )

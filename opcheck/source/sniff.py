@@ -1,0 +1,130 @@
+"""What kind of model file something is, told from its bytes; no torch, nothing executed."""
+
+import json
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+
+from opcheck.errors import SourceError
+from opcheck.source.archive import open_archive
+from opcheck.source.pickles import PickleContents, read_pickle
+
+_ZIP_MAGIC = b"PK\x03\x04"
+_HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
+_MAX_PICKLE = 256 * 2**20
+"""Bytes of a pickle that are looked at; the tensors lie outside it."""
+_MAX_HEADER = 100 * 2**20  # the limit of the safetensors format itself
+
+FACTORY_HINT = (
+    "write a function that builds the model, without loading weights, and scan "
+    "path/to/file.py:function"
+)
+
+
+class Form(Enum):
+    """What a file holds."""
+
+    TORCHSCRIPT = auto()
+    EXPORTED = auto()
+    """A torch.export program."""
+    WEIGHTS = auto()
+    """Tensors by name, no model: a state_dict, safetensors, GGUF, HDF5."""
+    PICKLED = auto()
+    """A pickle that builds objects: reading it runs what it names."""
+    ONNX = auto()
+    OTHER = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Sniffed:
+    """What a file holds, and the names in it that help to say so."""
+
+    form: Form
+    detail: str = ""
+    """One sentence fragment: ``a state_dict (conv.weight, …)``."""
+
+
+def sniff(path: Path) -> Sniffed:
+    """Tell what ``path`` holds; SourceError if it is no readable file or a broken archive."""
+    head = _head(path)
+    if head.startswith(_ZIP_MAGIC):
+        return _archive(path)
+    if head.startswith(b"\x80") and len(head) > 1 and head[1] in range(2, 6):
+        return _pickle(read_pickle(_start(path)), "an old-style pickle")
+    if head.startswith(b"GGUF"):
+        return Sniffed(Form.WEIGHTS, "GGUF weights")
+    if head.startswith(_HDF5_MAGIC):
+        return Sniffed(Form.WEIGHTS, "HDF5 weights")
+    size = int.from_bytes(head[:8], "little")
+    if head[8:9] == b"{" and size <= min(_MAX_HEADER, path.stat().st_size):
+        return _safetensors(path, size)
+    if path.suffix == ".onnx":
+        return Sniffed(Form.ONNX, "an ONNX model")
+    return Sniffed(Form.OTHER, "no model file that this release knows")
+
+
+def refuse_weights(path: Path, detail: str) -> SourceError:
+    """Say that ``path`` holds weights and no model."""
+    return SourceError(
+        f"{path} holds only weights, {detail}: the code or graph of the model is missing",
+        f"weights are not needed: {FACTORY_HINT}",
+    )
+
+
+def _head(path: Path) -> bytes:
+    if not path.exists():
+        raise SourceError(f"{path}: no such file", "check the path")
+    if path.is_dir():
+        raise SourceError(
+            f"{path} is a directory, want a model file",
+            f"a transformers directory with its config.json is written hf:{path}",
+        )
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(16)
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read ({error.strerror})") from error
+    if not head:
+        raise SourceError(f"{path}: the file is empty", "was it copied or saved completely?")
+    return head
+
+
+def _start(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return stream.read(_MAX_PICKLE)
+
+
+def _archive(path: Path) -> Sniffed:
+    with open_archive(path) as archive:
+        names = archive.members
+        inner = {name.partition("/")[2] for name in names} | set(names)
+        exported = any("models/" in name and name.endswith(".json") for name in names)
+        if exported or "serialized_exported_program.json" in inner:
+            return Sniffed(Form.EXPORTED, "a torch.export program")
+        if "constants.pkl" in inner and any(name.startswith("code/") for name in inner):
+            return Sniffed(Form.TORCHSCRIPT, "a TorchScript model")
+        pickle = next((name for name in names if name.partition("/")[2] == "data.pkl"), None)
+        if pickle is not None:
+            return _pickle(read_pickle(archive.read(pickle, _MAX_PICKLE)), "a pickle")
+    listed = ", ".join(sorted(names)[:3]) or "nothing"
+    return Sniffed(Form.OTHER, f"a zip archive without a model (it holds {listed})")
+
+
+def _pickle(contents: PickleContents, what: str) -> Sniffed:
+    keys = ", ".join(contents.keys[:3])
+    if contents.damage:
+        return Sniffed(Form.OTHER, f"{what} that is damaged: {contents.damage}")
+    if not contents.classes:
+        return Sniffed(Form.WEIGHTS, f"a state_dict ({keys}, …)" if keys else "bare tensors")
+    return Sniffed(Form.PICKLED, f"{what} that builds {', '.join(contents.classes[:3])}")
+
+
+def _safetensors(path: Path, size: int) -> Sniffed:
+    with path.open("rb") as stream:
+        stream.seek(8)
+        try:
+            header = json.loads(stream.read(size))
+        except ValueError:  # also a text that is not UTF-8
+            return Sniffed(Form.OTHER, "a safetensors file with a damaged header")
+    keys = ", ".join(sorted(key for key in header if key != "__metadata__")[:3])
+    return Sniffed(Form.WEIGHTS, f"safetensors ({keys}, …)")

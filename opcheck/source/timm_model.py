@@ -1,0 +1,55 @@
+"""``timm:NAME``: a timm model by name, without its weights."""
+
+import difflib
+from typing import Any
+
+from opcheck.errors import SourceError
+from opcheck.source import digest
+from opcheck.source.base import Loaded, LoadOptions, Source
+
+_PREFIX = "timm:"
+
+
+class TimmModel(Source):
+    """Builds what ``timm.create_model(NAME)`` gives."""
+
+    name = "timm"
+    help = "timm:NAME (as timm.list_models() has it)"
+
+    @classmethod
+    def claims(cls, text: str) -> bool:
+        """Whether it starts with ``timm:``."""
+        return text.startswith(_PREFIX)
+
+    def load(self, text: str, options: LoadOptions) -> Loaded:
+        """Build the model; its own default config tells the image size."""
+        from opcheck.source.building.build import build
+        from opcheck.source.building.library import import_library
+        from opcheck.source.building.ready import ready
+
+        timm = import_library("timm")
+        name = text.removeprefix(_PREFIX)
+        # hf-hub: and local-dir: names would be looked up elsewhere
+        if not timm.is_model(name) or ":" in name or "/" in name:
+            near = difflib.get_close_matches(name.partition(".")[0], timm.list_models(), 3)
+            hint = f"did you mean {', '.join(near)}?" if near else "timm.list_models() lists them"
+            raise SourceError(f"timm {timm.__version__} has no model {name!r}", hint)
+        model, notes = build(text, lambda: timm.create_model(name, pretrained=False))
+        return ready(
+            model,
+            _inputs(model),
+            options,
+            kind=self.name,
+            digest=digest.of_text(f"{text} {timm.__version__}"),
+            notes=notes,
+        )
+
+
+def _inputs(model: Any) -> Any:
+    """One image of the size that the model's config names; None if it names none."""
+    from opcheck.source.building.example import example, float_dtype
+
+    size = (getattr(model, "pretrained_cfg", None) or {}).get("input_size")
+    if not size:
+        return None
+    return (example("", (1, *size), float_dtype(model)),), {}

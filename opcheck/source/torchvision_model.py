@@ -1,0 +1,99 @@
+"""``torchvision:NAME``: a torchvision model by name, without its weights."""
+
+import difflib
+import inspect
+from typing import Any
+
+from opcheck.errors import SourceError
+from opcheck.source import digest
+from opcheck.source.base import Loaded, LoadOptions, Source
+
+_PREFIX = "torchvision:"
+_SIDE = 224
+_FRAMES = 16
+_SCENE = (480, 640)
+_FLOW = (520, 960)
+
+
+class TorchvisionModel(Source):
+    """Builds what ``torchvision.models.get_model(NAME)`` gives."""
+
+    name = "torchvision"
+    help = "torchvision:NAME (as torchvision.models.list_models() has it)"
+
+    @classmethod
+    def claims(cls, text: str) -> bool:
+        """Whether it starts with ``torchvision:``."""
+        return text.startswith(_PREFIX)
+
+    def load(self, text: str, options: LoadOptions) -> Loaded:
+        """Build the model; its task and its weights' description tell the input."""
+        from opcheck.source.building.build import build
+        from opcheck.source.building.library import import_library
+        from opcheck.source.building.ready import ready
+
+        models = import_library("torchvision.models")
+        version = import_library("torchvision").__version__
+        name = text.removeprefix(_PREFIX)
+        known = models.list_models()
+        if name.lower() not in known:
+            near = difflib.get_close_matches(name, known, 3)
+            hint = f"did you mean {', '.join(near)}?" if near else f"it has {', '.join(known)}"
+            raise SourceError(f"torchvision {version} has no model {name!r}", hint)
+        builder = models.get_model_builder(name)
+        model, notes = build(text, lambda: builder(**_without_weights(builder)))
+        return ready(
+            model,
+            _inputs(name, builder, model, models),
+            options,
+            kind=self.name,
+            digest=digest.of_text(f"{text} {version}"),
+            notes=notes,
+        )
+
+
+def _without_weights(builder: Any) -> dict[str, Any]:
+    """Arguments that keep a builder from downloading; some would fetch a backbone's weights."""
+    parameters = inspect.signature(builder).parameters
+    arguments: dict[str, Any] = {"weights": None, "weights_backbone": None}
+    if "init_weights" in parameters or builder.__name__ in ("googlenet", "inception_v3"):
+        arguments["init_weights"] = False  # or they warn, and draw every weight with scipy
+    accepts = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    wanted = {name: value for name, value in arguments.items() if name in parameters}
+    if accepts and "init_weights" in arguments:
+        wanted["init_weights"] = False
+    return wanted
+
+
+def _inputs(name: str, builder: Any, model: Any, models: Any) -> Any:
+    """One image, clip or pair of frames, as the model's task asks."""
+    from opcheck.source.building.example import example
+
+    def image(*shape: int) -> Any:
+        import torch
+
+        return example("", shape, torch.float32)
+
+    task = builder.__module__.removeprefix("torchvision.models.").partition(".")[0]
+    rows, columns = _crop(name, model, models)
+    match task:
+        case "detection":
+            return ([image(3, *_SCENE)],), {}
+        case "optical_flow":
+            return (image(1, 3, *_FLOW), image(1, 3, *_FLOW)), {}
+        case "video":
+            return (image(1, 3, _FRAMES, rows, columns),), {}
+        case _:
+            return (image(1, 3, rows, columns),), {}
+
+
+def _crop(name: str, model: Any, models: Any) -> tuple[int, int]:
+    """The image size: the model's own, else that of its published weights' preprocessing."""
+    own = getattr(model, "image_size", None)
+    if isinstance(own, int):
+        return own, own
+    published = list(models.get_model_weights(name))
+    keywords = published[0].transforms.keywords if published else {}
+    size = keywords.get("crop_size") or keywords.get("resize_size") or _SIDE
+    rows, columns = size if isinstance(size, tuple | list) else (size, size)
+    return rows, columns

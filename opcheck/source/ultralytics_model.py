@@ -1,0 +1,75 @@
+"""``ultralytics:yolov8n.yaml``: an ultralytics model from its YAML, without its weights."""
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+from opcheck.errors import SourceError
+from opcheck.source import digest
+from opcheck.source.base import Loaded, LoadOptions, Source
+
+_PREFIX = "ultralytics:"
+_SIDE = 640
+_CLASSIFIED_SIDE = 224
+
+
+class UltralyticsModel(Source):
+    """Builds what ``ultralytics.YOLO(NAME.yaml).model`` gives."""
+
+    name = "ultralytics"
+    help = "ultralytics:NAME.yaml (a model of the package, or a file of yours)"
+
+    @classmethod
+    def claims(cls, text: str) -> bool:
+        """Whether it starts with ``ultralytics:``."""
+        return text.startswith(_PREFIX)
+
+    def check(self, text: str, options: LoadOptions) -> None:
+        """Refuse what is no YAML: weights would be downloaded and unpickled."""
+        name = text.removeprefix(_PREFIX)
+        if not name.endswith((".yaml", ".yml")) or "://" in name:
+            stem = Path(name).stem or "yolov8n"
+            raise SourceError(
+                f"{text}: want a local YAML that describes a model",
+                f"write ultralytics:{stem}.yaml; weights are not needed",
+            )
+
+    def load(self, text: str, options: LoadOptions) -> Loaded:
+        """Build the model of the task that the YAML's head tells; images as in training."""
+        from opcheck.source.building.build import build
+        from opcheck.source.building.library import import_library
+        from opcheck.source.building.ready import ready
+
+        self.check(text, options)
+        name = text.removeprefix(_PREFIX)
+        ultralytics = import_library("ultralytics")
+        model, notes = build(text, lambda: _build(name, ultralytics))
+        return ready(
+            model,
+            _inputs(model),
+            options,
+            kind=self.name,
+            digest=digest.of_text(f"{sorted(model.yaml.items())} {ultralytics.__version__}"),
+            notes=notes,
+        )
+
+
+def _build(name: str, ultralytics: Any) -> Any:
+    kind = ultralytics.RTDETR if "rtdetr" in Path(name).stem else ultralytics.YOLO
+    try:
+        return kind(name).model
+    except FileNotFoundError as error:
+        folder = Path(ultralytics.__file__).parent / "cfg" / "models"
+        near = difflib.get_close_matches(name, sorted(p.name for p in folder.rglob("*.yaml")), 3)
+        raise SourceError(
+            f"ultralytics {ultralytics.__version__} has no {name!r}, nor is it a file here",
+            f"did you mean {', '.join(near)}?" if near else f"its models lie in {folder}",
+        ) from error
+
+
+def _inputs(model: Any) -> Any:
+    from opcheck.source.building.example import example, float_dtype
+
+    side = _CLASSIFIED_SIDE if getattr(model, "task", "") == "classify" else _SIDE
+    channels = model.yaml.get("channels") or model.yaml.get("ch") or 3
+    return (example("", (1, channels, side, side), float_dtype(model)),), {}

@@ -1,0 +1,93 @@
+"""The process that runs the user's model: one request on stdin, messages as JSON lines on stdout.
+
+Nothing but messages reaches that stdout: before any code of the user's runs, file descriptor 1
+becomes stderr and the messages go to a private copy.
+"""
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from opcheck.errors import OpcheckError
+from opcheck.model.codec import from_json, to_json
+from opcheck.model.work import MEMORY_HINT, WorkRequest, WorkResult
+from opcheck.source.base import LoadOptions
+from opcheck.source.inputs import InputSpec
+from opcheck.source.select import select
+
+Send = Callable[[Mapping[str, Any]], None]
+
+
+def main() -> None:
+    """Answer the one request."""
+    envelope = json.load(sys.stdin)
+    send = _private_channel()
+    limit: int = envelope["memory"]
+    _limit_memory(limit)
+    try:
+        result = _work(from_json(WorkRequest, envelope["request"]), send)
+        send({"result": to_json(result)})
+    except OpcheckError as error:
+        send({"error": [type(error).__name__, error.message, error.hint]})
+    except MemoryError:
+        what = f"needs more memory than the {limit / 2**30:.1f} GiB that it may use"
+        send({"stopped": [what, MEMORY_HINT]})
+    except SystemExit as error:
+        send({"stopped": [f"ends the process ({error!r})", "take that call out"]})
+    except BaseException:
+        send({"crash": traceback.format_exc()})
+    sys.stdout.flush()
+    # threads and exit handlers of the user's are not waited for
+    os._exit(0)
+
+
+def _work(request: WorkRequest, send: Send) -> WorkResult:
+    send({"stage": "load", "progress": f"loading {request.source}"})
+    source = select(request.source)
+    inputs = tuple(InputSpec.parse(text) for text in request.inputs)
+    loaded = source.load(request.source, LoadOptions(inputs, request.trust))
+    send({"stage": "trace", "progress": "tracing"})
+    from opcheck.trace import trace_model  # needs torch: only once there is something to trace
+
+    trace = trace_model(
+        loaded.module,
+        loaded.args,
+        loaded.kwargs,
+        device_type=request.device_type,
+        exact={target: frozenset(ops) for target, ops in request.exact.items()},
+        progress=lambda text: send({"stage": "trace", "progress": text}),
+    )
+    return WorkResult(trace, loaded.kind, loaded.digest, loaded.notes)
+
+
+def _private_channel() -> Send:
+    sys.stdout.flush()
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    sys.stdin.close()
+    sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115  # for the process's life
+
+    def send(message: Mapping[str, Any]) -> None:
+        channel.write(json.dumps(message) + "\n")
+        channel.flush()
+
+    return send
+
+
+def _limit_memory(limit: int) -> None:
+    """Let allocations beyond ``limit`` bytes fail, where the platform can."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # address space would count the libraries that torch maps; data counts what is allocated
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+
+
+if __name__ == "__main__":
+    main()
