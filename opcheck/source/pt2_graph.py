@@ -9,6 +9,7 @@ from opcheck.errors import SourceError
 from opcheck.model.names import OpName
 from opcheck.model.trace import Gap, Value
 from opcheck.source.pt2_file import ProgramFile, damaged, read_program
+from opcheck.source.pt2_nodes import HIGHER_ORDER, all_nodes, operator_name
 from opcheck.source.pt2_places import (
     NOWHERE,
     Place,
@@ -20,8 +21,6 @@ from opcheck.source.pt2_places import (
 from opcheck.source.pt2_symbols import Sizes
 from opcheck.source.pt2_values import GraphValues, Surprises, variant
 
-_OPERATORS = "torch.ops."
-_HIGHER_ORDER = "higher_order"
 _PYTHON = ("_operator.", "operator.", "math.", "builtins.", "torch.sym_", "torch._sym_")
 """Targets that compute on Python numbers and never reach a dispatcher."""
 _SIZE_QUERIES = frozenset(
@@ -70,6 +69,12 @@ def read_trace(path: Path) -> GraphTrace:
     return _Reader(read_program(path)).trace()
 
 
+def places_of(graph: Mapping[str, Any]) -> Mapping[str, Place]:
+    """The user's line for every stack trace in a graph."""
+    stacks = (node["metadata"].get("stack_trace", "") for node in all_nodes(graph))
+    return locate(stacks, Path.cwd())
+
+
 class _Reader:
     """Walks one program's nodes, subgraphs included."""
 
@@ -94,8 +99,8 @@ class _Reader:
     def _trace(self) -> GraphTrace:
         document = self._program.document
         graph = document["graph_module"]["graph"]
-        self._sizes = Sizes(_ranges(document))
-        self._places = locate(_stack_traces(graph), Path.cwd())
+        self._sizes = Sizes(size_ranges(document))
+        self._places = places_of(graph)
         values = GraphValues(graph, self._sizes, self._surprises)
         calls = tuple(self._calls(graph, values, "", NOWHERE))
         return GraphTrace(
@@ -131,7 +136,7 @@ class _Reader:
             module = self._module(metadata["nn_module_stack"])
         if "stack_trace" in metadata:
             place = self._places[metadata["stack_trace"]]
-        op = _op_name(target)
+        op = operator_name(target)
         if op is None:
             reason = f"{target} is not an operator of torch.ops, so it was not looked at"
             self._gaps[Gap(module, reason)] = None
@@ -148,7 +153,7 @@ class _Reader:
             data_dependent=any(map(values.depends_on_data, _tensor_names(outputs))),
         )
         yield call
-        if op.namespace == _HIGHER_ORDER:
+        if op.namespace == HIGHER_ORDER:
             self._higher_order.add(op.base)
             yield from self._inside(inputs, values, call)
 
@@ -164,10 +169,9 @@ class _Reader:
             kind, payload = variant(item["arg"])
             if kind == "as_graph":
                 graph = payload["graph"]
-                subgraph = GraphValues(graph, self._sizes, self._surprises)
-                yield from self._calls(graph, subgraph, call.module, place)
+                yield from self._calls(graph, values.of(graph), call.module, place)
             elif kind == "as_operator":
-                op = _op_name(payload)
+                op = operator_name(payload)
                 if op is not None:
                     rest = inputs[index + 1 :]
                     passed = [item for item in rest if not item["name"].startswith("_")]
@@ -181,11 +185,7 @@ class _Reader:
 
     def _notes(self) -> Iterator[str]:
         yield from self._program.notes
-        sizes = self._sizes
-        if sizes.exported:
-            yield f"dynamic sizes are those of the export: {_assignments(sizes.exported)}"
-        if sizes.assumed:
-            yield f"sizes that depend on data are assumed: {_assignments(sizes.assumed)}"
+        yield from self._sizes.notes()
         if self._higher_order & _BRANCHING:
             yield "every branch of a conditional is counted; a run takes one of them"
         if self._higher_order & _LOOPING:
@@ -200,20 +200,6 @@ class _Reader:
 
     def _damaged(self, what: str) -> SourceError:
         return damaged(self._program.path, self._program.member, what)
-
-
-def _op_name(target: str) -> OpName | None:
-    """``torch.ops.aten.add.Tensor`` in schema spelling; None for what is no operator."""
-    if not target.startswith(_OPERATORS):
-        return None
-    parts = target.removeprefix(_OPERATORS).split(".")
-    match parts:
-        case [namespace, base] | [namespace, base, "default"]:
-            return OpName(namespace, base)
-        case [namespace, base, overload]:
-            return OpName(namespace, base, overload)
-        case _:
-            return None
 
 
 def _arguments(
@@ -233,17 +219,8 @@ def _tensor_names(arguments: Iterable[Mapping[str, Any]]) -> Iterator[str]:
             yield from (item["name"] for item in payload)
 
 
-def _stack_traces(graph: Mapping[str, Any]) -> Iterator[str]:
-    """The stack trace of every node, subgraphs included."""
-    for node in graph["nodes"]:
-        if "stack_trace" in node["metadata"]:
-            yield node["metadata"]["stack_trace"]
-        for item in node["inputs"]:
-            if "as_graph" in item["arg"] and item["arg"]["as_graph"] is not None:
-                yield from _stack_traces(item["arg"]["as_graph"]["graph"])
-
-
-def _ranges(document: Mapping[str, Any]) -> dict[str, tuple[int | None, int | None]]:
+def size_ranges(document: Mapping[str, Any]) -> dict[str, tuple[int | None, int | None]]:
+    """Least and greatest value of every symbol in the program's sizes."""
     constraints = document["range_constraints"]
     return {name: (r["min_val"], r["max_val"]) for name, r in constraints.items()}
 
@@ -262,10 +239,6 @@ def _modules_not_called(document: Mapping[str, Any], values: GraphValues) -> tup
             if payload["arg"]["name"] in used:
                 alive.add(owner)
     return tuple(sorted(owners - alive))
-
-
-def _assignments(sizes: Mapping[str, int]) -> str:
-    return ", ".join(f"{name}={size}" for name, size in sorted(sizes.items()))
 
 
 def _what(error: Exception) -> str:

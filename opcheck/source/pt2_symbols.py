@@ -3,7 +3,7 @@
 import ast
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 ASSUMED_SIZE = 2
@@ -75,6 +75,13 @@ class Sizes:
         expression = sym_int.get("as_expr")
         return expression is not None and _hint(expression.get("hint")) is None
 
+    def notes(self) -> Iterator[str]:
+        """What was taken for granted, a sentence each."""
+        if self.exported:
+            yield f"dynamic sizes are those of the export: {_assignments(self.exported)}"
+        if self.assumed:
+            yield f"sizes that depend on data are assumed: {_assignments(self.assumed)}"
+
     def _note(self, text: str, hint: int) -> None:
         if text not in self._known:
             self._known[text] = hint
@@ -111,6 +118,10 @@ class Sizes:
         size = max(ASSUMED_SIZE, least or 0)
         self.assumed[symbol] = size if most is None else min(size, most)
         return self.assumed[symbol]
+
+
+def _assignments(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name}={size}" for name, size in sorted(sizes.items()))
 
 
 def _symbol(node: ast.expr) -> str:

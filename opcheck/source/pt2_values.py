@@ -59,10 +59,15 @@ class GraphValues:
         self._sizes = sizes
         self._surprises = surprises
         devices = {meta["device"]["type"] for meta in self._metas.values()}
-        self._on_accelerator = bool(devices - _ACCELERATOR_FREE)
+        self.device_type: str = min(devices - _ACCELERATOR_FREE, default="cpu")
+        """What the graph's tensors are on: the accelerator if there is one."""
         self._tensors: dict[str, TensorMeta] = {}
         self.sparse: dict[str, None] = {}
         """Layouts other than strided that were met."""
+
+    def of(self, graph: Mapping[str, Any]) -> "GraphValues":
+        """The same for another graph of the program."""
+        return GraphValues(graph, self._sizes, self._surprises)
 
     @property
     def used(self) -> frozenset[str]:
@@ -160,5 +165,5 @@ class GraphValues:
             self._surprises.name("dtype", meta["dtype"], DTYPES),
             tuple([resolve(size) for size in meta["sizes"]]),
             tuple([resolve(stride) for stride in meta["strides"]]),
-            host=self._on_accelerator and meta["device"]["type"] == "cpu",
+            host=self.device_type != "cpu" and meta["device"]["type"] == "cpu",
         )
