@@ -1,6 +1,7 @@
 """Lines on a page: flowed, aligned and coloured; nothing is ever cut inside a word."""
 
 import io
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -73,14 +74,16 @@ class Canvas:
 
         An atom wider than the page gets a line of its own and runs over.
         """
-        line = Text.assemble(*map(_printable, lead))
-        line.append(" " * (indent - line.cell_len))
+        line = [*map(_printable, lead)]
+        line.append((" " * (indent - _width(line)), ""))
         empty = True
         for text, style in map(_printable, atoms):
-            if not empty and line.cell_len + 1 + cell_len(text) > self.page.width:
+            if not empty and _width(line) + 1 + cell_len(text) > self.page.width:
                 self._print(line)
-                line, empty = Text(" " * indent), True
-            line.append(text if empty else f" {text}", style)
+                line, empty = [(" " * indent, "")], True
+            if not empty:
+                line.append((" ", style if line[-1][1] == style else ""))
+            line.append((text, style))
             empty = False
         self._print(line)
 
@@ -92,26 +95,34 @@ class Canvas:
         """Cells in columns as wide as they need; the first ``left`` columns stand left."""
         widths = [max(cell_len(text) for text, _ in column) for column in zip(*rows, strict=True)]
         for row in rows:
-            line = Text(" " * indent)
+            line = [(" " * indent, "")]
             for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
                 text, style = _printable(cell)
-                room = " " * (width - cell_len(text))
-                line.append("  " if i else "")
-                line.append_text(Text.assemble((text, style), room) if i < left else
-                                 Text.assemble(room, (text, style)))  # fmt: skip
+                room = (" " * (width - cell_len(text)), "")
+                line += [(text, style), room] if i < left else [room, (text, style)]
+                line.append(("  ", ""))
             self._print(line)
 
     def text(self) -> str:
         """Everything so far."""
         return self._buffer.getvalue()
 
-    def _print(self, line: Text) -> None:
-        line.rstrip()
-        self._console.print(line, soft_wrap=True)
+    def _print(self, line: Sequence[Atom]) -> None:
+        runs = [
+            ("".join(text for text, _ in run), style)
+            for style, run in itertools.groupby(line, key=lambda atom: atom[1])
+        ]
+        text = Text.assemble(*runs)
+        text.rstrip()
+        self._console.print(text, soft_wrap=True)
 
 
 LABEL = 10
 """Columns that a field's label takes."""
+
+
+def _width(line: Iterable[Atom]) -> int:
+    return sum(cell_len(text) for text, _ in line)
 
 
 def _console(buffer: io.StringIO, page: Page) -> Console:

@@ -1,0 +1,1 @@
+"""JSON values of the published schemas, made from the values of the model."""

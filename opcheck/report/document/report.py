@@ -1,0 +1,111 @@
+"""``opcheck.report/1``: the report as a JSON object, key by key."""
+
+from collections.abc import Mapping
+
+from opcheck.model.report import (
+    SCHEMA,
+    Finding,
+    KernelCount,
+    ModelInfo,
+    Place,
+    Report,
+    Summary,
+    TargetReport,
+    TraceInfo,
+)
+from opcheck.model.verdict import Verdict
+from opcheck.report.document.parts import Json, evidence_value, reason_value
+
+
+def report_document(report: Report) -> Json:
+    """The whole document, in the order that the report has."""
+    return {
+        "schema": SCHEMA,
+        "opcheck_version": report.opcheck_version,
+        "torch_version": report.torch_version,
+        "model": _model(report.model),
+        "trace": _trace(report.trace),
+        "targets": [_target(target) for target in report.targets],
+    }
+
+
+def _model(model: ModelInfo) -> Json:
+    return {"source": model.source, "kind": model.kind, "digest": model.digest}
+
+
+def _trace(trace: TraceInfo) -> Json:
+    return {
+        "mode": trace.mode,
+        "device_type": trace.device_type,
+        "calls": trace.calls,
+        "operators": trace.operators,
+        "gaps": [{"where": gap.where, "reason": gap.reason} for gap in trace.gaps],
+        "modules_not_called": list(trace.modules_not_called),
+        "notes": list(trace.notes),
+    }
+
+
+def _target(target: TargetReport) -> Json:
+    kernels = target.kernels
+    return {
+        "target": target.target,
+        "vendor": target.vendor,
+        "chip": target.chip,
+        "sdk": target.sdk,
+        "torch": target.torch,
+        "database": {"digest": target.database_digest, "date": target.database_date},
+        "summary": _summary(target.summary),
+        "findings": [_finding(finding) for finding in target.findings],
+        "kernels": None if kernels is None else [_kernel(kernel) for kernel in kernels],
+        "advisories": [reason_value(advisory) for advisory in target.advisories],
+    }
+
+
+def _summary(summary: Summary) -> Json:
+    return {
+        "support_rate": summary.support_rate,
+        "runs": summary.runs,
+        "operators": _counts(summary.operators),
+        "calls": _counts(summary.calls),
+        "islands": summary.islands,
+        "fallback_bytes": summary.fallback_bytes,
+    }
+
+
+def _counts(counts: Mapping[Verdict, int]) -> Json:
+    return {verdict.value: counts[verdict] for verdict in Verdict}
+
+
+def _finding(finding: Finding) -> Json:
+    return {
+        "id": finding.id,
+        "op": finding.op,
+        "verdict": finding.verdict.value,
+        "confidence": finding.confidence.value,
+        "reason": reason_value(finding.reason),
+        "count": finding.count,
+        "phase": finding.phase.value,
+        "uses": [_place(place) for place in finding.uses],
+        "evidence": [evidence_value(evidence) for evidence in finding.evidence],
+        "suggestions": [],
+    }
+
+
+def _place(place: Place) -> Json:
+    return {
+        "module": place.module,
+        "file": place.file,
+        "line": place.line,
+        "inputs": list(place.inputs),
+        "decomposed_into": list(place.decomposed_into),
+        "count": place.count,
+    }
+
+
+def _kernel(kernel: KernelCount) -> Json:
+    return {
+        "op": kernel.op,
+        "verdict": kernel.verdict.value,
+        "count": kernel.count,
+        "phase": kernel.phase.value,
+    }

@@ -1,0 +1,68 @@
+"""Any report that the types allow, in the contract's spelling."""
+
+from hypothesis import strategies as st
+
+from opcheck.model import report as values
+from opcheck.model.trace import Gap, Phase
+from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
+
+TEXT = st.text(max_size=12)
+WORD = st.text(min_size=1, max_size=12)
+COUNT = st.integers(0, 10**9)
+SOME = st.integers(1, 10**6)
+NAME = st.from_regex(r"[a-z_]{1,6}::[a-z_]{1,8}(\.[A-Za-z]{1,6})?", fullmatch=True)
+
+
+def tuples(of: st.SearchStrategy[object], most: int = 3) -> st.SearchStrategy[tuple[object, ...]]:
+    return st.lists(of, max_size=most).map(tuple)
+
+
+reasons = st.builds(
+    values.Reason, st.from_regex(r"[a-z0-9]{1,5}(-[a-z0-9]{1,5})?", fullmatch=True), WORD
+)
+evidence = st.builds(Evidence, st.sampled_from(Method), WORD, TEXT, st.none() | SOME, TEXT, TEXT)
+places = st.builds(values.Place, TEXT, TEXT, COUNT, tuples(WORD), tuples(NAME), SOME)
+findings = st.builds(
+    values.Finding,
+    WORD,
+    NAME,
+    st.sampled_from(Verdict),
+    st.sampled_from(Confidence),
+    reasons,
+    SOME,
+    st.sampled_from(Phase),
+    tuples(places),
+    tuples(evidence),
+)
+kernels = st.builds(
+    values.KernelCount, NAME, st.sampled_from(Verdict), SOME, st.sampled_from(Phase)
+)
+counts = st.dictionaries(st.sampled_from(Verdict), COUNT)
+summaries = st.builds(
+    values.Summary,
+    st.none() | st.floats(0, 1).map(lambda rate: round(rate, 4)),
+    st.none() | st.booleans(),
+    counts,
+    counts,
+    COUNT,
+    COUNT,
+)
+targets = st.builds(
+    values.TargetReport,
+    WORD, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, summaries,
+    tuples(findings, 5), st.none() | tuples(kernels), tuples(reasons),
+)  # fmt: skip
+traces = st.builds(
+    values.TraceInfo,
+    st.sampled_from(["inference", "train"]),
+    TEXT,
+    COUNT,
+    COUNT,
+    tuples(st.builds(Gap, TEXT, WORD)),
+    tuples(WORD),
+    tuples(WORD),
+)
+reports = st.builds(
+    values.Report, WORD, TEXT, st.builds(values.ModelInfo, TEXT, TEXT, TEXT), traces,
+    tuples(targets),
+)  # fmt: skip

@@ -1,0 +1,78 @@
+"""Every format, whole, over the standard reports."""
+
+import pytest
+
+from opcheck.errors import ExitCode, UsageError
+from opcheck.model.report import Report
+from opcheck.report.base import Format, Page, format_named, formats
+from tests.report import snapshots
+from tests.report.samples import EXPLAINED, ROWS, STANDARD
+
+FORMATS = [kind.name for kind in formats()]
+
+PAGES = {
+    "wide": Page(width=120),
+    "ascii": Page(ascii=True),
+    "color": Page(color=True),
+    "verbose": Page(width=100, verbose=True),
+    "narrow": Page(width=40),
+}
+
+
+class _Lines(Format):
+    """A format for reports alone."""
+
+    name = "lines"
+
+    def render(self, report: Report, page: Page = Page()) -> str:  # noqa: B008  # frozen
+        return "".join(f"{f.op} {f.verdict}\n" for t in report.targets for f in t.findings)
+
+
+def test_formats_are_found() -> None:
+    assert FORMATS == ["json", "text"]
+
+
+@pytest.mark.parametrize("sample", STANDARD)
+@pytest.mark.parametrize("name", FORMATS)
+def test_standard_reports(name: str, sample: str) -> None:
+    snapshots.check(f"{name}/{sample}.txt", format_named(name).render(STANDARD[sample]))
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("sample", ["mixed", "three-targets", "unknown"])
+def test_text_pages(sample: str, page: str) -> None:
+    text = format_named("text").render(STANDARD[sample], PAGES[page])
+    snapshots.check(f"text/{sample}-{page}.txt", text)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_targets(name: str) -> None:
+    snapshots.check(f"{name}/targets.txt", format_named(name).render_targets(ROWS))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_explanations(name: str) -> None:
+    snapshots.check(f"{name}/explain.txt", format_named(name).render_explanations(EXPLAINED))
+
+
+def test_nothing_to_list_is_said() -> None:
+    text = format_named("text")
+    assert text.render_targets(()) == "The database has no targets.\n"
+    assert text.render_explanations(()) == "There is nothing to explain.\n"
+
+
+def test_a_format_for_reports_alone_declines_the_rest() -> None:
+    with pytest.raises(UsageError, match="the format 'lines' is for reports"):
+        _Lines().render_targets(ROWS)
+    with pytest.raises(UsageError, match="opcheck explain cannot write it"):
+        _Lines().render_explanations(EXPLAINED)
+
+
+def test_unknown_format_names_the_known() -> None:
+    with pytest.raises(UsageError) as caught:
+        format_named("xml")
+    assert (caught.value.message, caught.value.hint, caught.value.exit_code) == (
+        "unknown format: 'xml'",
+        "known formats: json, text",
+        ExitCode.USAGE,
+    )

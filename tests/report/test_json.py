@@ -1,0 +1,209 @@
+"""The contract: the published schema, stable bytes, and reading back."""
+
+import json
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+import opcheck.report
+from opcheck.errors import UsageError
+from opcheck.model.report import Report
+from opcheck.model.trace import Phase
+from opcheck.model.verdict import Confidence, Method, Verdict
+from opcheck.report.base import Page
+from opcheck.report.json_format import JsonFormat
+from opcheck.report.order import arranged
+from opcheck.report.reader import from_json
+from tests.report.samples import EXPLAINED, ROWS, STANDARD
+from tests.report.strategies import reports
+
+SCHEMAS = Path(opcheck.report.__file__).parent / "schema"
+
+
+def schema(name: str = "report") -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((SCHEMAS / f"opcheck.{name}-1.json").read_text("utf-8"))
+    return document
+
+
+VALIDATOR = Draft202012Validator(schema())
+
+
+def document(report: Report) -> Any:
+    return json.loads(JsonFormat().render(report))
+
+
+def objects(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The path of every object in a JSON value."""
+    if isinstance(value, dict):
+        yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in items:
+        if isinstance(item, dict | list):
+            yield from objects(item, (*path, key))
+
+
+def at(value: Any, path: tuple[str | int, ...]) -> Any:
+    for key in path:
+        value = value[key]
+    return value
+
+
+@pytest.mark.parametrize("name", ["report", "targets", "explain"])
+def test_schema_is_a_schema(name: str) -> None:
+    Draft202012Validator.check_schema(schema(name))
+
+
+@pytest.mark.parametrize("sample", STANDARD)
+def test_standard_reports_follow_the_schema(sample: str) -> None:
+    VALIDATOR.validate(document(STANDARD[sample]))
+
+
+def test_listings_follow_their_schemas() -> None:
+    rows = json.loads(JsonFormat().render_targets(ROWS))
+    Draft202012Validator(schema("targets")).validate(rows)
+    explained = json.loads(JsonFormat().render_explanations(EXPLAINED))
+    Draft202012Validator(schema("explain")).validate(explained)
+
+
+@settings(max_examples=60, deadline=None)
+@given(reports)
+def test_any_report_follows_the_schema_and_reads_back(report: Report) -> None:
+    text = JsonFormat().render(report)
+    VALIDATOR.validate(json.loads(text))
+    assert from_json(text) == arranged(report)
+    assert JsonFormat().render(from_json(text)) == text
+
+
+def test_schema_is_strict_everywhere() -> None:
+    for path in objects(document(STANDARD["mixed"])):
+        changed = document(STANDARD["mixed"])
+        at(changed, path)["surprise"] = 1
+        assert not VALIDATOR.is_valid(changed), path
+        for key in list(at(document(STANDARD["mixed"]), path)):
+            changed = document(STANDARD["mixed"])
+            del at(changed, path)[key]
+            assert not VALIDATOR.is_valid(changed), (path, key)
+
+
+@pytest.mark.parametrize(
+    ("kind", "enum"),
+    [
+        (Verdict, ("verdict", "enum")),
+        (Phase, ("phase", "enum")),
+        (Confidence, ("finding", "properties", "confidence", "enum")),
+        (Method, ("evidence", "properties", "method", "enum")),
+        (Verdict, ("counts", "required")),
+    ],
+)
+def test_schema_knows_every_member(kind: type[StrEnum], enum: tuple[str, ...]) -> None:
+    assert at(schema()["$defs"], enum) == [member.value for member in kind]
+
+
+@pytest.mark.parametrize("name", ["targets", "explain"])
+def test_listings_share_the_definitions_of_the_report(name: str) -> None:
+    shared = schema(name)["$defs"].keys() & schema()["$defs"].keys()
+    assert all(schema(name)["$defs"][key] == schema()["$defs"][key] for key in shared)
+
+
+def test_bytes_are_ascii_and_do_not_depend_on_the_page() -> None:
+    text = JsonFormat().render(STANDARD["mixed"])
+    assert text.isascii()
+    assert text.endswith("}\n")
+    assert JsonFormat().render(STANDARD["mixed"], Page(120, color=True, verbose=True)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "report is not JSON: Expecting value: line 1 column 1 (char 0)"),
+        ('{"schema": NaN}', "report is not JSON: NaN is not a JSON number"),
+        ("[1]", "report: expected an object, got an array"),
+        ("null", "report: expected an object, got null"),
+        ("{}", "report: the key 'schema' is missing"),
+        (
+            '{"schema": "opcheck.report/2"}',
+            "report.schema: expected 'opcheck.report/1', got 'opcheck.report/2'",
+        ),
+        ('{"schema": 1}', "report.schema: expected a string, got 1"),
+    ],
+)
+def test_what_is_no_report_is_refused(text: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        from_json(text)
+    assert caught.value.message == message
+    assert caught.value.hint == "a report is what opcheck scan --format json writes"
+
+
+def test_deep_nesting_is_refused() -> None:
+    with pytest.raises(UsageError, match="is not JSON"):
+        from_json("[" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("torch_version",), None, "old.json.torch_version: expected a string, got null"),
+        (("targets",), {}, "old.json.targets: expected an array, got an object"),
+        (
+            ("targets", 0, "findings", 2, "verdict"),
+            "fine",
+            "old.json.targets[0].findings[2].verdict: expected one of native, decomposed, "
+            "fallback, unsupported, unknown, got 'fine'",
+        ),
+        (
+            ("targets", 0, "summary", "islands"),
+            -1,
+            "old.json.targets[0].summary.islands: expected a whole number from 0 on, got -1",
+        ),
+        (
+            ("targets", 0, "summary", "calls", "native"),
+            True,
+            "old.json.targets[0].summary.calls.native: expected a whole number from 0 on, got true",
+        ),
+        (
+            ("targets", 0, "summary", "support_rate"),
+            1.5,
+            "old.json.targets[0].summary.support_rate: expected a number from 0 to 1, got 1.5",
+        ),
+        (
+            ("targets", 0, "summary", "runs"),
+            "no",
+            "old.json.targets[0].summary.runs: expected true or false, got a string",
+        ),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_place(
+    path: tuple[str | int, ...], value: object, message: str
+) -> None:
+    changed = document(STANDARD["mixed"])
+    at(changed, path[:-1])[path[-1]] = value
+    with pytest.raises(UsageError) as caught:
+        from_json(json.dumps(changed), "old.json")
+    assert caught.value.message == message
+
+
+def test_keys_of_a_later_version_are_passed_over() -> None:
+    changed = document(STANDARD["mixed"])
+    for path in objects(document(STANDARD["mixed"])):
+        at(changed, path)["later"] = {"than": "this"}
+    assert from_json(json.dumps(changed)) == arranged(STANDARD["mixed"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_a_damaged_report_is_read_or_refused_never_a_crash(data: st.DataObject) -> None:
+    changed = document(STANDARD["mixed"])
+    path = data.draw(st.sampled_from(list(objects(changed))))
+    key = data.draw(st.sampled_from(list(at(changed, path))))
+    junk = st.sampled_from([None, True, -1, 10**30, 0.5, "", "x", [], [None], {}, {"a": 1}])
+    at(changed, path)[key] = data.draw(junk)
+    try:
+        from_json(json.dumps(changed))
+    except UsageError as error:
+        assert error.message.startswith("report")

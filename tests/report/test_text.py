@@ -1,0 +1,143 @@
+"""What holds for the text report on every page."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from opcheck.model.report import Report
+from opcheck.model.verdict import Evidence, Method
+from opcheck.report.base import Page
+from opcheck.report.terminal.canvas import encodable
+from opcheck.report.terminal.units import percent, plural, size, source
+from opcheck.report.text import TextFormat
+from tests.report.samples import STANDARD
+from tests.report.strategies import reports
+
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def render(sample: str, page: Page) -> str:
+    return TextFormat().render(STANDARD[sample], page)
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 120])
+@pytest.mark.parametrize("sample", STANDARD)
+def test_operators_and_places_are_never_broken(sample: str, width: int) -> None:
+    text = render(sample, Page(width, verbose=True)).split()
+    words = {word.strip(",:") for word in text}
+    for target in STANDARD[sample].targets:
+        for finding in target.findings:
+            assert finding.op in words
+            wanted = {f"{use.file}:{use.line}" for use in finding.uses if use.file}
+            assert wanted <= words
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("sample", STANDARD)
+def test_only_a_single_word_may_run_over(sample: str, width: int) -> None:
+    for line in render(sample, Page(width)).splitlines():
+        assert cell_len(line) <= width or len(line.split()) == 1 or _one_atom(line)
+
+
+def _one_atom(line: str) -> bool:
+    """A label, or ``in``, before one long name."""
+    *head, _ = line.split()
+    return head in (["in"], ["where"])
+
+
+@pytest.mark.parametrize("sample", STANDARD)
+def test_colour_changes_nothing_but_colour(sample: str) -> None:
+    colored = render(sample, Page(color=True))
+    assert ESCAPE.search(colored)
+    assert ESCAPE.sub("", colored) == render(sample, Page())
+    assert "\x1b" not in render(sample, Page())
+
+
+@pytest.mark.parametrize("sample", STANDARD)
+def test_ascii_page_has_only_the_users_own_other_signs(sample: str) -> None:
+    assert render(sample, Page(ascii=True)).replace("算子清单", "").isascii()
+
+
+@pytest.mark.parametrize("sample", STANDARD)
+def test_lines_end_clean(sample: str) -> None:
+    text = render(sample, Page())
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    assert not re.search(r"[ \t]\n", text)
+    assert "\n\n\n" not in text
+
+
+def test_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = render("mixed", Page(color=True))
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "COLORTERM"):
+        monkeypatch.setenv(name, "33")
+    assert render("mixed", Page(color=True)) == before
+
+
+def test_control_characters_are_spelled_out() -> None:
+    report = STANDARD["empty"]
+    odd = replace(report, model=replace(report.model, source="a\x1b[31mb\x07[bold]c"))
+    first = TextFormat().render(odd).splitlines()[0]
+    assert first == r"? cannot tell: a\x1b[31mb\x07[bold]c on ascend-910b@26.1.0+torch2.12"
+
+
+@settings(max_examples=40, deadline=None)
+@given(reports, st.integers(20, 140), st.booleans())
+def test_any_report_can_be_written(report: Report, width: int, verbose: bool) -> None:
+    text = TextFormat().render(report, Page(width, verbose=verbose))
+    assert all(c.isprintable() or c == "\n" for c in text)
+    for target in report.targets:
+        assert target.summary.runs is not False or "not" in text
+
+
+def test_verbose_shows_what_is_summarised() -> None:
+    short, long = render("many", Page()), render("many", Page(verbose=True))
+    shown = [len(set(re.findall(r"aten::operator_\d+", text))) for text in (short, long)]
+    assert shown == [60, 300]
+    assert short.count("and 80 more findings; --verbose lists all") == 3
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [(1, "100%"), (0.9999, "99.9%"), (0.9412, "94.1%"), (0.57, "57.0%"), (0.0, "0.0%")],
+)
+def test_percent(rate: float, text: str) -> None:
+    assert percent(rate) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (13_107_200, "12.5 MiB"),
+        (2**30 - 1, "1.0 GiB"),
+        (3 * 2**50, "3072.0 TiB"),
+    ],
+)
+def test_size(count: int, text: str) -> None:
+    assert size(count) == text
+
+
+def test_plural() -> None:
+    assert [plural(n, "call") for n in (0, 1, 1200)] == ["0 calls", "1 call", "1,200 calls"]
+
+
+def test_source_of_evidence() -> None:
+    full = Evidence(Method.REGISTERED, "a/b", "x/y.yaml", 12, "0123456789abcdef")
+    assert source(full, verbose=False) == "a/b@0123456 y.yaml:12"
+    assert source(full, verbose=True) == "a/b@0123456789abcdef x/y.yaml:12"
+    assert source(Evidence(Method.DISPATCHER, "a/b"), verbose=False) == "a/b"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "fits"),
+    [("utf-8", True), ("ascii", False), ("gbk", False), ("latin-1", False), ("nonsense", False)],
+)
+def test_signs_fit_an_encoding(encoding: str, fits: bool) -> None:
+    assert encodable(encoding) is fits
