@@ -15,6 +15,8 @@ MAX_READ_BYTES = 512 * 2**20
 """Most bytes that one member may unpack to; the largest graphs known are a tenth of it."""
 MAX_RATIO = 200
 """Most that a whole archive may grow by; JSON shrinks about thirtyfold, weights hardly."""
+ALWAYS_FINE = 64 * 2**20
+"""Bytes that an archive may unpack to whatever its own size."""
 
 _ENCRYPTED = 0x1
 _LOCAL_HEADER = b"PK\x03\x04"
@@ -104,7 +106,7 @@ def _check_sizes(path: Path, entries: list[zipfile.ZipInfo], size: int) -> None:
             _SAVE_AGAIN,
         )
     unpacked = sum(entry.file_size for entry in entries)
-    if unpacked > size * MAX_RATIO:
+    if unpacked > max(size * MAX_RATIO, ALWAYS_FINE):
         raise SourceError(
             f"{path}: would unpack to {unpacked} bytes, over {MAX_RATIO} times its own size",
             _NOT_A_MODEL,
