@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from rich.status import Status
+    from rich.text import Text
 
+WORKING = "working"
+"""Said before the first phase."""
 DELAY = 1.0
 """Seconds that pass before anything is shown."""
 
@@ -52,10 +55,13 @@ class Progress:
 
         with self._lock:
             if not self._over:
-                console = Console(stderr=True, markup=False)
-                self._status = console.status(_shown(self._phase))
+                console = Console(stderr=True)
+                spinner = "dots" if console.encoding.startswith("utf") else "line"
+                self._status = console.status(_shown(self._phase), spinner=spinner)
                 self._status.start()
 
 
-def _shown(phase: str) -> str:
-    return f"{phase or 'working'} …"
+def _shown(phase: str) -> "Text":
+    from rich.text import Text
+
+    return Text(f"{phase or WORKING} ...")

@@ -1,23 +1,29 @@
 """Conditions read without a use: their sentences filled in with what they test for."""
 
+from collections.abc import Iterable, Sequence
+
 from opcheck.model.matrix import Condition, Subject, Test
 
 ANY_TENSOR, RESULT, INPUT, CALL = "any tensor", "the result", "an input", "such a call"
 OR, OTHER_THAN, BELOW, ABOVE = "or", "anything but", "below", "above"
 
 
-def sentence(condition: Condition, chip: str) -> str:
-    """The condition's text for every use that it bites, on ``chip``."""
-    first = condition.tests[0] if condition.tests else None
-    argument = INPUT if first is None else _argument(first)
-    actual = CALL if first is None else _values(first)
-    text = condition.text.replace("{argument}", argument).replace("{actual}", actual)
+def sentence(conditions: Sequence[Condition], chip: str) -> str:
+    """The text of conditions that share it, for every use that one of them bites, on ``chip``."""
+    first = [condition.tests[0] for condition in conditions if condition.tests]
+    argument = _either(map(_argument, first)) or INPUT
+    actual = _either(map(_values, first)) or CALL
+    text = conditions[0].text.replace("{argument}", argument).replace("{actual}", actual)
     return text.replace("{chip}", chip)
 
 
 def when(condition: Condition) -> str:
     """What must hold for the condition to bite; empty where it always does."""
     return "; ".join(f"{_subject(test)}: {_values(test)}" for test in condition.tests)
+
+
+def _either(names: Iterable[str]) -> str:
+    return f" {OR} ".join(dict.fromkeys(names))
 
 
 def _argument(test: Test) -> str:

@@ -2,9 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import NoReturn, TypeVar
+from typing import NoReturn
 
 from opcheck.errors import UsageError
 from opcheck.model.report import (
@@ -21,8 +19,7 @@ from opcheck.model.report import (
 )
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
-
-E = TypeVar("E", bound=StrEnum)
+from opcheck.report.document.node import HINT, Node
 
 
 def from_json(text: str, name: str = "report") -> Report:
@@ -33,8 +30,8 @@ def from_json(text: str, name: str = "report") -> Report:
     try:
         document = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{name} is not JSON: {error}", _HINT) from error
-    root = _Node(document, name)
+        raise UsageError(f"{name} is not JSON: {error}", HINT) from error
+    root = Node(document, name)
     if (schema := root.text("schema")) != SCHEMA:
         root.at("schema").fail(f"expected {SCHEMA!r}, got {schema!r}")
     return Report(
@@ -46,97 +43,15 @@ def from_json(text: str, name: str = "report") -> Report:
     )
 
 
-_HINT = "a report is what opcheck scan --format json writes"
-
-
 def _no_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not a JSON number")
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """A JSON value and the path to it, so that every complaint says where."""
-
-    value: object
-    path: str
-
-    def fail(self, problem: str) -> NoReturn:
-        raise UsageError(f"{self.path}: {problem}", _HINT)
-
-    def at(self, key: str) -> "_Node":
-        if not isinstance(self.value, Mapping):
-            self.fail(f"expected an object, got {_kind(self.value)}")
-        if key not in self.value:
-            self.fail(f"the key {key!r} is missing")
-        return _Node(self.value[key], f"{self.path}.{key}")
-
-    def items(self, key: str) -> tuple["_Node", ...]:
-        node = self.at(key)
-        if not isinstance(node.value, list):
-            node.fail(f"expected an array, got {_kind(node.value)}")
-        return tuple(_Node(item, f"{node.path}[{i}]") for i, item in enumerate(node.value))
-
-    def as_text(self) -> str:
-        if not isinstance(self.value, str):
-            self.fail(f"expected a string, got {_kind(self.value)}")
-        return self.value
-
-    def as_number(self) -> int:
-        if not isinstance(self.value, int) or isinstance(self.value, bool) or self.value < 0:
-            self.fail(f"expected a whole number from 0 on, got {_kind(self.value)}")
-        return self.value
-
-    def as_rate(self) -> float:
-        value = self.value
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            self.fail(f"expected a number from 0 to 1, got {_kind(value)}")
-        return float(value)
-
-    def as_bool(self) -> bool:
-        if not isinstance(self.value, bool):
-            self.fail(f"expected true or false, got {_kind(self.value)}")
-        return self.value
-
-    def text(self, key: str) -> str:
-        return self.at(key).as_text()
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        return tuple(item.as_text() for item in self.items(key))
-
-    def number(self, key: str) -> int:
-        return self.at(key).as_number()
-
-    def optional(self, key: str) -> "_Node | None":
-        node = self.at(key)
-        return None if node.value is None else node
-
-    def member(self, key: str, kind: type[E]) -> E:
-        node = self.at(key)
-        text = node.as_text()
-        if text not in set(kind):
-            node.fail(f"expected one of {', '.join(kind)}, got {text!r}")
-        return kind(text)
-
-
-def _kind(value: object) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool() | int() | float():
-            return json.dumps(value)
-        case str():
-            return "a string"
-        case list():
-            return "an array"
-        case _:
-            return "an object"
-
-
-def _model(node: _Node) -> ModelInfo:
+def _model(node: Node) -> ModelInfo:
     return ModelInfo(node.text("source"), node.text("kind"), node.text("digest"))
 
 
-def _trace(node: _Node) -> TraceInfo:
+def _trace(node: Node) -> TraceInfo:
     return TraceInfo(
         mode=node.text("mode"),
         device_type=node.text("device_type"),
@@ -148,7 +63,7 @@ def _trace(node: _Node) -> TraceInfo:
     )
 
 
-def _target(node: _Node) -> TargetReport:
+def _target(node: Node) -> TargetReport:
     kernels = node.optional("kernels")
     return TargetReport(
         target=node.text("target"),
@@ -165,7 +80,7 @@ def _target(node: _Node) -> TargetReport:
     )
 
 
-def _summary(node: _Node) -> Summary:
+def _summary(node: Node) -> Summary:
     rate, runs = node.optional("support_rate"), node.optional("runs")
     return Summary(
         support_rate=None if rate is None else rate.as_rate(),
@@ -177,11 +92,11 @@ def _summary(node: _Node) -> Summary:
     )
 
 
-def _counts(node: _Node) -> Mapping[Verdict, int]:
+def _counts(node: Node) -> Mapping[Verdict, int]:
     return {verdict: node.number(verdict) for verdict in Verdict}
 
 
-def _finding(node: _Node) -> Finding:
+def _finding(node: Node) -> Finding:
     return Finding(
         id=node.text("id"),
         op=node.text("op"),
@@ -195,11 +110,11 @@ def _finding(node: _Node) -> Finding:
     )
 
 
-def _reason(node: _Node) -> Reason:
+def _reason(node: Node) -> Reason:
     return Reason(node.text("code"), node.text("text"))
 
 
-def _place(node: _Node) -> Place:
+def _place(node: Node) -> Place:
     return Place(
         module=node.text("module"),
         file=node.text("file"),
@@ -210,7 +125,7 @@ def _place(node: _Node) -> Place:
     )
 
 
-def _evidence(node: _Node) -> Evidence:
+def _evidence(node: Node) -> Evidence:
     line = node.optional("line")
     return Evidence(
         method=node.member("method", Method),
@@ -222,7 +137,7 @@ def _evidence(node: _Node) -> Evidence:
     )
 
 
-def _kernel(node: _Node) -> KernelCount:
+def _kernel(node: Node) -> KernelCount:
     return KernelCount(
         op=node.text("op"),
         verdict=node.member("verdict", Verdict),

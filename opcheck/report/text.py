@@ -27,6 +27,6 @@ class TextFormat(Format):
 
     def render_explanations(self, explanations: Sequence[Explanation], page: Page = PLAIN) -> str:
         """Give one paragraph for each operator on each target."""
-        from opcheck.report.terminal.listing import explanations_page
+        from opcheck.report.terminal.explain import explanations_page
 
         return explanations_page(explanations, page)

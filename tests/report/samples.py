@@ -108,7 +108,7 @@ COMPLEX = finding(
     "aten::view_as_complex",
     Verdict.UNSUPPORTED,
     "dtype-not-supported",
-    "The result has dtype complex64, which aten::view_as_complex does not take on 910A.",
+    "The result has dtype complex64, which aten::view_as_complex does not take on 910a.",
     place("examples/rope/model.py", 145, "layers.*.attention", 64),
     place("examples/rope/model.py", 171, "layers.*.attention.rotary_embedding_for_keys", 64),
     place("examples/rope/model.py", 171, "layers.*.cross_attention", 32),
@@ -274,7 +274,7 @@ def _three() -> Report:
             NMS,
             replace(
                 COMPLEX,
-                reason=replace(COMPLEX.reason, text=COMPLEX.reason.text.replace("910A", "310P")),
+                reason=replace(COMPLEX.reason, text=COMPLEX.reason.text.replace("910a", "310p")),
             ),
         ),
     }

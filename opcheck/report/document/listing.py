@@ -59,7 +59,7 @@ def _condition(condition: Condition, chip: str) -> Json:
         "code": condition.code,
         "verdict": condition.verdict.value,
         "confidence": condition.confidence.value,
-        "text": sentence(condition, chip),
+        "text": sentence([condition], chip),
         "tests": [_test(test) for test in condition.tests],
         "evidence": [evidence_value(evidence) for evidence in condition.evidence],
     }

@@ -1,63 +1,18 @@
 """Findings, worst first: verdict, overload, where, why, evidence; said once for all targets."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
-from opcheck.model.report import Finding, Place, Reason, TargetReport
+from opcheck.model.report import Finding, Place, TargetReport
 from opcheck.model.trace import Phase
-from opcheck.model.verdict import Confidence, Evidence, Verdict
-from opcheck.report.order import WORST_FIRST
+from opcheck.model.verdict import Confidence, Evidence
 from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
 from opcheck.report.terminal.compare import short_names
-from opcheck.report.terminal.head import STYLES
+from opcheck.report.terminal.groups import Group, Section
 from opcheck.report.terminal.units import plural, source
-from opcheck.resolve.fate import PLAIN
 
 FINDINGS, PLACES, EVIDENCE, NAMES = 20, 3, 2, 6
 """How many of each are shown unless all are asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """One finding as several targets share it; only what is said of it may differ."""
-
-    first: Finding
-    said: Mapping[tuple[str, tuple[Evidence, ...]], tuple[str, ...]]
-    """(reason, evidence) -> the targets of which it is said."""
-
-    @property
-    def targets(self) -> tuple[str, ...]:
-        """Every target that has the finding."""
-        return tuple(name for names in self.said.values() for name in names)
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Findings under one heading."""
-
-    heading: tuple[str, str]
-    style: str
-    groups: tuple[Group, ...]
-
-
-def sections(targets: Sequence[TargetReport], verbose: bool) -> tuple[Section, ...]:
-    """What to read first; native and decomposed operators in full only when asked for."""
-    groups = _grouped(targets)
-    shown = WORST_FIRST if verbose else [v for v in WORST_FIRST if not v.on_device]
-    found = [
-        Section(words.HEADINGS[verdict], STYLES[verdict], tuple(matching))
-        for verdict in shown
-        if (matching := [g for g in groups if g.first.verdict is verdict and not _caution(g)])
-    ]
-    cautions = tuple(group for group in groups if _caution(group))
-    if cautions:
-        place = sum(section.heading[0] not in _QUIET for section in found)
-        found.insert(place, Section(words.CAUTIONS, "yellow", cautions))
-    return tuple(found)
-
-
-_QUIET = {words.HEADINGS[verdict][0] for verdict in Verdict if verdict.on_device}
 
 
 def write_section(canvas: Canvas, section: Section, targets: Sequence[TargetReport]) -> None:
@@ -77,32 +32,6 @@ def write_section(canvas: Canvas, section: Section, targets: Sequence[TargetRepo
     if len(groups) > len(shown):
         canvas.blank()
         canvas.flow(split(words.more(len(groups) - len(shown), "finding"), "dim"), 2)
-
-
-def _grouped(targets: Sequence[TargetReport]) -> list[Group]:
-    said: dict[Finding, dict[tuple[str, tuple[Evidence, ...]], list[str]]] = {}
-    first: dict[Finding, Finding] = {}
-    for target in targets:
-        for finding in target.findings:
-            key = replace(finding, id="", reason=Reason(finding.reason.code, ""), evidence=())
-            first.setdefault(key, finding)
-            what = (finding.reason.text, finding.evidence)
-            said.setdefault(key, {}).setdefault(what, []).append(target.target)
-    groups = [
-        Group(first[key], {what: tuple(names) for what, names in by_text.items()})
-        for key, by_text in said.items()
-    ]
-    return sorted(groups, key=_urgency)
-
-
-def _urgency(group: Group) -> tuple[int, int, int, str, str]:
-    finding = group.first
-    worst = WORST_FIRST.index(finding.verdict)
-    return worst, finding.confidence.rank, -len(group.targets), finding.op, finding.id
-
-
-def _caution(group: Group) -> bool:
-    return group.first.verdict.on_device and group.first.reason.code not in PLAIN
 
 
 def _write_group(canvas: Canvas, group: Group, names: Mapping[str, str], style: str) -> None:
@@ -145,7 +74,7 @@ def _write_places(canvas: Canvas, finding: Finding) -> None:
         atoms = _where(place)
         if len(places) > 1:
             atoms.append((f"({plural(count, 'call')})", "dim"))
-        canvas.field("" if i else words.WHERE, atoms, 4)
+        canvas.field("" if i and not canvas.page.verbose else words.WHERE, atoms, 4)
         if canvas.page.verbose and place.inputs:
             canvas.field(words.INPUTS, listed(place.inputs, "dim"), 4)
     if len(places) > len(shown):

@@ -5,7 +5,8 @@ from opcheck.report.base import Page
 from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import Canvas, split
 from opcheck.report.terminal.compare import write_comparison
-from opcheck.report.terminal.findings import sections, write_section
+from opcheck.report.terminal.findings import write_section
+from opcheck.report.terminal.groups import sections
 from opcheck.report.terminal.head import write_head
 from opcheck.report.terminal.rest import (
     write_advisories,

@@ -10,6 +10,9 @@ NO_CALLS = "The trace is empty: no operator was called, so there is no share to 
 NO_TARGETS = "No target was asked about."
 NO_TARGETS_KNOWN = "The database has no targets."
 NOTHING_TO_EXPLAIN = "There is nothing to explain."
+REGISTERED_IN = "registered in"
+ALL_OF_THESE = "All of these"
+NOTHING = "nothing that the device is asked for"
 SHARE_MEANS = "share: operators that stay on the device; the others are counts of operators"
 ROOT = "the model itself"
 EVERY_TARGET = "every target"
@@ -32,7 +35,7 @@ KERNELS = ("Kernels asked for", "after decomposition")
 TARGET_COLUMNS = ("target", "device", "newest", "torch", "kernels", "date")
 
 # labels, at most nine columns wide
-ON, IN = "on", "in"
+ON, IN, OR = "on", "in", "or"
 WHERE, WHY, EVIDENCE, INPUTS = "where", "why", "evidence", "inputs"
 RUNS_AS, OR_AS = "runs as", "or as"
 PATH, RELEASES, TORCH = "path", "releases", "torch"
@@ -56,7 +59,11 @@ def share(operators: int) -> str:
 
 def headline(total: int, runs: int, fails: int) -> str:
     """One sentence on several targets."""
-    parts = [f"runs on {runs} of {plural(total, 'target')}"]
+    if runs == total:
+        return f"runs on all {total} targets"
+    if fails == total:
+        return f"will not run on any of {total} targets"
+    parts = [f"runs on {runs} of {total} targets"]
     if fails:
         parts.append(f"not on {fails}")
     if total > runs + fails:
