@@ -13,6 +13,8 @@ _SIDE = 224
 _FRAMES = 16
 _SCENE = (480, 640)
 _FLOW = (520, 960)
+_WARNING_BUILDERS = ("googlenet", "inception_v3")
+"""They warn that they draw every weight with scipy unless told not to."""
 
 
 class TorchvisionModel(Source):
@@ -38,7 +40,8 @@ class TorchvisionModel(Source):
         known = models.list_models()
         if name.lower() not in known:
             near = difflib.get_close_matches(name, known, 3)
-            hint = f"did you mean {', '.join(near)}?" if near else f"it has {', '.join(known)}"
+            listed = "torchvision.models.list_models() lists them"
+            hint = f"did you mean {', '.join(near)}?" if near else listed
             raise SourceError(f"torchvision {version} has no model {name!r}", hint)
         builder = models.get_model_builder(name)
         model, notes = build(text, lambda: builder(**_without_weights(builder)))
@@ -54,15 +57,12 @@ class TorchvisionModel(Source):
 
 def _without_weights(builder: Any) -> dict[str, Any]:
     """Arguments that keep a builder from downloading; some would fetch a backbone's weights."""
-    parameters = inspect.signature(builder).parameters
-    arguments: dict[str, Any] = {"weights": None, "weights_backbone": None}
-    if "init_weights" in parameters or builder.__name__ in ("googlenet", "inception_v3"):
-        arguments["init_weights"] = False  # or they warn, and draw every weight with scipy
-    accepts = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    wanted = {name: value for name, value in arguments.items() if name in parameters}
-    if accepts and "init_weights" in arguments:
-        wanted["init_weights"] = False
-    return wanted
+    arguments: dict[str, Any] = {"weights": None}
+    if "weights_backbone" in inspect.signature(builder).parameters:
+        arguments["weights_backbone"] = None
+    if builder.__name__ in _WARNING_BUILDERS:
+        arguments["init_weights"] = False
+    return arguments
 
 
 def _inputs(name: str, builder: Any, model: Any, models: Any) -> Any:
@@ -93,7 +93,8 @@ def _crop(name: str, model: Any, models: Any) -> tuple[int, int]:
     if isinstance(own, int):
         return own, own
     published = list(models.get_model_weights(name))
-    keywords = published[0].transforms.keywords if published else {}
+    # a functools.partial with the sizes, or a bare class
+    keywords = getattr(published[0].transforms, "keywords", {}) if published else {}
     size = keywords.get("crop_size") or keywords.get("resize_size") or _SIDE
     rows, columns = size if isinstance(size, tuple | list) else (size, size)
     return rows, columns

@@ -13,6 +13,7 @@ _LIBRARIES = tuple(
         Path(__file__).parents[2],
     )
 )
+_LONGEST = 240
 _ALLOCATOR = "DefaultCPUAllocator"
 
 
@@ -37,18 +38,16 @@ def failed(what: str, error: BaseException) -> SourceError:
         return SourceError(
             f"{what} ends the process: {error!r}{_at(error)}", "take that call out of the code"
         )
-    hint = "the same code must build the model in plain Python"
+    hint = "the same code must build the model in plain Python" if place(error) else ""
     if isinstance(error, OSError):
         hint = "weights are not needed and nothing is downloaded: build the model without them"
-    return SourceError(
-        f"{what} raised {type(error).__name__}: {first_line(error)}{_at(error)}", hint
-    )
+    return SourceError(f"{what} raised {type(error).__name__}: {brief(error)}{_at(error)}", hint)
 
 
-def first_line(error: BaseException) -> str:
-    """The first line of the error's text that says something."""
-    lines = (line.strip() for line in str(error).splitlines())
-    return next((line for line in lines if line), "(no message)")
+def brief(error: BaseException) -> str:
+    """The error's text on one line, cut where it gets long."""
+    text = " ".join(str(error).split())
+    return (text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…") or "(no message)"
 
 
 def shown(filename: str) -> str:

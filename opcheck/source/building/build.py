@@ -9,7 +9,7 @@ from torch import nn
 from torch.utils._pytree import tree_map_only  # private; checked with torch 2.13
 
 from opcheck.errors import OpcheckError
-from opcheck.source.building.blame import failed, first_line
+from opcheck.source.building.blame import brief, failed
 from opcheck.source.building.weightless import is_large, weightless
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ def build(what: str, factory: Callable[[], T]) -> tuple[T, tuple[str, ...]]:
     except (Exception, SystemExit) as error:
         if not any(word in str(error) for word in _NEEDS_VALUES):
             raise failed(what, error) from error
-        note = f"{what} needs the values of its weights ({first_line(error)}): built with them"
+        note = f"{what} needs the values of its weights ({brief(error)}): built with them"
     try:
         torch.manual_seed(0)
         return factory(), (note,)
@@ -52,7 +52,8 @@ def shed(module: nn.Module) -> None:
 def shed_values(value: T) -> T:
     """Give ``value``, any nesting of containers, with what is large in it on meta."""
     memo: dict[int, torch.Tensor] = {}
-    return tree_map_only(torch.Tensor, lambda tensor: _light(tensor, memo), value)
+    lighter: T = tree_map_only(torch.Tensor, lambda tensor: _light(tensor, memo), value)
+    return lighter
 
 
 def light_copy(module: nn.Module) -> nn.Module:
@@ -61,7 +62,7 @@ def light_copy(module: nn.Module) -> nn.Module:
     for tensor in (*module.parameters(), *module.buffers()):
         if _is_heavy(tensor):
             memo[id(tensor)] = _light(tensor, {})
-    return copy.deepcopy(module, memo)  # type: ignore[arg-type]  # ids to copies, as it wants
+    return copy.deepcopy(module, memo)
 
 
 def _is_heavy(tensor: torch.Tensor) -> bool:

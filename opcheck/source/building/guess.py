@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from opcheck.source.building.blame import first_line
+from opcheck.source.building.blame import brief
 from opcheck.source.building.example import Inputs, example, needed
 from opcheck.source.building.signature import Signature
 from opcheck.source.building.weightless import weightless
@@ -28,7 +28,7 @@ def guess(module: nn.Module, signature: Signature) -> tuple[Inputs, str]:
             with weightless(), torch.no_grad():
                 module(candidate)
         except Exception as error:  # the user's forward: this candidate is not for it
-            problem = f"{list(candidate.shape)} was refused: {first_line(error)}"
+            problem = f"{list(candidate.shape)} was refused: {brief(error)}"
             continue
         shape = "x".join(map(str, candidate.shape))
         dtype = str(candidate.dtype).removeprefix("torch.")

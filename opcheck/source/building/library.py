@@ -4,7 +4,7 @@ import importlib
 from typing import Any
 
 from opcheck.errors import SourceError
-from opcheck.source.building.blame import first_line
+from opcheck.source.building.blame import brief
 
 
 def import_library(name: str) -> Any:
@@ -20,6 +20,6 @@ def import_library(name: str) -> Any:
         ) from error
     except Exception as error:  # a library beside an incompatible torch raises anything
         raise SourceError(
-            f"{name} cannot be imported beside this torch: {first_line(error)}",
+            f"{name} cannot be imported beside this torch: {brief(error)}",
             "install versions of the two that belong together",
         ) from error

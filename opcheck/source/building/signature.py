@@ -1,5 +1,6 @@
 """What a model's forward takes."""
 
+import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -36,8 +37,9 @@ class Signature:
         )
 
     def takes(self, name: str) -> bool:
-        """Whether ``name`` may be given by name."""
-        return self.open or name in self.names
+        """Whether ``name`` may be given by name; one letter off a parameter is a slip."""
+        near = difflib.get_close_matches(name, self.names, 1, cutoff=0.8)
+        return name in self.names or (self.open and not near)
 
     def name_at(self, place: int) -> str:
         """The parameter at a position, or ""."""

@@ -1,0 +1,109 @@
+"""Which transformers class a config is for, built without weights."""
+
+import difflib
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from opcheck.errors import SourceError
+from opcheck.source.building.blame import brief
+from opcheck.source.building.build import build
+from opcheck.source.building.library import import_library
+
+_TASKS = (
+    "AutoModelForSeq2SeqLM",
+    "AutoModelForSpeechSeq2Seq",
+    "AutoModelForMaskedLM",
+    "AutoModelForCausalLM",
+    "AutoModelForImageTextToText",
+    "AutoModelForZeroShotImageClassification",
+    "AutoModelForZeroShotObjectDetection",
+    "AutoModelForImageClassification",
+    "AutoModelForObjectDetection",
+    "AutoModelForUniversalSegmentation",
+    "AutoModelForSemanticSegmentation",
+    "AutoModelForDepthEstimation",
+    "AutoModelForMaskGeneration",
+    "AutoModelForVideoClassification",
+    "AutoModelForCTC",
+    "AutoModelForAudioClassification",
+    "AutoModelForTextToSpectrogram",
+    "AutoModelForTextToWaveform",
+    "AutoModel",
+)
+"""What a config that names no class is for, most telling first: an encoder-decoder is meant to
+generate, and a model that can fill in masks is no decoder."""
+
+
+def model_of(path: Path, trust: bool) -> tuple[Any, tuple[str, ...]]:
+    """Build the model of a config file; gives it with the notes.
+
+    ``trust``: classes defined in Python files beside the config may be used.
+    """
+    transformers = import_library("transformers")
+    transformers.logging.set_verbosity_error()
+    config = _config(transformers, path, trust)
+    custom = _custom(transformers, config) if trust else None
+    if custom is not None:
+        make, note = custom
+    else:
+        chosen, note = _class(transformers, config)
+        # private, and what from_config calls: it alone applies the config's dtype
+        make = partial(chosen._from_config, config)
+    model, notes = build(f"the model of {path}", make)
+    return model, (note, *notes)
+
+
+def _config(transformers: Any, path: Path, trust: bool) -> Any:
+    place = path.parent if path.name == "config.json" else path
+    try:
+        return transformers.AutoConfig.from_pretrained(
+            str(place), trust_remote_code=trust, local_files_only=True
+        )
+    except Exception as error:  # each config class checks its fields in its own way
+        raw, _ = transformers.PretrainedConfig.get_config_dict(str(path))
+        kind = raw["model_type"]
+        if kind in transformers.CONFIG_MAPPING:
+            raise SourceError(f"{path}: transformers refuses it: {brief(error)}") from error
+        version = transformers.__version__
+        raise SourceError(
+            f"{path}: transformers {version} does not know model_type {kind!r}",
+            _unknown_hint(str(kind), list(transformers.CONFIG_MAPPING), "auto_map" in raw),
+        ) from error
+
+
+def _unknown_hint(kind: str, known: list[str], has_code: bool) -> str:
+    if has_code:
+        return "--trust uses the Python files beside the config, which may do anything"
+    near = difflib.get_close_matches(kind, known, 3)
+    return f"did you mean {', '.join(near)}?" if near else "a newer transformers may know it"
+
+
+def _custom(transformers: Any, config: Any) -> tuple[Callable[[], Any], str] | None:
+    """What builds a model from code beside its config, if the config names such code."""
+    named = getattr(config, "auto_map", None) or {}
+    task = next((task for task in _TASKS if task in named), None)
+    if task is None:
+        return None
+    make = partial(getattr(transformers, task).from_config, config, trust_remote_code=True)
+    return make, f"built as {named[task]}, from code beside the config"
+
+
+def _class(transformers: Any, config: Any) -> tuple[Any, str]:
+    """The class to build, and a note saying why that one."""
+    for name in getattr(config, "architectures", None) or ():
+        found = getattr(transformers, str(name), None)
+        if found is not None:
+            return found, f"built as {name}, which the config names"
+    for task in _TASKS:
+        auto = getattr(transformers, task, None)
+        if auto is None or type(config) not in auto._model_mapping:
+            continue
+        found = auto._model_mapping[type(config)]
+        found = found[0] if isinstance(found, tuple) else found
+        return found, f"built as {found.__name__}: the config names no class of transformers"
+    raise SourceError(
+        f"transformers has no model for the config type {config.model_type!r}",
+        "give the config of the whole model",
+    )
