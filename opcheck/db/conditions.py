@@ -1,9 +1,12 @@
 """Conditions of one target: what its release's file says, for its chip and torch version."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from opcheck.db.evidence import Citations
+from opcheck.db.lazy import LazyMapping
+from opcheck.db.shapes import DTYPES
 from opcheck.db.spans import within
 from opcheck.model.matrix import Condition, Subject, Test
 from opcheck.model.target import Target
@@ -11,20 +14,20 @@ from opcheck.model.verdict import Confidence, Method, Verdict
 
 
 def conditions_by_operator(
-    target: Target,
-    vendor: Mapping[str, Any],
-    release: Mapping[str, Any],
-    registered: Mapping[str, Mapping[str, Any]],
+    target: Target, release: Mapping[str, Any], cited: Citations
 ) -> Mapping[str, tuple[Condition, ...]]:
-    """Conditions by overload; ``*`` for every overload."""
-    cited = Citations({**vendor["sources"], **release["sources"]})
-    found: dict[str, list[Condition]] = {}
-    for said in release.get("conditions", ()):
-        if _applies(said, target, release["torch"]):
-            condition = _condition(said, cited)
-            for op in said["ops"]:
-                found.setdefault(op, []).append(condition)
-    return {op: tuple(listed) for op, listed in found.items()}
+    """Conditions by overload; ``*`` for every overload. Each is made when first asked for."""
+    stated = [said for said in release.get("conditions", ()) if _applies(said, target, release)]
+    tables = [said for said in release.get("documented", ()) if target.chip in said["chips"]]
+    makers: list[Callable[[], Condition]] = [
+        *(partial(_condition, said, cited) for said in stated),
+        *(partial(_documented, said, cited) for said in tables),
+    ]
+    by_operator: dict[str, list[Callable[[], Condition]]] = {}
+    for said, make in zip((*stated, *tables), makers, strict=True):
+        for op in said["ops"]:
+            by_operator.setdefault(op, []).append(make)
+    return LazyMapping(by_operator, lambda _, listed: tuple(make() for make in listed))
 
 
 def advisories(target: Target, vendor: Mapping[str, Any], *, paired: bool) -> tuple[Condition, ...]:
@@ -42,10 +45,10 @@ def advisories(target: Target, vendor: Mapping[str, Any], *, paired: bool) -> tu
     )
 
 
-def _applies(said: Mapping[str, Any], target: Target, versions: list[str]) -> bool:
+def _applies(said: Mapping[str, Any], target: Target, release: Mapping[str, Any]) -> bool:
     chips, torch = said.get("chips"), said.get("torch")
     return (chips is None or target.chip in chips) and (
-        torch is None or within(target.torch, torch, versions)
+        torch is None or within(target.torch, torch, release["torch"])
     )
 
 
@@ -57,6 +60,24 @@ def _condition(said: Mapping[str, Any], cited: Citations) -> Condition:
         confidence=Confidence(said["confidence"]),
         tests=tuple(_test(test) for test in said.get("tests", ())),
         evidence=cited.all(said["at"], Method(said["method"])),
+    )
+
+
+def _documented(said: Mapping[str, Any], cited: Citations) -> Condition:
+    """A use whose dtype the vendor's tables of native APIs leave out."""
+    subject = Subject.VALUE if said["argument"] == "dtype" else Subject.DTYPE
+    only = frozenset(DTYPES[word] for word in said.get("only", ()))
+    denied = frozenset(DTYPES[word] for word in said.get("not", ()))
+    text = "{argument} is {actual}, which the vendor's tables of native APIs leave out"
+    if only:
+        text += f" (they list {', '.join(sorted(only))})"
+    return Condition(
+        code="dtype-not-supported",
+        verdict=Verdict.UNSUPPORTED,
+        text=text,
+        confidence=Confidence.MEDIUM,
+        tests=(Test(subject, said["argument"], one_of=denied, none_of=only),),
+        evidence=cited.all(said["at"], Method.DOCUMENTED),
     )
 
 

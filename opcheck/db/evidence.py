@@ -1,6 +1,6 @@
 """Citations: ``source``, ``source:line``, ``source:path`` or ``source:path:line``.
 
-A path stands for another file of the same repository at the same commit.
+A path stands for another file at the same commit, or in the folder that the source is.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,6 +26,8 @@ class Citations:
         if source is None:
             return Evidence(method, name, ":".join(rest), line)
         path = rest[0] if rest else source["path"]
+        if rest and source["path"].endswith("/"):
+            path = source["path"] + path
         return Evidence(
             method, source["repo"], path, line, source["commit"], source.get("date", "")
         )

@@ -7,6 +7,7 @@ from typing import Any
 from opcheck.db.conditions import advisories, conditions_by_operator
 from opcheck.db.document import Document
 from opcheck.db.evidence import Citations
+from opcheck.db.lazy import LazyMapping
 from opcheck.db.spans import within
 from opcheck.db.tables import Tables
 from opcheck.model.matrix import Entry, Fallback, SupportMatrix
@@ -14,35 +15,7 @@ from opcheck.model.target import Target
 from opcheck.model.verdict import Method
 
 _DENSE = "PrivateUse1"
-
-
-class _Entries(Mapping[str, Entry]):
-    """Entries made when asked for: a scan looks at a few dozen of them."""
-
-    def __init__(self, chosen: Mapping[str, Mapping[str, Any]], cited: Citations) -> None:
-        self._chosen = chosen
-        self._cited = cited
-        self._made: dict[str, Entry] = {}
-
-    def __getitem__(self, op: str) -> Entry:
-        if op not in self._made:
-            said = self._chosen[op]
-            self._made[op] = Entry(
-                op=op,
-                evidence=self._cited.all((said["at"],), Method.REGISTERED),
-                implementation=tuple(said["impl"]),
-                keys=tuple(said.get("keys", (_DENSE,))),
-            )
-        return self._made[op]
-
-    def __contains__(self, op: object) -> bool:
-        return op in self._chosen
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._chosen)
-
-    def __len__(self) -> int:
-        return len(self._chosen)
+_DEFAULT_KEYS = (_DENSE,)
 
 
 def build_matrix(
@@ -54,14 +27,23 @@ def build_matrix(
     digests = "".join((vendor.digest, release.digest)).encode()
     return SupportMatrix(
         target=target,
-        entries=_Entries(chosen, cited),
-        conditions=conditions_by_operator(target, vendor.data, release.data, chosen),
+        entries=LazyMapping(chosen, lambda op, said: _entry(op, said, cited)),
+        conditions=conditions_by_operator(target, release.data, cited),
         fallback=_fallback(vendor),
         history=tables.history(),
         extensions=tables.extensions,
         advisories=advisories(target, vendor.data, paired=paired),
         database_digest=sha256(digests).hexdigest()[:16],
         database_date=release.data["date"],
+    )
+
+
+def _entry(op: str, said: Mapping[str, Any], cited: Citations) -> Entry:
+    return Entry(
+        op=op,
+        evidence=cited.all((said["at"],), Method.REGISTERED),
+        implementation=tuple(said["impl"]),
+        keys=tuple(said.get("keys", _DEFAULT_KEYS)),
     )
 
 
@@ -72,7 +54,7 @@ def _registered(release: Mapping[str, Any], torch: str) -> Iterator[tuple[str, A
         for variant in said if isinstance(said, list) else (said,):
             spans = variant.get("torch")
             served = spans is None or within(torch, spans, versions)
-            if served and _DENSE in variant.get("keys", (_DENSE,)):
+            if served and _DENSE in variant.get("keys", _DEFAULT_KEYS):
                 yield op, variant
                 break
 

@@ -2,6 +2,7 @@
 
 from opcheck.db.shape import Flag, ListOf, MapOf, Number, OneOrMore, Record, Text
 from opcheck.model.matrix import Subject
+from opcheck.model.trace import DTYPE_BYTES
 from opcheck.model.verdict import Confidence, Method, Verdict
 
 MATRIX = "opcheck.matrix/1"
@@ -11,7 +12,17 @@ OPERATORS = "opcheck.operators/1"
 EXTENSIONS = "opcheck.extensions/1"
 COMPOSITES = "opcheck.composites/1"
 
+DTYPES = {
+    "bf16": "bfloat16",
+    "fp16": "float16",
+    "fp32": "float32",
+    "fp64": "float64",
+    **dict(zip(DTYPE_BYTES, DTYPE_BYTES, strict=True)),
+}
+"""Short names of dtypes in the files -> torch's names."""
+
 _TEXTS = ListOf(Text())
+_DTYPES = ListOf(Text(frozenset(DTYPES)))
 _SOURCE = Record(
     {"repo": Text(), "ref": Text(), "commit": Text(), "path": Text()},
     {"date": Text(), "note": Text()},
@@ -39,12 +50,9 @@ _CONDITION = Record(
     {"chips": _TEXTS, "torch": Text(), "tests": ListOf(_TEST)},
 )
 _ENTRY = Record({"at": Text(), "impl": _TEXTS}, {"keys": _TEXTS, "torch": Text()})
-_TABLE = Record(
-    {"source": Text(), "chips": _TEXTS, "torch": Text()},
-    {"note": Text()},
-)
 _DOCUMENTED = Record(
-    {"arguments": _TEXTS, "dtypes": MapOf(_TEXTS), "at": _TEXTS},
+    {"ops": _TEXTS, "argument": Text(), "chips": _TEXTS, "at": _TEXTS},
+    {"only": _DTYPES, "not": _DTYPES},
 )
 
 RELEASE = Record(
@@ -59,8 +67,7 @@ RELEASE = Record(
     },
     {
         "not_aten": MapOf(_TEXTS),
-        "tables": MapOf(_TABLE),
-        "documented": MapOf(OneOrMore(_DOCUMENTED)),
+        "documented": ListOf(_DOCUMENTED),
         "conditions": ListOf(_CONDITION),
     },
 )

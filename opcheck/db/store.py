@@ -25,6 +25,7 @@ class Vendor:
     files: Mapping[str, Path]
     """Release -> file, oldest first."""
     cache: Path | None
+    _read: dict[str, Document] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -44,7 +45,9 @@ class Vendor:
 
     def release(self, name: str) -> Document:
         """The checked file of one release."""
-        return document.read(self.files[name], shapes.RELEASE, self.cache)
+        if name not in self._read:
+            self._read[name] = document.read(self.files[name], shapes.RELEASE, self.cache)
+        return self._read[name]
 
     def listed(self, release: str) -> tuple[str, ...]:
         """The torch versions that the release's lists speak of, oldest first."""

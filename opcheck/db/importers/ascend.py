@@ -8,6 +8,7 @@ from typing import Any
 from opcheck.db.importers import upstream, yamltext
 from opcheck.db.importers.ascend_chips import Socs
 from opcheck.db.importers.ascend_code import code_conditions, framework_source
+from opcheck.db.importers.ascend_documented import Documented
 from opcheck.db.importers.ascend_entries import DENSE, Kernel, filtered, merged, registrations
 from opcheck.db.importers.ascend_layouts import OperatorList, read_native_list, read_plugin_list
 from opcheck.db.importers.ascend_vendor import vendor_file
@@ -93,10 +94,13 @@ def _lines(sources: Path, release: str, lists: Lists, served: tuple[str, ...]) -
     folder = sources / "pytorch"
     files = source_files(sources / "ascend")
     by_torch = {torch: registrations(lists.plugin, lists.native, torch, folder) for torch in served}
+    listed, socs = _listed(by_torch), read_socs(sources / "ascend")
+    documented = Documented(sources, release, listed, served[-1])
     used = {name: files[file].as_data() for name, file in lists.files.items()}
     if files[lists.files["native"]].ref.rpartition("-")[2] != release:
         used["native"]["note"] = f"nearest list of torch_npu that is not newer than {release}"
     used["framework"] = framework_source(release)
+    used |= documented.sources()
     used["foreach"] = _rule(files[lists.files["native"]], "torchnpugen/gen_backend_stubs.py")
     yield f"# Operators that op-plugin {release} and torch_npu register. Written by"
     yield f"# `python -m opcheck.db.importers ascend SOURCES --release {release}`; do not edit."
@@ -112,8 +116,9 @@ def _lines(sources: Path, release: str, lists: Lists, served: tuple[str, ...]) -
         "Listed as official, but no overload of that torch: never registered under aten.",
     )
     yield from yamltext.section("operators", merged(by_torch), _OPERATORS)
-    conditions = code_conditions(release, _listed(by_torch), read_socs(sources / "ascend"))
+    conditions = (*code_conditions(release, listed, socs), *documented.conditions())
     yield from yamltext.listing("conditions", conditions, _CONDITIONS)
+    yield from yamltext.listing("documented", documented.dtypes(), _DOCUMENTED)
 
 
 def _listed(by_torch: Mapping[str, Mapping[str, Kernel]]) -> dict[str, tuple[str, ...]]:
@@ -134,6 +139,10 @@ overload: {at: source and line, impl: the vendor's kernel paths, keys: if not Pr
 torch: spans of versions, if not every one of the file}. A list where torch versions differ."""
 _CONDITIONS = """\
 Uses that fare otherwise than the lists suggest; ops "*" is every operator. All tests must bite."""
+_DOCUMENTED = """\
+Dtypes that the native-API tables give an argument (only) or deny it (not). Every API that calls an
+operator, in every form of it, was asked, in every table of the release: a dtype is left out here
+only where all of them leave it out, and an overload with an API that lists nothing is not here."""
 
 
 def _rule(beside: SourceFile, path: str) -> dict[str, Any]:

@@ -38,6 +38,10 @@ class Function:
     """``function``, ``method``."""
     cpu: str = ""
     """Name of the CPU kernel, if the declaration names one."""
+    takes_dtype: bool = False
+    """Has a ``dtype`` argument."""
+    gives_tensor: bool = True
+    """Returns a tensor; false for questions such as ``is_contiguous`` and for numbers."""
 
     @property
     def base(self) -> str:
@@ -89,6 +93,8 @@ def _function(item: Mapping[str, Any]) -> Function:
         module=item.get("python_module", ""),
         variants=frozenset(v.strip() for v in item.get("variants", "function").split(",")),
         cpu=dispatch.get("CPU", ""),
+        takes_dtype="ScalarType? dtype" in match["arguments"],
+        gives_tensor="Tensor" in match["returns"],
     )
 
 

@@ -1,0 +1,126 @@
+"""Ascend's notes read: which dtypes and how many dimensions a statement allows, if it is plain.
+
+A statement that is not of a known form says nothing here; it could only add restrictions.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from opcheck.db.importers.ascend_chips import CHIPS
+
+DTYPES = {
+    "bf16": "bfloat16",
+    "fp16": "float16",
+    "fp32": "float32",
+    "fp64": "float64",
+    "double": "float64",
+    "float": "float32",
+    "uint8": "uint8",
+    "int8": "int8",
+    "int16": "int16",
+    "int32": "int32",
+    "int64": "int64",
+    "uint16": "uint16",
+    "bool": "bool",
+    "complex64": "complex64",
+    "complex128": "complex128",
+}
+"""The documents' words -> torch's names."""
+ON_HOST = "可能回退至CPU执行"
+"""May fall back to the CPU."""
+
+_WORD = "|".join(sorted(DTYPES, key=len, reverse=True))
+_LIST = rf"(?:{_WORD})(?:\s*(?:，|、|,|和)\s*(?:{_WORD}))*"
+_NAME = r"[A-Za-z_]\w*"
+_NAMES = rf"(?:`?(?P<names>{_NAME}(?:`?、`?{_NAME})*)`?)?"
+_ALLOWED = re.compile(
+    rf"(?:Only support |{_NAMES}(?:仅|只)?支持)(?P<allowed>{_LIST})(?:数据类型)?"
+    rf"(?:，不支持(?P<denied>{_LIST})(?:数据类型)?)?(?:[，。].*)?",
+    re.ASCII,
+)
+_DENIED = re.compile(rf"{_NAMES}不支持(?P<denied>{_LIST})(?:数据类型)?", re.ASCII)
+_CASE = re.compile(r"属性`?\w+`?[为非]\w+时，")
+"""Which case a list is for; what one case allows is allowed."""
+_EXTRA = re.compile(rf"(?P<chip>.+)额外支持(?P<allowed>{_LIST})")
+_CHIP = re.compile(r"(?P<chips>[^：]+)：(?P<text>.+)")
+_RANK_RANGE = re.compile(rf"(?:`?(?P<name>{_NAME})`?)?[仅只]?支持\d-(?P<high>\d)维.*", re.ASCII)
+_RANK_MOST = re.compile(r"输入最大支持(?P<high>\d)维")
+_RANK_BELOW = re.compile(r"不支持(?P<above>\d)维度及以上输入")
+
+
+@dataclass(frozen=True, slots=True)
+class DtypeNote:
+    """A list of dtypes that an argument may have, or may not."""
+
+    argument: str
+    """As the document names it; ``input`` where it names none."""
+    dtypes: frozenset[str]
+    allowed: bool
+    chips: frozenset[str]
+    """Chips that the statement is about; empty: all that the table is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankNote:
+    """How many dimensions an argument may have."""
+
+    argument: str
+    """As the document names it; ``*`` for every input."""
+    maximum: int
+
+
+Note = DtypeNote | RankNote
+
+
+def read_notes(statements: Iterable[str]) -> Iterator[Note]:
+    """Every plain restriction in an API's statements."""
+    for statement in statements:
+        chips, text = _scope(statement)
+        yield from _dtypes(text, chips)
+        if not chips:
+            yield from _rank(text)
+
+
+def mentions_dtype(statement: str) -> bool:
+    """Whether a statement has a dtype's name in it."""
+    return re.search(rf"(?<![A-Za-z]){'(?:' + _WORD + ')'}(?![A-Za-z])", statement) is not None
+
+
+def _scope(statement: str) -> tuple[frozenset[str], str]:
+    """The chips that a statement begins with, and the rest of it."""
+    statement = _CASE.sub("", statement, count=1)
+    if extra := _EXTRA.fullmatch(statement):
+        statement = f"{extra['chip']}：支持{extra['allowed']}"
+    match = _CHIP.fullmatch(statement)
+    if match is None:
+        return frozenset(), statement
+    named = {chip.document: chip_id for chip_id, chip in CHIPS.items()}
+    words = [word.strip() for word in re.split(r"[/、]", match["chips"])]
+    chips = frozenset(named[word] for word in words if word in named)
+    return (chips, match["text"]) if chips else (frozenset(), statement)
+
+
+def _dtypes(text: str, chips: frozenset[str]) -> Iterator[DtypeNote]:
+    allowed, denied = _ALLOWED.fullmatch(text), _DENIED.fullmatch(text)
+    match = allowed or denied
+    if match is None:
+        return
+    for name in re.split(r"`?、`?", match["names"] or "input"):
+        if allowed:
+            yield DtypeNote(name, _parse(allowed["allowed"]), True, chips)
+        if match["denied"]:
+            yield DtypeNote(name, _parse(match["denied"]), False, chips)
+
+
+def _parse(words: str) -> frozenset[str]:
+    return frozenset(DTYPES[word] for word in re.findall(_WORD, words))
+
+
+def _rank(text: str) -> Iterator[RankNote]:
+    if match := _RANK_RANGE.fullmatch(text):
+        yield RankNote(match["name"] or "input", int(match["high"]))
+    elif match := _RANK_MOST.fullmatch(text):
+        yield RankNote("*", int(match["high"]))
+    elif match := _RANK_BELOW.fullmatch(text):
+        yield RankNote("*", int(match["above"]) - 1)

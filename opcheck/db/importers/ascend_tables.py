@@ -1,0 +1,308 @@
+"""Ascend's native-API tables by overload: dtypes that a use may have, on each chip.
+
+What several APIs say of one overload is joined in favour of the user: a dtype counts as left out
+only where no API that calls the overload lists it, and an API documented without a list lists all.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from opcheck.db.importers import ascend_documents as documents
+from opcheck.db.importers.ascend_apis import argument, overloads
+from opcheck.db.importers.ascend_documents import Api
+from opcheck.db.importers.ascend_notes import ON_HOST, DtypeNote, Note, RankNote, read_notes
+from opcheck.db.importers.upstream import Function
+from opcheck.db.versions import version_key
+from opcheck.model.trace import DTYPE_BYTES
+
+EVERY = frozenset(DTYPE_BYTES)
+_NEW = ("910b", "910c", "950")
+_OLD = ("310b", "310p", "910a")
+_FILLS = re.compile(r"empty|zeros|ones|full|new_\w+|\w+_like")
+"""Operators that make a tensor and read none: the tables list what was tried."""
+
+_METADATA = frozenset(
+    {
+        "detach_",
+        "requires_grad_",
+        "resize_as_",
+        "set_",
+        "squeeze_",
+        "t_",
+        "transpose_",
+        "unsqueeze_",
+    }
+)
+"""In-place forms that change no element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One vendor table, and what it is asked about."""
+
+    id: str
+    path: str
+    torch: str
+    """The torch version whose API it describes."""
+    release: str
+    """First release that shipped it."""
+    chips: tuple[str, ...]
+    """Chips that it is about; empty where it names none."""
+
+
+TABLES = (
+    Table("t26.1-2.7", "zh-26.1.0-torch2.7.1", "2.7", "26.1.0", _NEW),
+    Table("t26.1-2.12", "zh-26.1.0-torch2.12", "2.12", "26.1.0", _NEW),
+    Table("t26.0-2.6", "zh-26.0.0-torch2.6", "2.6", "26.0.0", ()),
+    Table("t26.0-2.7", "zh-26.0.0-torch2.7.1", "2.7", "26.0.0", ()),
+    Table("t5.0-2.1", "en-torch2.1-torch_npu_apis.tsv", "2.1", "5.0.0", ()),
+)
+
+
+@dataclass(slots=True)
+class Said:
+    """What one table says of one argument of one overload, over all APIs that call it."""
+
+    dtypes: dict[str, frozenset[str]] = field(default_factory=dict)
+    """Chip -> dtypes that some API allows there."""
+    at: list[str] = field(default_factory=list)
+    """Where the lists stand."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """Everything one table says, by overload."""
+
+    arguments: dict[tuple[str, str], Said] = field(default_factory=dict)
+    """(overload, argument) -> dtypes."""
+    mentioned: set[str] = field(default_factory=set)
+    maximum: dict[str, tuple[str, int, str]] = field(default_factory=dict)
+    """Overload -> argument, most dimensions, where that stands."""
+    on_host: dict[str, str] = field(default_factory=dict)
+    """Overload -> where it is said that it may run on the host."""
+    off: dict[str, dict[str, bool]] = field(default_factory=dict)
+    """Overload -> chip -> every API that calls it is marked as not running there."""
+    marked_at: dict[str, str] = field(default_factory=dict)
+    apis: int = 0
+    mapped: int = 0
+    with_dtypes: int = 0
+
+
+def tables_of(release: str) -> dict[Table, tuple[str, ...]]:
+    """Tables that bear on a release -> chips that they are asked about there.
+
+    26.1.0 has tables for new chips; the older ones keep those of 26.0.0. Releases before 26.0.0
+    shipped one file with nearly the same list for every API; what that leaves out counts only
+    where the tables of 26.0.0 leave it out too.
+    """
+    if version_key(release) >= version_key("26.1.0"):
+        return {t: t.chips or _OLD for t in TABLES if t.release != "5.0.0"}
+    wanted = {"26.0.0"} if version_key(release) >= version_key("26.0.0") else {"5.0.0", "26.0.0"}
+    return {t: (*_OLD, *_NEW) for t in TABLES if t.release in wanted}
+
+
+def read_table(sources: Path, table: Table, chips: Iterable[str]) -> Reading:
+    """Read one table for some chips."""
+    reading = Reading()
+    for api in _apis(sources / "ascend" / "native_apis" / table.path, table):
+        called = overloads(api.name, sources / "pytorch", table.torch)
+        notes = tuple(read_notes(api.notes))
+        reading.apis += 1
+        reading.mapped += bool(called)
+        reading.with_dtypes += bool(called) and any(isinstance(n, DtypeNote) for n in notes)
+        for function in called:
+            _take(reading, table, api, function, notes, tuple(chips))
+    return reading
+
+
+def _apis(path: Path, table: Table) -> Iterator[Api]:
+    if path.suffix == ".tsv":
+        return documents.read_tsv(path)
+    return documents.read_headings(path) if table.chips else documents.read_rows(path)
+
+
+def _take(
+    reading: Reading,
+    table: Table,
+    api: Api,
+    function: Function,
+    notes: tuple[Note, ...],
+    chips: tuple[str, ...],
+) -> None:
+    """Add what one API says of one overload that it calls."""
+    op = f"aten::{function.name}"
+    # the oldest file was rearranged when it was collected, so its lines mean nothing
+    at = f"{table.id}:{api.file}:{api.line}" if table.path != api.file else table.id
+    reading.mentioned.add(op)
+    for name, listed in _by_argument(function, notes, chips).items():
+        said = reading.arguments.setdefault((op, name), Said())
+        if any(dtypes != EVERY for dtypes in listed.values()):
+            said.at.append(at)
+        for chip, dtypes in listed.items():
+            said.dtypes[chip] = said.dtypes.get(chip, frozenset()) | dtypes
+    for note in notes:
+        if isinstance(note, RankNote) and (target := _ranked(function, note)):
+            reading.maximum.setdefault(op, (target, note.maximum, at))
+    if not _computes(function):
+        return
+    if ON_HOST in api.notes:
+        reading.on_host.setdefault(op, at)
+    off = reading.off.setdefault(op, dict.fromkeys(chips, True))
+    for chip in chips:
+        off[chip] = off[chip] and api.marks.get(chip) is False
+    reading.marked_at.setdefault(op, at)
+
+
+def _ranked(function: Function, note: RankNote) -> str:
+    return note.argument if note.argument == "*" else argument(function, note.argument)
+
+
+def _by_argument(
+    function: Function, notes: tuple[Note, ...], chips: tuple[str, ...]
+) -> dict[str, dict[str, frozenset[str]]]:
+    """Argument -> chip -> dtypes; every argument that a kernel might look at."""
+    if not _computes(function):
+        return {}
+    names = (*function.tensors, *(("dtype",) if function.takes_dtype else ()))
+    found: dict[str, dict[str, frozenset[str]]] = {}
+    for name in names:
+        mine = [n for n in notes if isinstance(n, DtypeNote) and _names(function, n, name)]
+        found[name] = {chip: _allowed(mine, chip) for chip in chips}
+    return found
+
+
+def _computes(function: Function) -> bool:
+    """Whether a kernel looks at the elements of an argument."""
+    return function.gives_tensor and not (
+        function.view or _FILLS.fullmatch(function.base) or function.base in _METADATA
+    )
+
+
+def _names(function: Function, note: DtypeNote, name: str) -> bool:
+    return name == ("dtype" if note.argument == "dtype" else argument(function, note.argument))
+
+
+def _allowed(notes: Iterable[DtypeNote], chip: str) -> frozenset[str]:
+    here = [note for note in notes if not note.chips or chip in note.chips]
+    lists = [note.dtypes for note in here if note.allowed]
+    denied = frozenset[str]().union(*(note.dtypes for note in here if not note.allowed))
+    return (frozenset[str]().union(*lists) if lists else EVERY) - denied
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """Overloads of one operator whose argument may not have every dtype on some chips."""
+
+    ops: tuple[str, ...]
+    argument: str
+    chips: tuple[str, ...]
+    dtypes: frozenset[str]
+    at: tuple[str, ...]
+
+
+def restrictions(
+    readings: Mapping[Table, Reading], chips: Mapping[Table, tuple[str, ...]]
+) -> Iterator[Restriction]:
+    """Every restriction that the tables agree on, sorted by operator."""
+    groups: dict[tuple[str, str], set[str]] = {}
+    for reading in readings.values():
+        for op, name in reading.arguments:
+            groups.setdefault((_operator(op), name), set()).add(op)
+    for (_, name), ops in sorted(groups.items()):
+        lists = {table: _joined(reading, ops, name) for table, reading in readings.items()}
+        alike: dict[tuple[frozenset[str], tuple[Table, ...]], dict[str, tuple[str, ...]]] = {}
+        for chip in sorted({chip for asked in chips.values() for chip in asked}):
+            bound = tuple(op for op in sorted(ops) if _is_bound(readings, op, name, chip))
+            here = tuple(table for table in readings if chip in lists[table])
+            dtypes = frozenset[str]().union(*(lists[table][chip] for table in here))
+            if bound and here and dtypes != EVERY:
+                alike.setdefault((dtypes, here), {})[chip] = bound
+        for (dtypes, here), by_chip in alike.items():
+            at = {a for t in here for op in ops for a in _at(readings[t], op, name)}
+            for bound in sorted(set(by_chip.values())):
+                same = tuple(chip for chip, its in by_chip.items() if its == bound)
+                yield Restriction(bound, name, same, dtypes, tuple(sorted(at, key=place)))
+
+
+def _operator(op: str) -> str:
+    """Name without overload, and without the underscore of the in-place form."""
+    return op.partition(".")[0].rstrip("_")
+
+
+def _is_bound(readings: Mapping[Table, Reading], op: str, name: str, chip: str) -> bool:
+    """Whether some API of this very overload, and none without a list, speaks of a chip."""
+    said = [r.arguments[op, name].dtypes for r in readings.values() if (op, name) in r.arguments]
+    here = [dtypes[chip] for dtypes in said if chip in dtypes]
+    return bool(here) and EVERY not in here
+
+
+def _joined(reading: Reading, ops: Iterable[str], name: str) -> dict[str, frozenset[str]]:
+    """Chip -> dtypes that a list of any form of the operator has."""
+    joined: dict[str, frozenset[str]] = {}
+    for op in ops:
+        said = reading.arguments.get((op, name), Said())
+        for chip, dtypes in said.dtypes.items():
+            if dtypes != EVERY:
+                joined[chip] = joined.get(chip, frozenset()) | dtypes
+    return joined
+
+
+def _at(reading: Reading, op: str, name: str) -> list[str]:
+    return reading.arguments.get((op, name), Said()).at
+
+
+def place(at: str) -> tuple[str, str, int]:
+    """Sort key of a citation: table, file, line."""
+    table, file, line = (*at.split(":"), "", "0")[:3]
+    return table, file, int(line)
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that a table says of overloads as a whole."""
+
+    ops: tuple[str, ...]
+    chips: tuple[str, ...]
+    at: str
+    argument: str = ""
+    maximum: int = 0
+
+
+def not_running(
+    readings: Mapping[Table, Reading], chips: Mapping[Table, tuple[str, ...]]
+) -> Iterator[Remark]:
+    """Overloads whose every API is marked, in every table, as not running on some chips."""
+    groups: dict[str, set[str]] = {}
+    for reading in readings.values():
+        for op in reading.off:
+            groups.setdefault(_operator(op), set()).add(op)
+    for _, ops in sorted(groups.items()):
+        said = [r.off[op] for r in readings.values() for op in ops if op in r.off]
+        every = sorted({chip for marks in said for chip in marks})
+        off = tuple(c for c in every if all(marks[c] for marks in said if c in marks))
+        if off:
+            at = [r.marked_at[op] for r in readings.values() for op in ops if op in r.marked_at]
+            yield Remark(tuple(sorted(ops)), off, max(at, key=place))
+
+
+def on_host(
+    readings: Mapping[Table, Reading], chips: Mapping[Table, tuple[str, ...]]
+) -> Iterator[Remark]:
+    """Overloads that a table says may run on the host."""
+    for op in sorted({op for reading in readings.values() for op in reading.on_host}):
+        saying = {table: r.on_host[op] for table, r in readings.items() if op in r.on_host}
+        here = sorted({chip for table in saying for chip in chips[table]})
+        yield Remark((op,), tuple(here), max(saying.values(), key=place))
+
+
+def limited_rank(
+    readings: Mapping[Table, Reading], chips: Mapping[Table, tuple[str, ...]]
+) -> Iterator[Remark]:
+    """Overloads with a documented limit on the number of dimensions."""
+    for op in sorted({op for reading in readings.values() for op in reading.maximum}):
+        saying = {table: r.maximum[op] for table, r in readings.items() if op in r.maximum}
+        here = sorted({chip for table in saying for chip in chips[table]})
+        name, most, at = max(saying.values(), key=lambda said: (said[1], place(said[2])))
+        yield Remark((op,), tuple(here), at, name, most)

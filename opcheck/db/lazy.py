@@ -1,0 +1,30 @@
+"""Mappings whose values are made when first asked for: a scan looks at a few dozen of thousands."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+Said = TypeVar("Said")
+Made = TypeVar("Made")
+
+
+class LazyMapping(Mapping[str, Made], Generic[Said, Made]):
+    """What a file says by name, turned into values one at a time."""
+
+    def __init__(self, said: Mapping[str, Said], make: Callable[[str, Said], Made]) -> None:
+        self._said = said
+        self._make = make
+        self._made: dict[str, Made] = {}
+
+    def __getitem__(self, name: str) -> Made:
+        if name not in self._made:
+            self._made[name] = self._make(name, self._said[name])
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._said
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._said)
+
+    def __len__(self) -> int:
+        return len(self._said)
