@@ -29,7 +29,8 @@ def main() -> None:
 def run(arguments: Sequence[str], rooms: Rooms | None = None) -> int:
     """Run one command line and give its exit code; ``rooms`` stands in for the pipeline."""
     try:
-        application()(list(arguments), prog_name="opcheck", obj=rooms)
+        command: Any = typer.main.get_command(application())
+        command(list(arguments), prog_name="opcheck", obj=rooms)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else ExitCode.PASS
     except OpcheckError as error:
@@ -44,8 +45,8 @@ def run(arguments: Sequence[str], rooms: Rooms | None = None) -> int:
     return ExitCode.PASS
 
 
-def application() -> Any:
-    """The whole command line, as typer makes it: every command of the package, by name."""
+def application() -> typer.Typer:
+    """Every command of the package, by name."""
     app = typer.Typer(
         cls=DirectGroup,
         callback=_opcheck,
@@ -60,7 +61,7 @@ def application() -> Any:
         module = importlib.import_module(f"{package.__name__}.{info.name}")
         kind = getattr(module, "Command", DirectCommand)
         app.command(info.name, cls=kind)(getattr(module, info.name))
-    return typer.main.get_command(app)
+    return app
 
 
 def _told(error: OpcheckError) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from opcheck.errors import UsageError
 from opcheck.report.base import Page
+from opcheck.report.terminal.marks import encodable
 
 WIDEST = 120
 """Longer lines are hard to read, however wide the terminal is."""
@@ -28,7 +29,7 @@ class Output:
         return Page(
             width=min(max(shutil.get_terminal_size().columns, NARROWEST), WIDEST),
             color=_wants_color(),
-            ascii=not _encodable(sys.stdout.encoding),
+            ascii=not encodable(sys.stdout.encoding),
             verbose=verbose,
         )
 
@@ -100,9 +101,3 @@ def _wants_color() -> bool:
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
-
-
-def _encodable(encoding: str) -> bool:
-    from opcheck.report.terminal.canvas import encodable
-
-    return encodable(encoding)

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from opcheck.model.report import Report
 from opcheck.model.verdict import Evidence, Method
 from opcheck.report.base import Page
-from opcheck.report.terminal.canvas import encodable
+from opcheck.report.terminal.marks import encodable
 from opcheck.report.terminal.units import percent, plural, size, source
 from opcheck.report.text import TextFormat
 from tests.report.samples import STANDARD

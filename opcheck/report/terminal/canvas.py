@@ -3,46 +3,16 @@
 import io
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from opcheck.report.base import Page
+from opcheck.report.terminal.marks import ASCII, UNICODE
 
 Atom = tuple[str, str]
 """A piece of text that is never broken over two lines, and its rich style."""
-
-
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """The signs that are not letters."""
-
-    good: str
-    bad: str
-    open: str
-    part: str
-    bar: tuple[str, str, str]
-    """On the device, on the host, nowhere."""
-    dot: str
-    times: str
-    arrow: str
-    dash: str
-
-
-UNICODE = Marks("✔", "✘", "?", "◐", ("█", "▒", "░"), "·", "×", "→", "—")
-ASCII = Marks("+", "x", "?", "~", ("#", "=", "."), "-", "x", "->", "-")
-
-
-def encodable(encoding: str) -> bool:
-    """Whether every sign of the page can be written in ``encoding``."""
-    signs = (UNICODE.good, UNICODE.bad, UNICODE.part, *UNICODE.bar, UNICODE.arrow, UNICODE.dash)
-    try:
-        "".join((*signs, UNICODE.dot, UNICODE.times)).encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
 
 
 def split(text: str, style: str = "") -> list[Atom]:

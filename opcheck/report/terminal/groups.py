@@ -41,20 +41,18 @@ class Section:
 def sections(targets: Sequence[TargetReport], verbose: bool) -> tuple[Section, ...]:
     """What to read first; native and decomposed operators in full only when asked for."""
     groups = _grouped(targets)
-    shown = WORST_FIRST if verbose else [v for v in WORST_FIRST if not v.on_device]
-    found = [
-        Section(words.HEADINGS[verdict], STYLES[verdict], tuple(matching))
-        for verdict in shown
-        if (matching := [g for g in groups if g.first.verdict is verdict and not _caution(g)])
-    ]
+    plain = [group for group in groups if not _caution(group)]
     cautions = tuple(group for group in groups if _caution(group))
-    if cautions:
-        place = sum(section.heading[0] not in _QUIET for section in found)
-        found.insert(place, Section(words.CAUTIONS, "yellow", cautions))
-    return tuple(found)
+    return (
+        *_by_verdict(plain, [verdict for verdict in WORST_FIRST if not verdict.on_device]),
+        *([Section(words.CAUTIONS, "yellow", cautions)] if cautions else ()),
+        *(_by_verdict(plain, [v for v in WORST_FIRST if v.on_device]) if verbose else ()),
+    )
 
 
-_QUIET = {words.HEADINGS[verdict][0] for verdict in Verdict if verdict.on_device}
+def _by_verdict(groups: Sequence[Group], verdicts: Sequence[Verdict]) -> list[Section]:
+    found = {v: tuple(group for group in groups if group.first.verdict is v) for v in verdicts}
+    return [Section(words.HEADINGS[v], STYLES[v], alike) for v, alike in found.items() if alike]
 
 
 def _grouped(targets: Sequence[TargetReport]) -> list[Group]:
@@ -78,7 +76,8 @@ def _group(first: Finding, said: Mapping[Said, Sequence[TargetReport]]) -> Group
     named: dict[Said, tuple[str, ...]] = {}
     for (text, evidence), targets in said.items():
         chips = f" {words.OR} ".join(dict.fromkeys(target.chip for target in targets))
-        named[text.replace(_CHIP, chips), evidence] = tuple(t.target for t in targets)
+        what = (text.replace(_CHIP, chips), evidence)
+        named[what] = (*named.get(what, ()), *(target.target for target in targets))
     return Group(first, named)
 
 

@@ -3,7 +3,8 @@
 from opcheck.model.report import Report, Summary, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.report.terminal import words
-from opcheck.report.terminal.canvas import Atom, Canvas, Marks, split
+from opcheck.report.terminal.canvas import Atom, Canvas, split
+from opcheck.report.terminal.marks import Marks
 from opcheck.report.terminal.units import percent, size
 
 STYLES = {

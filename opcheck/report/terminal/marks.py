@@ -1,0 +1,33 @@
+"""The signs on a page, and whether an encoding has them."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The signs that are not letters."""
+
+    good: str
+    bad: str
+    open: str
+    part: str
+    bar: tuple[str, str, str]
+    """On the device, on the host, nowhere."""
+    dot: str
+    times: str
+    arrow: str
+    dash: str
+
+
+UNICODE = Marks("✔", "✘", "?", "◐", ("█", "▒", "░"), "·", "×", "→", "—")
+ASCII = Marks("+", "x", "?", "~", ("#", "=", "."), "-", "x", "->", "-")
+
+
+def encodable(encoding: str) -> bool:
+    """Whether every sign of the page can be written in ``encoding``."""
+    signs = (UNICODE.good, UNICODE.bad, UNICODE.part, *UNICODE.bar, UNICODE.arrow, UNICODE.dash)
+    try:
+        "".join((*signs, UNICODE.dot, UNICODE.times)).encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

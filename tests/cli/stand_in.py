@@ -1,0 +1,49 @@
+"""The command line with a stand-in for the pipeline; ``python -m`` runs it as a process."""
+
+import sys
+from collections.abc import Callable
+
+from opcheck.cli.main import run
+from opcheck.errors import DatabaseError, SourceError, TraceError, UsageError
+from opcheck.model.explanation import Explanation, TargetRow
+from opcheck.model.report import Report
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec
+from tests.report.samples import EXPLAINED, ROWS, STANDARD
+
+FAILURES: dict[str, BaseException] = {
+    "no-such-kind": UsageError("not a model source: 'no-such-kind'", "give one of: a file"),
+    "missing.pt2": SourceError("missing.pt2 does not exist"),
+    "hangs.py:net": TraceError("no answer within 4 s\nwhile running", "give it longer"),
+    "no-database": DatabaseError("compat_db/ascend/26.1.0.yaml:7: expected a list"),
+    "bug": ZeroDivisionError("division by zero"),
+    "interrupted": KeyboardInterrupt(),
+}
+
+
+class StandIn:
+    """Answers with the standard reports by name, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[object] = []
+
+    def scan(self, request: ScanRequest, progress: Callable[[str], None]) -> Report:
+        """The standard report that the source names, or the failure that it stands for."""
+        self.asked.append(request)
+        progress(f"loading {request.source}")
+        if request.source in FAILURES:
+            raise FAILURES[request.source]
+        return STANDARD[request.source]
+
+    def targets(self) -> tuple[TargetRow, ...]:
+        """The standard rows."""
+        return ROWS
+
+    def explain(self, operator: str, specs: tuple[TargetSpec, ...]) -> tuple[Explanation, ...]:
+        """The standard explanations."""
+        self.asked.append((operator, specs))
+        return EXPLAINED
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:], StandIn()))

@@ -1,0 +1,245 @@
+"""What each command asks for, and what it writes."""
+
+import os
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import opcheck.cli.commands
+from opcheck.cli.main import application, run
+from opcheck.errors import ExitCode
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec
+from opcheck.report.base import Page, format_named
+from opcheck.version import __version__
+from tests.cli.stand_in import FAILURES, StandIn
+from tests.report.samples import EXPLAINED, ROWS, STANDARD
+
+COMMANDS = [command.name for command in application().registered_commands]
+
+
+@pytest.fixture(autouse=True)
+def _plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_commands_are_found() -> None:
+    assert COMMANDS == ["explain", "scan", "targets"]
+    files = Path(opcheck.cli.commands.__file__).parent.glob("[!_]*.py")
+    assert sorted(file.stem for file in files) == COMMANDS
+
+
+def test_scan_asks_for_everything_that_was_said() -> None:
+    rooms = StandIn()
+    line = (
+        "scan mixed -t ascend-910b --target ascend-910a@26.1.0+torch2.7 --input ids=1x128:int64 "
+        "--input mask=1x128:bool --exact --timeout 2.5 --memory 4 --trust --format json"
+    )
+    assert run(line.split(), rooms) == ExitCode.PASS
+    assert rooms.asked == [
+        ScanRequest(
+            source="mixed",
+            targets=(
+                TargetSpec("ascend-910b"),
+                TargetSpec("ascend-910a", "26.1.0", "2.7"),
+            ),
+            inputs=("ids=1x128:int64", "mask=1x128:bool"),
+            exact=True,
+            timeout=2.5,
+            memory=4.0,
+            trust=True,
+        )
+    ]
+
+
+def test_scan_asks_for_little_by_default() -> None:
+    rooms = StandIn()
+    assert run(["scan", "mixed"], rooms) == ExitCode.PASS
+    assert rooms.asked == [ScanRequest("mixed", ())]
+
+
+@pytest.mark.parametrize("name", ["text", "json"])
+def test_stdout_is_the_answer_and_nothing_else(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    view = format_named(name)
+    for line, expected in {
+        f"scan three-targets --format {name}": view.render(STANDARD["three-targets"]),
+        f"targets --format {name}": view.render_targets(ROWS),
+        f"explain gelu --format {name}": view.render_explanations(EXPLAINED),
+    }.items():
+        assert run(line.split(), StandIn()) == ExitCode.PASS
+        assert capsys.readouterr() == (expected, "")
+
+
+def test_scan_says_more_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["scan", "many", "--verbose"], StandIn()) == ExitCode.PASS
+    expected = format_named("text").render(STANDARD["many"], Page(verbose=True))
+    assert capsys.readouterr().out == expected
+
+
+def test_explain_asks_for_the_operator_on_the_targets() -> None:
+    rooms = StandIn()
+    assert run(["explain", "aten.gelu.default", "-t", "ascend-910b@26.1.0"], rooms) == 0
+    assert rooms.asked == [("aten.gelu.default", (TargetSpec("ascend-910b", "26.1.0"),))]
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == ExitCode.PASS
+    assert capsys.readouterr() == (f"opcheck {__version__}\n", "")
+
+
+@pytest.mark.parametrize("line", ["--help", "-h", *(f"{name} --help" for name in COMMANDS)])
+def test_help(line: str) -> None:
+    result = CliRunner().invoke(application(), line.split())
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith("Usage: ")
+
+
+def test_help_of_scan_lists_every_option_and_source_kind() -> None:
+    from opcheck.source.select import kinds
+
+    text = CliRunner().invoke(application(), ["scan", "--help"]).stdout
+    flat = " ".join(text.split())
+    options = "-t, --target --input --format -o, --output --exact --timeout --memory --trust"
+    for option in options.split():
+        assert f" {option} " in f" {flat} "
+    assert "json|text" in text
+    assert kinds()
+    for kind in kinds():
+        assert f" {kind.name} " in flat
+
+
+EXIT_CODES = {
+    "scan no-such-kind": ExitCode.USAGE,
+    "scan missing.pt2": ExitCode.MODEL,
+    "scan hangs.py:net": ExitCode.MODEL,
+    "scan no-database": ExitCode.DATABASE,
+    "scan mixed --format xml": ExitCode.USAGE,
+    "scan mixed -o no/such/folder/report.json": ExitCode.USAGE,
+    "scan bug": ExitCode.CRASH,
+    "scan interrupted": 130,
+    "scan": ExitCode.USAGE,
+    "scan mixed extra": ExitCode.USAGE,
+    "scan mixed --no-such-option": ExitCode.USAGE,
+    "scan mixed -t Ascend": ExitCode.USAGE,
+    "scan mixed -t ascend-910b@": ExitCode.USAGE,
+    "scan mixed --timeout 0": ExitCode.USAGE,
+    "scan mixed --timeout nan": ExitCode.USAGE,
+    "scan mixed --timeout soon": ExitCode.USAGE,
+    "scan mixed --memory -1": ExitCode.USAGE,
+    "scan mixed --memory inf": ExitCode.USAGE,
+    "explain": ExitCode.USAGE,
+    "unheard-of": ExitCode.USAGE,
+    "": ExitCode.USAGE,
+    "scan mixed": ExitCode.PASS,
+    "targets": ExitCode.PASS,
+    "explain gelu": ExitCode.PASS,
+}
+
+
+@pytest.mark.parametrize("line", EXIT_CODES)
+def test_exit_codes(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(line.split(), StandIn()) == EXIT_CODES[line]
+    out, err = capsys.readouterr()
+    assert bool(out) is (EXIT_CODES[line] == 0)
+    assert ("Traceback" in err) is (line == "scan bug")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "scan no-such-kind",
+            "opcheck: error: not a model source: 'no-such-kind'\n  hint: give one of: a file\n",
+        ),
+        ("scan missing.pt2", "opcheck: error: missing.pt2 does not exist\n"),
+        (
+            "scan hangs.py:net",
+            "opcheck: error: no answer within 4 s\nwhile running\n  hint: give it longer\n",
+        ),
+        (
+            "scan mixed --format xml",
+            "opcheck: error: unknown format: 'xml'\n  hint: known formats: json, text\n",
+        ),
+        (
+            "scan mixed -t Ascend",
+            "Usage: opcheck scan [OPTIONS] {SOURCE}\nTry 'opcheck scan -h' for help.\n\n"
+            "Error: Invalid value for '--target' / '-t': not a target: 'Ascend' "
+            "(want VENDOR-CHIP[@SDK][+torchX.Y]); opcheck targets lists them\n",
+        ),
+    ],
+)
+def test_a_failure_is_one_message(
+    line: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(line.split(), StandIn())
+    assert capsys.readouterr() == ("", message)
+
+
+def test_a_bug_asks_to_be_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["scan", "bug"], StandIn())
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[-2:] == [
+        "ZeroDivisionError: division by zero",
+        "opcheck: this is a bug in opcheck; please report it with the lines above",
+    ]
+
+
+@pytest.mark.parametrize("line", ["scan mixed --format xml", "scan mixed -o no/such/file"])
+def test_what_is_wrong_with_the_answer_is_known_before_the_work(line: str) -> None:
+    rooms = StandIn()
+    run(line.split(), rooms)
+    assert rooms.asked == []
+
+
+def test_output_file_holds_the_whole_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "report.json"
+    assert run(["scan", "mixed", "--format", "json", "-o", str(path)], StandIn()) == 0
+    assert path.read_text("utf-8") == format_named("json").render(STANDARD["mixed"])
+    assert capsys.readouterr() == ("", "")
+    assert os.listdir(tmp_path) == ["report.json"]
+
+
+@pytest.mark.parametrize("source", FAILURES)
+def test_a_failure_leaves_the_output_file_as_it_was(source: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.txt"
+    path.write_text("yesterday's")
+    assert run(["scan", source, "-o", str(path)], StandIn()) != 0
+    assert path.read_text() == "yesterday's"
+    assert os.listdir(tmp_path) == ["report.txt"]
+
+
+def test_output_replaces_a_file_and_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "report.txt"
+    path.write_text("yesterday's")
+    path.chmod(0o640)
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    assert run(["scan", "empty", "-o", str(link)], StandIn()) == 0
+    assert path.read_text("utf-8") == format_named("text").render(STANDARD["empty"])
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert link.is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("", "cannot write the report to '{tmp}': it is a folder"),
+        ("gone/report", "cannot write {tmp}/gone/report: there is no folder {tmp}/gone"),
+        ("file/report", "cannot write {tmp}/file/report: there is no folder {tmp}/file"),
+    ],
+)
+def test_unwritable_output_is_one_message(
+    where: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert run(["scan", "mixed", "-o", str(tmp_path / where)], StandIn()) == ExitCode.USAGE
+    hint = "  hint: -o takes the path of a file in a folder that exists and can be written to"
+    expected = f"opcheck: error: {message.format(tmp=tmp_path)}\n{hint}\n"
+    assert capsys.readouterr().err == expected

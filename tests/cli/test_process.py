@@ -1,0 +1,223 @@
+"""The command line as a process: pipes, encodings, colours, signals, what it imports."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from opcheck.cli.progress import Progress
+from opcheck.report.base import Page, format_named
+from tests.report.samples import STANDARD
+
+ROOT = Path(__file__).parent.parent.parent
+PROGRAM = (sys.executable, "-m", "tests.cli.stand_in")
+
+
+def environment(**changes: str) -> dict[str, str]:
+    keep = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
+    return {**keep, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **changes}
+
+
+def opcheck(*arguments: str, **changes: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [*PROGRAM, *arguments], env=environment(**changes), capture_output=True, check=False
+    )
+
+
+def text(sample: str, page: Page) -> str:
+    return format_named("text").render(STANDARD[sample], page)
+
+
+def test_a_pipe_gets_eighty_columns_without_colour() -> None:
+    done = opcheck("scan", "mixed")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode() == text("mixed", Page())
+
+
+def test_columns_are_followed_up_to_a_readable_width() -> None:
+    for columns, width in (("100", 100), ("500", 120), ("7", 40)):
+        done = opcheck("scan", "mixed", COLUMNS=columns)
+        assert done.stdout.decode() == text("mixed", Page(width))
+
+
+@pytest.mark.parametrize(
+    ("changes", "color"),
+    [
+        ({"FORCE_COLOR": "1"}, True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": ""}, True),
+        ({"FORCE_COLOR": "1", "TERM": "dumb"}, False),
+        ({"FORCE_COLOR": ""}, False),
+    ],
+)
+def test_colour(changes: dict[str, str], color: bool) -> None:
+    done = opcheck("scan", "mixed", **{"TERM": "xterm", **changes})
+    assert done.stdout.decode() == text("mixed", Page(color=color))
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "gbk", "latin-1"])
+def test_an_encoding_without_the_signs_gets_ascii_ones(encoding: str) -> None:
+    done = opcheck("scan", "mixed", PYTHONIOENCODING=encoding)
+    assert (done.returncode, done.stderr) == (0, b"")
+    expected = text("mixed", Page(ascii=True)).encode(encoding, "backslashreplace")
+    assert done.stdout == expected
+
+
+def test_a_file_does_not_depend_on_where_it_was_written_from(tmp_path: Path) -> None:
+    path = tmp_path / "report.txt"
+    opcheck("scan", "mixed", "-o", str(path), PYTHONIOENCODING="ascii", COLUMNS="50")
+    assert path.read_text("utf-8") == text("mixed", Page())
+
+
+def test_json_is_the_same_bytes_in_every_encoding() -> None:
+    answers = {
+        opcheck("scan", "mixed", "--format", "json", PYTHONIOENCODING=encoding).stdout
+        for encoding in ("ascii", "utf-8", "gbk")
+    }
+    assert answers == {format_named("json").render(STANDARD["mixed"]).encode()}
+
+
+def test_a_reader_that_leaves_early_is_no_failure() -> None:
+    process = subprocess.Popen(
+        [*PROGRAM, "scan", "many", "--verbose", "--format", "json"],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.readline() == b"{\n"
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait() == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("redirect", ["> /dev/full", "-o /dev/full"])
+def test_a_full_disk_is_one_message(redirect: str) -> None:
+    command = f"exec '{sys.executable}' -m tests.cli.stand_in scan mixed {redirect}"
+    done = subprocess.run(
+        ["sh", "-c", command], env=environment(), capture_output=True, check=False
+    )
+    assert done.returncode == 2
+    where = "/dev/full" if "-o" in redirect else "to stdout"
+    assert done.stderr.decode() == (
+        f"opcheck: error: cannot write {where}: No space left on device\n"
+    )
+
+
+def test_a_closed_stdout_is_one_message() -> None:
+    command = f"exec '{sys.executable}' -m tests.cli.stand_in scan mixed >&-"
+    done = subprocess.run(
+        ["sh", "-c", command], env=environment(), capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr.decode()) == (
+        2,
+        "opcheck: error: cannot write to stdout: it is closed\n",
+    )
+
+
+def test_a_device_is_written_to_and_not_replaced() -> None:
+    assert opcheck("scan", "mixed", "-o", os.devnull).returncode == 0
+    assert not Path(os.devnull).is_file()
+
+
+WAITS = """
+import sys, time
+from opcheck.cli.main import run
+class Waits:
+    def scan(self, request, progress):
+        progress("building [bold] " + request.source)
+        print("ready", flush=True)
+        time.sleep(float(request.source))
+        raise SystemExit(0)
+sys.exit(run(["scan", sys.argv[1]], Waits()))
+"""
+
+
+def test_interrupting_is_quiet() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WAITS, "60"],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
+def on_a_terminal(seconds: str) -> bytes:
+    """What a scan that takes so long shows on a terminal at stderr."""
+    ours, theirs = pty.openpty()
+    environ = environment(TERM="xterm")
+    subprocess.run(
+        [sys.executable, "-c", WAITS, seconds],
+        env=environ, stdout=subprocess.DEVNULL, stderr=theirs, check=True,
+    )  # fmt: skip
+    os.close(theirs)
+    shown = b""
+    try:
+        while piece := os.read(ours, 65536):
+            shown += piece
+    except OSError:  # Linux ends a terminal without a writer so
+        pass
+    os.close(ours)
+    return shown
+
+
+def test_progress_shows_on_a_terminal_what_takes_longer_than_a_second() -> None:
+    assert b"building [bold] 1.5 ..." in on_a_terminal("1.5")
+    assert on_a_terminal("0.1") == b""
+
+
+def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress(delay=0) as progress:
+        progress("reading")
+        time.sleep(0.1)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_python_m_is_the_program() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "opcheck", "--version"],
+        env=environment(), capture_output=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.startswith(b"opcheck ")
+
+
+LOADED = """
+import json, sys
+from tests.cli.stand_in import StandIn, run
+code = run(sys.argv[1:], StandIn())
+heavy = ("torch", "pydantic", "yaml", "numpy", "rich")
+json.dump([name for name in heavy if name in sys.modules], sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "loaded"),
+    [
+        ("--help", []),
+        ("scan --help", []),
+        ("scan mixed --format json -t ascend-910b", []),
+        ("scan mixed --timeout 3 -o /dev/null", ["rich"]),
+        ("targets", ["rich"]),
+        ("explain gelu --format json", []),
+    ],
+)
+def test_nothing_heavy_is_imported(line: str, loaded: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *line.split()],
+        env=environment(), capture_output=True, check=True,
+    )  # fmt: skip
+    assert json.loads(done.stderr) == loaded
