@@ -18,6 +18,7 @@ _WEIGHT_MODULES = frozenset(
      "numpy.core.numeric", "numpy._core.numeric", "_codecs", "torch.torch_version")
 )  # fmt: skip
 """Modules whose names are met in files that hold tensors, numbers and dicts alone."""
+_PLAIN = frozenset(("set", "frozenset", "dict", "list", "tuple", "int", "float", "bytearray"))
 _STORAGE_WORDS = frozenset(("storage", "cpu", "cuda", "little", "big", "latin1"))
 _KEPT = 8
 _LEGACY_MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
@@ -93,4 +94,6 @@ def _may_be_key(text: str) -> bool:
 
 
 def _is_weight(name: str) -> bool:
-    return name.rpartition(".")[0] in _WEIGHT_MODULES
+    module, _, attribute = name.rpartition(".")
+    plain = module in ("builtins", "__builtin__") and attribute in _PLAIN
+    return plain or module in _WEIGHT_MODULES

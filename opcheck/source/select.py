@@ -37,6 +37,8 @@ def _no_model(path: Path) -> SourceError:
     found = sniff(path)
     if found.form is Form.WEIGHTS:
         return refuse_weights(path, found.detail)
+    if found.form is Form.EXPORTED:
+        return SourceError(f"{path}: {found.detail} not named as one", f"call it {path.stem}.pt2")
     if found.form is Form.ONNX:
         return SourceError(f"{path} is an ONNX model; this reads PyTorch models", ONNX_HINT)
     return SourceError(f"{path}: {found.detail}", FACTORY_HINT)

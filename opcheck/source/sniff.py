@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cache
 from pathlib import Path
 
 from opcheck.errors import SourceError
@@ -47,6 +48,20 @@ class Sniffed:
 def sniff(path: Path) -> Sniffed:
     """Tell what ``path`` holds; SourceError if it is no readable file or a broken archive."""
     head = _head(path)
+    status = path.stat()
+    return _sniff(path, head, status.st_size, status.st_mtime_ns)
+
+
+def holds(path: Path, form: Form) -> bool:
+    """Whether ``path`` is a sound file of that form."""
+    try:
+        return path.is_file() and sniff(path).form is form
+    except SourceError:
+        return False
+
+
+@cache
+def _sniff(path: Path, head: bytes, size: int, changed: int) -> Sniffed:
     if head.startswith(_ZIP_MAGIC):
         return _archive(path)
     if head.startswith(b"\x80") and len(head) > 1 and head[1] in range(2, 6):
@@ -55,9 +70,9 @@ def sniff(path: Path) -> Sniffed:
         return Sniffed(Form.WEIGHTS, "GGUF weights")
     if head.startswith(_HDF5_MAGIC):
         return Sniffed(Form.WEIGHTS, "HDF5 weights")
-    size = int.from_bytes(head[:8], "little")
-    if head[8:9] == b"{" and size <= min(_MAX_HEADER, path.stat().st_size):
-        return _safetensors(path, size)
+    header = int.from_bytes(head[:8], "little")
+    if head[8:9] == b"{" and header <= min(_MAX_HEADER, size):
+        return _safetensors(path, header)
     if path.suffix == ".onnx":
         return Sniffed(Form.ONNX, "an ONNX model")
     return Sniffed(Form.OTHER, "no model file that this release knows")

@@ -1,7 +1,6 @@
 """``timm:NAME``: a timm model by name, without its weights."""
 
 import difflib
-from typing import Any
 
 from opcheck.errors import SourceError
 from opcheck.source import digest
@@ -37,19 +36,9 @@ class TimmModel(Source):
         model, notes = build(text, lambda: timm.create_model(name, pretrained=False))
         return ready(
             model,
-            _inputs(model),
+            None,
             options,
             kind=self.name,
             digest=digest.of_text(f"{text} {timm.__version__}"),
             notes=notes,
         )
-
-
-def _inputs(model: Any) -> Any:
-    """One image of the size that the model's config names; None if it names none."""
-    from opcheck.source.building.example import example, float_dtype
-
-    size = (getattr(model, "pretrained_cfg", None) or {}).get("input_size")
-    if not size:
-        return None
-    return (example("", (1, *size), float_dtype(model)),), {}

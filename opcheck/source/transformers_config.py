@@ -30,7 +30,6 @@ class TransformersConfig(Source):
 
     def load(self, text: str, options: LoadOptions) -> Loaded:
         """Build the class that the config names, or the usual one of its type."""
-        from opcheck.source.building.hf_inputs import inputs_of
         from opcheck.source.building.hf_model import model_of
         from opcheck.source.building.ready import ready
 
@@ -39,7 +38,7 @@ class TransformersConfig(Source):
         model, notes = model_of(path, options.trust)
         return ready(
             model,
-            inputs_of(model),
+            None,
             options,
             kind=self.name,
             digest=digest.of_file(path),

@@ -28,8 +28,11 @@ def place(error: BaseException) -> str:
     return ""
 
 
-def failed(what: str, error: BaseException) -> SourceError:
-    """``what`` (``build() of net.py``) raised ``error``; MemoryError is passed on as such."""
+def failed(what: str, error: BaseException, hint: str = "") -> SourceError:
+    """Say that ``what`` (``build() of net.py``) raised ``error``; ``hint`` is for want of a better.
+
+    Out of memory is passed on as MemoryError.
+    """
     if isinstance(error, MemoryError) or _ALLOCATOR in str(error):
         raise MemoryError from error
     if isinstance(error, ModuleNotFoundError) and error.name:
@@ -38,7 +41,8 @@ def failed(what: str, error: BaseException) -> SourceError:
         return SourceError(
             f"{what} ends the process: {error!r}{_at(error)}", "take that call out of the code"
         )
-    hint = "the same code must build the model in plain Python" if place(error) else ""
+    if place(error):
+        hint = "the same code must build the model in plain Python"
     if isinstance(error, OSError):
         hint = "weights are not needed and nothing is downloaded: build the model without them"
     return SourceError(f"{what} raised {type(error).__name__}: {brief(error)}{_at(error)}", hint)
@@ -46,7 +50,10 @@ def failed(what: str, error: BaseException) -> SourceError:
 
 def brief(error: BaseException) -> str:
     """The error's text on one line, cut where it gets long."""
-    text = " ".join(str(error).split())
+    text = str(error)
+    if "Traceback" in text:  # of the TorchScript interpreter: what went wrong stands last
+        text = text.rstrip().rpartition("\n")[2]
+    text = " ".join(text.split())
     return (text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…") or "(no message)"
 
 

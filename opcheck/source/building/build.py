@@ -18,10 +18,11 @@ _NEEDS_VALUES = ("meta", "data-dependent", "no data")
 """Words of errors that only a tensor without values can cause."""
 
 
-def build(what: str, factory: Callable[[], T]) -> tuple[T, tuple[str, ...]]:
+def build(what: str, factory: Callable[[], T], hint: str = "") -> tuple[T, tuple[str, ...]]:
     """Call ``factory`` without making weights, or for real if it needs their values.
 
-    Gives what it returned and the notes; ``what`` names the factory in errors.
+    Gives what it returned and the notes; ``what`` names the factory in errors, and ``hint`` is
+    for one that has no better.
     """
     try:
         with weightless():
@@ -30,13 +31,13 @@ def build(what: str, factory: Callable[[], T]) -> tuple[T, tuple[str, ...]]:
         raise
     except (Exception, SystemExit) as error:
         if not any(word in str(error) for word in _NEEDS_VALUES):
-            raise failed(what, error) from error
+            raise failed(what, error, hint) from error
         note = f"{what} needs the values of its weights ({brief(error)}): built with them"
     try:
         torch.manual_seed(0)
         return factory(), (note,)
     except (Exception, SystemExit) as error:
-        raise failed(what, error) from error
+        raise failed(what, error, hint) from error
 
 
 def shed(module: nn.Module) -> None:

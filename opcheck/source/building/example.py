@@ -39,6 +39,13 @@ def example(name: str, shape: tuple[int, ...], dtype: torch.dtype, ids: int = 2)
     return (torch.arange(_count(shape)) % ids).reshape(shape).to(dtype)
 
 
+def image_of(module: nn.Module) -> Inputs | None:
+    """Make the image that a timm model's own config asks for; None for any other module."""
+    config: Mapping[str, Any] = getattr(module, "pretrained_cfg", None) or {}
+    size = config.get("input_size")
+    return ((example("", (1, *size), float_dtype(module)),), {}) if size else None
+
+
 def of_spec(name: str, value: ValueSpec, default: torch.dtype, ids: int) -> Any:
     """Make what one ``--input`` asks for; ``default`` is the dtype where it names none."""
     match value:

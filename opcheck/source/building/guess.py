@@ -37,19 +37,24 @@ def guess(module: nn.Module, signature: Signature) -> tuple[Inputs, str]:
 
 
 def _candidates(module: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    """Give what the first layer of each kind takes, in the order in which they are registered."""
+    left = dict(_LAYERS)
     for name, part in module.named_modules():
-        for kind, shapes in _LAYERS.items():
-            if isinstance(part, kind):
-                layer = f"{name or 'the module'} ({type(part).__name__})"
-                dtype = _dtype(part)
-                for shape in shapes(part):
-                    ids = getattr(part, "num_embeddings", 2)
-                    yield layer, example("", shape, dtype, ids)
-                return
+        # in TorchScript, a layer is known by its original name
+        kinds = [k for k in left if isinstance(part, k) or _kind_name(part) == k.__name__]
+        for kind in kinds:
+            layer = f"{name or 'the module'} ({_kind_name(part)})"
+            ids = getattr(part, "num_embeddings", 2)
+            for shape in left.pop(kind)(part):
+                yield layer, example("", shape, _dtype(part), ids)
+
+
+def _kind_name(part: nn.Module) -> str:
+    return str(getattr(part, "original_name", type(part).__name__))
 
 
 def _dtype(part: nn.Module) -> torch.dtype:
-    if isinstance(part, nn.Embedding | nn.EmbeddingBag):
+    if _kind_name(part) == "Embedding" or isinstance(part, nn.Embedding):
         return torch.int64
     return next((p.dtype for p in part.parameters() if p.is_floating_point()), torch.float32)
 

@@ -23,6 +23,8 @@ Shape = tuple[int, ...]
 
 def inputs_of(model: Any) -> Inputs | None:
     """Make what the model's forward is usually called with; None where the config cannot tell."""
+    if not (hasattr(model, "config") and hasattr(model, "main_input_name")):
+        return None  # no model of transformers
     names = _names(model, Signature.of(model))
     if any(name not in _SHAPES for name in names):
         return None
@@ -39,8 +41,10 @@ def _names(model: Any, signature: Signature) -> list[str]:
     """Parameters to give: the main one, its counterparts, and what has no default."""
     main = str(model.main_input_name)
     names = [main]
-    if not model.can_generate():  # it compares texts and images, and so needs both
-        names += [n for n in ("input_ids", "pixel_values") if n != main and n in signature.names]
+    both = ("input_ids", "pixel_values")
+    # a generator of text may do without an image; what compares the two, or describes, needs both
+    if main == "pixel_values" or (main == "input_ids" and not model.can_generate()):
+        names += [name for name in both if name != main and name in signature.names]
     if model.config.is_encoder_decoder and "decoder_input_ids" in signature.names:
         names.append("decoder_input_ids")
     return names + [name for name in signature.required if name not in names]
@@ -108,9 +112,11 @@ def _samples(config: Any) -> Shape:
 
 
 def _past(config: Any) -> Shape:
-    lags = getattr(config, "lags_sequence", None) or (0,)
-    width: int = getattr(config, "num_input_channels", None) or getattr(config, "input_size", 1)
-    length: int = config.context_length + max(lags)
+    length = int(config.context_length) + max(getattr(config, "lags_sequence", None) or (0,))
+    channels = getattr(config, "num_input_channels", 0)
+    if channels:
+        return (1, length, channels)
+    width = getattr(config, "input_size", 1)
     return (1, length) if width == 1 else (1, length, width)
 
 

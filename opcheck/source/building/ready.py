@@ -4,8 +4,9 @@ from torch import nn
 
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.building.build import shed, shed_values
-from opcheck.source.building.example import Inputs, override, require, vocabulary
+from opcheck.source.building.example import Inputs, image_of, override, require, vocabulary
 from opcheck.source.building.guess import guess
+from opcheck.source.building.hf_inputs import inputs_of
 from opcheck.source.building.signature import Signature
 
 
@@ -23,6 +24,7 @@ def ready(
     module.eval()
     shed(module)
     signature = signature or Signature.of(module)
+    inputs = inputs or inputs_of(module) or image_of(module)
     if inputs is None and not options.inputs:
         inputs, note = guess(module, signature)
         notes = (*notes, note)

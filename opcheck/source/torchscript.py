@@ -1,0 +1,66 @@
+"""``model.pt``: a TorchScript archive, read by torch's C++ reader that unpickles no Python."""
+
+from pathlib import Path
+from typing import Any
+
+from opcheck.source import digest
+from opcheck.source.archive import open_archive
+from opcheck.source.base import Loaded, LoadOptions, Source
+from opcheck.source.sniff import Form, holds
+
+
+class TorchScript(Source):
+    """Loads what ``torch.jit.save`` wrote."""
+
+    name = "torchscript"
+    help = "path/to/model.pt (TorchScript)"
+
+    @classmethod
+    def claims(cls, text: str) -> bool:
+        """Whether it is a file that holds TorchScript, whatever it is called."""
+        return holds(Path(text), Form.TORCHSCRIPT)
+
+    def load(self, text: str, options: LoadOptions) -> Loaded:
+        """Load it; a traced one tells its inputs."""
+        import torch
+
+        from opcheck.source.building.build import build
+        from opcheck.source.building.ready import ready
+        from opcheck.source.building.signature import Signature
+
+        path = Path(text)
+        with open_archive(path) as archive:
+            traced = any(member.endswith("/traced_inputs.pkl") for member in archive.members)
+        # _restore_shapes is private; checked with torch 2.13: it reads the inputs stored there
+        module, _ = build(
+            text, lambda: torch.jit.load(path, map_location="cpu", _restore_shapes=traced)
+        )
+        arguments = module.forward.schema.arguments[1:]
+        signature = Signature(
+            tuple(argument.name for argument in arguments),
+            tuple(argument.name for argument in arguments if not argument.has_default_value()),
+        )
+        return ready(
+            module,
+            _stored_inputs(module),
+            options,
+            kind=self.name,
+            digest=digest.of_file(path),
+            signature=signature,
+        )
+
+
+def _stored_inputs(module: Any) -> Any:
+    """Inputs of the shapes that the module was traced with; None if any is not known."""
+    import torch
+
+    from opcheck.source.building.example import example
+
+    args = []
+    for value in list(module.forward.graph.inputs())[1:]:
+        kind = value.type()
+        complete = isinstance(kind, torch._C.TensorType) and kind.sizes() and kind.dtype()
+        if not complete:
+            return None
+        args.append(example(value.debugName(), tuple(kind.sizes()), kind.dtype(), 2))
+    return (tuple(args), {}) if args else None
