@@ -1,0 +1,56 @@
+# Everything from a bare clone, with Python 3.11 or newer and pip:
+#   make setup   .venv with opcheck, the model libraries and the test tools
+#   make demo    set up, then scan two models
+#   make test    set up, then everything that CI checks
+#   make lint, make format, make bench
+
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format bench
+
+# What the caller's shell has active must not leak into .venv.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+STAMP := .venv/installed
+
+help:
+	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
+
+setup: $(STAMP)
+
+HOOK := tools/torchvision_without_binary.py
+
+$(STAMP): pyproject.toml constraints.txt $(HOOK)
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
+	@# torch first and alone: with the pin already met, nothing else brings a CUDA build
+	$(PIP) --constraint constraints.txt torch
+	$(PIP) --constraint constraints.txt --editable '.[models,test]'
+	@# opencv-python needs libGL and X11, which servers lack; the headless build of it does not
+	@$(BIN)/python -c 'import cv2' 2>/dev/null || \
+		$(PIP) --constraint constraints.txt --no-deps opencv-python-headless
+	@site=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') && \
+		cp $(HOOK) "$$site" && \
+		echo 'import torchvision_without_binary' > "$$site/torchvision_without_binary.pth"
+	@touch $@
+
+demo: setup
+	$(BIN)/opcheck scan torchvision:resnet50 -t ascend-910b
+	$(BIN)/opcheck scan examples/rotary_attention.py:model -t ascend-910b -t ascend-910a
+
+test: setup lint
+	$(BIN)/pytest
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup
+	$(BIN)/python -m benchmarks
