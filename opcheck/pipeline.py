@@ -50,15 +50,20 @@ def scan_module(
 ) -> Report:
     """Hold a live module against targets, in this process; see :func:`opcheck.scan`."""
     from opcheck.trace import trace_model
+    from opcheck.trace.caches import forget
 
     matrices = _matrices(Database.open(), tuple(targets))
-    trace = trace_model(
-        module,
-        args,
-        kwargs,
-        device_type=_device_type(matrices),
-        exact={name: frozenset(ops) for name, ops in _wanted_exactly(exact, matrices).items()},
-    )
+    wanted = _wanted_exactly(exact, matrices)
+    try:
+        trace = trace_model(
+            module,
+            args,
+            kwargs,
+            device_type=_device_type(matrices),
+            exact={name: frozenset(ops) for name, ops in wanted.items()},
+        )
+    finally:
+        forget()
     return _report(type(module).__name__, WorkResult(trace, "module", ""), matrices)
 
 

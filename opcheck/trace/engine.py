@@ -22,6 +22,11 @@ from opcheck.trace.modules import ModuleStack
 from opcheck.trace.place import Site, from_stack
 from opcheck.trace.signature import Call, take_apart
 
+_TO_LAYOUT = torch.ops.aten.to.dtype_layout
+_TO_DEVICE = torch.ops.aten.to.device
+"""What ``torch.tensor(..., device=...)`` calls, unless it lifts: then it is the other, with only
+a device. Users' own ``x.to(device)`` gives a dtype and a layout as well."""
+
 
 @contextmanager
 def _lifting() -> Iterator[None]:
@@ -79,6 +84,8 @@ class Engine(TorchDispatchMode):
         """Answer one call."""
         if not isinstance(func, OpOverload):
             return self.higher_order(func, args, dict(kwargs or {}))
+        if func is _TO_LAYOUT and kwargs and tuple(kwargs) == ("device",):
+            func, args, kwargs = _TO_DEVICE, (args[0], kwargs["device"], args[0].dtype), None
         call = take_apart(func, args, kwargs, self.adopt)
         if not call.ours and (call.device is None or call.device.type != self.device.type):
             return func(*call.args, **call.kwargs)

@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_map
 from opcheck.trace.assume import Assumption, assumption_for
 from opcheck.trace.device import DeviceTensor, Spec, become, device_tensor
 from opcheck.trace.signature import Call
-from opcheck.trace.standin import CPU_STRIDES, stand_in
+from opcheck.trace.standin import CPU_ALWAYS, CPU_IF_PERMUTED, stand_in
 
 WHOLE_LIMIT = 1 << 20
 """Largest integer or boolean tensor, in elements, whose values are kept."""
@@ -23,6 +23,10 @@ FLOAT_LIMIT = 1 << 12
 """Largest floating-point tensor, in elements, whose values are kept."""
 PROBE_LIMIT = 1 << 24
 """Largest sum of elements for which a kernel is run on zeros just to see what it returns."""
+
+
+PRODUCT_LIMIT = 1 << 30
+"""Largest number of multiplications that such a run may cost."""
 
 
 class Unseen(Exception):  # noqa: N818  # the reason a trace stops here, not a fault of anybody's
@@ -125,7 +129,7 @@ class Leaves:
             return None
         func = stand_in(call.func) or call.func
         elements = sum(t.numel() for t in call.tensors)
-        if call.func.name() in CPU_STRIDES and elements <= PROBE_LIMIT:
+        if _meta_differs(call) and elements <= PROBE_LIMIT and _products(call) <= PRODUCT_LIMIT:
             return self._probe(func, call, _zeros)
         try:
             return self._probe(func, call, _on_meta)
@@ -175,6 +179,22 @@ class Leaves:
         if assumption.text:
             self._assumed(call, assumption)
         return self._wrap(assumption.result(), call, list(call.tensors))
+
+
+def _meta_differs(call: Call) -> bool:
+    """Whether the CPU kernel must be asked, since its meta function answers otherwise."""
+    name = call.func.name()
+    if name in CPU_ALWAYS:
+        return True
+    return name in CPU_IF_PERMUTED and not all(t.is_contiguous() for t in call.tensors)
+
+
+def _products(call: Call) -> int:
+    """Multiplications of a convolution, at stride 1; 0 for what is no convolution."""
+    if "conv" not in call.func.name():
+        return 0
+    x, weight = call.tensors[:2]
+    return x.numel() // max(weight.shape[1], 1) * weight.numel()
 
 
 def _crosses(tensor: Tensor, call: Call) -> bool:

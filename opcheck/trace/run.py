@@ -1,5 +1,6 @@
 """Runs a model on the traced device and gives its trace."""
 
+import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -10,6 +11,7 @@ from torch import nn
 
 from opcheck.errors import TraceError
 from opcheck.model.trace import Gap, Kernel, Node, Trace, Use
+from opcheck.trace.caches import forget
 from opcheck.trace.device import prepare
 from opcheck.trace.engine import Engine
 from opcheck.trace.exact import Exact
@@ -56,6 +58,7 @@ def trace_model(
                 break
             if registered not in done:
                 progress(f"counting the kernels that {target} is asked for")
+                forget()
                 make = partial(Exact, device, registered)
                 run, missed = _forward(module, args, kwargs, make)
                 done[registered] = run.kernels if missed is None else ()
@@ -95,16 +98,29 @@ def _forward(
     make: Callable[[ModuleStack], Any],
 ) -> tuple[Any, Exception | None]:
     """Run once; where that fails, once more letting failing modules pass their input on."""
-    engine, error = _once(module, args, kwargs, make(ModuleStack(module)))
+    fresh = _fresh(module)
+    engine, error = _once(fresh, args, kwargs, make(ModuleStack(fresh)))
     if error is None:
         return engine, None
     if _refused_at_once(engine, error):
-        raise _inputs_refused(module, args, kwargs, engine, error) from error
-    engine, again = _once(module, args, kwargs, make(ModuleStack(module, recover=True)))
+        raise _inputs_refused(module, args, kwargs, error) from error
+    fresh = _fresh(module)
+    engine, again = _once(fresh, args, kwargs, make(ModuleStack(fresh, recover=True)))
     if again is not None:
         where = engine.modules.current or "(the model)"
         engine.gap(where, f"the run ended here: {reason_of(again)}")
     return engine, error
+
+
+def _fresh(module: nn.Module) -> nn.Module:
+    """A copy for one run: what a model caches is then made anew, and the user's own stays clean.
+
+    Its tensors are on the traced device by now, so that copying moves no values.
+    """
+    try:
+        return copy.deepcopy(module)
+    except Exception:  # holds something that cannot be copied: a lock, a handle, a weak reference
+        return module
 
 
 def _once(
@@ -132,7 +148,6 @@ def _inputs_refused(
     module: nn.Module,
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
-    engine: Engine,
     error: Exception,
 ) -> TraceError:
     given = [f"{a.dtype}{list(a.shape)}" if isinstance(a, torch.Tensor) else repr(a) for a in args]

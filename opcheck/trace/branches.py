@@ -1,0 +1,118 @@
+"""What composites run as on a device, gathered over PyTorch's own operator samples.
+
+The result is a table for scans without torch (``compat_db/pytorch/composites@…``). It is a lower
+bound: a composite that no sample reaches is not in it, and a branch that none takes is missing.
+"""
+
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import torch
+from torch import nn
+
+from opcheck.trace.device import prepare
+from opcheck.trace.modules import ModuleStack
+from opcheck.trace.swap import on_device, swapped
+from opcheck.trace.tree import Tree
+
+_DTYPES = (torch.float32, torch.float16, torch.int64, torch.bool, torch.complex64)
+_MOST_SAMPLES = 40
+"""Samples per operator and dtype; the first ones cover the branches, later ones vary sizes."""
+
+Table = dict[str, list[list[str]]]
+"""Overload -> every way it went, each the sorted overloads that it called."""
+
+
+def record(device_type: str, models: Iterable[tuple[nn.Module, Any]] = ()) -> Table:
+    """Run every sample of ``torch.testing`` and each (model, inputs) on a traced device."""
+    device = prepare(device_type)
+    found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for run in (*_operators(), *_modules(device), *_forwards(models, device)):
+        tree = Tree(device, ModuleStack(nn.Module()))
+        with tree.running():
+            try:
+                run(device)
+            except Exception as error:  # a sample that this device refuses says nothing
+                print(f"passed over: {type(error).__name__}: {str(error)[:80]}", file=sys.stderr)
+        _collect(tree, found)
+    return {op: [list(b) for b in sorted(branches)] for op, branches in sorted(found.items())}
+
+
+def _collect(tree: Tree, found: dict[str, set[tuple[str, ...]]]) -> None:
+    nodes = tree.nodes
+    for node in nodes:
+        if node.composite is not None and node.children is not None and not node.note:
+            names = {str(nodes[child].op) for child, _ in node.children}
+            found[str(node.op)].add(tuple(sorted(names - {str(node.op)})))
+
+
+def _operators() -> Iterator[Callable[[torch.device], None]]:
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    for info in op_db:
+        for dtype in _DTYPES:
+            if dtype in info.supported_dtypes("cpu"):
+                yield _samples(info, dtype)
+
+
+def _samples(info: Any, dtype: torch.dtype) -> Callable[[torch.device], None]:
+    def run(device: torch.device) -> None:
+        with torch._C._DisableTorchDispatch():
+            samples = list(_first(info.sample_inputs("cpu", dtype, requires_grad=False)))
+        for sample in samples:
+            for call in (info.op, info.method_variant, info.inplace_variant):
+                if call is not None:
+                    args, kwargs = on_device((sample.input, *sample.args), device), sample.kwargs
+                    _tried(call, args, on_device(kwargs, device))
+
+    return run
+
+
+def _first(samples: Iterable[Any]) -> Iterator[Any]:
+    for count, sample in enumerate(samples):
+        if count == _MOST_SAMPLES:
+            return
+        yield sample
+
+
+def _tried(call: Any, args: Any, kwargs: Any) -> None:
+    with suppress(Exception):  # this sample is refused; the others still count
+        call(*args, **kwargs)
+
+
+def _modules(device: torch.device) -> Iterator[Callable[[torch.device], None]]:
+    from torch.testing._internal.common_modules import module_db
+
+    for info in module_db:
+        inputs = info.module_inputs_func(
+            info, device="cpu", dtype=torch.float32, requires_grad=False, training=False
+        )
+        for sample in inputs:
+            yield _module_run(info, sample)
+
+
+def _module_run(info: Any, sample: Any) -> Callable[[torch.device], None]:
+    def run(device: torch.device) -> None:
+        made, given = sample.constructor_input, sample.forward_input
+        with torch._C._DisableTorchDispatch():
+            module = info.module_cls(*made.args, **made.kwargs).eval()
+        if given is not None:
+            with swapped(module, device):
+                _tried(module, on_device(given.args, device), on_device(given.kwargs, device))
+
+    return run
+
+
+def _forwards(
+    models: Iterable[tuple[nn.Module, Any]], device: torch.device
+) -> Iterator[Callable[[torch.device], None]]:
+    for model, inputs in models:
+
+        def run(device: torch.device, model: nn.Module = model, inputs: Any = inputs) -> None:
+            with swapped(model, device):
+                model(**on_device(inputs, device))
+
+        yield run

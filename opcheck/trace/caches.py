@@ -1,0 +1,28 @@
+"""Function caches that kept tensors of a run: emptied, so that the next run computes them anew."""
+
+import functools
+import gc
+from typing import Any
+
+from opcheck.trace.device import DeviceTensor
+
+_CACHE: Any = functools._lru_cache_wrapper
+_DEPTH = 5
+"""From a cache through its table and its links to a tensor in a tuple or a list."""
+
+
+def forget() -> None:
+    """Empty every ``functools.lru_cache`` that holds a tensor of ours; leave all others alone."""
+    for found in gc.get_objects():
+        if type(found) is _CACHE and found.cache_info().currsize and _holds(found, _DEPTH):
+            found.cache_clear()
+
+
+def _holds(container: Any, depth: int) -> bool:
+    for item in gc.get_referents(container):
+        if type(item) is DeviceTensor:
+            return True
+        inner = isinstance(item, (tuple, list, dict)) or type(item).__name__ == "_lru_list_elem"
+        if inner and depth and _holds(item, depth - 1):
+            return True
+    return False
