@@ -48,8 +48,8 @@ Targets = Annotated[
         "-t",
         parser=_target,
         metavar="TARGET",
-        help="NAME[@SDK][+torchX.Y], repeatable; without it, the newest release of every target.",
-        show_default=False,
+        help="NAME[@SDK][+torchX.Y], repeatable.",
+        show_default="the newest release of every target",
     ),
 ]
 Inputs = Annotated[
@@ -86,7 +86,7 @@ Timeout = Annotated[
         parser=_positive,
         metavar="SECONDS",
         help="Give up on loading and running the model after so long.",
-        show_default=False,
+        show_default="no limit",
     ),
 ]
 Memory = Annotated[
@@ -95,7 +95,7 @@ Memory = Annotated[
         parser=_positive,
         metavar="GIB",
         help="Memory that loading and running the model may take.",
-        show_default=False,
+        show_default="most of what the machine has",
     ),
 ]
 Trust = Annotated[
