@@ -21,10 +21,12 @@ class Output:
 
     def __init__(self, path: Path | None) -> None:
         self._path = None if path is None else _checked(path)
+        if path is None and sys.stdout is None:
+            raise UsageError("cannot write to stdout: it is closed", "give a file with -o")
 
     def page(self, verbose: bool = False) -> Page:
         """What a format may use here: a file gets neither colour nor a terminal's width."""
-        if self._path is not None or sys.stdout is None:
+        if self._path is not None:
             return Page(verbose=verbose)
         return Page(
             width=min(max(shutil.get_terminal_size().columns, NARROWEST), WIDEST),
@@ -82,18 +84,12 @@ def _write_file(path: Path, text: str) -> None:
 
 def _write_stdout(text: str) -> None:
     out = sys.stdout
-    if out is None:
-        raise OSError("it is closed")
     try:
         out.write(text.encode(out.encoding, "backslashreplace").decode(out.encoding))
         out.flush()
     except BrokenPipeError:
-        discard_stdout()
-
-
-def discard_stdout() -> None:
-    """Send what is still buffered nowhere, so that the interpreter ends without complaint."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # what is still buffered goes nowhere, so that the interpreter ends without complaint
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
 
 
 def _wants_color() -> bool:

@@ -120,7 +120,7 @@ def test_a_closed_stdout_is_one_message() -> None:
     )
     assert (done.returncode, done.stderr.decode()) == (
         2,
-        "opcheck: error: cannot write to stdout: it is closed\n",
+        "opcheck: error: cannot write to stdout: it is closed\n  hint: give a file with -o\n",
     )
 
 
