@@ -4,7 +4,7 @@ The result is a table for scans without torch (``compat_db/pytorch/composites@â€
 bound: a composite that no sample reaches is not in it, and a branch that none takes is missing.
 """
 
-import sys
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -18,6 +18,7 @@ from opcheck.trace.modules import ModuleStack
 from opcheck.trace.swap import on_device, swapped
 from opcheck.trace.tree import Tree
 
+_LOG = logging.getLogger(__name__)
 _DTYPES = (torch.float32, torch.float16, torch.int64, torch.bool, torch.complex64)
 _MOST_SAMPLES = 40
 """Samples per operator and dtype; the first ones cover the branches, later ones vary sizes."""
@@ -36,7 +37,7 @@ def record(device_type: str, models: Iterable[tuple[nn.Module, Any]] = ()) -> Ta
             try:
                 run(device)
             except Exception as error:  # a sample that this device refuses says nothing
-                print(f"passed over: {type(error).__name__}: {str(error)[:80]}", file=sys.stderr)
+                _LOG.debug("passed over: %s: %s", type(error).__name__, error)
         _collect(tree, found)
     return {op: [list(b) for b in sorted(branches)] for op, branches in sorted(found.items())}
 

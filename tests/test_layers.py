@@ -1,0 +1,142 @@
+"""Imports run downwards, torch stays in its rooms, and only the command line speaks."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "opcheck"
+MODULES = tuple(sorted(PACKAGE.rglob("*.py")))
+
+RANKS: tuple[frozenset[str], ...] = (
+    frozenset({"errors", "registry", "version"}),
+    frozenset({"model"}),
+    frozenset({"db", "source", "trace"}),
+    frozenset({"resolve"}),
+    frozenset({"report"}),
+    frozenset({"worker", "isolate", "saved_graph", "composites"}),
+    frozenset({"pipeline"}),
+    frozenset({"__init__"}),
+    frozenset({"cli"}),
+    frozenset({"__main__"}),
+)
+"""The rooms, lowest first; those of one rank do not import each other."""
+
+TORCH = ("opcheck.trace.", "opcheck.source.building.")
+"""Where importing a module may load torch."""
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts)
+
+
+def room_of(module: str) -> str:
+    """``opcheck.db.store`` is of ``db``; the package itself is ``__init__``."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def rank_of(room: str) -> int:
+    return next(rank for rank, rooms in enumerate(RANKS) if room in rooms)
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Every module that an import statement names, anywhere in the file."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield from _submodules(node)
+
+
+def _submodules(node: ast.ImportFrom) -> Iterator[str]:
+    """``from opcheck import pipeline`` names a module, ``from opcheck.db import x`` its room."""
+    assert node.module is not None
+    if node.module == "opcheck":
+        yield from (f"opcheck.{alias.name}" for alias in node.names)
+    else:
+        yield node.module
+
+
+def run_on_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The import statements that run when a module is imported: none inside a function."""
+    for statement in body:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            yield statement
+        elif isinstance(statement, ast.If) and ast.unparse(statement.test) in (
+            "TYPE_CHECKING",
+            "__name__ == '__main__'",
+        ):
+            continue
+        elif not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            for field in ("body", "orelse", "finalbody"):
+                yield from run_on_import(getattr(statement, field, []))
+            for handler in getattr(statement, "handlers", []):
+                yield from run_on_import(handler.body)
+
+
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+every_module = pytest.mark.parametrize("path", MODULES, ids=name_of)
+
+
+def test_there_are_modules() -> None:
+    assert len(MODULES) > 20
+
+
+@every_module
+def test_imports_run_downwards(path: Path) -> None:
+    room = room_of(name_of(path))
+    for module in imported(parse(path)):
+        if module.partition(".")[0] != "opcheck" or module == "opcheck.__version__":
+            continue
+        other = room_of(module)
+        allowed = other == room or rank_of(other) < rank_of(room)
+        assert allowed, f"{name_of(path)} of room {room} imports {module} of room {other}"
+
+
+@every_module
+def test_torch_is_imported_where_it_may_be(path: Path) -> None:
+    if name_of(path).startswith(TORCH):
+        return
+    loaded = {name for node in run_on_import(parse(path).body) for name in imported(node)}
+    assert "torch" not in {name.partition(".")[0] for name in loaded}
+    assert not [name for name in loaded if f"{name}.".startswith(TORCH)]
+
+
+@every_module
+def test_only_the_database_reads_yaml(path: Path) -> None:
+    if room_of(name_of(path)) != "db":
+        assert "yaml" not in {name.partition(".")[0] for name in imported(parse(path))}
+
+
+@every_module
+def test_only_the_command_line_prints_and_exits(path: Path) -> None:
+    """So do modules that are run by themselves: ``python -m opcheck.…``."""
+    tree = parse(path)
+    if room_of(name_of(path)) == "cli" or '__name__ == "__main__"' in path.read_text():
+        return
+    calls = [ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    spoken = {"print", "exit", "sys.exit", "os._exit", "sys.stdout.write", "sys.stderr.write"}
+    assert spoken.isdisjoint(calls)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["scan", "--help"], ["targets"], ["explain", "aten::gelu"]], ids=str
+)
+def test_commands_without_a_model_load_no_torch(arguments: list[str]) -> None:
+    code = (
+        "import sys; from opcheck.cli.main import run;"
+        "code = run(sys.argv[1:]);"
+        "sys.exit(code or 'torch' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
