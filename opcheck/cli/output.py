@@ -20,7 +20,8 @@ class Output:
     """A destination that is known to be writable before any work starts."""
 
     def __init__(self, path: Path | None) -> None:
-        self._path = None if path is None else _checked(path)
+        with _failing_as(f"cannot write {path}"):
+            self._path = None if path is None else _checked(path)
         if path is None and sys.stdout is None:
             raise UsageError("cannot write to stdout: it is closed", "give a file with -o")
 

@@ -245,3 +245,11 @@ def test_unwritable_output_is_one_message(
     hint = "  hint: -o takes the path of a file in a folder that exists and can be written to"
     expected = f"opcheck: error: {message.format(tmp=tmp_path)}\n{hint}\n"
     assert capsys.readouterr().err == expected
+
+
+def test_a_name_that_no_file_can_have_is_one_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / ("n" * 300))
+    assert run(["scan", "mixed", "-o", path], StandIn()) == ExitCode.USAGE
+    assert capsys.readouterr().err == f"opcheck: error: cannot write {path}: File name too long\n"
