@@ -16,7 +16,7 @@ from opcheck.model.codec import from_json, to_json
 from opcheck.model.work import MEMORY_HINT, WorkRequest, WorkResult
 from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec
-from opcheck.source.select import select
+from opcheck.source.load import load
 
 Send = Callable[[Mapping[str, Any]], None]
 
@@ -46,9 +46,8 @@ def main() -> None:
 
 def _work(request: WorkRequest, send: Send) -> WorkResult:
     send({"stage": "load", "progress": f"loading {request.source}"})
-    source = select(request.source)
     inputs = tuple(InputSpec.parse(text) for text in request.inputs)
-    loaded = source.load(request.source, LoadOptions(inputs, request.trust))
+    loaded = load(request.source, LoadOptions(inputs, request.trust))
     send({"stage": "trace", "progress": "tracing"})
     from opcheck.trace import trace_model  # needs torch: only once there is something to trace
 

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 from opcheck.model.trace import Trace
 
+MEMORY_HINT = "raise --memory, or do not load weights: they are not needed"
+"""What either process says when memory ran out."""
+
 
 @dataclass(frozen=True, slots=True)
 class WorkRequest:
