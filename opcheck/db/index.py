@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +40,8 @@ def save(folder: Path | None, name: str, digest: str, data: object) -> None:
     """Keep the compiled form; says nothing where the folder cannot be written."""
     if folder is None:
         return
+    import tempfile
+
     path = _path(folder, name, digest)
     text = json.dumps({"digest": digest, "data": data}, separators=(",", ":"))
     with contextlib.suppress(OSError):

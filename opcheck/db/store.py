@@ -148,6 +148,10 @@ class Database:
             self._matrices[target] = matrix
         return self._matrices[target]
 
+    def chip_name(self, target: Target) -> str:
+        """What the vendor calls a target's chip: ``Ascend 910B``."""
+        return str(self._vendor(target.vendor).chips[target.chip]["name"])
+
     def digest(self, target: Target) -> str:
         """sha256 over the files that say something about a target, first 16 hex digits."""
         return self.matrix(target).database_digest

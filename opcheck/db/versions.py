@@ -19,3 +19,13 @@ def nearest_not_newer(wanted: str, known: tuple[str, ...]) -> str:
     ordered = sorted(known, key=version_key)
     older = [version for version in ordered if version_key(version) <= version_key(wanted)]
     return older[-1] if older else ordered[0]
+
+
+def nearest(wanted: str, known: tuple[str, ...]) -> str:
+    """The one of ``known`` whose numbers differ least, leading ones first; the older of two."""
+
+    def distance(version: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        pairs = zip(version_key(wanted), version_key(version), strict=False)
+        return tuple(abs(a - b) for a, b in pairs), version_key(version)
+
+    return min(known, key=distance)

@@ -7,7 +7,7 @@ from typing import Any
 
 from opcheck.db.importers import upstream, yamltext
 from opcheck.db.importers.ascend_chips import Socs
-from opcheck.db.importers.ascend_code import code_conditions, framework_source
+from opcheck.db.importers.ascend_code import code_conditions, code_sources
 from opcheck.db.importers.ascend_documented import Documented
 from opcheck.db.importers.ascend_entries import DENSE, Kernel, filtered, merged, registrations
 from opcheck.db.importers.ascend_layouts import OperatorList, read_native_list, read_plugin_list
@@ -15,7 +15,7 @@ from opcheck.db.importers.ascend_vendor import vendor_file
 from opcheck.db.importers.base import Importer
 from opcheck.db.importers.sources import SourceFile, load_yaml, source_files
 from opcheck.db.shapes import MATRIX
-from opcheck.db.versions import nearest_not_newer, version_key
+from opcheck.db.versions import nearest, version_key
 from opcheck.errors import DatabaseError
 
 _OLDEST_TORCH = "2.1"
@@ -75,13 +75,13 @@ def read_lists(folder: Path, release: str) -> Lists:
 
 
 def _native_file(folder: Path, release: str) -> str:
-    """torch_npu's list of this release, or of the newest release before it."""
+    """torch_npu's list of this release, or of the release nearest to it."""
     by_release: dict[str, str] = {}
     for path in sorted(folder.glob("npu_native_functions@v*-*.yaml")):
         by_release.setdefault(path.stem.rpartition("-")[2], path.name)
     if not by_release:
         raise DatabaseError(f"{folder} has no npu_native_functions@*.yaml")
-    return by_release[nearest_not_newer(release, tuple(by_release))]
+    return by_release[nearest(release, tuple(by_release))]
 
 
 def served_torch(plugin: OperatorList, known: tuple[str, ...]) -> tuple[str, ...]:
@@ -98,9 +98,8 @@ def _lines(sources: Path, release: str, lists: Lists, served: tuple[str, ...]) -
     documented = Documented(sources, release, listed, served[-1])
     used = {name: files[file].as_data() for name, file in lists.files.items()}
     if files[lists.files["native"]].ref.rpartition("-")[2] != release:
-        used["native"]["note"] = f"nearest list of torch_npu that is not newer than {release}"
-    used["framework"] = framework_source(release)
-    used |= documented.sources()
+        used["native"]["note"] = f"of the release nearest to {release}, whose own was not at hand"
+    used |= {**code_sources(release), **documented.sources()}
     used["foreach"] = _rule(files[lists.files["native"]], "torchnpugen/gen_backend_stubs.py")
     yield f"# Operators that op-plugin {release} and torch_npu register. Written by"
     yield f"# `python -m opcheck.db.importers ascend SOURCES --release {release}`; do not edit."

@@ -21,9 +21,13 @@ def _facts() -> Mapping[str, Any]:
     return data
 
 
-def framework_source(release: str) -> dict[str, str]:
-    """The commit of torch_npu that the facts of a release were read at."""
-    return {"repo": "Ascend/pytorch", "path": "torch_npu/csrc", **_facts()["framework"][release]}
+def code_sources(release: str) -> dict[str, dict[str, str]]:
+    """Where the facts of a release were read: torch_npu's own code, and torchvision_npu's."""
+    framework = {"repo": "Ascend/pytorch", "path": "torch_npu/csrc"}
+    return {
+        "framework": {**framework, **_facts()["framework"][release]},
+        "vision": _facts()["vision"],
+    }
 
 
 def code_conditions(
@@ -31,7 +35,7 @@ def code_conditions(
 ) -> Iterator[dict[str, Any]]:
     """Conditions of one release; ``listed`` gives each registered overload's kernel paths."""
     for fact in _facts()["facts"]:
-        cited = _citation(fact["seen"], release)
+        cited = fact.get("at") or _citation(fact["seen"], release)
         if cited:
             for chips, ops in _scope(fact, release, listed, socs).items():
                 yield _condition(fact, chips, ops, cited, release)
@@ -55,7 +59,7 @@ def _scope(
     chips = socs.where(guard, release)
     scope: dict[tuple[str, ...], list[str]] = {}
     for op in fact["ops"]:
-        if op == "*":
+        if op == "*" or "unlisted" in fact:
             scope.setdefault(chips, []).append(op)
         elif op in listed:
             path = fact.get("path")

@@ -22,7 +22,8 @@ from opcheck.db.importers.sources import source_files
 from opcheck.db.shapes import DTYPES
 
 _SHORT = {DTYPES[word]: word for word in reversed(DTYPES)}
-"""torch's dtype names -> the words of the file."""
+_WORDS = tuple((word, name) for word, name in DTYPES.items() if _SHORT[name] == word)
+"""The file's word for each dtype, and torch's name."""
 
 
 class Documented:
@@ -63,9 +64,7 @@ class Documented:
             key, dtypes = (
                 ("only", said.dtypes) if len(left_out) > len(said.dtypes) else ("not", left_out)
             )
-            words = [
-                word for word in DTYPES if _SHORT[DTYPES[word]] == word and DTYPES[word] in dtypes
-            ]
+            words = [word for word, name in _WORDS if name in dtypes]
             if ops:
                 yield {
                     "ops": ops,
@@ -79,22 +78,24 @@ class Documented:
         """Lines of the section ``conditions``."""
         for remark in not_running(self.readings, self.chips):
             text = "the vendor's table marks this operator as not supported on {chip}"
-            yield from self._condition(remark, "not-supported-on-chip", "unsupported", text)
+            ops = tuple(op for op in remark.ops if op in self._listed)
+            yield from self._condition(remark, ops, "not-supported-on-chip", "unsupported", text)
         for remark in limited_rank(self.readings, self.chips):
             test = {"subject": "rank", "argument": remark.argument, "maximum": remark.maximum}
             text = "{argument} has {actual} dimensions, and the vendor's table allows at most "
-            for line in self._condition(
-                remark, "rank-not-supported", "unsupported", f"{text}{remark.maximum}"
-            ):
+            ops = self._on_device(remark.ops)
+            text = f"{text}{remark.maximum}"
+            for line in self._condition(remark, ops, "rank-not-supported", "unsupported", text):
                 yield {**line, "tests": [test]}
         for remark in on_host(self.readings, self.chips):
             text = "the vendor's table says that this operator may fall back to the CPU"
-            yield from self._condition(remark, "may-run-on-host", "native", text)
+            ops = tuple(op for op in remark.ops if op in self._listed)
+            yield from self._condition(remark, ops, "may-run-on-host", "native", text)
 
+    @staticmethod
     def _condition(
-        self, remark: Remark, code: str, verdict: str, text: str
+        remark: Remark, ops: tuple[str, ...], code: str, verdict: str, text: str
     ) -> Iterator[dict[str, Any]]:
-        ops = [op for op in self._on_device(remark.ops) if op in self._listed]
         if ops:
             yield {
                 "ops": ops,

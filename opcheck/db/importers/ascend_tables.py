@@ -23,18 +23,9 @@ _OLD = ("310b", "310p", "910a")
 _FILLS = re.compile(r"empty|zeros|ones|full|new_\w+|\w+_like")
 """Operators that make a tensor and read none: the tables list what was tried."""
 
-_METADATA = frozenset(
-    {
-        "detach_",
-        "requires_grad_",
-        "resize_as_",
-        "set_",
-        "squeeze_",
-        "t_",
-        "transpose_",
-        "unsqueeze_",
-    }
-)
+_OF_FIXED_RANK = re.compile(r"[123]d$")
+"""Operators that take one rank anyway, so that a limit on it says nothing."""
+_METADATA = re.compile(r"(detach|requires_grad|resize_as|set|squeeze|t|transpose|unsqueeze)_")
 """In-place forms that change no element."""
 
 
@@ -176,7 +167,7 @@ def _by_argument(
 def _computes(function: Function) -> bool:
     """Whether a kernel looks at the elements of an argument."""
     return function.gives_tensor and not (
-        function.view or _FILLS.fullmatch(function.base) or function.base in _METADATA
+        function.view or _FILLS.fullmatch(function.base) or _METADATA.fullmatch(function.base)
     )
 
 
@@ -301,7 +292,8 @@ def limited_rank(
     readings: Mapping[Table, Reading], chips: Mapping[Table, tuple[str, ...]]
 ) -> Iterator[Remark]:
     """Overloads with a documented limit on the number of dimensions."""
-    for op in sorted({op for reading in readings.values() for op in reading.maximum}):
+    limited = {op for reading in readings.values() for op in reading.maximum}
+    for op in sorted(op for op in limited if not _OF_FIXED_RANK.search(_operator(op))):
         saying = {table: r.maximum[op] for table, r in readings.items() if op in r.maximum}
         here = sorted({chip for table in saying for chip in chips[table]})
         name, most, at = max(saying.values(), key=lambda said: (said[1], place(said[2])))
