@@ -3,10 +3,11 @@
 #   make demo    set up, then scan two models
 #   make test    set up, then everything that CI checks
 #   make lint, make format, make bench
+#   make readme  write the outputs that the README shows anew
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench
+.PHONY: help setup demo test lint format bench readme
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -54,3 +55,6 @@ format: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+readme: setup
+	$(BIN)/python -m tests.readme
