@@ -79,9 +79,9 @@ def explain(operator: str, specs: Sequence[TargetSpec] = ()) -> tuple[Explanatio
 
     database = Database.open()
     matrices = _matrices(database, tuple(specs))
+    torch = database.tables.operator_versions()[-1]
     found = []
     for matrix in matrices:
-        torch = matrix.target.torch
         operators = database.operators(torch)
         branches = database.composites(torch, matrix.target.device_type)
         found += [
@@ -191,7 +191,7 @@ def _row(database: Database, target: Target) -> TargetRow:
         torch_versions=tuple(t.torch for t in reversed(served) if t.sdk == target.sdk),
         registered=len(matrix.entries),
         date=matrix.database_date,
-        device_name=database.chip_name(target),
+        device_name=str(database.vendors[target.vendor].chips[target.chip]["name"]),
     )
 
 

@@ -14,10 +14,10 @@ def bites(condition: Condition, node: Node) -> tuple[Bite, ...] | None:
     """Give what each test of the condition bit on; None where the use keeps clear of it."""
     found: list[Bite] = []
     for test in condition.tests:
-        bite = _bite(test, node)
-        if bite is None:
+        bitten = bite(test, node)
+        if bitten is None:
             return None
-        found.append(bite)
+        found.append(bitten)
     return tuple(found)
 
 
@@ -28,7 +28,8 @@ def sentence(condition: Condition, bitten: tuple[Bite, ...], chip: str) -> str:
     return text.replace("{chip}", chip)
 
 
-def _bite(test: Test, node: Node) -> Bite | None:
+def bite(test: Test, node: Node) -> Bite | None:
+    """Give the first argument that one test bites on; None where it bites on none."""
     for name, value in _subjects(test, node):
         actual = _measure(test, value)
         if actual is not None and _outside(test, actual):

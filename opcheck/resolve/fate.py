@@ -22,9 +22,11 @@ class Fate:
     """Bytes that one call moves between device and host."""
 
     @property
-    def severity(self) -> tuple[int, int]:
-        """For choosing the worst: verdict first; of two alike, a caution over a plain answer."""
-        return self.verdict.rank, 0 if self.code in PLAIN else 1
+    def severity(self) -> tuple[int, int, int]:
+        """For choosing the worst: what leaves the device, then a caution, then the rest."""
+        if self.verdict.on_device:
+            return 0, 0 if self.code in PLAIN else 1, self.verdict.rank
+        return self.verdict.rank, 0, 0
 
 
 REGISTERED = "registered"

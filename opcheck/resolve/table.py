@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, assert_never
 
-from opcheck.model.matrix import Condition, Subject, SupportMatrix
+from opcheck.model.matrix import Condition, Subject, SupportMatrix, Test
 from opcheck.model.names import OpName
-from opcheck.model.trace import Composite, Node, TensorMeta
+from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Verdict
-from opcheck.resolve.conditions import bites
+from opcheck.resolve.conditions import bite
 from opcheck.resolve.fate import PLAIN
 from opcheck.resolve.walk import Walk
 
@@ -94,21 +94,37 @@ def _settled(nodes: list[Node], root: int, walk: Walk, matrix: SupportMatrix) ->
     fate = walk.fate(root)
     if fate.verdict not in (Verdict.NATIVE, Verdict.DECOMPOSED) or fate.code not in PLAIN:
         return False
-    tensors = tuple(t for _, t in node.tensors())
     return not any(
-        _might_bite(condition, tensors)
+        _might_bite(condition, node)
         for leaf in fate.leaves
         for condition in matrix.conditions_for(leaf)
     )
 
 
-def _might_bite(condition: Condition, tensors: tuple[TensorMeta, ...]) -> bool:
-    """Whether a condition on an inner call could hold, given the outer call's tensors only."""
-    if any(test.subject is not Subject.DTYPE for test in condition.tests):
-        return condition.verdict is not Verdict.NATIVE
-    named = [t.argument for t in condition.tests if t.argument != "*"] or ["*"]
-    return any(
-        bites(condition, Node(OpName("aten", "any"), tuple((n, tensor) for n in named), (tensor,)))
-        is not None
-        for tensor in tensors
-    )
+_RANK_MARGIN = 2
+"""How many dimensions an inner tensor may have more or fewer than those of the outer call."""
+
+
+def _might_bite(condition: Condition, outer: Node) -> bool:
+    """Whether a condition on an inner call could hold, given the outer call only."""
+    return all(_test_might_bite(test, outer) for test in condition.tests)
+
+
+def _test_might_bite(test: Test, outer: Node) -> bool:
+    tensors = (*(t for _, t in outer.tensors()), *outer.output_tensors())
+    match test.subject:
+        case Subject.DTYPE:
+            anywhere = replace(test, argument="*")
+            inner = Node(outer.op, tuple(("any", tensor) for tensor in tensors))
+            return bite(anywhere, inner) is not None
+        case Subject.RANK:
+            ranks = [len(t.shape) for t in tensors]
+            low, high = min(ranks, default=0) - _RANK_MARGIN, max(ranks, default=0) + _RANK_MARGIN
+            below = test.minimum is not None and low < test.minimum
+            return below or (test.maximum is not None and high > test.maximum)
+        case Subject.VALUE:
+            return not test.one_of or bite(replace(test, argument="*"), outer) is not None
+        case Subject.SIZE:
+            return True
+        case _:
+            assert_never(test.subject)

@@ -6,14 +6,16 @@ bound: a composite that no sample reaches is not in it, and a branch that none t
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 import torch
 from torch import nn
 
 from opcheck.trace.device import prepare
+from opcheck.trace.dispatcher import composite_kind
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.swap import on_device, swapped
 from opcheck.trace.tree import Tree
@@ -31,7 +33,8 @@ def record(device_type: str, models: Iterable[tuple[nn.Module, Any]] = ()) -> Ta
     """Run every sample of ``torch.testing`` and each (model, inputs) on a traced device."""
     device = prepare(device_type)
     found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
-    for run in (*_operators(), *_modules(device), *_forwards(models, device)):
+    runs = (*_operators(), *_modules(device), *_forwards(models, device))
+    for run in chain(runs, _by_schema(found)):
         tree = Tree(device, ModuleStack(nn.Module()))
         with tree.running():
             try:
@@ -105,6 +108,71 @@ def _module_run(info: Any, sample: Any) -> Callable[[torch.device], None]:
                 _tried(module, on_device(given.args, device), on_device(given.kwargs, device))
 
     return run
+
+
+def _by_schema(found: Mapping[str, object]) -> Iterator[Callable[[torch.device], None]]:
+    """Plain arguments for composites that no sample reached."""
+    for name in sorted(torch._C._dispatch_get_all_op_names()):
+        if name.startswith("aten::") and name not in found and composite_kind(name):
+            base, _, overload = name.removeprefix("aten::").partition(".")
+            packet = getattr(torch.ops.aten, base, None)
+            if packet is None or base in _NOT_BY_SCHEMA:
+                continue
+            func = getattr(packet, overload or "default")
+            if not any(argument.is_out for argument in func._schema.arguments):
+                yield _plain_calls(func)
+
+
+_NOT_BY_SCHEMA = frozenset({"sym_size", "sym_stride", "sym_numel", "sym_storage_offset"})
+"""Operators that the tensor itself answers."""
+
+
+def _plain_calls(func: Any) -> Callable[[torch.device], None]:
+    def run(device: torch.device) -> None:
+        for dtype in (torch.float32, torch.int64, torch.bool):
+            for shape in ((2, 3), (2, 3, 4, 4), (4,)):
+                args, kwargs = plain_arguments(func, dtype, shape)
+                _tried(func, on_device(args, device), on_device(kwargs, device))
+
+    return run
+
+
+def plain_arguments(
+    func: Any, dtype: torch.dtype, shape: tuple[int, ...]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments of the schema's types, for those without a default."""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for argument in func._schema.arguments:
+        if argument.has_default_value():
+            continue
+        value = _plain_value(str(argument.type), dtype, shape)
+        if argument.kwarg_only:
+            kwargs[argument.name] = value
+        else:
+            args.append(value)
+    return args, kwargs
+
+
+def _plain_value(kind: str, dtype: torch.dtype, shape: tuple[int, ...]) -> Any:
+    tensor = torch.empty(shape, dtype=dtype, device="meta")
+    match kind:
+        case "Tensor":
+            return tensor
+        case "List[Tensor]":
+            return [tensor, tensor]
+        case "int" | "number" | "SymInt":
+            return 1
+        case "float":
+            return 1.0
+        case "bool":
+            return False
+        case "List[int]" | "List[SymInt]":
+            return list(shape)
+        case "Device":
+            return torch.device("cpu")
+        case _:
+            return None
 
 
 def _forwards(

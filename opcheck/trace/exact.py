@@ -1,6 +1,7 @@
 """Which overloads a device with just one target's registrations is asked to run, and how often."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -29,9 +30,14 @@ class Exact(Engine):
     """
 
     def __init__(
-        self, device: torch.device, registered: frozenset[str], modules: ModuleStack
+        self,
+        device: torch.device,
+        registered: frozenset[str],
+        learned: Mapping[tuple[Any, ...], Plan],
+        modules: ModuleStack,
     ) -> None:
         super().__init__(device, modules)
+        self.leaves.learned.update(learned)
         self._registered = registered
         self._counts: Counter[_Key] = Counter()
         self._memo: dict[tuple[Any, ...], tuple[Counter[_Key], Plan]] = {}

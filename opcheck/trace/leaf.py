@@ -14,6 +14,7 @@ from torch.utils._pytree import tree_map
 
 from opcheck.trace.assume import Assumption, assumption_for
 from opcheck.trace.device import DeviceTensor, Spec, become, device_tensor
+from opcheck.trace.dispatcher import facts
 from opcheck.trace.signature import Call
 from opcheck.trace.standin import CPU_ALWAYS, CPU_IF_PERMUTED, stand_in
 
@@ -64,6 +65,8 @@ class Leaves:
         self._device = device
         self._assumed = assumed
         self._plans: dict[tuple[Any, ...], Plan | None] = {}
+        self.learned: dict[tuple[Any, ...], Plan] = {}
+        """What composites were seen to return that meta refuses; may be handed to another run."""
 
     def run(self, call: Call) -> Any:
         """Give the outputs of the call, on the traced device or, if it says so, on the host.
@@ -85,7 +88,7 @@ class Leaves:
 
     def learn(self, call: Call, result: Any) -> Any:
         """Take ``result``, found in another way, as what this signature returns."""
-        plan = self._plans[call.key] = self.plan_of(result, call)
+        plan = self.learned[call.key] = self._plans[call.key] = self.plan_of(result, call)
         return self.replay(plan, call)
 
     def replay(self, plan: Plan, call: Call) -> Any:
@@ -127,6 +130,8 @@ class Leaves:
         """Find out what this signature returns; None where that depends on values."""
         if assumption_for(call) is not None:
             return None
+        if call.key in self.learned:
+            return self.learned[call.key]
         func = stand_in(call.func) or call.func
         elements = sum(t.numel() for t in call.tensors)
         if _meta_differs(call) and elements <= PROBE_LIMIT and _products(call) <= PRODUCT_LIMIT:
@@ -134,7 +139,7 @@ class Leaves:
         try:
             return self._probe(func, call, _on_meta)
         except NotImplementedError as error:
-            if elements > PROBE_LIMIT or not call.tensors:
+            if elements > PROBE_LIMIT or not call.tensors or facts(call.func).composite:
                 raise Unseen(_first_line(error)) from error
         try:
             return self._probe(func, call, _zeros)

@@ -59,7 +59,7 @@ def trace_model(
             if registered not in done:
                 progress(f"counting the kernels that {target} is asked for")
                 forget()
-                make = partial(Exact, device, registered)
+                make = partial(Exact, device, registered, tree.leaves.learned)
                 run, missed = _forward(module, args, kwargs, make)
                 done[registered] = run.kernels if missed is None else ()
             kernels[target] = done[registered]
