@@ -1,7 +1,7 @@
 """Huawei Ascend: torch_npu and op-plugin."""
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,27 +9,39 @@ from opcheck.db.importers import upstream, yamltext
 from opcheck.db.importers.ascend_chips import Socs
 from opcheck.db.importers.ascend_code import code_conditions, code_sources
 from opcheck.db.importers.ascend_documented import Documented
-from opcheck.db.importers.ascend_entries import DENSE, Kernel, filtered, merged, registrations
-from opcheck.db.importers.ascend_layouts import OperatorList, read_native_list, read_plugin_list
+from opcheck.db.importers.ascend_entries import (
+    DENSE,
+    Kernel,
+    Lists,
+    filtered,
+    merged,
+    registrations,
+)
+from opcheck.db.importers.ascend_layouts import (
+    OperatorList,
+    read_derivatives,
+    read_native_list,
+    read_plugin_list,
+)
 from opcheck.db.importers.ascend_vendor import vendor_file
 from opcheck.db.importers.base import Importer
-from opcheck.db.importers.sources import SourceFile, load_yaml, source_files
+from opcheck.db.importers.sources import load_yaml, source_files
 from opcheck.db.shapes import MATRIX
 from opcheck.db.versions import nearest, version_key
 from opcheck.errors import DatabaseError
 
 _OLDEST_TORCH = "2.1"
 """Older versions have no boxed fallback and are paired with no release from 6.0.0 on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lists:
-    """The two operator lists of one release."""
-
-    plugin: OperatorList
-    native: OperatorList
-    files: Mapping[str, str]
-    """``plugin`` and ``native`` -> the vendor file's local name."""
+_OPERATORS = """\
+overload: {at: source and line, impl: the vendor's kernel paths, keys: if not PrivateUse1 alone,
+torch: spans of versions, if not every one of the file}. A list where torch versions differ."""
+_NOT_ATEN = "Listed as official, but no overload of that torch: never registered under aten."
+_CONDITIONS = """\
+Uses that fare otherwise than the lists suggest; ops "*" is every operator. All tests must bite."""
+_DOCUMENTED = """\
+Dtypes that the native-API tables give an argument (only) or deny it (not). Every API that calls an
+operator, in every form of it, was asked, in every table of the release: a dtype is left out here
+only where all of them leave it out, and an overload with an API that lists nothing is not here."""
 
 
 class AscendImporter(Importer):
@@ -53,9 +65,7 @@ class AscendImporter(Importer):
                 f"{sources / self.name} has no list of op-plugin {release}",
                 f"known releases: {', '.join(known) or 'none'}",
             )
-        lists = read_lists(sources / self.name, release)
-        served = served_torch(lists.plugin, upstream.versions(sources / "pytorch"))
-        return "\n".join(_lines(sources, release, lists, served)) + "\n"
+        return "\n".join(_lines(sources, release)) + "\n"
 
     def common(self, sources: Path) -> Mapping[str, str]:
         """Give ``vendor.yaml``."""
@@ -64,23 +74,24 @@ class AscendImporter(Importer):
 
 def read_lists(folder: Path, release: str) -> Lists:
     """Read op-plugin's list of one release and the torch_npu list nearest to it."""
-    plugin = next(iter(sorted(folder.glob(f"op_plugin_functions@{release}*.yaml"))))
+    plugin = min(folder.glob(f"op_plugin_functions@{release}*.yaml"))
     torch = plugin.stem.partition("-v")[2].replace("r", ".")
-    native = _native_file(folder, release)
+    native = _nearest_file(folder, "npu_native_functions@v*-*.yaml", release)
     return Lists(
         read_plugin_list(plugin, torch),
-        read_native_list(folder / native),
-        {"plugin": plugin.name, "native": native},
+        read_native_list(native),
+        read_derivatives(_nearest_file(folder, "derivatives@*.yaml", release)),
+        {"plugin": plugin.name, "native": native.name},
     )
 
 
-def _native_file(folder: Path, release: str) -> str:
-    """torch_npu's list of this release, or of the release nearest to it."""
-    by_release: dict[str, str] = {}
-    for path in sorted(folder.glob("npu_native_functions@v*-*.yaml")):
-        by_release.setdefault(path.stem.rpartition("-")[2], path.name)
+def _nearest_file(folder: Path, pattern: str, release: str) -> Path:
+    """The file of this release, or of the release nearest to it."""
+    by_release: dict[str, Path] = {}
+    for path in sorted(folder.glob(pattern)):
+        by_release.setdefault(re.split("[@-]", path.stem)[-1], path)
     if not by_release:
-        raise DatabaseError(f"{folder} has no npu_native_functions@*.yaml")
+        raise DatabaseError(f"{folder} has no {pattern}", "give the folder of sources")
     return by_release[nearest(release, tuple(by_release))]
 
 
@@ -90,32 +101,31 @@ def served_torch(plugin: OperatorList, known: tuple[str, ...]) -> tuple[str, ...
     return tuple(v for v in plugin.torch if v in known and version_key(v) >= oldest)
 
 
-def _lines(sources: Path, release: str, lists: Lists, served: tuple[str, ...]) -> Iterable[str]:
-    folder = sources / "pytorch"
-    files = source_files(sources / "ascend")
-    by_torch = {torch: registrations(lists.plugin, lists.native, torch, folder) for torch in served}
-    listed, socs = _listed(by_torch), read_socs(sources / "ascend")
+def read_socs(folder: Path) -> Socs:
+    """Read the vendor's SoC enum from the facts."""
+    return Socs(load_yaml(folder / "facts-ascend.yaml")["chips"]["enum"])
+
+
+def _lines(sources: Path, release: str) -> Iterable[str]:
+    upstream_folder, folder = sources / "pytorch", sources / "ascend"
+    lists = read_lists(folder, release)
+    served = served_torch(lists.plugin, upstream.versions(upstream_folder))
+    by_torch = {torch: registrations(lists, torch, upstream_folder) for torch in served}
+    listed = _listed(by_torch)
     documented = Documented(sources, release, listed, served[-1])
-    used = {name: files[file].as_data() for name, file in lists.files.items()}
-    if files[lists.files["native"]].ref.rpartition("-")[2] != release:
-        used["native"]["note"] = f"of the release nearest to {release}, whose own was not at hand"
-    used |= {**code_sources(release), **documented.sources()}
-    used["foreach"] = _rule(files[lists.files["native"]], "torchnpugen/gen_backend_stubs.py")
+    conditions = (*code_conditions(release, listed, read_socs(folder)), *documented.conditions())
+    used = _used(folder, release, lists) | documented.sources()
     yield f"# Operators that op-plugin {release} and torch_npu register. Written by"
     yield f"# `python -m opcheck.db.importers ascend SOURCES --release {release}`; do not edit."
     yield f"schema: {MATRIX}"
     yield "vendor: ascend"
     yield f'release: "{release}"'
-    yield f'date: "{max(item.get("date", "") for item in used.values())}"'
+    yield f'date: "{max(source["date"] for source in used.values() if "date" in source)}"'
     yield f"torch: {yamltext.flow(served)}"
     yield from yamltext.section("sources", used)
-    yield from yamltext.section(
-        "not_aten",
-        {torch: filtered(lists.plugin, lists.native, torch, folder) for torch in served},
-        "Listed as official, but no overload of that torch: never registered under aten.",
-    )
+    not_aten = {torch: filtered(lists, torch, upstream_folder) for torch in served}
+    yield from yamltext.section("not_aten", not_aten, _NOT_ATEN)
     yield from yamltext.section("operators", merged(by_torch), _OPERATORS)
-    conditions = (*code_conditions(release, listed, socs), *documented.conditions())
     yield from yamltext.listing("conditions", conditions, _CONDITIONS)
     yield from yamltext.listing("documented", documented.dtypes(), _DOCUMENTED)
 
@@ -128,22 +138,18 @@ def _listed(by_torch: Mapping[str, Mapping[str, Kernel]]) -> dict[str, tuple[str
     return dict(sorted(found.items()))
 
 
-def read_socs(folder: Path) -> Socs:
-    """Read the vendor's SoC enum from the facts."""
-    return Socs(load_yaml(folder / "facts-ascend.yaml")["chips"]["enum"])
+def _used(folder: Path, release: str, lists: Lists) -> dict[str, dict[str, Any]]:
+    """The file's table of sources, the native-API tables apart."""
+    files = source_files(folder)
+    used = {name: files[file].as_data() for name, file in lists.files.items()}
+    if files[lists.files["native"]].ref.rpartition("-")[2] != release:
+        used["native"]["note"] = f"of the release nearest to {release}, whose own was not at hand"
+    used |= code_sources(release)
+    used["foreach"] = {**used["framework"], "path": _generator(release)}
+    return used
 
 
-_OPERATORS = """\
-overload: {at: source and line, impl: the vendor's kernel paths, keys: if not PrivateUse1 alone,
-torch: spans of versions, if not every one of the file}. A list where torch versions differ."""
-_CONDITIONS = """\
-Uses that fare otherwise than the lists suggest; ops "*" is every operator. All tests must bite."""
-_DOCUMENTED = """\
-Dtypes that the native-API tables give an argument (only) or deny it (not). Every API that calls an
-operator, in every form of it, was asked, in every table of the release: a dtype is left out here
-only where all of them leave it out, and an overload with an API that lists nothing is not here."""
-
-
-def _rule(beside: SourceFile, path: str) -> dict[str, Any]:
-    """A file of the generator, at the commit of the list beside it."""
-    return {**beside.as_data(), "path": path}
+def _generator(release: str) -> str:
+    """The script that registers PyTorch's own slow kernels for _foreach_ operators."""
+    package = "torchnpugen" if version_key(release) >= version_key("26.0.0") else "codegen"
+    return f"{package}/gen_backend_stubs.py"

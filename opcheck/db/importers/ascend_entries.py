@@ -8,12 +8,28 @@ from typing import Any
 from opcheck.db.importers import upstream
 from opcheck.db.importers.ascend_layouts import Listed, OperatorList
 from opcheck.db.importers.upstream import IMPLICIT, Function
+from opcheck.db.versions import version_key
 
 DENSE = "PrivateUse1"
 AUTOGRAD = "AutogradPrivateUse1"
 SPARSE = "SparsePrivateUse1"
 _BELOW_AUTOGRAD_ONLY = frozenset({"isclose", "isfinite"})
 """Composites that the vendor's generator exempts from registration at the autograd key."""
+_AUTOGRAD_SINCE = "2.3"
+"""First torch version whose torch_npu registers composite overrides at the autograd key too; on
+2.1 and 2.2 only those with a derivative of the vendor's own are there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The operator lists of one release."""
+
+    plugin: OperatorList
+    native: OperatorList
+    derived: frozenset[str]
+    """Operators with a derivative of the vendor's own, by the nearest list of those."""
+    files: Mapping[str, str]
+    """``plugin`` and ``native`` -> the vendor file's local name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,63 +42,60 @@ class Kernel:
     keys: tuple[str, ...]
 
 
-def registrations(
-    plugin: OperatorList, native: OperatorList, torch: str, folder: Path
-) -> dict[str, Kernel]:
+def registrations(lists: Lists, torch: str, folder: Path) -> dict[str, Kernel]:
     """Overload -> kernel for one torch version; names that this torch lacks are left out."""
     known = upstream.functions(folder, torch)
-    autograd = {e.name for e in plugin.sections.get("autograd", ()) if torch in e.kernels}
+    autograd = _at_autograd(lists, torch, known)
     found = {
-        f"aten::{entry.name}": _kernel(source, entry, paths, known[entry.name], autograd)
-        for source, entry, paths in _official(plugin, native, torch)
+        f"aten::{entry.name}": _kernel(source, entry, paths, autograd)
+        for source, entry, paths in _official(lists, torch)
         if entry.name in known
     }
-    for source, entry, paths in _custom(plugin, native, torch):
-        found.setdefault(f"npu::{entry.name}", Kernel(f"{source}:{entry.line}", paths, (DENSE,)))
+    for source, entry, paths in _custom(lists, torch):
+        found.setdefault(f"npu::{entry.name}", _kernel(source, entry, paths, frozenset()))
     for name, function in known.items():
         if name.startswith("_foreach_") and function.cpu and f"aten::{name}" not in found:
             found[f"aten::{name}"] = Kernel("foreach", ("composite",), (DENSE,))
     return found
 
 
-def filtered(plugin: OperatorList, native: OperatorList, torch: str, folder: Path) -> list[str]:
+def filtered(lists: Lists, torch: str, folder: Path) -> list[str]:
     """Official names that are no overload of this torch, so are never registered under aten."""
-    known = upstream.functions(folder, torch)
-    names = {entry.name for _, entry, _ in _official(plugin, native, torch)}
-    return sorted(names - set(known))
+    names = {entry.name for _, entry, _ in _official(lists, torch)}
+    return sorted(names - set(upstream.functions(folder, torch)))
 
 
-def _official(
-    plugin: OperatorList, native: OperatorList, torch: str
-) -> Iterable[tuple[str, Listed, tuple[str, ...]]]:
-    for entry in native.sections.get("supported", ()):
+def _at_autograd(lists: Lists, torch: str, known: Mapping[str, Function]) -> frozenset[str]:
+    """Names whose kernels are registered at the autograd key as well."""
+    listed = {e.name for e in lists.plugin.sections.get("autograd", ()) if torch in e.kernels}
+    overrides = {name for name, function in known.items() if function.kind == IMPLICIT}
+    if version_key(torch) < version_key(_AUTOGRAD_SINCE):
+        overrides &= lists.derived
+    return frozenset(listed | (overrides - _BELOW_AUTOGRAD_ONLY))
+
+
+def _official(lists: Lists, torch: str) -> Iterable[tuple[str, Listed, tuple[str, ...]]]:
+    for entry in lists.native.sections.get("supported", ()):
         yield "native", entry, entry.kernels[""]
-    for entry in plugin.sections.get("official", ()):
+    for entry in lists.plugin.sections.get("official", ()):
         if torch in entry.kernels:
             yield "plugin", entry, entry.kernels[torch]
 
 
-def _custom(
-    plugin: OperatorList, native: OperatorList, torch: str
-) -> Iterable[tuple[str, Listed, tuple[str, ...]]]:
-    for entry in plugin.sections.get("custom", ()):
+def _custom(lists: Lists, torch: str) -> Iterable[tuple[str, Listed, tuple[str, ...]]]:
+    for entry in lists.plugin.sections.get("custom", ()):
         if torch in entry.kernels:
             yield "plugin", entry, entry.kernels[torch]
-    for entry in native.sections.get("custom", ()):
+    for entry in lists.native.sections.get("custom", ()):
         yield "native", entry, entry.kernels[""]
 
 
-def _kernel(
-    source: str, entry: Listed, paths: tuple[str, ...], function: Function, autograd: set[str]
-) -> Kernel:
-    dense = [path for path in paths if path != "sparse"]
-    composite = function.kind == IMPLICIT and function.name not in _BELOW_AUTOGRAD_ONLY
+def _kernel(source: str, entry: Listed, paths: tuple[str, ...], autograd: frozenset[str]) -> Kernel:
+    dense = tuple(path for path in paths if path != "sparse")
     keys = [DENSE] if dense else []
-    if dense and (composite or function.name in autograd):
-        keys.append(AUTOGRAD)
-    if "sparse" in paths:
-        keys.append(SPARSE)
-    return Kernel(f"{source}:{entry.line}", tuple(dense), tuple(keys))
+    keys += [AUTOGRAD] if dense and entry.name in autograd else []
+    keys += [SPARSE] if "sparse" in paths else []
+    return Kernel(f"{source}:{entry.line}", dense, tuple(keys))
 
 
 def merged(by_torch: Mapping[str, Mapping[str, Kernel]]) -> dict[str, Any]:

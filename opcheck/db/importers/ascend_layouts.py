@@ -77,6 +77,13 @@ def read_native_list(path: Path) -> OperatorList:
     return OperatorList((), sections)
 
 
+def read_derivatives(path: Path) -> frozenset[str]:
+    """Read ``derivatives.yaml``: names of the operators that the vendor gives a derivative."""
+    nodes = _mapping(path)["backward"].value
+    fields = [{key.value: value.value for key, value in node.value} for node in nodes]
+    return frozenset(field["name"].partition("(")[0] for field in fields)
+
+
 def _mapping(path: Path) -> dict[str, Any]:
     """Top-level sections as YAML nodes, which know their lines."""
     import yaml
