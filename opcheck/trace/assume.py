@@ -1,7 +1,7 @@
 """What is assumed where a size or a Python number depends on values that a trace does not have.
 
-Sizes take their upper bound (every mask element true, every value distinct), so that the code
-behind them is reached; numbers read by Python take zero. Each assumption is told to the reader.
+Sizes take their upper bound (every mask element true), so that the code behind them is reached,
+but ``unique`` finds few values, since Python loops over them; numbers read by Python take zero. Each assumption is told to the reader.
 """
 
 from collections.abc import Callable
@@ -17,6 +17,10 @@ from opcheck.trace.signature import Call
 _MASKS = (torch.bool, torch.uint8)
 _LARGE = 1 << 22
 """Elements above which an assumed index is kept without values."""
+
+
+_FEW = 4
+"""Distinct values that ``unique`` is assumed to find."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,26 +96,27 @@ def _masked_select(call: Call) -> Assumption:
 
 def _unique(call: Call) -> Assumption:
     tensor = call.tensors[0]
-    return _unique_of(tensor.numel(), tensor)
+    return _few_of(tensor.numel(), (), tensor)
 
 
 def _unique_dim(call: Call) -> Assumption:
     tensor = call.tensors[0]
     dim = call.args[1] if len(call.args) > 1 else call.kwargs.get("dim", 0)
-    return _unique_of(tensor.shape[dim], tensor, tuple(tensor.shape))
+    return _few_of(tensor.shape[dim], tuple(tensor.shape), tensor)
 
 
-def _unique_of(count: int, tensor: Tensor, shape: tuple[int, ...] | None = None) -> Assumption:
-    index_shape = (count,) if shape is not None else tuple(tensor.shape)
+def _few_of(count: int, shape: tuple[int, ...], tensor: Tensor) -> Assumption:
+    """A few distinct values: Python often loops over them."""
+    few = min(count, _FEW)
+    values = (few,) if not shape else tuple(few if size == count else size for size in shape)
+    inverse = (count,) if shape else tuple(tensor.shape)
 
     def result() -> tuple[Tensor, Tensor, Tensor]:
-        return (
-            _blank(shape if shape is not None else (count,), tensor.dtype),
-            torch.arange(count).reshape(index_shape),
-            torch.ones(count, dtype=torch.int64),
-        )
+        found = torch.arange(few).to(tensor.dtype) if not shape else _blank(values, tensor.dtype)
+        inverted = torch.empty(inverse, dtype=torch.int64, device="meta")
+        return found, inverted, torch.ones(few, dtype=torch.int64)
 
-    return Assumption(result, "every value is distinct", steers=False)
+    return Assumption(result, f"{few} values are distinct", steers=False)
 
 
 def _repeat_interleave(call: Call) -> Assumption:

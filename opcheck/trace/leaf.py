@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_map
 from opcheck.trace.assume import Assumption, assumption_for
 from opcheck.trace.device import DeviceTensor, Spec, become, device_tensor
 from opcheck.trace.dispatcher import facts
+from opcheck.trace.extension import open_sized
 from opcheck.trace.signature import Call
 from opcheck.trace.standin import CPU_ALWAYS, CPU_IF_PERMUTED, stand_in
 
@@ -136,6 +137,9 @@ class Leaves:
         elements = sum(t.numel() for t in call.tensors)
         if _meta_differs(call) and elements <= PROBE_LIMIT and _products(call) <= PRODUCT_LIMIT:
             return self._probe(func, call, _zeros)
+        open_sized_plan = self._open_sized(call)
+        if open_sized_plan is not None:
+            return open_sized_plan
         try:
             return self._probe(func, call, _on_meta)
         except NotImplementedError as error:
@@ -145,6 +149,13 @@ class Leaves:
             return self._probe(func, call, _zeros)
         except NotImplementedError as error:
             raise Unseen(_first_line(error)) from error
+
+    def _open_sized(self, call: Call) -> Plan | None:
+        """What an extension's own shape rule gives, sizes that depend on data at their most."""
+        if call.func.namespace == "aten":
+            return None
+        rule = open_sized(call.func, call.tensors)
+        return None if rule is None else self._probe(rule, call, _on_meta)
 
     def _probe(self, func: Any, call: Call, make: Callable[[Tensor], Tensor]) -> Plan:
         args, kwargs, made = _converted(call, make, "meta" if make is _on_meta else "cpu")
