@@ -10,6 +10,7 @@ import queue
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import deque
@@ -22,6 +23,10 @@ from opcheck import errors
 from opcheck.errors import OpcheckError, SourceError, TraceError
 from opcheck.model.codec import MalformedError, from_json, to_json
 from opcheck.model.work import MEMORY_HINT, WorkRequest, WorkResult
+from opcheck.source.base import LoadOptions
+from opcheck.source.inputs import InputSpec
+from opcheck.source.select import select
+from opcheck.source.user_code import innermost
 
 MEMORY_SHARE = 0.8
 """Part of the machine's memory that the model's process may use where no limit was given."""
@@ -36,6 +41,7 @@ _ENVIRONMENT = {
     "YOLO_VERBOSE": "false",
     "CUDA_VISIBLE_DEVICES": "-1",  # the same answer on every machine
     "TORCHDYNAMO_DISABLE": "1",  # what torch.compile would wrap is traced as it is written
+    "OMP_NUM_THREADS": "1",  # with this little to compute, threads only wait for each other
     "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",  # the emulated device takes that place
 }
 
@@ -59,9 +65,16 @@ class Work:
         self._failure: type[OpcheckError] = SourceError
         self._said: deque[str] = deque(maxlen=_KEPT_LINES)
         self._events: queue.Queue[tuple[str, str]] = queue.Queue()
+        handle, stack = tempfile.mkstemp(prefix="opcheck-")
+        os.close(handle)
+        self._stack = Path(stack)
         self._process = _start()
-        limit = int(memory * 2**30) if memory else int(total_memory() * MEMORY_SHARE)
-        envelope = {"memory": limit, "request": to_json(request)}
+        envelope = {
+            "memory": int(memory * 2**30) if memory else int(total_memory() * MEMORY_SHARE),
+            "timeout": timeout,
+            "stack": str(self._stack),
+            "request": to_json(request),
+        }
         _feed(self._process, json.dumps(envelope))
         threading.Thread(target=_listen, args=(self._process, self._events), daemon=True).start()
 
@@ -75,6 +88,7 @@ class Work:
         trace: TracebackType | None,
     ) -> None:
         _kill(self._process)
+        self._stack.unlink(missing_ok=True)
 
     def result(self, progress: Say = _ignore, output: Say = _ignore) -> WorkResult:
         """Wait for the answer; ``progress`` hears the stages, ``output`` what the model prints."""
@@ -98,7 +112,7 @@ class Work:
             if left is None or left > 0:
                 return self._events.get(timeout=left)
         raise self._failure(
-            f"no answer within {self._timeout:g} s while {self._doing}",
+            f"no answer within {self._timeout:g} s while {self._doing}{self._where()}",
             "give it longer with --timeout, or look for an endless loop there",
         )
 
@@ -136,7 +150,14 @@ class Work:
             )
         name = signal.Signals(-code).name
         hint = MEMORY_HINT if name == "SIGKILL" else f"native code crashed; {self._last_words()}"
-        return self._failure(f"the model's process was ended by {name} while {self._doing}", hint)
+        return self._failure(
+            f"the model's process was ended by {name} while {self._doing}{self._where()}", hint
+        )
+
+    def _where(self) -> str:
+        """Where in the user's code the process stood, if it could still say so."""
+        place = innermost(self._stack.read_text(encoding="utf-8", errors="replace"))
+        return f" (at {place})" if place else ""
 
     def _last_words(self) -> str:
         return f"its last output: {self._said[-1]}" if self._said else "it printed nothing"
@@ -150,9 +171,19 @@ def run(
     progress: Say = _ignore,
     output: Say = _ignore,
 ) -> WorkResult:
-    """Do the whole request: ``timeout`` in seconds, ``memory`` in GiB."""
+    """Do the whole request: ``timeout`` in seconds, ``memory`` in GiB.
+
+    What can be refused without torch is refused before a process is started.
+    """
+    check(request)
     with Work(request, timeout=timeout, memory=memory) as work:
         return work.result(progress, output)
+
+
+def check(request: WorkRequest) -> None:
+    """Raise what can be known to be wrong with a request without torch."""
+    inputs = tuple(InputSpec.parse(text) for text in request.inputs)
+    select(request.source).check(request.source, LoadOptions(inputs, request.trust))
 
 
 def total_memory() -> int:

@@ -4,6 +4,7 @@ Nothing but messages reaches that stdout: before any code of the user's runs, fi
 becomes stderr and the messages go to a private copy.
 """
 
+import faulthandler
 import json
 import os
 import sys
@@ -18,6 +19,7 @@ from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.load import load
 
+_MARGIN_SECONDS = 0.3
 Send = Callable[[Mapping[str, Any]], None]
 
 
@@ -25,6 +27,7 @@ def main() -> None:
     """Answer the one request."""
     envelope = json.load(sys.stdin)
     send = _private_channel()
+    _note_stack(envelope["stack"], envelope["timeout"])
     limit: int = envelope["memory"]
     _limit_memory(limit)
     try:
@@ -74,6 +77,14 @@ def _private_channel() -> Send:
         channel.flush()
 
     return send
+
+
+def _note_stack(path: str, timeout: float | None) -> None:
+    """Write where the code stands to ``path`` if it crashes or shortly before time runs out."""
+    stream = open(path, "w", encoding="utf-8")  # noqa: SIM115  # for the process's life
+    faulthandler.enable(stream)
+    if timeout is not None:
+        faulthandler.dump_traceback_later(max(timeout - _MARGIN_SECONDS, 0.01), file=stream)
 
 
 def _limit_memory(limit: int) -> None:

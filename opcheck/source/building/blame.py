@@ -1,18 +1,10 @@
 """Whose code failed: a user's exception as one sentence with the user's own file and line."""
 
-import sysconfig
 import traceback
-from pathlib import Path
 
 from opcheck.errors import SourceError
+from opcheck.source.user_code import is_users, shown
 
-_LIBRARIES = tuple(
-    Path(str(path)).resolve()
-    for path in (
-        *(sysconfig.get_path(key) for key in ("stdlib", "platstdlib", "purelib", "platlib")),
-        Path(__file__).parents[2],
-    )
-)
 _LONGEST = 240
 _ALLOCATOR = "DefaultCPUAllocator"
 
@@ -20,10 +12,10 @@ _ALLOCATOR = "DefaultCPUAllocator"
 def place(error: BaseException) -> str:
     """``file:line`` of the innermost frame that is the user's own; "" if there is none."""
     frames = traceback.extract_tb(error.__traceback__)
-    if isinstance(error, SyntaxError) and error.filename and _is_users(error.filename):
+    if isinstance(error, SyntaxError) and error.filename and is_users(error.filename):
         return f"{shown(error.filename)}:{error.lineno}"
     for frame in reversed(frames):
-        if _is_users(frame.filename):
+        if is_users(frame.filename):
             return f"{shown(frame.filename)}:{frame.lineno}"
     return ""
 
@@ -57,14 +49,6 @@ def brief(error: BaseException) -> str:
     return (text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…") or "(no message)"
 
 
-def shown(filename: str) -> str:
-    """``filename`` relative to the working directory, where it lies below."""
-    try:
-        return str(Path(filename).resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return filename
-
-
 def _missing(what: str, error: ModuleNotFoundError) -> SourceError:
     name = str(error.name)
     return SourceError(
@@ -77,10 +61,3 @@ def _missing(what: str, error: ModuleNotFoundError) -> SourceError:
 def _at(error: BaseException) -> str:
     where = place(error)
     return f" (at {where})" if where else ""
-
-
-def _is_users(filename: str) -> bool:
-    if filename.startswith("<"):
-        return False
-    path = Path(filename).resolve()
-    return not any(path.is_relative_to(library) for library in _LIBRARIES)

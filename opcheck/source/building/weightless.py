@@ -54,6 +54,11 @@ def is_large(numel: int, dtype: torch.dtype) -> bool:
 class _Weightless(TorchDispatchMode):
     """Sends to meta every call that makes, or is given, a large tensor."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Keep torch from wrapping the method below, which would import its whole compiler."""
+        return False
+
     def __torch_dispatch__(
         self,
         func: OpOverload[..., Any],
