@@ -64,7 +64,7 @@ def _parse(path: Path, text: bytes) -> Any:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         message = f"{path}:{line}: expected valid YAML, but {error.problem or error.context}"
         raise DatabaseError(message, _HINT) from error
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DatabaseError(f"{path}:1: expected UTF-8 YAML, but {error}", _HINT) from error
 
 

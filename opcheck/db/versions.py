@@ -2,11 +2,13 @@
 
 import re
 
+_CANDIDATE = 1000
+
 
 def version_key(text: str) -> tuple[int, ...]:
     """Sort key of ``2.10``, ``26.1.0``, ``6.0.rc1``; a release candidate precedes its release."""
-    numbers = [int(part) for part in re.findall(r"\d+", text)]
-    return (*numbers, *(() if "rc" in text else (10_000,)))
+    parts = re.findall(r"(rc)?(\d+)", text, re.IGNORECASE)
+    return tuple(int(number) - (_CANDIDATE if rc else 0) for rc, number in parts)
 
 
 def major_minor(text: str) -> str:

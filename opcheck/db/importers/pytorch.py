@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers import yamltext
+from opcheck.db.importers import upstream, yamltext
 from opcheck.db.importers.base import Importer
 from opcheck.db.importers.sources import source_files
 from opcheck.db.shapes import EXTENSIONS, HISTORY, OPERATORS
@@ -61,6 +61,7 @@ def _history(folder: Path) -> Iterable[str]:
         )
         for row in rows
     }
+    spans |= _generated(folder, set(spans))
     versions = sorted({version for span in spans.values() for version in span}, key=version_key)
     yield "# First and last torch version that has each aten overload; the oldest version looked at"
     yield "# stands for older ones too. Written by `opcheck.db.importers pytorch SOURCES`."
@@ -68,6 +69,24 @@ def _history(folder: Path) -> Iterable[str]:
     yield f"torch: {yamltext.flow([versions[0], versions[-1]])}"
     yield from yamltext.section("sources", {"wheels": _source(folder, versions[-1])})
     yield from yamltext.section("overloads", spans)
+
+
+def _generated(folder: Path, known: set[str]) -> dict[str, tuple[str, str]]:
+    """Overloads that are registered at run time, yet left out of the history: generated ones."""
+    registered = {
+        f"aten::{row['op']}"
+        for path in folder.glob("inherited-kernels@*-runtime.csv")
+        for row in _rows(path)
+    }
+    declared = {
+        version: upstream.functions(folder, version) for version in upstream.versions(folder)
+    }
+    spans = {}
+    for op in registered - known:
+        having = [v for v, listed in declared.items() if op.removeprefix("aten::") in listed]
+        if having:
+            spans[op] = (having[0], having[-1])
+    return spans
 
 
 def _extensions() -> Iterable[str]:

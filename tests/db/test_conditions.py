@@ -1,0 +1,202 @@
+"""Uses that fare otherwise than the lists suggest: what bites where, and how sure that is."""
+
+import pytest
+
+from opcheck.db.store import Database
+from opcheck.model.matrix import Condition, Subject, SupportMatrix
+from opcheck.model.matrix import Test as Check
+from opcheck.model.target import TargetSpec
+from opcheck.model.verdict import Confidence, Method, Verdict
+
+NEWEST = ("ascend-310b", "ascend-310p", "ascend-910a", "ascend-910b", "ascend-910c", "ascend-950")
+
+
+def _matrix(database: Database, target: str) -> SupportMatrix:
+    return database.matrix(database.resolve(TargetSpec.parse(target)))
+
+
+def _about(
+    matrix: SupportMatrix, op: str, argument: str, value: str, subject: Subject = Subject.DTYPE
+) -> list[Condition]:
+    """Conditions of an overload with a test that bites on one value of one argument."""
+    return [
+        condition
+        for condition in matrix.conditions_for(op)
+        for test in condition.tests
+        if test.subject is subject and test.argument in (argument, "*") and _bites(test, value)
+    ]
+
+
+def _bites(test: Check, value: str) -> bool:
+    return value in test.one_of if test.one_of else bool(test.none_of) and value not in test.none_of
+
+
+def _said(conditions: list[Condition]) -> list[tuple[str, Verdict, Confidence]]:
+    return [(c.code, c.verdict, c.confidence) for c in conditions]
+
+
+UNDOCUMENTED = [("dtype-not-supported", Verdict.UNSUPPORTED, Confidence.MEDIUM)]
+NO_COMPLEX = [("complex-needs-jit-compile-off", Verdict.UNSUPPORTED, Confidence.HIGH)]
+NO_BFLOAT16 = [("dtype-not-supported", Verdict.UNSUPPORTED, Confidence.HIGH)]
+
+
+@pytest.mark.parametrize(
+    ("target", "op", "dtype", "expected"),
+    [
+        ("ascend-910b", "aten::gelu", "complex64", UNDOCUMENTED),
+        ("ascend-910b", "aten::gelu", "float64", UNDOCUMENTED),
+        ("ascend-910b", "aten::gelu", "bfloat16", []),
+        ("ascend-910b", "aten::gelu", "float32", []),
+        ("ascend-910b", "aten::abs", "complex64", UNDOCUMENTED),
+        ("ascend-910b", "aten::abs", "int64", []),
+        ("ascend-910b", "aten::cumsum", "complex64", []),
+        ("ascend-910b", "aten::cumsum", "bool", []),
+        ("ascend-910b", "aten::cumsum", "uint16", UNDOCUMENTED),
+        ("ascend-910b@26.1.0+torch2.7", "aten::mm", "bfloat16", []),
+        # the table for torch 2.12 leaves it out, the one for 2.7 lists it: the kernel is the same
+        ("ascend-910b@26.1.0+torch2.12", "aten::mm", "bfloat16", []),
+        ("ascend-910a", "aten::mm", "bfloat16", NO_BFLOAT16),
+        ("ascend-310p", "aten::mm", "bfloat16", NO_BFLOAT16),
+        ("ascend-310b", "aten::mm", "bfloat16", []),
+        ("ascend-910a", "aten::relu", "complex64", [*UNDOCUMENTED, *NO_COMPLEX]),
+        ("ascend-310b", "aten::relu", "complex64", UNDOCUMENTED),
+        ("ascend-910a@5.0.0", "aten::mm", "bfloat16", NO_BFLOAT16),
+        # the list of that time was one for all: what the next tables list is not held against it
+        ("ascend-910b@7.2.0", "aten::mm", "bfloat16", []),
+        ("ascend-910b@7.2.0", "aten::gelu", "complex64", UNDOCUMENTED),
+    ],
+)
+def test_dtypes(
+    database: Database,
+    target: str,
+    op: str,
+    dtype: str,
+    expected: list[tuple[str, Verdict, Confidence]],
+) -> None:
+    assert _said(_about(_matrix(database, target), op, "self", dtype)) == expected
+
+
+@pytest.mark.parametrize("op", ["aten::conv2d", "aten::conv1d", "aten::conv3d"])
+def test_convolution_in_float64(database: Database, op: str) -> None:
+    found = _about(_matrix(database, "ascend-910b"), op, "input", "float64")
+    assert _said(found) == UNDOCUMENTED
+    assert {evidence.method for evidence in found[0].evidence} == {Method.DOCUMENTED}
+    assert all(evidence.path.startswith("docs/zh/") for evidence in found[0].evidence)
+    assert all(evidence.line for evidence in found[0].evidence)
+
+
+@pytest.mark.parametrize("target", NEWEST)
+@pytest.mark.parametrize(
+    "op", ["aten::view", "aten::squeeze_", "aten::zeros_like", "aten::permute", "aten::embedding"]
+)
+def test_no_list_where_no_kernel_reads_the_named_argument(
+    database: Database, target: str, op: str
+) -> None:
+    codes = {condition.code for condition in _matrix(database, target).conditions.get(op, ())}
+    assert "dtype-not-supported" not in codes
+
+
+def test_index_arguments_are_free(database: Database) -> None:
+    matrix = _matrix(database, "ascend-910b")
+    for op, argument in (("aten::gather", "index"), ("aten::embedding", "indices")):
+        assert _about(matrix, op, argument, "int64") == []
+
+
+@pytest.mark.parametrize("target", NEWEST)
+def test_a_cast_to_float64_gives_float32(database: Database, target: str) -> None:
+    found = _about(_matrix(database, target), "aten::_to_copy", "dtype", "float64", Subject.VALUE)
+    assert _said(found) == [("float64-becomes-float32", Verdict.NATIVE, Confidence.HIGH)]
+
+
+def test_channels_last_raises(database: Database) -> None:
+    found = _about(
+        _matrix(database, "ascend-910b"),
+        "aten::to.dtype_layout",
+        "memory_format",
+        "channels_last",
+        Subject.VALUE,
+    )
+    assert _said(found) == [("memory-format-not-supported", Verdict.UNSUPPORTED, Confidence.HIGH)]
+
+
+@pytest.mark.parametrize(
+    ("op", "on_host"),
+    [
+        ("aten::polar", {"ascend-910a", "ascend-310p"}),
+        ("aten::complex", {"ascend-910a", "ascend-310p"}),
+        ("aten::isneginf.out", {"ascend-910a", "ascend-310p"}),
+        ("aten::logit", {"ascend-910a", "ascend-310p", "ascend-310b"}),
+        ("aten::unfold_backward", {"ascend-910a", "ascend-310p", "ascend-310b"}),
+        ("aten::add.Tensor", set()),
+    ],
+)
+def test_kernels_that_compute_on_the_host(database: Database, op: str, on_host: set[str]) -> None:
+    found = {
+        target: [
+            condition
+            for condition in _matrix(database, target).conditions_for(op)
+            if condition.code == "computed-on-host"
+        ]
+        for target in NEWEST
+    }
+    assert {target for target, conditions in found.items() if conditions} == on_host
+    for condition in (c for conditions in found.values() for c in conditions):
+        assert condition.verdict is Verdict.FALLBACK
+        assert condition.confidence is Confidence.HIGH
+        assert condition.evidence[0].source == "Ascend/op-plugin"
+        assert condition.evidence[0].path.endswith(".cpp")
+        assert condition.evidence[0].line
+
+
+def test_which_path_is_the_default_was_not_in_the_code_before_7_2(database: Database) -> None:
+    for release, confidence in (("7.1.0", Confidence.LOW), ("7.2.0", Confidence.HIGH)):
+        conditions = _matrix(database, f"ascend-910a@{release}").conditions["aten::polar"]
+        assert [c.confidence for c in conditions if c.code == "computed-on-host"] == [confidence]
+
+
+def test_float64_pooling_on_the_host_only_by_dtype(database: Database) -> None:
+    matrix = _matrix(database, "ascend-910b")
+    found = _about(matrix, "aten::adaptive_max_pool3d", "self", "float64")
+    assert _said(found) == [("computed-on-host", Verdict.FALLBACK, Confidence.HIGH)]
+    codes = {c.code for c in _about(matrix, "aten::adaptive_max_pool3d", "self", "float32")}
+    assert "computed-on-host" not in codes
+
+
+@pytest.mark.parametrize("op", ["aten::gru.input", "aten::lstm_cell", "aten::slow_conv3d_forward"])
+def test_acl_op_kernels_do_not_run_on_950(database: Database, op: str) -> None:
+    for target in NEWEST:
+        codes = {c.code for c in _matrix(database, target).conditions_for(op) if not c.tests}
+        assert ("no-aclnn-kernel" in codes) == (target == "ascend-950")
+
+
+def test_marks_of_the_tables_are_about_their_chips(database: Database) -> None:
+    for target in NEWEST:
+        found = [
+            (c.verdict, c.confidence)
+            for c in _matrix(database, target).conditions_for("aten::mm")
+            if c.code == "not-supported-on-chip"
+        ]
+        expected = [(Verdict.UNSUPPORTED, Confidence.MEDIUM)] if target == "ascend-950" else []
+        assert found == expected
+
+
+def test_rank(database: Database) -> None:
+    found = [
+        test.maximum
+        for condition in _matrix(database, "ascend-910b").conditions_for("aten::matmul")
+        for test in condition.tests
+        if test.subject is Subject.RANK
+    ]
+    assert found == [6]
+
+
+@pytest.mark.parametrize("target", NEWEST)
+def test_every_condition_of_every_target_can_be_read(database: Database, target: str) -> None:
+    matrix = _matrix(database, target)
+    assert matrix.conditions
+    for op in matrix.conditions:
+        for condition in matrix.conditions[op]:
+            assert condition.evidence
+            assert condition.text
+            for evidence in condition.evidence:
+                assert evidence.commit

@@ -1,0 +1,125 @@
+"""The index of compiled files: the same answers, and no trust in what it holds."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from opcheck.db import index, shapes
+from opcheck.db.document import Document, read
+from opcheck.db.shape import Shape
+from opcheck.db.store import Database
+from opcheck.model.target import TargetSpec
+
+_CHECKOUT = Path(__file__).resolve().parent.parent.parent
+_FILES: list[tuple[str, Shape]] = [
+    ("ascend/vendor.yaml", shapes.VENDOR_FILE),
+    ("ascend/26.1.0.yaml", shapes.RELEASE),
+    ("pytorch/history.yaml", shapes.HISTORY_FILE),
+]
+
+
+@pytest.mark.parametrize(("name", "shape"), _FILES)
+def test_warm_is_cold(name: str, shape: Shape, tmp_path: Path) -> None:
+    path = _CHECKOUT / "compat_db" / name
+    cold = read(path, shape, tmp_path / "cache")
+    kept = list((tmp_path / "cache").iterdir())
+    assert len(kept) == 1
+    assert read(path, shape, tmp_path / "cache") == cold == read(path, shape)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"\x00\xff",
+        b"{",
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"digest": "0", "data": {}}',
+        b"[" * 100_000,
+        b'{"digest": "DIGEST", "data": {}}',
+        b'{"digest": "DIGEST", "data": null}',
+        b'{"digest": "DIGEST", "data": {"schema": 3}}',
+    ],
+)
+def test_a_damaged_index_changes_nothing(damage: bytes, tmp_path: Path) -> None:
+    path = _CHECKOUT / "compat_db" / "ascend" / "vendor.yaml"
+    cold = read(path, shapes.VENDOR_FILE, tmp_path)
+    (kept,) = tmp_path.iterdir()
+    kept.write_bytes(damage.replace(b"DIGEST", cold.digest.encode()))
+    assert read(path, shapes.VENDOR_FILE, tmp_path) == cold
+    assert json.loads(kept.read_bytes())["data"] == cold.data  # written anew
+
+
+def test_a_changed_file_finds_no_older_index(tmp_path: Path) -> None:
+    path = tmp_path / "history.yaml"
+    text = (_CHECKOUT / "compat_db" / "pytorch" / "history.yaml").read_text()
+    path.write_text(text)
+    before = read(path, shapes.HISTORY_FILE, tmp_path / "cache")
+    path.write_text(text.replace('aten::abs: ["1.12", "2.15"]', 'aten::abs: ["2.0", "2.1"]'))
+    after = read(path, shapes.HISTORY_FILE, tmp_path / "cache")
+    assert before.data["overloads"]["aten::abs"] == ["1.12", "2.15"]
+    assert after.data["overloads"]["aten::abs"] == ["2.0", "2.1"]
+
+
+def test_a_cache_that_cannot_be_written_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    path = _CHECKOUT / "compat_db" / "ascend" / "vendor.yaml"
+    found = read(path, shapes.VENDOR_FILE, tmp_path / "file" / "cache")
+    assert isinstance(found, Document)
+
+
+def test_no_half_written_file_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    index.save(tmp_path, "x.yaml", "0" * 64, {"a": 1})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cache_folder_follows_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert index.default_folder() == tmp_path / "opcheck"
+
+
+def test_matrices_from_the_index_are_equal(tmp_path: Path) -> None:
+    root = _CHECKOUT / "compat_db"
+    spec = TargetSpec.parse("ascend-910a@26.1.0+torch2.7")
+    cold, *warm = (Database(root, tmp_path) for _ in range(3))
+    expected = cold.matrix(cold.resolve(spec))
+    for database in warm:
+        matrix = database.matrix(database.resolve(spec))
+        assert dict(matrix.entries) == dict(expected.entries)
+        assert dict(matrix.conditions) == dict(expected.conditions)
+        assert matrix.database_digest == expected.database_digest
+
+
+def test_neither_torch_nor_yaml_is_loaded_when_the_index_is_warm(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from opcheck.db.store import Database\n"
+        "from opcheck.model.target import TargetSpec\n"
+        "database = Database.open()\n"
+        "database.matrix(database.resolve(TargetSpec('ascend-910b'))).entries['aten::abs']\n"
+        "print(sorted({'torch', 'yaml', 'difflib'} & set(sys.modules)))\n"
+    )
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": str(_CHECKOUT)}
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for _ in range(2)
+    ]
+    assert runs == ["['yaml']", "[]"]

@@ -1,0 +1,89 @@
+"""PyTorch's tables, held against the installed torch."""
+
+from pathlib import Path
+
+import pytest
+
+from opcheck.db.store import Database
+from opcheck.db.tables import OperatorFacts
+from opcheck.errors import DatabaseError
+from opcheck.model.trace import Composite
+
+torch = pytest.importorskip("torch")
+
+
+def test_facts_of_some_overloads(database: Database) -> None:
+    facts = database.operators("2.13.0")
+    assert facts["aten::conv2d"] == OperatorFacts(Composite.IMPLICIT, True)
+    assert facts["aten::select.int"] == OperatorFacts(Composite.EXPLICIT, True)
+    assert facts["aten::gelu"] == OperatorFacts(Composite.NON_FUNCTIONAL, True)
+    assert facts["aten::gelu.out"] == OperatorFacts(None, True)
+    assert facts["aten::_scaled_dot_product_efficient_attention"] == OperatorFacts(None, False)
+    assert len(facts) == 3110
+
+
+def test_the_nearest_table_serves_other_versions(database: Database) -> None:
+    assert database.operators("2.7.1") == database.operators("2.13.0")
+    assert database.tables.operator_versions() == ("2.13",)
+
+
+@pytest.mark.skipif(not torch.__version__.startswith("2.13."), reason="the table is of torch 2.13")
+def test_facts_are_the_dispatchers(database: Database) -> None:
+    facts = database.operators(torch.__version__)
+    aliases = {
+        "CompositeImplicitAutograd": Composite.IMPLICIT,
+        "CompositeExplicitAutograd": Composite.EXPLICIT,
+        "CompositeExplicitAutogradNonFunctional": Composite.NON_FUNCTIONAL,
+    }
+    for op, said in facts.items():
+        table = torch._C._dispatch_dump(op)  # checked with torch 2.13
+        kernels = {line.split(":", 1)[0].removesuffix("[alias]") for line in table.splitlines()}
+        found = {kind for alias, kind in aliases.items() if alias in kernels}
+        assert (said.composite in found) if said.composite else not found, op
+        computed = torch._C._dispatch_has_computed_kernel_for_dispatch_key(op, "CPU")
+        assert said.cpu_kernel == computed, op
+
+
+def test_history_knows_every_overload_of_the_installed_torch(database: Database) -> None:
+    outside_the_declarations = {"get_gradients", "quantized_lstm", "quantized_gru"}
+    unknown = {
+        name.partition(".")[0].removeprefix("aten::")
+        for name in torch._C._dispatch_get_all_op_names()  # checked with torch 2.13
+        if name.startswith("aten::") and database.history(name) is None
+    }
+    assert unknown <= outside_the_declarations
+
+
+def test_extensions(database: Database) -> None:
+    extensions = database.tables.extensions
+    assert extensions["torchvision::nms"]
+    assert extensions["torchvision::_roi_align_backward"]
+    assert "torchvision::_nms_backward" not in extensions
+    assert len(extensions) == 11
+
+
+def test_composites_of_a_recorded_device(tmp_path: Path) -> None:
+    folder = tmp_path / "pytorch"
+    folder.mkdir()
+    (folder / "composites@2.13-npu.yaml").write_text(
+        'schema: opcheck.composites/1\ntorch: "2.13"\ndevice: npu\ncomposites:\n'
+        "  aten::linear: [[aten::addmm, aten::t], [aten::matmul, aten::t]]\n  aten::t: [[]]\n"
+    )
+    database = Database(tmp_path)
+    assert database.composites("2.13.0", "npu") == {
+        "aten::linear": (("aten::addmm", "aten::t"), ("aten::matmul", "aten::t")),
+        "aten::t": ((),),
+    }
+    assert database.composites("2.12.0", "npu") == {}
+    assert database.composites("2.13.0", "mlu") == {}
+
+
+def test_a_damaged_composites_table_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "pytorch"
+    folder.mkdir()
+    (folder / "composites@2.13-npu.yaml").write_text(
+        'schema: opcheck.composites/1\ntorch: "2.13"\ndevice: npu\ncomposites:\n'
+        "  aten::linear: [aten::addmm]\n"
+    )
+    with pytest.raises(DatabaseError, match=r"npu\.yaml:5: expected a list, found 'aten::addmm'"):
+        Database(tmp_path).composites("2.13", "npu")
