@@ -16,6 +16,8 @@ from opcheck.resolve.version import absent_from
 
 _DISPATCHER = Evidence(Method.DISPATCHER, "pytorch/pytorch")
 
+_RUNS_AS = "it runs as"
+
 _MIXES_HOST = frozenset(
     {
         *("index", "index_put", "index_put_", "_index_put_impl_"),
@@ -85,7 +87,8 @@ class Walk:
         if worst.verdict.on_device and worst.code in codes.PLAIN:
             return self._decomposed(node, parts, leaves)
         verdict = Verdict.DECOMPOSED if worst.verdict.on_device else worst.verdict
-        text = worst.text if cause.op == node.op else f"it runs as {cause.op}: {worst.text}"
+        inner = cause.op == node.op or worst.text.startswith(_RUNS_AS)
+        text = worst.text if inner else f"{_RUNS_AS} {cause.op}: {worst.text}"
         return Fate(
             verdict, worst.code, text, worst.confidence, worst.evidence, leaves, moved
         )  # fmt: skip

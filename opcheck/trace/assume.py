@@ -1,7 +1,8 @@
 """What is assumed where a size or a Python number depends on values that a trace does not have.
 
 Sizes take their upper bound (every mask element true), so that the code behind them is reached,
-but ``unique`` finds few values, since Python loops over them; numbers read by Python take zero. Each assumption is told to the reader.
+but ``unique`` finds few values, since Python loops over them; numbers read by Python take zero.
+Each assumption is told to the reader.
 """
 
 from collections.abc import Callable
@@ -96,25 +97,27 @@ def _masked_select(call: Call) -> Assumption:
 
 def _unique(call: Call) -> Assumption:
     tensor = call.tensors[0]
-    return _few_of(tensor.numel(), (), tensor)
+    return _few_of(call, tensor.numel(), ())
 
 
 def _unique_dim(call: Call) -> Assumption:
     tensor = call.tensors[0]
     dim = call.args[1] if len(call.args) > 1 else call.kwargs.get("dim", 0)
-    return _few_of(tensor.shape[dim], tuple(tensor.shape), tensor)
+    return _few_of(call, tensor.shape[dim], tuple(tensor.shape))
 
 
-def _few_of(count: int, shape: tuple[int, ...], tensor: Tensor) -> Assumption:
+def _few_of(call: Call, count: int, shape: tuple[int, ...]) -> Assumption:
     """A few distinct values: Python often loops over them."""
+    tensor = call.tensors[0]
     few = min(count, _FEW)
     values = (few,) if not shape else tuple(few if size == count else size for size in shape)
     inverse = (count,) if shape else tuple(tensor.shape)
 
-    def result() -> tuple[Tensor, Tensor, Tensor]:
+    def result() -> tuple[Tensor, ...]:
         found = torch.arange(few).to(tensor.dtype) if not shape else _blank(values, tensor.dtype)
         inverted = torch.empty(inverse, dtype=torch.int64, device="meta")
-        return found, inverted, torch.ones(few, dtype=torch.int64)
+        counts = torch.ones(few, dtype=torch.int64)
+        return (found, inverted, counts)[: len(call.func._schema.returns)]
 
     return Assumption(result, f"{few} values are distinct", steers=False)
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from opcheck.errors import TraceError
 from opcheck.model.trace import TensorMeta
@@ -126,6 +127,22 @@ class DeviceTensor(torch.Tensor):
     @data.setter
     def data(self, new: Tensor) -> None:
         become(self, new if isinstance(new, DeviceTensor) else adopt(new, self.device))
+
+    def tolist(self) -> Any:
+        """Values as Python numbers, moved to the host first as every device does."""
+        engine: Any = _get_current_dispatch_mode()
+        if self.value is None and engine is not None:
+            engine.note_read()
+        return self.to("cpu").tolist()
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """Refuse as every device does, unless forced."""
+        if force:
+            return self.to("cpu").numpy()
+        raise TypeError(
+            f"can't convert {self.device} device type tensor to numpy. "
+            "Use Tensor.cpu() to copy the tensor to host memory first."
+        )
 
     def __repr__(self, **_: Any) -> str:  # type: ignore[override]  # torch passes contents
         return f"tensor(..., device='{self.device}', size={self.spec.shape}, dtype={self.dtype})"

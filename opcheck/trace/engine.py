@@ -17,6 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from opcheck.model.trace import Gap
 from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, Spec, device_tensor
+from opcheck.trace.eager import CudaAsDevice, not_compiled
 from opcheck.trace.leaf import Leaves
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.place import Site, from_stack
@@ -56,6 +57,8 @@ class Engine(TorchDispatchMode):
         self._last_assumption: Assumption | None = None
         self._storages: dict[int, DeviceTensor] = {}
         self._until: CodeType | None = None
+        self.cuda_as_device = False
+        """Whether a hard-coded CUDA device is taken for the traced one."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -69,6 +72,9 @@ class Engine(TorchDispatchMode):
         with ExitStack() as stack:
             stack.enter_context(torch.no_grad())
             stack.enter_context(_lifting())
+            stack.enter_context(not_compiled())
+            if self.cuda_as_device:
+                stack.enter_context(CudaAsDevice(self.device, self._met_cuda))
             stack.enter_context(torch._C._AutoDispatchBelowAutograd())
             stack.enter_context(self.modules.watching())
             stack.enter_context(self)
@@ -112,6 +118,11 @@ class Engine(TorchDispatchMode):
         """The user's line that made the call being answered."""
         return from_stack(2, self._until)
 
+    def gap_here(self, reason: str) -> None:
+        """Note something that was not seen at the user's line being run."""
+        file, line = from_stack(1, self._until)
+        self.gap(f"{file}:{line}" if file else self.modules.current or "(the model)", reason)
+
     def gap(self, where: str, reason: str) -> None:
         """Note something that was not seen."""
         self.gaps[Gap(where, reason)] = None
@@ -119,10 +130,15 @@ class Engine(TorchDispatchMode):
     def _note_assumption(self, call: Call, assumption: Assumption) -> None:
         self._last_assumption = assumption
         if assumption.steers:
-            file, line = from_stack(1, self._until)
-            where = f"{file}:{line}" if file else self.modules.current or "(the model)"
             name = call.func.name()
-            self.gap(where, f"{name} reads a value that depends on data; {assumption.text} here")
+            self.gap_here(f"{name} reads a value that depends on data; {assumption.text} here")
+
+    def _met_cuda(self) -> None:
+        self.gap_here(f"names a CUDA device; traced as if it said {self.device.type!r}")
+
+    def note_read(self) -> None:
+        """Python reads values that the trace does not have (``tolist``)."""
+        self.gap_here("reads values that depend on data; they are taken to be 0 here")
 
     def took_assumption(self) -> bool:
         """Whether the last answer rested on an assumption; asking forgets it."""

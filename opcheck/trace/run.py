@@ -13,6 +13,7 @@ from opcheck.errors import TraceError
 from opcheck.model.trace import Gap, Kernel, Node, Trace, Use
 from opcheck.trace.caches import forget
 from opcheck.trace.device import prepare
+from opcheck.trace.eager import asks_for_cuda
 from opcheck.trace.engine import Engine
 from opcheck.trace.exact import Exact
 from opcheck.trace.leaf import Unseen
@@ -50,18 +51,15 @@ def trace_model(
     module = model if isinstance(model, nn.Module) else _Function(model)
     with _inference(module), swapped(module, device):
         progress("recording the operators")
-        tree, failure = _forward(module, args, kwargs, partial(Tree, device))
+        tree = _forward(module, args, kwargs, partial(Tree, device))
         kernels: dict[str, tuple[Kernel, ...]] = {}
         done: dict[frozenset[str], tuple[Kernel, ...]] = {}
         for target, registered in (exact or {}).items():
-            if failure is not None:
-                break
             if registered not in done:
                 progress(f"counting the kernels that {target} is asked for")
                 forget()
                 make = partial(Exact, device, registered, tree.leaves.learned)
-                run, missed = _forward(module, args, kwargs, make)
-                done[registered] = run.kernels if missed is None else ()
+                done[registered] = _forward(module, args, kwargs, make).kernels
             kernels[target] = done[registered]
     return _trace(tree, device_type, kernels)
 
@@ -96,20 +94,38 @@ def _forward(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     make: Callable[[ModuleStack], Any],
-) -> tuple[Any, Exception | None]:
+) -> Any:
     """Run once; where that fails, once more letting failing modules pass their input on."""
     fresh = _fresh(module)
     engine, error = _once(fresh, args, kwargs, make(ModuleStack(fresh)))
     if error is None:
-        return engine, None
+        return engine
     if _refused_at_once(engine, error):
         raise _inputs_refused(module, args, kwargs, error) from error
+    return _once_more(module, args, kwargs, make, error)
+
+
+def _once_more(
+    module: nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    make: Callable[[ModuleStack], Any],
+    error: Exception,
+) -> Any:
+    """Run as if CUDA were the device if that was the trouble, else past what fails."""
+    if asks_for_cuda(error):
+        fresh = _fresh(module)
+        engine = make(ModuleStack(fresh))
+        engine.cuda_as_device = True
+        engine, again = _once(fresh, args, kwargs, engine)
+        if again is None:
+            return engine
     fresh = _fresh(module)
     engine, again = _once(fresh, args, kwargs, make(ModuleStack(fresh, recover=True)))
     if again is not None:
         where = engine.modules.current or "(the model)"
         engine.gap(where, f"the run ended here: {reason_of(again)}")
-    return engine, error
+    return engine
 
 
 def _fresh(module: nn.Module) -> nn.Module:

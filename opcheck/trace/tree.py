@@ -14,6 +14,7 @@ from opcheck.trace.device import DeviceTensor, device_tensor
 from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, run_composite
 from opcheck.trace.engine import Engine
 from opcheck.trace.higher_order import branches
+from opcheck.trace.leaf import Unseen
 from opcheck.trace.modules import ModuleStack, reason_of
 from opcheck.trace.place import Site
 from opcheck.trace.signature import Call, named_arguments, to_value
@@ -91,7 +92,9 @@ class Tree(Engine):
         instead = self._expand(call, known, draft)
         try:
             result = self.leaves.run(call)
-        except Exception:  # Unseen, or a meta function that refuses what the composite takes
+        except Exception as error:  # Unseen, or meta refuses what the composite takes
+            if instead is None:
+                instead = self._guess(call, draft, error)
             if instead is None:
                 self._forget(call.key, index)
                 raise
@@ -100,6 +103,21 @@ class Tree(Engine):
         draft.outputs = _values(result)
         self._record(index)
         return result
+
+    def _guess(self, call: Call, draft: _Draft, error: Exception) -> Any:
+        """For an operator of which only the schema is known: results like its first tensor."""
+        returns = call.func._schema.returns
+        known = isinstance(error, Unseen) and call.tensors and draft.op.namespace != "aten"
+        if not known or any(str(r.type) != "Tensor" for r in returns):
+            return None
+        self.gap_here(
+            f"{draft.op} has no shape rule here; its result is taken to be like its input"
+        )
+        first = next((t for t in call.tensors if isinstance(t, DeviceTensor)), None)
+        if first is None:
+            return None
+        made = [device_tensor(first.spec, None, self.device) for _ in returns]
+        return made[0] if len(made) == 1 else made
 
     def _forget(self, key: tuple[Any, ...], index: int) -> None:
         """Drop a call that did not happen; later drafts may already refer to earlier ones."""

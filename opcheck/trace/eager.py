@@ -1,0 +1,72 @@
+"""A run as eager PyTorch: nothing compiled, and a hard-coded CUDA device taken for the traced one.
+
+Private torch API used here, checked on 2.13.0: ``torch.overrides.TorchFunctionMode`` (public), and
+``torch.compiler.set_stance`` where Dynamo is already loaded.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_map
+
+NEEDS_CUDA = ("not compiled with CUDA", "Found no NVIDIA driver", "No CUDA GPUs are available")
+"""What torch says where code asks for CUDA and there is none."""
+
+
+@contextmanager
+def not_compiled() -> Iterator[None]:
+    """Have ``torch.compile`` give back what it is given, and compiled modules run as written."""
+    original = torch.compile
+    torch.compile = _as_written
+    stance = torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else None
+    try:
+        if stance is None:
+            yield
+        else:
+            with stance:
+                yield
+    finally:
+        torch.compile = original
+
+
+def _as_written(model: Any = None, **options: Any) -> Any:
+    return model if model is not None else lambda function: function
+
+
+def asks_for_cuda(error: BaseException) -> bool:
+    """Whether a model failed only because it names a CUDA device."""
+    return any(text in str(error) for text in NEEDS_CUDA)
+
+
+class CudaAsDevice(TorchFunctionMode):
+    """Takes every ``cuda`` device for the traced one, as the vendors' transfer modules do."""
+
+    def __init__(self, device: torch.device, met: Callable[[], None]) -> None:
+        super().__init__()
+        self._device = device
+        self._met = met
+
+    def __torch_function__(
+        self,
+        func: Any,
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Replace devices among the arguments; ``.cuda()`` becomes ``.to(device)``."""
+        kwargs = dict(kwargs or {})
+        if func is torch.Tensor.cuda:
+            self._met()
+            return args[0].to(self._device)
+        return func(*tree_map(self._moved, args), **tree_map(self._moved, kwargs))
+
+    def _moved(self, value: Any) -> Any:
+        named = isinstance(value, str) and value.partition(":")[0] == "cuda"
+        if named or (isinstance(value, torch.device) and value.type == "cuda"):
+            self._met()
+            return self._device
+        return value
