@@ -13,8 +13,8 @@ def absent_from(matrix: SupportMatrix, op: OpName) -> str:
     torch = matrix.target.torch
     if number(torch) < number(first):
         return (
-            f"torch {torch} on the target does not have {op} yet (first in {first}), "
-            "so it takes this call apart in another way"
+            f"torch {torch} on the target does not have {op} yet (first in {first}): "
+            "there the same code takes another way"
         )
     if number(torch) > number(last):
         return f"torch {torch} on the target no longer has {op} (last in {last})"

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from opcheck.errors import OpcheckError
@@ -24,7 +25,9 @@ class ModuleStack:
     def __init__(self, model: nn.Module, recover: bool = False) -> None:
         self._paths: dict[int, str] = {}
         for path, module in model.named_modules(remove_duplicate=True):
-            self._paths[id(module)] = path
+            inside_script = path and isinstance(module, torch.jit.ScriptModule)
+            if not inside_script:  # the script's interpreter calls those, unseen
+                self._paths[id(module)] = path
         self._names = {path: pattern(path) for path in self._paths.values()}
         self._keep = model
         self._recover = recover
