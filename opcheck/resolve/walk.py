@@ -5,6 +5,7 @@ fallback, if a CPU kernel exists. Else nothing runs it. Then conditions may make
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from opcheck.model.matrix import Condition, Entry, SupportMatrix
 from opcheck.model.trace import Composite, Node
@@ -51,9 +52,14 @@ class Walk:
     def _decide(self, node: Node) -> Fate:
         plain = self._by_dispatcher(node)
         worst = plain
-        for bitten in self._bitten(node, plain):
-            if bitten.severity > worst.severity:
-                worst = bitten
+        for condition, text in self._bitten(node, plain):
+            if condition.verdict is Verdict.NATIVE and not plain.verdict.on_device:
+                plain = _remarked(plain, condition, text)
+                worst = plain if worst.severity == plain.severity else worst
+                continue
+            fate = _conditioned(node, plain, condition, text)
+            if fate.severity > worst.severity:
+                worst = fate
         return worst
 
     def _by_dispatcher(self, node: Node) -> Fate:
@@ -115,12 +121,11 @@ class Walk:
         on_cpu = self._matrix.extensions.get(op, node.cpu_kernel)
         evidence = fallback.evidence
         if fallback.to_cpu and on_cpu:
-            moved = sum(t.nbytes for _, t in node.tensors() if not t.host)
-            moved += sum(t.nbytes for t in node.output_tensors())
             text = f"{vendor} registers no kernel for {op}, so every call runs on the host CPU"
             return Fate(
-                Verdict.FALLBACK, codes.HOST_FALLBACK, text, evidence=evidence, fallback_bytes=moved
-            )
+                Verdict.FALLBACK, codes.HOST_FALLBACK, text,
+                evidence=evidence, fallback_bytes=_crossing(node),
+            )  # fmt: skip
         if fallback.to_cpu:
             text = f"{vendor} registers no kernel for {op}, and its host fallback has none either"
             code = codes.NO_KERNEL_ANYWHERE
@@ -130,28 +135,37 @@ class Walk:
         sure = Confidence.HIGH if node.op.namespace == "aten" else Confidence.MEDIUM
         return Fate(Verdict.UNSUPPORTED, code, text, sure, evidence)
 
-    def _bitten(self, node: Node, plain: Fate) -> Iterable[Fate]:
+    def _bitten(self, node: Node, plain: Fate) -> Iterable[tuple[Condition, str]]:
+        """Conditions that hold for the call, with their sentence."""
         for condition in self._matrix.conditions_for(str(node.op)):
             if plain.verdict is Verdict.FALLBACK and condition.confidence is not Confidence.HIGH:
                 continue  # it leaves the device anyway
             found = bites(condition, node)
             if found is not None:
-                yield self._conditioned(node, plain, condition, sentence(
-                    condition, found, self._matrix.target.chip
-                ))  # fmt: skip
+                yield condition, sentence(condition, found, self._matrix.target.chip)
 
-    def _conditioned(self, node: Node, plain: Fate, condition: Condition, text: str) -> Fate:
-        verdict = condition.verdict
-        if verdict is Verdict.NATIVE:
-            verdict = plain.verdict
-        moved = plain.fallback_bytes
-        if verdict is Verdict.FALLBACK and not moved:
-            moved = sum(t.nbytes for _, t in node.tensors())
-            moved += sum(t.nbytes for t in node.output_tensors())
-        return Fate(
-            verdict, condition.code, text, condition.confidence, condition.evidence,
-            plain.leaves, moved,
-        )  # fmt: skip
+
+def _remarked(plain: Fate, condition: Condition, text: str) -> Fate:
+    """An answer that stays as it is, with something to know about it."""
+    evidence = (*plain.evidence, *condition.evidence)
+    return replace(plain, text=f"{plain.text}; {text}", evidence=evidence)
+
+
+def _conditioned(node: Node, plain: Fate, condition: Condition, text: str) -> Fate:
+    verdict = condition.verdict if condition.verdict is not Verdict.NATIVE else plain.verdict
+    moved = plain.fallback_bytes
+    if verdict is Verdict.FALLBACK and not moved:
+        moved = _crossing(node)
+    return Fate(
+        verdict, condition.code, text, condition.confidence, condition.evidence,
+        plain.leaves, moved,
+    )  # fmt: skip
+
+
+def _crossing(node: Node) -> int:
+    """Bytes of the device tensors that one call on the host takes and gives."""
+    taken = sum(tensor.nbytes for _, tensor in node.tensors() if not tensor.host)
+    return taken + sum(tensor.nbytes for tensor in node.output_tensors())
 
 
 def _registered(op: str, entry: Entry) -> Fate:
