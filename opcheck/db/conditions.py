@@ -10,7 +10,9 @@ from opcheck.db.shapes import DTYPES
 from opcheck.db.spans import within
 from opcheck.model.matrix import Condition, Subject, Test
 from opcheck.model.target import Target
-from opcheck.model.verdict import Confidence, Method, Verdict
+from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
+
+_CODE = Method.REGISTERED
 
 
 def conditions_by_operator(
@@ -30,19 +32,26 @@ def conditions_by_operator(
     return LazyMapping(by_operator, lambda _, listed: tuple(make() for make in listed))
 
 
-def advisories(target: Target, vendor: Mapping[str, Any], *, paired: bool) -> tuple[Condition, ...]:
+def advisories(
+    target: Target, release: Mapping[str, Any], cited: Citations, *, paired: bool
+) -> tuple[Condition, ...]:
     """What holds for the whole target."""
+    about_chip = tuple(
+        _advisory(said["code"], said["text"], Confidence.HIGH, cited.all(said["at"], _CODE))
+        for said in release.get("advisories", ())
+        if target.chip in said["chips"]
+    )
     if paired:
-        return ()
-    cited = Citations(vendor["sources"])
-    text = (
-        f"the vendor's pairing table has no package of release {target.sdk} "
-        f"for torch {target.torch}"
-    )
+        return about_chip
+    text = f"the vendor pairs no package of release {target.sdk} with torch {target.torch}"
     evidence = cited.all(("pairing",), Method.DOCUMENTED)
-    return (
-        Condition("torch-not-paired", Verdict.NATIVE, text, Confidence.MEDIUM, evidence=evidence),
-    )
+    return (_advisory("torch-not-paired", text, Confidence.MEDIUM, evidence), *about_chip)
+
+
+def _advisory(
+    code: str, text: str, confidence: Confidence, evidence: tuple[Evidence, ...]
+) -> Condition:
+    return Condition(code, Verdict.NATIVE, text, confidence, evidence=evidence)
 
 
 def _applies(said: Mapping[str, Any], target: Target, release: Mapping[str, Any]) -> bool:

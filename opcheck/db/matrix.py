@@ -32,7 +32,7 @@ def build_matrix(
         fallback=_fallback(vendor),
         history=tables.history(),
         extensions=tables.extensions,
-        advisories=advisories(target, vendor.data, paired=paired),
+        advisories=advisories(target, release.data, cited, paired=paired),
         database_digest=sha256(digests).hexdigest()[:16],
         database_date=release.data["date"],
     )

@@ -49,6 +49,7 @@ _CONDITION = Record(
     },
     {"chips": _TEXTS, "torch": Text(), "tests": ListOf(_TEST)},
 )
+_ADVISORY = Record({"code": Text(), "text": Text(), "at": _TEXTS, "chips": _TEXTS})
 _ENTRY = Record({"at": Text(), "impl": _TEXTS}, {"keys": _TEXTS, "torch": Text()})
 _DOCUMENTED = Record(
     {"ops": _TEXTS, "argument": Text(), "chips": _TEXTS, "at": _TEXTS},
@@ -68,6 +69,7 @@ RELEASE = Record(
     {
         "not_aten": MapOf(_TEXTS),
         "documented": ListOf(_DOCUMENTED),
+        "advisories": ListOf(_ADVISORY),
         "conditions": ListOf(_CONDITION),
     },
 )

@@ -180,6 +180,17 @@ def test_marks_of_the_tables_are_about_their_chips(database: Database) -> None:
         assert found == expected
 
 
+def test_values(database: Database) -> None:
+    matrix = _matrix(database, "ascend-910b")
+    for op, argument, denied, allowed in (
+        ("aten::topk", "sorted", "False", "True"),
+        ("aten::kl_div", "log_target", "True", "False"),
+    ):
+        found = _about(matrix, op, argument, denied, Subject.VALUE)
+        assert [c.code for c in found] == ["value-not-supported"]
+        assert _about(matrix, op, argument, allowed, Subject.VALUE) == []
+
+
 def test_rank(database: Database) -> None:
     found = [
         test.maximum

@@ -2,7 +2,13 @@
 
 import pytest
 
-from opcheck.db.importers.ascend_notes import DtypeNote, Note, RankNote, read_notes
+from opcheck.db.importers.ascend_notes import (
+    DtypeNote,
+    Note,
+    RankNote,
+    ValueNote,
+    read_notes,
+)
 
 FLOATS = frozenset({"bfloat16", "float16", "float32"})
 ALL = frozenset[str]()
@@ -49,6 +55,8 @@ ALL = frozenset[str]()
         ("`input`仅支持1-8维", [RankNote("input", 8)]),
         ("输入最大支持6维", [RankNote("*", 6)]),
         ("不支持5维度及以上输入", [RankNote("*", 4)]),
+        ("当前`log_target`参数仅支持False", [ValueNote("log_target", "True")]),
+        ("不支持`sorted=False`场景", [ValueNote("sorted", "False")]),
     ],
 )
 def test_plain_statements(statement: str, expected: list[Note]) -> None:

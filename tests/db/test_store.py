@@ -104,6 +104,22 @@ def test_an_unpaired_torch_is_an_advisory(database: Database) -> None:
     assert "torch 2.8" in unpaired.advisories[0].text
 
 
+def test_advisories_are_about_their_chips(database: Database) -> None:
+    found = {
+        name: [a.code for a in database.matrix(database.resolve(TargetSpec(name))).advisories]
+        for name in database.names()
+    }
+    off, half = "inf-nan-mode-off", "float32-may-run-as-float16"
+    assert found == {
+        "ascend-310b": [off],
+        "ascend-310p": [half, off],
+        "ascend-910a": [half, off],
+        "ascend-910b": [],
+        "ascend-910c": [],
+        "ascend-950": [],
+    }
+
+
 def test_fallback_in_the_vendors_words(database: Database) -> None:
     fallback = database.matrix(database.resolve(TargetSpec("ascend-910b"))).fallback
     assert fallback.to_cpu

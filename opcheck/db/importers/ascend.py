@@ -7,7 +7,7 @@ from typing import Any
 
 from opcheck.db.importers import upstream, yamltext
 from opcheck.db.importers.ascend_chips import Socs
-from opcheck.db.importers.ascend_code import code_conditions, code_sources
+from opcheck.db.importers.ascend_code import code_advisories, code_conditions, code_sources
 from opcheck.db.importers.ascend_documented import Documented
 from opcheck.db.importers.ascend_entries import (
     DENSE,
@@ -36,6 +36,7 @@ _OPERATORS = """\
 overload: {at: source and line, impl: the vendor's kernel paths, keys: if not PrivateUse1 alone,
 torch: spans of versions, if not every one of the file}. A list where torch versions differ."""
 _NOT_ATEN = "Listed as official, but no overload of that torch: never registered under aten."
+_ADVISORIES = "What holds for chips as a whole, whatever runs on them."
 _CONDITIONS = """\
 Uses that fare otherwise than the lists suggest; ops "*" is every operator. All tests must bite."""
 _DOCUMENTED = """\
@@ -111,9 +112,9 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     lists = read_lists(folder, release)
     served = served_torch(lists.plugin, upstream.versions(upstream_folder))
     by_torch = {torch: registrations(lists, torch, upstream_folder) for torch in served}
-    listed = _listed(by_torch)
+    listed, socs = _listed(by_torch), read_socs(folder)
     documented = Documented(sources, release, listed, served[-1])
-    conditions = (*code_conditions(release, listed, read_socs(folder)), *documented.conditions())
+    conditions = (*code_conditions(release, listed, socs), *documented.conditions())
     used = _used(folder, release, lists) | documented.sources()
     yield f"# Operators that op-plugin {release} and torch_npu register. Written by"
     yield f"# `python -m opcheck.db.importers ascend SOURCES --release {release}`; do not edit."
@@ -126,8 +127,10 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     not_aten = {torch: filtered(lists, torch, upstream_folder) for torch in served}
     yield from yamltext.section("not_aten", not_aten, _NOT_ATEN)
     yield from yamltext.section("operators", merged(by_torch), _OPERATORS)
+    yield from yamltext.listing("advisories", code_advisories(release, socs), _ADVISORIES)
     yield from yamltext.listing("conditions", conditions, _CONDITIONS)
-    yield from yamltext.listing("documented", documented.dtypes(), _DOCUMENTED)
+    about = f"{_DOCUMENTED}\n{documented.figures()}"
+    yield from yamltext.listing("documented", documented.dtypes(), about)
 
 
 def _listed(by_torch: Mapping[str, Mapping[str, Kernel]]) -> dict[str, tuple[str, ...]]:

@@ -34,13 +34,28 @@ def code_conditions(
     release: str, listed: Mapping[str, tuple[str, ...]], socs: Socs
 ) -> Iterator[dict[str, Any]]:
     """Conditions of one release; ``listed`` gives each registered overload's kernel paths."""
-    for fact in _facts()["facts"]:
-        cited = fact.get("at") or _citation(fact["seen"], release)
-        if cited:
+    for fact, cited in _said(release):
+        if "advisory" not in fact:
             for chips, ops in _scope(fact, release, listed, socs).items():
                 yield _condition(fact, chips, ops, cited, release)
     if "950" in known(release):
         yield from _aclnn_only(listed)
+
+
+def code_advisories(release: str, socs: Socs) -> Iterator[dict[str, Any]]:
+    """What holds for chips as a whole in one release."""
+    for fact, cited in _said(release):
+        if "advisory" in fact:
+            chips = socs.where(fact["where"], release)
+            yield {"code": fact["code"], "text": fact["text"], "at": [cited], "chips": chips}
+
+
+def _said(release: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Facts that the code of one release states, and where."""
+    for fact in _facts()["facts"]:
+        cited = fact.get("at") or _citation(fact["seen"], release)
+        if cited:
+            yield fact, cited
 
 
 def _citation(seen: Mapping[str, Mapping[str, int]], release: str) -> str:

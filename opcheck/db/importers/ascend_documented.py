@@ -5,19 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.db.importers import upstream
-from opcheck.db.importers.ascend_chips import known
-from opcheck.db.importers.ascend_tables import (
-    EVERY,
-    Reading,
+from opcheck.db.importers.ascend_agreement import (
     Remark,
-    Table,
+    denied_values,
     limited_rank,
     not_running,
     on_host,
-    read_table,
     restrictions,
-    tables_of,
 )
+from opcheck.db.importers.ascend_chips import known
+from opcheck.db.importers.ascend_tables import EVERY, Reading, Table, read_table, tables_of
 from opcheck.db.importers.sources import source_files
 from opcheck.db.shapes import DTYPES
 
@@ -56,6 +53,15 @@ class Documented:
             found[table.id] = source
         return found
 
+    def figures(self) -> str:
+        """How much of each table was understood, one line a table."""
+        return "\n".join(
+            f"{table.id}: {reading.apis} APIs, {reading.mapped} of them call known overloads, "
+            f"{reading.with_dtypes} of those with dtypes;\n"
+            f"  {reading.not_understood} statements with a dtype in them were not understood."
+            for table, reading in self.readings.items()
+        )
+
     def dtypes(self) -> Iterator[dict[str, Any]]:
         """Lines of the section ``documented``."""
         for said in restrictions(self.readings, self.chips):
@@ -76,7 +82,7 @@ class Documented:
 
     def conditions(self) -> Iterator[dict[str, Any]]:
         """Lines of the section ``conditions``."""
-        for remark in not_running(self.readings, self.chips):
+        for remark in not_running(self.readings):
             text = "the vendor's table marks this operator as not supported on {chip}"
             ops = tuple(op for op in remark.ops if op in self._listed)
             yield from self._condition(remark, ops, "not-supported-on-chip", "unsupported", text)
@@ -86,6 +92,12 @@ class Documented:
             ops = self._on_device(remark.ops)
             text = f"{text}{remark.maximum}"
             for line in self._condition(remark, ops, "rank-not-supported", "unsupported", text):
+                yield {**line, "tests": [test]}
+        for remark in denied_values(self.readings, self.chips):
+            test = {"subject": "value", "argument": remark.argument, "one_of": [remark.denied]}
+            text = "the vendor's table does not allow {argument}={actual}"
+            ops = self._on_device(remark.ops)
+            for line in self._condition(remark, ops, "value-not-supported", "unsupported", text):
                 yield {**line, "tests": [test]}
         for remark in on_host(self.readings, self.chips):
             text = "the vendor's table says that this operator may fall back to the CPU"

@@ -46,6 +46,8 @@ _EXTRA = re.compile(rf"(?P<chip>.+)额外支持(?P<allowed>{_LIST})")
 _CHIP = re.compile(r"(?P<chips>[^：]+)：(?P<text>.+)")
 _RANK_RANGE = re.compile(rf"(?:`?(?P<name>{_NAME})`?)?[仅只]?支持\d-(?P<high>\d)维.*", re.ASCII)
 _RANK_MOST = re.compile(r"输入最大支持(?P<high>\d)维")
+_ONLY_VALUE = re.compile(rf"当前`?(?P<name>{_NAME})`?参数仅支持(?P<value>True|False)", re.ASCII)
+_DENIED_VALUE = re.compile(rf"不支持`?(?P<name>{_NAME})=(?P<value>True|False)`?场景", re.ASCII)
 _RANK_BELOW = re.compile(r"不支持(?P<above>\d)维度及以上输入")
 
 
@@ -70,7 +72,16 @@ class RankNote:
     maximum: int
 
 
-Note = DtypeNote | RankNote
+@dataclass(frozen=True, slots=True)
+class ValueNote:
+    """A truth value that an argument may not have."""
+
+    argument: str
+    denied: str
+    """``True`` or ``False``."""
+
+
+Note = DtypeNote | RankNote | ValueNote
 
 
 def read_notes(statements: Iterable[str]) -> Iterator[Note]:
@@ -80,6 +91,7 @@ def read_notes(statements: Iterable[str]) -> Iterator[Note]:
         yield from _dtypes(text, chips)
         if not chips:
             yield from _rank(text)
+            yield from _value(text)
 
 
 def mentions_dtype(statement: str) -> bool:
@@ -124,3 +136,10 @@ def _rank(text: str) -> Iterator[RankNote]:
         yield RankNote("*", int(match["high"]))
     elif match := _RANK_BELOW.fullmatch(text):
         yield RankNote("*", int(match["above"]) - 1)
+
+
+def _value(text: str) -> Iterator[ValueNote]:
+    if match := _ONLY_VALUE.fullmatch(text):
+        yield ValueNote(match["name"], "False" if match["value"] == "True" else "True")
+    elif match := _DENIED_VALUE.fullmatch(text):
+        yield ValueNote(match["name"], match["value"])

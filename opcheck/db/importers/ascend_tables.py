@@ -1,18 +1,26 @@
-"""Ascend's native-API tables by overload: dtypes that a use may have, on each chip.
+"""Ascend's native-API tables by overload: what each table says of the overloads its APIs call.
 
 What several APIs say of one overload is joined in favour of the user: a dtype counts as left out
 only where no API that calls the overload lists it, and an API documented without a list lists all.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from opcheck.db.importers import ascend_documents as documents
 from opcheck.db.importers.ascend_apis import argument, overloads
 from opcheck.db.importers.ascend_documents import Api
-from opcheck.db.importers.ascend_notes import ON_HOST, DtypeNote, Note, RankNote, read_notes
+from opcheck.db.importers.ascend_notes import (
+    ON_HOST,
+    DtypeNote,
+    Note,
+    RankNote,
+    ValueNote,
+    mentions_dtype,
+    read_notes,
+)
 from opcheck.db.importers.upstream import Function
 from opcheck.db.versions import version_key
 from opcheck.model.trace import DTYPE_BYTES
@@ -23,7 +31,7 @@ _OLD = ("310b", "310p", "910a")
 _FILLS = re.compile(r"empty|zeros|ones|full|new_\w+|\w+_like")
 """Operators that make a tensor and read none: the tables list what was tried."""
 
-_OF_FIXED_RANK = re.compile(r"[123]d$")
+OF_FIXED_RANK = re.compile(r"[123]d$")
 """Operators that take one rank anyway, so that a limit on it says nothing."""
 _METADATA = re.compile(r"(detach|requires_grad|resize_as|set|squeeze|t|transpose|unsqueeze)_")
 """In-place forms that change no element."""
@@ -71,6 +79,8 @@ class Reading:
     mentioned: set[str] = field(default_factory=set)
     maximum: dict[str, tuple[str, int, str]] = field(default_factory=dict)
     """Overload -> argument, most dimensions, where that stands."""
+    denied: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    """Overload -> argument, the truth value it may not have, where that stands."""
     on_host: dict[str, str] = field(default_factory=dict)
     """Overload -> where it is said that it may run on the host."""
     off: dict[str, dict[str, bool]] = field(default_factory=dict)
@@ -79,6 +89,8 @@ class Reading:
     apis: int = 0
     mapped: int = 0
     with_dtypes: int = 0
+    not_understood: int = 0
+    """Statements with a dtype in them that are of no known form, so say nothing here."""
 
 
 def tables_of(release: str) -> dict[Table, tuple[str, ...]]:
@@ -103,6 +115,9 @@ def read_table(sources: Path, table: Table, chips: Iterable[str]) -> Reading:
         reading.apis += 1
         reading.mapped += bool(called)
         reading.with_dtypes += bool(called) and any(isinstance(n, DtypeNote) for n in notes)
+        reading.not_understood += sum(
+            mentions_dtype(text) and not any(read_notes([text])) for text in api.notes
+        )
         for function in called:
             _take(reading, table, api, function, notes, tuple(chips))
     return reading
@@ -136,6 +151,8 @@ def _take(
     for note in notes:
         if isinstance(note, RankNote) and (target := _ranked(function, note)):
             reading.maximum.setdefault(op, (target, note.maximum, at))
+        if isinstance(note, ValueNote) and note.argument in function.flags:
+            reading.denied.setdefault(op, (note.argument, note.denied, at))
     if not _computes(function):
         return
     if ON_HOST in api.notes:
@@ -180,121 +197,3 @@ def _allowed(notes: Iterable[DtypeNote], chip: str) -> frozenset[str]:
     lists = [note.dtypes for note in here if note.allowed]
     denied = frozenset[str]().union(*(note.dtypes for note in here if not note.allowed))
     return (frozenset[str]().union(*lists) if lists else EVERY) - denied
-
-
-@dataclass(frozen=True, slots=True)
-class Restriction:
-    """Overloads of one operator whose argument may not have every dtype on some chips."""
-
-    ops: tuple[str, ...]
-    argument: str
-    chips: tuple[str, ...]
-    dtypes: frozenset[str]
-    at: tuple[str, ...]
-
-
-def restrictions(
-    readings: Mapping[Table, Reading], chips: Mapping[Table, tuple[str, ...]]
-) -> Iterator[Restriction]:
-    """Every restriction that the tables agree on, sorted by operator."""
-    groups: dict[tuple[str, str], set[str]] = {}
-    for reading in readings.values():
-        for op, name in reading.arguments:
-            groups.setdefault((_operator(op), name), set()).add(op)
-    for (_, name), ops in sorted(groups.items()):
-        lists = {table: _joined(reading, ops, name) for table, reading in readings.items()}
-        alike: dict[tuple[frozenset[str], tuple[Table, ...]], dict[str, tuple[str, ...]]] = {}
-        for chip in sorted({chip for asked in chips.values() for chip in asked}):
-            bound = tuple(op for op in sorted(ops) if _is_bound(readings, op, name, chip))
-            here = tuple(table for table in readings if chip in lists[table])
-            dtypes = frozenset[str]().union(*(lists[table][chip] for table in here))
-            if bound and here and dtypes != EVERY:
-                alike.setdefault((dtypes, here), {})[chip] = bound
-        for (dtypes, here), by_chip in alike.items():
-            at = {a for t in here for op in ops for a in _at(readings[t], op, name)}
-            for bound in sorted(set(by_chip.values())):
-                same = tuple(chip for chip, its in by_chip.items() if its == bound)
-                yield Restriction(bound, name, same, dtypes, tuple(sorted(at, key=place)))
-
-
-def _operator(op: str) -> str:
-    """Name without overload, and without the underscore of the in-place form."""
-    return op.partition(".")[0].rstrip("_")
-
-
-def _is_bound(readings: Mapping[Table, Reading], op: str, name: str, chip: str) -> bool:
-    """Whether some API of this very overload, and none without a list, speaks of a chip."""
-    said = [r.arguments[op, name].dtypes for r in readings.values() if (op, name) in r.arguments]
-    here = [dtypes[chip] for dtypes in said if chip in dtypes]
-    return bool(here) and EVERY not in here
-
-
-def _joined(reading: Reading, ops: Iterable[str], name: str) -> dict[str, frozenset[str]]:
-    """Chip -> dtypes that a list of any form of the operator has."""
-    joined: dict[str, frozenset[str]] = {}
-    for op in ops:
-        said = reading.arguments.get((op, name), Said())
-        for chip, dtypes in said.dtypes.items():
-            if dtypes != EVERY:
-                joined[chip] = joined.get(chip, frozenset()) | dtypes
-    return joined
-
-
-def _at(reading: Reading, op: str, name: str) -> list[str]:
-    return reading.arguments.get((op, name), Said()).at
-
-
-def place(at: str) -> tuple[str, str, int]:
-    """Sort key of a citation: table, file, line."""
-    table, file, line = (*at.split(":"), "", "0")[:3]
-    return table, file, int(line)
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something that a table says of overloads as a whole."""
-
-    ops: tuple[str, ...]
-    chips: tuple[str, ...]
-    at: str
-    argument: str = ""
-    maximum: int = 0
-
-
-def not_running(
-    readings: Mapping[Table, Reading], chips: Mapping[Table, tuple[str, ...]]
-) -> Iterator[Remark]:
-    """Overloads whose every API is marked, in every table, as not running on some chips."""
-    groups: dict[str, set[str]] = {}
-    for reading in readings.values():
-        for op in reading.off:
-            groups.setdefault(_operator(op), set()).add(op)
-    for _, ops in sorted(groups.items()):
-        said = [r.off[op] for r in readings.values() for op in ops if op in r.off]
-        every = sorted({chip for marks in said for chip in marks})
-        off = tuple(c for c in every if all(marks[c] for marks in said if c in marks))
-        if off:
-            at = [r.marked_at[op] for r in readings.values() for op in ops if op in r.marked_at]
-            yield Remark(tuple(sorted(ops)), off, max(at, key=place))
-
-
-def on_host(
-    readings: Mapping[Table, Reading], chips: Mapping[Table, tuple[str, ...]]
-) -> Iterator[Remark]:
-    """Overloads that a table says may run on the host."""
-    for op in sorted({op for reading in readings.values() for op in reading.on_host}):
-        saying = {table: r.on_host[op] for table, r in readings.items() if op in r.on_host}
-        here = sorted({chip for table in saying for chip in chips[table]})
-        yield Remark((op,), tuple(here), max(saying.values(), key=place))
-
-
-def limited_rank(
-    readings: Mapping[Table, Reading], chips: Mapping[Table, tuple[str, ...]]
-) -> Iterator[Remark]:
-    """Overloads with a documented limit on the number of dimensions."""
-    limited = {op for reading in readings.values() for op in reading.maximum}
-    for op in sorted(op for op in limited if not _OF_FIXED_RANK.search(_operator(op))):
-        saying = {table: r.maximum[op] for table, r in readings.items() if op in r.maximum}
-        here = sorted({chip for table in saying for chip in chips[table]})
-        name, most, at = max(saying.values(), key=lambda said: (said[1], place(said[2])))
-        yield Remark((op,), tuple(here), at, name, most)

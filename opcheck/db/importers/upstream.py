@@ -38,6 +38,8 @@ class Function:
     """``function``, ``method``."""
     cpu: str = ""
     """Name of the CPU kernel, if the declaration names one."""
+    flags: frozenset[str] = frozenset()
+    """Names of the ``bool`` arguments."""
     takes_dtype: bool = False
     """Has a ``dtype`` argument."""
     gives_tensor: bool = True
@@ -93,6 +95,7 @@ def _function(item: Mapping[str, Any]) -> Function:
         module=item.get("python_module", ""),
         variants=frozenset(v.strip() for v in item.get("variants", "function").split(",")),
         cpu=dispatch.get("CPU", ""),
+        flags=frozenset(re.findall(r"\bbool (\w+)", match["arguments"])),
         takes_dtype="ScalarType? dtype" in match["arguments"],
         gives_tensor="Tensor" in match["returns"],
     )

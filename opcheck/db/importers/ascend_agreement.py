@@ -1,0 +1,145 @@
+"""What Ascend's native-API tables agree on, by overload and chip.
+
+A dtype counts as left out only where no table lists it for any form of the operator; a mark counts
+only where every API in every table bears it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from opcheck.db.importers.ascend_tables import EVERY, OF_FIXED_RANK, Reading, Said, Table
+
+Chips = Mapping[Table, tuple[str, ...]]
+"""Table -> chips that it is asked about."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """Overloads of one operator whose argument may not have every dtype on some chips."""
+
+    ops: tuple[str, ...]
+    argument: str
+    chips: tuple[str, ...]
+    dtypes: frozenset[str]
+    at: tuple[str, ...]
+
+
+def restrictions(readings: Mapping[Table, Reading], chips: Chips) -> Iterator[Restriction]:
+    """Every restriction that the tables agree on, sorted by operator."""
+    groups: dict[tuple[str, str], set[str]] = {}
+    for reading in readings.values():
+        for op, name in reading.arguments:
+            groups.setdefault((_operator(op), name), set()).add(op)
+    for (_, name), ops in sorted(groups.items()):
+        lists = {table: _joined(reading, ops, name) for table, reading in readings.items()}
+        alike: dict[tuple[frozenset[str], tuple[Table, ...]], dict[str, tuple[str, ...]]] = {}
+        for chip in sorted({chip for asked in chips.values() for chip in asked}):
+            bound = tuple(op for op in sorted(ops) if _is_bound(readings, op, name, chip))
+            here = tuple(table for table in readings if chip in lists[table])
+            dtypes = frozenset[str]().union(*(lists[table][chip] for table in here))
+            if bound and here and dtypes != EVERY:
+                alike.setdefault((dtypes, here), {})[chip] = bound
+        for (dtypes, here), by_chip in alike.items():
+            at = {a for t in here for op in ops for a in _at(readings[t], op, name)}
+            for bound in sorted(set(by_chip.values())):
+                same = tuple(chip for chip, its in by_chip.items() if its == bound)
+                yield Restriction(bound, name, same, dtypes, tuple(sorted(at, key=place)))
+
+
+def _operator(op: str) -> str:
+    """Name without overload, and without the underscore of the in-place form."""
+    return op.partition(".")[0].rstrip("_")
+
+
+def _is_bound(readings: Mapping[Table, Reading], op: str, name: str, chip: str) -> bool:
+    """Whether some API of this very overload, and none without a list, speaks of a chip."""
+    said = [r.arguments[op, name].dtypes for r in readings.values() if (op, name) in r.arguments]
+    here = [dtypes[chip] for dtypes in said if chip in dtypes]
+    return bool(here) and EVERY not in here
+
+
+def _joined(reading: Reading, ops: Iterable[str], name: str) -> dict[str, frozenset[str]]:
+    """Chip -> dtypes that a list of any form of the operator has."""
+    joined: dict[str, frozenset[str]] = {}
+    for op in ops:
+        said = reading.arguments.get((op, name), Said())
+        for chip, dtypes in said.dtypes.items():
+            if dtypes != EVERY:
+                joined[chip] = joined.get(chip, frozenset()) | dtypes
+    return joined
+
+
+def _at(reading: Reading, op: str, name: str) -> list[str]:
+    return reading.arguments.get((op, name), Said()).at
+
+
+def place(at: str) -> tuple[str, str, int]:
+    """Sort key of a citation: table, file, line."""
+    table, file, line = (*at.split(":"), "", "0")[:3]
+    return table, file, int(line)
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that a table says of overloads, on the chips that it is about."""
+
+    ops: tuple[str, ...]
+    chips: tuple[str, ...]
+    at: str
+    argument: str = ""
+    maximum: int = 0
+    denied: str = ""
+
+
+def not_running(readings: Mapping[Table, Reading]) -> Iterator[Remark]:
+    """Overloads whose every API is marked, in every table, as not running on some chips."""
+    groups: dict[str, set[str]] = {}
+    for reading in readings.values():
+        for op in reading.off:
+            groups.setdefault(_operator(op), set()).add(op)
+    for _, ops in sorted(groups.items()):
+        said = [r.off[op] for r in readings.values() for op in ops if op in r.off]
+        every = sorted({chip for marks in said for chip in marks})
+        off = tuple(c for c in every if all(marks[c] for marks in said if c in marks))
+        if off:
+            at = [r.marked_at[op] for r in readings.values() for op in ops if op in r.marked_at]
+            yield Remark(tuple(sorted(ops)), off, max(at, key=place))
+
+
+def on_host(readings: Mapping[Table, Reading], chips: Chips) -> Iterator[Remark]:
+    """Overloads that a table says may run on the host."""
+    said = {table: reading.on_host for table, reading in readings.items()}
+    for op, here, places in _by_operator(said, chips):
+        yield Remark((op,), here, max(places, key=place))
+
+
+def limited_rank(readings: Mapping[Table, Reading], chips: Chips) -> Iterator[Remark]:
+    """Overloads with a documented limit on the number of dimensions."""
+    said = {table: reading.maximum for table, reading in readings.items()}
+    for op, here, limits in _by_operator(said, chips):
+        name, most, at = max(limits, key=lambda limit: (limit[1], place(limit[2])))
+        if not OF_FIXED_RANK.search(_operator(op)):
+            yield Remark((op,), here, at, name, most)
+
+
+def denied_values(readings: Mapping[Table, Reading], chips: Chips) -> Iterator[Remark]:
+    """Overloads with a flag that may not have one of its values."""
+    said = {table: reading.denied for table, reading in readings.items()}
+    for op, here, values in _by_operator(said, chips):
+        name, value, at = max(values, key=lambda value: place(value[2]))
+        yield Remark((op,), here, at, name, denied=value)
+
+
+def _by_operator(
+    said: Mapping[Table, Mapping[str, T]], chips: Chips
+) -> Iterator[tuple[str, tuple[str, ...], list[T]]]:
+    """Overload, chips, and what the tables asked about just those chips say of it."""
+    for op in sorted({op for by_op in said.values() for op in by_op}):
+        found: dict[tuple[str, ...], list[T]] = {}
+        for table, by_op in said.items():
+            if op in by_op:
+                found.setdefault(chips[table], []).append(by_op[op])
+        for here, sayings in sorted(found.items()):
+            yield op, here, sayings
