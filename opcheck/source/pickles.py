@@ -20,6 +20,8 @@ _WEIGHT_MODULES = frozenset(
 """Modules whose names are met in files that hold tensors, numbers and dicts alone."""
 _PLAIN = frozenset(("set", "frozenset", "dict", "list", "tuple", "int", "float", "bytearray"))
 _STORAGE_WORDS = frozenset(("storage", "cpu", "cuda", "little", "big", "latin1"))
+_AFTER_KEYS = "_metadata"
+"""The attribute that a state_dict stores after its items."""
 _KEPT = 8
 _LEGACY_MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 _LEGACY_PREAMBLE = 3
@@ -42,13 +44,16 @@ def read_pickle(data: bytes) -> PickleContents:
     """List what unpickling ``data`` would build."""
     classes: dict[str, None] = {}
     keys: dict[str, None] = {}
-    damage = ""
+    damage, full = "", False
     try:
         for kind, text in _names(data):
             if kind == "class":
                 classes.setdefault(text)
-            elif len(keys) < _KEPT and _may_be_key(text):
+            elif text == _AFTER_KEYS:
+                full = True
+            elif not full and _may_be_key(text):
                 keys.setdefault(text)
+                full = len(keys) == _KEPT
     except Exception as error:  # pickletools raises many kinds for bytes that are no pickle
         damage = str(error) or type(error).__name__
     foreign = [name for name in classes if not _is_weight(name)]

@@ -1,6 +1,7 @@
 """What kind of model file something is, told from its bytes; no torch, nothing executed."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
@@ -12,6 +13,7 @@ from opcheck.source.pickles import PickleContents, read_pickle
 
 _ZIP_MAGIC = b"PK\x03\x04"
 _HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
+_SHOWN = 3
 _MAX_PICKLE = 256 * 2**20
 """Bytes of a pickle that are looked at; the tensors lie outside it."""
 _MAX_HEADER = 100 * 2**20  # the limit of the safetensors format itself
@@ -121,17 +123,17 @@ def _archive(path: Path) -> Sniffed:
         pickle = next((name for name in names if name.partition("/")[2] == "data.pkl"), None)
         if pickle is not None:
             return _pickle(read_pickle(archive.read(pickle, _MAX_PICKLE)), "a pickle")
-    listed = ", ".join(sorted(names)[:3]) or "nothing"
+    listed = _few(sorted(names)) or "nothing"
     return Sniffed(Form.OTHER, f"a zip archive without a model (it holds {listed})")
 
 
 def _pickle(contents: PickleContents, what: str) -> Sniffed:
-    keys = ", ".join(contents.keys[:3])
+    keys = _few(contents.keys)
     if contents.damage:
         return Sniffed(Form.OTHER, f"{what} that is damaged: {contents.damage}")
     if not contents.classes:
-        return Sniffed(Form.WEIGHTS, f"a state_dict ({keys}, …)" if keys else "bare tensors")
-    return Sniffed(Form.PICKLED, f"{what} that builds {', '.join(contents.classes[:3])}")
+        return Sniffed(Form.WEIGHTS, f"a state_dict ({keys})" if keys else "bare tensors")
+    return Sniffed(Form.PICKLED, f"{what} that builds {_few(contents.classes)}")
 
 
 def _safetensors(path: Path, size: int) -> Sniffed:
@@ -141,5 +143,10 @@ def _safetensors(path: Path, size: int) -> Sniffed:
             header = json.loads(stream.read(size))
         except ValueError:  # also a text that is not UTF-8
             return Sniffed(Form.OTHER, "a safetensors file with a damaged header")
-    keys = ", ".join(sorted(key for key in header if key != "__metadata__")[:3])
-    return Sniffed(Form.WEIGHTS, f"safetensors ({keys}, …)")
+    keys = sorted(key for key in header if key != "__metadata__")
+    return Sniffed(Form.WEIGHTS, f"safetensors ({_few(keys)})")
+
+
+def _few(names: Sequence[str]) -> str:
+    """The first names, and a mark where there are more."""
+    return ", ".join([*names[:_SHOWN], *(["…"] if len(names) > _SHOWN else [])])

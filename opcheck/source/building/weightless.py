@@ -21,7 +21,7 @@ LARGE_INTEGERS = 2**20
 _aten = torch.ops.aten
 _META = torch.device("meta")
 _SIZED = frozenset(
-    (_aten.empty.memory_format, _aten.zeros.default, _aten.ones.default, _aten.full.default,
+    (_aten.empty.memory_format, _aten.zeros.default, _aten.ones.default,
      _aten.rand.default, _aten.randn.default)
 )  # fmt: skip
 """Factories whose first argument is the size: asked without a trial on meta."""

@@ -1,0 +1,28 @@
+"""A live module is traced on a copy."""
+
+import torch
+from torch import nn
+
+from opcheck.source.live import load_live
+
+
+def test_the_module_is_left_as_it_is() -> None:
+    module = nn.Sequential(nn.Linear(300, 300), nn.Dropout()).train()
+    image = torch.rand(400, 300)
+    loaded = load_live(module, image)
+    copied = loaded.module
+    assert isinstance(copied, nn.Sequential)
+    assert (module.training, copied.training) == (True, False)
+    assert (module[0].weight.is_meta, copied[0].weight.is_meta) == (False, True)
+    assert loaded.args[0].is_meta
+    assert (loaded.kind, loaded.digest, loaded.notes) == ("live", "", ())
+
+
+def test_inputs_come_in_every_form_or_are_told() -> None:
+    module = nn.Linear(3, 4)
+    x = torch.ones(2, 3)
+    assert load_live(module, (x,)).args == (x,)
+    assert load_live(module, {"input": x}).kwargs == {"input": x}
+    assert load_live(module, None).notes == (
+        "no inputs given: 1x3:float32, as the module (Linear) wants",
+    )

@@ -1,0 +1,196 @@
+"""Whatever the user's code does to its process, the caller gets a result or one clear error."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opcheck.errors import OpcheckError, SourceError, TraceError, UsageError
+from opcheck.isolate import Work, check, run, total_memory
+from opcheck.model.work import WorkRequest
+
+pytestmark = pytest.mark.slow  # each test starts a process that imports torch
+
+NET = """
+import os, sys, time
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, act=None):
+        super().__init__()
+        self.layer = nn.Linear(3, 4)
+        self.act = act
+
+    def forward(self, x):
+        x = self.layer(x)
+        if self.act: self.act()
+        return x
+
+def hangs():
+    while True: time.sleep(0.1)
+
+def allocates():
+    kept = []
+    while True: kept.append(bytearray(50_000_000))
+
+def leaves(): sys.exit(3)
+def ends(): os._exit(0)
+def crashes(): __import__("ctypes").string_at(0)
+def is_killed(): os.kill(os.getpid(), 9)
+def forks():
+    if os.fork() == 0: time.sleep(60)
+    os._exit(1)
+def fails(): raise ValueError("no such thing")
+def asks(): input()
+def good(): return Net()
+def speaks():
+    print("printed")
+    print("warned", file=sys.stderr)
+    os.write(1, b'{"result": {}}\\n')
+    return Net()
+def hangs_later(): return Net(hangs), torch.ones(1, 3)
+def allocates_later(): return Net(allocates), torch.ones(1, 3)
+def leaves_later(): return Net(leaves), torch.ones(1, 3)
+"""
+
+
+def line_of(text: str) -> int:
+    return next(n for n, line in enumerate(NET.splitlines(), 1) if text in line)
+
+
+@pytest.fixture
+def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("net.py").write_text(NET)
+    return "net.py"
+
+
+def request(source: str, **options: Any) -> WorkRequest:
+    return WorkRequest(source, "npu", **options)
+
+
+def failure(source: str, **limits: Any) -> OpcheckError:
+    with pytest.raises(OpcheckError) as caught:
+        run(request(source), **limits)
+    return caught.value
+
+
+def test_a_model_is_loaded_and_traced(net: str) -> None:
+    said: list[str] = []
+    result = run(request(f"{net}:good"), progress=said.append)
+    assert (result.kind, result.trace.device_type) == ("python", "npu")
+    assert [str(result.trace.nodes[use.node].op) for use in result.trace.uses] == ["aten::linear"]
+    assert result.notes == ("no inputs given: 1x3:float32, as layer (Linear) wants",)
+    assert said[:2] == ["loading net.py:good", "tracing"]
+
+
+def test_the_users_inputs_arrive(net: str) -> None:
+    result = run(request(f"{net}:good", inputs=("x=7x3",)))
+    (_, first), *_ = result.trace.nodes[result.trace.uses[0].node].tensors()
+    assert first.shape == (7, 3)
+
+
+def test_what_the_model_prints_is_no_message(net: str) -> None:
+    said: list[str] = []
+    result = run(request(f"{net}:speaks"), output=said.append)
+    assert result.trace.calls == 1
+    assert sorted(said) == ["printed", "warned", '{"result": {}}']
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "message"),
+    [
+        ("fails", SourceError,
+         "fails() of net.py raised ValueError: no such thing (at net.py:{fails})"),
+        ("asks", SourceError,
+         "asks() of net.py raised EOFError: EOF when reading a line (at net.py:{asks})"),
+        ("leaves", SourceError,
+         "leaves() of net.py ends the process: SystemExit(3) (at net.py:{leaves})"),
+        ("ends", SourceError,
+         "the model's code ended the process with exit code 0 while loading net.py:ends"),
+        ("forks", SourceError,
+         "the model's code ended the process with exit code 1 while loading net.py:forks"),
+        ("crashes", SourceError, "the model's process was ended by SIGSEGV while loading "
+         "net.py:crashes (at net.py:{crashes})"),
+        ("is_killed", SourceError,
+         "the model's process was ended by SIGKILL while loading net.py:is_killed"),
+        ("leaves_later", TraceError,
+         "the model's code ends the process (SystemExit(3)) while recording the operators"),
+    ],
+)  # fmt: skip
+def test_what_the_code_does_is_one_error(
+    net: str, name: str, kind: type[OpcheckError], message: str
+) -> None:
+    error = failure(f"{net}:{name}")
+    lines = {key: line_of(f"def {key}()") for key in ("fails", "asks", "leaves", "crashes")}
+    assert (type(error), error.message) == (kind, message.format(**lines))
+    assert error.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "doing"),
+    [
+        ("hangs", SourceError, "loading net.py:hangs"),
+        ("hangs_later", TraceError, "recording the operators"),
+    ],
+)
+def test_time_runs_out(net: str, name: str, kind: type[OpcheckError], doing: str) -> None:
+    started = time.monotonic()
+    error = failure(f"{net}:{name}", timeout=6)
+    where = f"(at net.py:{line_of('time.sleep(0.1)')})"
+    assert (type(error), error.message) == (kind, f"no answer within 6 s while {doing} {where}")
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what is allocated")
+@pytest.mark.parametrize(
+    ("name", "kind", "doing"),
+    [
+        ("allocates", SourceError, "loading net.py:allocates"),
+        ("allocates_later", TraceError, "recording the operators"),
+    ],
+)
+def test_memory_runs_out(net: str, name: str, kind: type[OpcheckError], doing: str) -> None:
+    error = failure(f"{net}:{name}", memory=1)
+    message = f"the model's code needs more memory than the 1.0 GiB that it may use while {doing}"
+    assert (type(error), error.message) == (kind, message)
+    assert "--memory" in error.hint
+
+
+def test_leaving_early_ends_the_process(net: str) -> None:
+    with Work(request(f"{net}:hangs")) as work:
+        process = work._process
+        assert process.poll() is None
+    assert process.poll() is not None
+
+
+def test_bad_requests_start_no_process(net: str) -> None:
+    started = time.monotonic()
+    with pytest.raises(UsageError):
+        check(request(f"{net}:good", inputs=("x=1,3",)))
+    with pytest.raises(SourceError):
+        run(request("absent.py:good"))
+    with pytest.raises(UsageError):
+        run(request("what"))
+    assert time.monotonic() - started < 0.5
+
+
+def test_the_parent_never_imports_torch(net: str) -> None:
+    code = (
+        "import sys\n"
+        "from opcheck.isolate import run\n"
+        "from opcheck.model.work import WorkRequest\n"
+        "calls = run(WorkRequest(sys.argv[1], 'npu')).trace.calls\n"
+        "print(calls, 'torch' in sys.modules)\n"
+    )
+    command = [sys.executable, "-c", code, f"{net}:good"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("1 False\n", "")
+
+
+def test_memory_of_the_machine_is_known() -> None:
+    assert total_memory() > 2**28
