@@ -1,0 +1,87 @@
+"""Figures of calls within one process that has torch loaded; prints them as JSON."""
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from benchmarks import models
+from benchmarks.measure import Figure, in_turn, median_seconds, timed
+from opcheck.db.store import Database
+from opcheck.model.trace import Trace
+from opcheck.resolve.findings import resolve
+from opcheck.trace import trace_model
+
+MANY = 20
+
+
+def large_forward() -> Iterator[Figure]:
+    """The same model within one process: bare, traced, exported."""
+    model, ids = models.llama_on_meta()
+    trace = partial(trace_model, model, (ids,), {}, device_type="npu")
+    with torch.no_grad():
+        model(ids)
+        trace()
+        costs = in_turn(
+            {"bare": partial(timed, partial(model, ids)), "traced": partial(timed, trace)}
+        )
+        exported = timed(partial(torch.export.export, models.Logits(model), (ids,))).seconds
+    bare, traced = median_seconds(costs["bare"]), median_seconds(costs["traced"])
+    detail = f"{traced:.2f} s / {bare:.2f} s"
+    yield Figure("Llama 405B: traced / bare forward", traced / bare, 2.5, detail, goal=1.5)
+    detail = f"{exported:.1f} s / {traced:.2f} s"
+    yield Figure("Llama 405B: torch.export / trace", exported / traced, 5.0, detail, at_least=True)
+
+
+def growth() -> Iterator[Figure]:
+    """Time grows linearly with layers, distinct calls do not grow."""
+    layers = (64, 128, 256)
+    traces: dict[int, Trace] = {}
+    built = {count: models.llama_on_meta(count) for count in layers}
+
+    def trace(count: int) -> None:
+        model, ids = built[count]
+        traces[count] = trace_model(model, (ids,), {}, device_type="npu")
+
+    trace(layers[0])
+    calls = {str(count): partial(timed, partial(trace, count)) for count in layers}
+    costs = in_turn(calls)
+    few, some, many = (median_seconds(costs[str(count)]) for count in layers)
+    ratio = (many - some) / (some - few) / 2
+    detail = f"{few:.2f} s, {some:.2f} s, {many:.2f} s for 64, 128, 256 layers"
+    yield Figure("time of a layer, 128 to 256 / 64 to 128", ratio, 1.3, detail)
+    small, large = len(traces[layers[0]].nodes), len(traces[layers[-1]].nodes)
+    yield Figure("distinct calls, 256 / 64 layers", large / small, 1.0, f"{large} / {small}")
+
+
+def many_targets() -> Iterator[Figure]:
+    """Verdicts for twenty targets come from one trace; they weigh more on a small model."""
+    database = Database.open()
+    every = [t for newest in database.targets() for t in reversed(database.releases(newest.name))]
+    targets = every[:MANY]
+    for name, (model, example) in {
+        "Llama 405B": models.llama_on_meta(),
+        "ResNet-50": models.resnet50_on_meta(),
+    }.items():
+
+        def scan(count: int, model: nn.Module = model, example: Any = example) -> None:
+            trace = trace_model(model, (example,), {}, device_type=targets[0].device_type)
+            for target in targets[:count]:
+                resolve(trace, database.matrix(target))
+
+        scan(MANY)
+        costs = in_turn(
+            {"one": partial(timed, partial(scan, 1)), "all": partial(timed, partial(scan, MANY))}
+        )
+        one, many = median_seconds(costs["one"]), median_seconds(costs["all"])
+        detail = f"{many:.2f} s / {one:.2f} s"
+        yield Figure(f"{name}: {len(targets)} targets / one", many / one, 1.3, detail)
+
+
+if __name__ == "__main__":
+    found = [*large_forward(), *growth(), *many_targets()]
+    print(json.dumps([dataclasses.asdict(figure) for figure in found]))

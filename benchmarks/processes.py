@@ -1,0 +1,60 @@
+"""Figures of whole processes; this one stays small, or their memory could not be measured."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from benchmarks.measure import Figure, in_turn, median_peak, median_seconds, process
+
+SCAN = ("-m", "opcheck", "scan")
+TARGET = ("-t", "ascend-910b")
+TOKENS = 128
+
+
+def startup() -> Iterator[Figure]:
+    """``--help`` is there at once."""
+    costs = in_turn(
+        {
+            "help": partial(process, "-m", "opcheck", "--help"),
+            "base": partial(process, "-c", "import typer, rich"),
+        },
+        runs=11,
+    )
+    helped, base = median_seconds(costs["help"]), median_seconds(costs["base"])
+    detail = f"{helped * 1e3:.0f} ms / {base * 1e3:.0f} ms"
+    yield Figure("opcheck --help / import typer, rich", helped / base, 2.0, detail)
+
+
+def saved_graphs(folder: Path) -> Iterator[Figure]:
+    """A saved graph is scanned in less time than torch takes to import."""
+    process("-m", "benchmarks.models", str(folder))
+    for name in ("resnet50.pt2", "gpt2.pt2"):
+        scan = (*SCAN, str(folder / name), *TARGET)
+        process(*scan)  # the index of the database is written on its first use
+        costs = in_turn(
+            {
+                "scan": partial(process, *scan),
+                "torch": partial(process, "-c", "import torch"),
+            }
+        )
+        scanned, torch = median_seconds(costs["scan"]), median_seconds(costs["torch"])
+        detail = f"{scanned:.2f} s / {torch:.2f} s"
+        yield Figure(f"scan {name} / import torch", scanned / torch, 0.3, detail, goal=0.15)
+
+
+def large_process(folder: Path) -> Iterator[Figure]:
+    """A model of 405 billion parameters, scanned from its config, whole processes."""
+    config = folder / "llama"
+    inputs = ("--input", f"input_ids=1x{TOKENS}:int64")
+    costs = in_turn(
+        {
+            "scan": partial(process, *SCAN, f"hf:{config}", *TARGET, *inputs),
+            "bare": partial(process, "-m", "benchmarks.bare_llama"),
+        }
+    )
+    scanned, bare = median_seconds(costs["scan"]), median_seconds(costs["bare"])
+    detail = f"{scanned:.2f} s / {bare:.2f} s"
+    yield Figure("Llama 405B: scan / import, build, forward", scanned / bare, 1.3, detail)
+    scanned, bare = median_peak(costs["scan"]), median_peak(costs["bare"])
+    detail = f"{scanned / 2**20:.0f} MiB / {bare / 2**20:.0f} MiB"
+    yield Figure("Llama 405B: peak memory, the same", scanned / bare, 1.3, detail)
