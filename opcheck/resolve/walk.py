@@ -67,7 +67,7 @@ class Walk:
         if _mixes_host(node):
             return _host_tensor(node)
         entry = self._matrix.entries.get(op)
-        if entry is not None:
+        if entry is not None and not (node.composite and _on_host(node)):
             return _registered(op, entry)
         absent = absent_from(self._matrix, node.op)
         if absent:
@@ -174,6 +174,12 @@ def _registered(op: str, entry: Entry) -> Fate:
         Verdict.NATIVE, codes.REGISTERED, f"the vendor registers a kernel for {op}{how}",
         evidence=entry.evidence,
     )  # fmt: skip
+
+
+def _on_host(node: Node) -> bool:
+    """Whether only host tensors go in, so that the dispatcher does not ask the device for it."""
+    tensors = node.tensors()
+    return bool(tensors) and all(tensor.host for _, tensor in tensors)
 
 
 def _mixes_host(node: Node) -> bool:
