@@ -75,17 +75,17 @@ def _condition(said: Mapping[str, Any], cited: Citations) -> Condition:
 def _documented(said: Mapping[str, Any], cited: Citations) -> Condition:
     """A use whose dtype the vendor's tables of native APIs leave out."""
     subject = Subject.VALUE if said["argument"] == "dtype" else Subject.DTYPE
-    only = frozenset(DTYPES[word] for word in said.get("only", ()))
+    only = [DTYPES[word] for word in said.get("only", ())]
     denied = frozenset(DTYPES[word] for word in said.get("not", ()))
     text = "{argument} is {actual}, which the vendor's tables of native APIs leave out"
     if only:
-        text += f" (they list {', '.join(sorted(only))})"
+        text += f" (they list {', '.join(only)})"
     return Condition(
         code="dtype-not-supported",
         verdict=Verdict.UNSUPPORTED,
         text=text,
         confidence=Confidence.MEDIUM,
-        tests=(Test(subject, said["argument"], one_of=denied, none_of=only),),
+        tests=(Test(subject, said["argument"], one_of=denied, none_of=frozenset(only)),),
         evidence=cited.all(said["at"], Method.DOCUMENTED),
     )
 

@@ -24,13 +24,13 @@ def build_matrix(
     """Apply chip and torch version to what the two files say."""
     cited = Citations({**vendor.data["sources"], **release.data["sources"]})
     chosen = dict(_registered(release.data, target.torch))
-    digests = "".join((vendor.digest, release.digest)).encode()
+    digests = "".join((vendor.digest, release.digest, tables.digest)).encode()
     return SupportMatrix(
         target=target,
         entries=LazyMapping(chosen, lambda op, said: _entry(op, said, cited)),
         conditions=conditions_by_operator(target, release.data, cited),
         fallback=_fallback(vendor),
-        history=tables.history(),
+        history=tables.history,
         extensions=tables.extensions,
         advisories=advisories(target, release.data, cited, paired=paired),
         database_digest=sha256(digests).hexdigest()[:16],

@@ -168,7 +168,7 @@ class Database:
 
     def history(self, op: str) -> tuple[str, str] | None:
         """First and last torch ``major.minor`` that has an overload; None: not known."""
-        return self.tables.history().get(op)
+        return self.tables.history.get(op)
 
     def registered_in(self, name: str, op: str) -> tuple[str, ...]:
         """Releases of a target, oldest first, that register ``op`` for some torch version."""

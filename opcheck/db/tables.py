@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import Path
 
 from opcheck.db import document, shapes
+from opcheck.db.document import Document
+from opcheck.db.lazy import LazyMapping
 from opcheck.db.versions import major_minor, nearest_not_newer
 from opcheck.model.trace import Composite
 
@@ -35,20 +37,28 @@ class Tables:
     cache: Path | None = None
 
     @cached_property
-    def _history(self) -> Mapping[str, tuple[str, str]]:
-        found = document.read(self.folder / "history.yaml", shapes.HISTORY_FILE, self.cache)
-        return {op: (first, last) for op, (first, last) in found.data["overloads"].items()}
+    def _history(self) -> Document:
+        return document.read(self.folder / "history.yaml", shapes.HISTORY_FILE, self.cache)
+
+    @cached_property
+    def _extensions(self) -> Document:
+        return document.read(self.folder / "extensions.yaml", shapes.EXTENSIONS_FILE, self.cache)
+
+    @property
+    def digest(self) -> str:
+        """Of the tables that every matrix takes facts from."""
+        return self._history.digest + self._extensions.digest
+
+    @cached_property
+    def history(self) -> Mapping[str, tuple[str, str]]:
+        """First and last torch, ``major.minor``, of every aten overload."""
+        spans = self._history.data["overloads"]
+        return LazyMapping(spans, lambda _, span: (span[0], span[-1]))
 
     @cached_property
     def extensions(self) -> Mapping[str, bool]:
         """Overloads of extension libraries -> whether they have a CPU kernel."""
-        path = self.folder / "extensions.yaml"
-        found = document.read(path, shapes.EXTENSIONS_FILE, self.cache)
-        return {op: bool(said["cpu"]) for op, said in found.data["overloads"].items()}
-
-    def history(self) -> Mapping[str, tuple[str, str]]:
-        """First and last torch, ``major.minor``, of every aten overload."""
-        return self._history
+        return {op: bool(said["cpu"]) for op, said in self._extensions.data["overloads"].items()}
 
     def operator_versions(self) -> tuple[str, ...]:
         """The torch versions whose operators were recorded."""

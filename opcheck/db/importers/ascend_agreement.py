@@ -28,24 +28,30 @@ class Restriction:
 
 def restrictions(readings: Mapping[Table, Reading], chips: Chips) -> Iterator[Restriction]:
     """Every restriction that the tables agree on, sorted by operator."""
-    groups: dict[tuple[str, str], set[str]] = {}
+    forms: dict[tuple[str, str], set[str]] = {}
     for reading in readings.values():
         for op, name in reading.arguments:
-            groups.setdefault((_operator(op), name), set()).add(op)
-    for (_, name), ops in sorted(groups.items()):
-        lists = {table: _joined(reading, ops, name) for table, reading in readings.items()}
-        alike: dict[tuple[frozenset[str], tuple[Table, ...]], dict[str, tuple[str, ...]]] = {}
-        for chip in sorted({chip for asked in chips.values() for chip in asked}):
-            bound = tuple(op for op in sorted(ops) if _is_bound(readings, op, name, chip))
-            here = tuple(table for table in readings if chip in lists[table])
-            dtypes = frozenset[str]().union(*(lists[table][chip] for table in here))
-            if bound and here and dtypes != EVERY:
-                alike.setdefault((dtypes, here), {})[chip] = bound
-        for (dtypes, here), by_chip in alike.items():
-            at = {a for t in here for op in ops for a in _at(readings[t], op, name)}
-            for bound in sorted(set(by_chip.values())):
-                same = tuple(chip for chip, its in by_chip.items() if its == bound)
-                yield Restriction(bound, name, same, dtypes, tuple(sorted(at, key=place)))
+            forms.setdefault((_operator(op), name), set()).add(op)
+    every = sorted({chip for asked in chips.values() for chip in asked})
+    for (_, name), ops in sorted(forms.items()):
+        yield from _of_operator(readings, every, name, sorted(ops))
+
+
+def _of_operator(
+    readings: Mapping[Table, Reading], chips: Iterable[str], name: str, ops: list[str]
+) -> Iterator[Restriction]:
+    """Restrictions of one argument of an operator, chips that fare alike together."""
+    lists = {table: _joined(reading, ops, name) for table, reading in readings.items()}
+    alike: dict[tuple[tuple[str, ...], frozenset[str], tuple[Table, ...]], list[str]] = {}
+    for chip in chips:
+        bound = tuple(op for op in ops if _is_bound(readings, op, name, chip))
+        here = tuple(table for table, by_chip in lists.items() if chip in by_chip)
+        dtypes = frozenset[str]().union(*(lists[table][chip] for table in here))
+        if bound and here and dtypes != EVERY:
+            alike.setdefault((bound, dtypes, here), []).append(chip)
+    for (bound, dtypes, here), same in alike.items():
+        at = {cited for table in here for op in ops for cited in _at(readings[table], op, name)}
+        yield Restriction(bound, name, tuple(same), dtypes, tuple(sorted(at, key=place)))
 
 
 def _operator(op: str) -> str:
