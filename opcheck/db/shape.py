@@ -1,5 +1,6 @@
 """What a database file must look like: small composable checks that say where and what."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -25,17 +26,22 @@ class Shape(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A string, of a fixed set if ``one_of`` is given."""
+    """A string, of a fixed set if ``one_of`` is given, or of a form if ``pattern`` is."""
 
     one_of: frozenset[str] = frozenset()
+    pattern: str = ""
+    form: str = ""
+    """What ``pattern`` asks for, in words."""
 
     def check(self, value: object, path: Path) -> None:
-        """Raise where ``value`` is no text or not one of the set."""
+        """Raise where ``value`` is no text, not one of the set or not of the form."""
         if not isinstance(value, str):
             raise ShapeError(path, f"expected text (in quotes, if a number), found {_kind(value)}")
         if self.one_of and value not in self.one_of:
             known = ", ".join(sorted(self.one_of))
             raise ShapeError(path, f"expected one of {known}, found {value!r}")
+        if self.pattern and not re.fullmatch(self.pattern, value):
+            raise ShapeError(path, f"expected {self.form}, found {value!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +69,15 @@ class ListOf:
     """A list whose items all have one shape."""
 
     item: Shape
+    least: int = 0
+    """How many items there must be."""
 
     def check(self, value: object, path: Path) -> None:
         """Raise where ``value`` is no list, or an item does not fit."""
         if not isinstance(value, list):
             raise ShapeError(path, f"expected a list, found {_kind(value)}")
+        if len(value) < self.least:
+            raise ShapeError(path, f"expected a list of {self.least} or more, found {len(value)}")
         for index, item in enumerate(value):
             self.item.check(item, (*path, index))
 

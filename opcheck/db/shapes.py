@@ -2,7 +2,7 @@
 
 from opcheck.db.shape import Flag, ListOf, MapOf, Number, OneOrMore, Record, Text
 from opcheck.model.matrix import Subject
-from opcheck.model.trace import DTYPE_BYTES
+from opcheck.model.trace import DTYPE_BYTES, Composite
 from opcheck.model.verdict import Confidence, Method, Verdict
 
 MATRIX = "opcheck.matrix/1"
@@ -22,6 +22,14 @@ DTYPES = {
 """Short names of dtypes in the files -> torch's names."""
 
 _TEXTS = ListOf(Text())
+_VERSION = r"\d+\.\d+"
+_VERSIONS = ListOf(Text(pattern=_VERSION, form="a version such as 2.7"), least=1)
+_SPANS = Text(
+    pattern=rf"{_VERSION}(\.\.{_VERSION})?(, {_VERSION}(\.\.{_VERSION})?)*",
+    form="spans of versions such as 2.1..2.4, 2.7",
+)
+_COMPLETE = Flag()
+"""Of the last line: a file that was cut short lacks it."""
 _DTYPES = ListOf(Text(frozenset(DTYPES)))
 _SOURCE = Record(
     {"repo": Text(), "ref": Text(), "commit": Text(), "path": Text()},
@@ -47,10 +55,10 @@ _CONDITION = Record(
         "text": Text(),
         "at": _TEXTS,
     },
-    {"chips": _TEXTS, "torch": Text(), "tests": ListOf(_TEST)},
+    {"chips": _TEXTS, "torch": _SPANS, "tests": ListOf(_TEST)},
 )
 _ADVISORY = Record({"code": Text(), "text": Text(), "at": _TEXTS, "chips": _TEXTS})
-_ENTRY = Record({"at": Text(), "impl": _TEXTS}, {"keys": _TEXTS, "torch": Text()})
+_ENTRY = Record({"at": Text(), "impl": _TEXTS}, {"keys": _TEXTS, "torch": _SPANS})
 _DOCUMENTED = Record(
     {"ops": _TEXTS, "argument": Text(), "chips": _TEXTS, "at": _TEXTS},
     {"only": _DTYPES, "not": _DTYPES},
@@ -62,15 +70,16 @@ RELEASE = Record(
         "vendor": Text(),
         "release": Text(),
         "date": Text(),
-        "torch": _TEXTS,
+        "torch": _VERSIONS,
         "sources": MapOf(_SOURCE),
         "operators": MapOf(OneOrMore(_ENTRY)),
+        "complete": _COMPLETE,
     },
     {
         "not_aten": MapOf(_TEXTS),
-        "documented": ListOf(_DOCUMENTED),
         "advisories": ListOf(_ADVISORY),
         "conditions": ListOf(_CONDITION),
+        "documented": ListOf(_DOCUMENTED),
     },
 )
 
@@ -106,16 +115,26 @@ VENDOR_FILE = Record(
         "chips": MapOf(_CHIP),
         "fallback": _FALLBACK,
         "pairing": ListOf(_PAIR),
+        "complete": _COMPLETE,
     },
     {"python": MapOf(_TEXTS), "compat_layer": ListOf(_CALL), "notes": ListOf(_NOTE)},
 )
+
+KINDS = {
+    "CIA": Composite.IMPLICIT,
+    "CEA": Composite.EXPLICIT,
+    "CEANF": Composite.NON_FUNCTIONAL,
+    "none": None,
+}
+"""Short names of composite kinds in the files."""
 
 HISTORY_FILE = Record(
     {
         "schema": Text(frozenset({HISTORY})),
         "sources": MapOf(_SOURCE),
-        "torch": _TEXTS,
-        "overloads": MapOf(_TEXTS),
+        "torch": _VERSIONS,
+        "overloads": MapOf(ListOf(Text(), least=1)),
+        "complete": _COMPLETE,
     }
 )
 OPERATORS_FILE = Record(
@@ -123,7 +142,8 @@ OPERATORS_FILE = Record(
         "schema": Text(frozenset({OPERATORS})),
         "torch": Text(),
         "sources": MapOf(_SOURCE),
-        "overloads": MapOf(Text()),
+        "overloads": MapOf(Text(frozenset(f"{k}{c}" for k in KINDS for c in ("", " cpu")))),
+        "complete": _COMPLETE,
     }
 )
 EXTENSIONS_FILE = Record(
@@ -131,6 +151,7 @@ EXTENSIONS_FILE = Record(
         "schema": Text(frozenset({EXTENSIONS})),
         "sources": MapOf(_SOURCE),
         "overloads": MapOf(Record({"cpu": Flag(), "at": Text()}, {"note": Text()})),
+        "complete": _COMPLETE,
     }
 )
 COMPOSITES_FILE = Record(

@@ -11,13 +11,6 @@ from opcheck.db.lazy import LazyMapping
 from opcheck.db.versions import major_minor, nearest_not_newer
 from opcheck.model.trace import Composite
 
-_KINDS = {
-    "CIA": Composite.IMPLICIT,
-    "CEA": Composite.EXPLICIT,
-    "CEANF": Composite.NON_FUNCTIONAL,
-    "none": None,
-}
-
 
 @dataclass(frozen=True, slots=True)
 class OperatorFacts:
@@ -86,4 +79,4 @@ class Tables:
 
 def _facts(text: str) -> OperatorFacts:
     kind, _, rest = text.partition(" ")
-    return OperatorFacts(_KINDS[kind], rest == "cpu")
+    return OperatorFacts(shapes.KINDS[kind], rest == "cpu")

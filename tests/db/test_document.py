@@ -19,6 +19,7 @@ sources:
 operators:
   aten::abs: {at: plugin:1, impl: [acl_op]}
   aten::add.Tensor: {at: plugin:2, impl: [acl_op], torch: "2.7"}
+complete: true
 """
 
 
@@ -46,6 +47,9 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
         ("aten::abs: {at: plugin:1, impl: [acl_op]}", "aten::abs: null", 9, "expected a mapping"),
         ("  aten::abs", "  1: {}\n  aten::abs", 8, "expected text keys"),
         ('date: "2026-08-22"', "date: 2026-08-22", 4, "expected text"),
+        ("complete: true\n", "", 1, "expected the key 'complete', which is missing"),
+        ('torch: ["2.7"]', "torch: []", 5, "expected a list of 1 or more, found 0"),
+        ('torch: "2.7"}', 'torch: "2.7.."}', 10, "expected spans of versions"),
         (_GOOD, "", 1, "expected a mapping, found nothing"),
         (_GOOD, "just words", 1, "expected a mapping, found 'just words'"),
         (_GOOD, "a: &x [*x]", 1, "expected"),

@@ -131,6 +131,7 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     yield from yamltext.listing("conditions", conditions, _CONDITIONS)
     about = f"{_DOCUMENTED}\n{documented.figures()}"
     yield from yamltext.listing("documented", documented.dtypes(), about)
+    yield from yamltext.end()
 
 
 def _listed(by_torch: Mapping[str, Mapping[str, Kernel]]) -> dict[str, tuple[str, ...]]:

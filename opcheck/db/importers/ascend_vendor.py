@@ -54,6 +54,7 @@ def _lines(folder: Path) -> Iterable[str]:
     yield from yamltext.section("python", _pythons(document))
     yield from yamltext.listing("compat_layer", layer)
     yield from yamltext.listing("notes", notes)
+    yield from yamltext.end()
 
 
 class _Sources:

@@ -69,6 +69,7 @@ def _history(folder: Path) -> Iterable[str]:
     yield f"torch: {yamltext.flow([versions[0], versions[-1]])}"
     yield from yamltext.section("sources", {"wheels": _source(folder, versions[-1])})
     yield from yamltext.section("overloads", spans)
+    yield from yamltext.end()
 
 
 def _generated(folder: Path, known: set[str]) -> dict[str, tuple[str, str]]:
@@ -109,6 +110,7 @@ def _extensions() -> Iterable[str]:
     yield f"schema: {EXTENSIONS}"
     yield from yamltext.section("sources", sources)
     yield from yamltext.section("overloads", {**forward, **backward})
+    yield from yamltext.end()
 
 
 def _operators(folder: Path, version: str) -> Iterable[str]:
@@ -121,6 +123,7 @@ def _operators(folder: Path, version: str) -> Iterable[str]:
     yield f'torch: "{torch}"'
     yield from yamltext.section("sources", {"dispatcher": _source(folder, torch)})
     yield from yamltext.section("overloads", kinds)
+    yield from yamltext.end()
 
 
 def _kind(row: Mapping[str, str]) -> str:

@@ -44,3 +44,8 @@ def listing(name: str, entries: Iterable[Any], comment: str = "") -> Iterable[st
     yield from (f"# {line}" for line in comment.splitlines())
     yield f"{name}:" if lines else f"{name}: []"
     yield from lines
+
+
+def end() -> Iterable[str]:
+    """The last line of a file, which tells it from one cut short."""
+    yield "complete: true"
