@@ -60,6 +60,7 @@ def _work(request: WorkRequest, send: Send) -> WorkResult:
         loaded.kwargs,
         device_type=request.device_type,
         exact={target: frozenset(ops) for target, ops in request.exact.items()},
+        inputs_given=bool(request.inputs),
         progress=lambda text: send({"stage": "trace", "progress": text}),
     )
     return WorkResult(trace, loaded.kind, loaded.digest, loaded.notes)

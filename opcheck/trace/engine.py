@@ -18,7 +18,7 @@ from opcheck.model.trace import Gap
 from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, Spec, device_tensor
 from opcheck.trace.eager import CudaAsDevice, not_compiled
-from opcheck.trace.leaf import Leaves
+from opcheck.trace.leaf import Leaves, Unseen
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.place import Site, from_stack
 from opcheck.trace.signature import Call, take_apart
@@ -57,6 +57,9 @@ class Engine(TorchDispatchMode):
         self._last_assumption: Assumption | None = None
         self._storages: dict[int, DeviceTensor] = {}
         self._until: CodeType | None = None
+        self.refused: Exception | None = None
+        """The last error that an operator raised for its arguments, unless they were assumed."""
+        self._assumed_any = False
         self.cuda_as_device = False
         """Whether a hard-coded CUDA device is taken for the traced one."""
 
@@ -95,7 +98,13 @@ class Engine(TorchDispatchMode):
         call = take_apart(func, args, kwargs, self.adopt)
         if not call.ours and (call.device is None or call.device.type != self.device.type):
             return func(*call.args, **call.kwargs)
-        return self.answer(call)
+        try:
+            return self.answer(call)
+        except Unseen:
+            raise
+        except Exception as error:
+            self.refused = None if self._assumed_any else error
+            raise
 
     def answer(self, call: Call) -> Any:
         """Give the outputs of a call that involves the device."""
@@ -129,6 +138,7 @@ class Engine(TorchDispatchMode):
 
     def _note_assumption(self, call: Call, assumption: Assumption) -> None:
         self._last_assumption = assumption
+        self._assumed_any = True
         if assumption.steers:
             name = call.func.name()
             self.gap_here(f"{name} reads a value that depends on data; {assumption.text} here")

@@ -142,13 +142,22 @@ class Leaves:
             return open_sized_plan
         try:
             return self._probe(func, call, _on_meta)
-        except NotImplementedError as error:
+        except Exception as error:
+            unseen = isinstance(error, NotImplementedError)
             if elements > PROBE_LIMIT or not call.tensors or facts(call.func).composite:
-                raise Unseen(_first_line(error)) from error
+                if unseen:
+                    raise Unseen(_first_line(error)) from error
+                raise
+            return self._on_cpu(func, call, error)
+
+    def _on_cpu(self, func: Any, call: Call, error: Exception) -> Plan:
+        """Ask the CPU kernel where meta has none, or is stricter than any kernel."""
         try:
             return self._probe(func, call, _zeros)
-        except NotImplementedError as error:
-            raise Unseen(_first_line(error)) from error
+        except NotImplementedError as missing:
+            raise Unseen(_first_line(missing)) from missing
+        except Exception:
+            raise error from None
 
     def _open_sized(self, call: Call) -> Plan | None:
         """What an extension's own shape rule gives, sizes that depend on data at their most."""

@@ -35,6 +35,8 @@ class ModuleStack:
         self._told: set[int] = set()
         self.current = ""
         """Path of the innermost running module, layer numbers as ``*``."""
+        self.failed = ""
+        """Path of the innermost module that the first exception left."""
         self.gaps: list[Gap] = []
 
     @contextmanager
@@ -52,6 +54,7 @@ class ModuleStack:
             try:
                 return original(module, *args, **kwargs)
             except Exception as error:
+                self.failed = self.failed or path
                 if not self._recover or isinstance(error, (OpcheckError, MemoryError)):
                     raise
                 return self._instead(path, args, kwargs, error)

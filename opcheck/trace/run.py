@@ -31,6 +31,7 @@ def trace_model(
     *,
     device_type: str,
     exact: Mapping[str, frozenset[str]] | None = None,
+    inputs_given: bool = False,
     progress: Progress = lambda _: None,
 ) -> Trace:
     """Record every overload that one forward of ``model`` asks of a device.
@@ -42,16 +43,19 @@ def trace_model(
         device_type: what tensors say they are on: ``npu``.
         exact: for each target (its text), the overloads that it registers; the trace then holds
             the exact kernels asked of it.
+        inputs_given: the user chose these inputs, so an operator that refuses them is an error,
+            not a gap.
         progress: told one short line per step.
 
     Raises:
-        TraceError: the model fails before it does anything, so its inputs do not fit.
+        TraceError: the inputs do not fit: the model fails before it computes anything, or, with
+            ``inputs_given``, an operator refuses what they became.
     """
     device = prepare(device_type)
     module = model if isinstance(model, nn.Module) else _Function(model)
     with _inference(module), swapped(module, device):
         progress("recording the operators")
-        tree = _forward(module, args, kwargs, partial(Tree, device))
+        tree = _forward(module, args, kwargs, partial(Tree, device), inputs_given)
         kernels: dict[str, tuple[Kernel, ...]] = {}
         done: dict[frozenset[str], tuple[Kernel, ...]] = {}
         for target, registered in (exact or {}).items():
@@ -94,14 +98,15 @@ def _forward(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     make: Callable[[ModuleStack], Any],
+    inputs_given: bool = False,
 ) -> Any:
     """Run once; where that fails, once more letting failing modules pass their input on."""
     fresh = _fresh(module)
     engine, error = _once(fresh, args, kwargs, make(ModuleStack(fresh)))
     if error is None:
         return engine
-    if _refused_at_once(engine, error):
-        raise _inputs_refused(module, args, kwargs, error) from error
+    if _refused_at_once(engine, error) or (inputs_given and engine.refused is error):
+        raise _inputs_refused(module, args, kwargs, engine, error) from error
     return _once_more(module, args, kwargs, make, error)
 
 
@@ -164,18 +169,24 @@ def _inputs_refused(
     module: nn.Module,
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
+    engine: Engine,
     error: Exception,
 ) -> TraceError:
-    given = [f"{a.dtype}{list(a.shape)}" if isinstance(a, torch.Tensor) else repr(a) for a in args]
-    given += [
-        f"{k}={v.dtype}{list(v.shape)}" if isinstance(v, torch.Tensor) else f"{k}={v!r}"
-        for k, v in kwargs.items()
-    ]
+    given = [_described(value) for value in args]
+    given += [f"{name}={_described(value)}" for name, value in kwargs.items()]
+    computed = isinstance(engine, Tree) and engine.sequence
+    where = f"in {engine.modules.failed or 'its forward'}" if computed else "at once"
     return TraceError(
-        f"{type(module).__name__} refuses its inputs before anything is computed: "
-        f"{reason_of(error)} (given: {', '.join(given) or 'nothing'})",
+        f"{type(module).__name__} refuses its inputs {where}: {reason_of(error)} "
+        f"(given: {', '.join(given) or 'nothing'})",
         hint="give inputs that it takes with --input NAME=SHAPE:DTYPE, as in --input x=1x3x224x224",
     )
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
+    return repr(value)
 
 
 def _trace(tree: Tree, device_type: str, kernels: Mapping[str, tuple[Kernel, ...]]) -> Trace:
