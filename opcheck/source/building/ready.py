@@ -24,12 +24,15 @@ def ready(
     module.eval()
     shed(module)
     signature = signature or Signature.of(module)
-    inputs = inputs or inputs_of(module) or image_of(module)
+    note = ""
+    if inputs is None:
+        given = frozenset(spec.name for spec in options.inputs)
+        inputs, note = inputs_of(module, given)
+    inputs = inputs or image_of(module)
     if inputs is None and not options.inputs:
         inputs, note = guess(module, signature)
-        notes = (*notes, note)
     ids = vocabulary(module)
     args, kwargs = override(inputs or ((), {}), options.inputs, signature, ids)
     require((args, kwargs), signature)
     args, kwargs = shed_values((args, kwargs))
-    return Loaded(module, args, kwargs, kind, digest, notes)
+    return Loaded(module, args, kwargs, kind, digest, (*notes, *filter(None, (note,))))
