@@ -22,11 +22,12 @@ class Fate:
     """Bytes that one call moves between device and host."""
 
     @property
-    def severity(self) -> tuple[int, int, int]:
-        """For choosing the worst: what leaves the device, then a caution, then the rest."""
+    def severity(self) -> tuple[int, int, int, int]:
+        """For choosing the worst: what leaves the device, then a caution; of equals, the surest."""
+        sure = -self.confidence.rank
         if self.verdict.on_device:
-            return 0, 0 if self.code in PLAIN else 1, self.verdict.rank
-        return self.verdict.rank, 0, 0
+            return 0, 0 if self.code in PLAIN else 1, self.verdict.rank, sure
+        return self.verdict.rank, 0, 0, sure
 
 
 REGISTERED = "registered"

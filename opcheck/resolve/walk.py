@@ -55,7 +55,7 @@ class Walk:
         for condition, text in self._bitten(node, plain):
             if condition.verdict is Verdict.NATIVE and not plain.verdict.on_device:
                 plain = _remarked(plain, condition, text)
-                worst = plain if worst.severity == plain.severity else worst
+                worst = plain if worst.code == plain.code else worst
                 continue
             fate = _conditioned(node, plain, condition, text)
             if fate.severity > worst.severity:
