@@ -95,6 +95,7 @@ def _execute(path: Path) -> "ModuleType":
     while (root / "__init__.py").exists():
         root, dotted = root.parent, f"{root.name}.{dotted}"
     sys.path.insert(0, str(root))
+    sys.path.append(str(Path.cwd()))  # where python -m would look
     if "." in dotted:
         return importlib.import_module(dotted)
     # a file named like a library must not stand in for it

@@ -1,7 +1,6 @@
 """``model.pt``: a TorchScript archive, read by torch's C++ reader that unpickles no Python."""
 
 from pathlib import Path
-from typing import Any
 
 from opcheck.source import digest
 from opcheck.source.archive import open_archive
@@ -26,7 +25,6 @@ class TorchScript(Source):
 
         from opcheck.source.building.build import build
         from opcheck.source.building.ready import ready
-        from opcheck.source.building.signature import Signature
 
         path = Path(text)
         with open_archive(path) as archive:
@@ -35,32 +33,4 @@ class TorchScript(Source):
         module, _ = build(
             text, lambda: torch.jit.load(path, map_location="cpu", _restore_shapes=traced)
         )
-        arguments = module.forward.schema.arguments[1:]
-        signature = Signature(
-            tuple(argument.name for argument in arguments),
-            tuple(argument.name for argument in arguments if not argument.has_default_value()),
-        )
-        return ready(
-            module,
-            _stored_inputs(module),
-            options,
-            kind=self.name,
-            digest=digest.of_file(path),
-            signature=signature,
-        )
-
-
-def _stored_inputs(module: Any) -> Any:
-    """Inputs of the shapes that the module was traced with; None if any is not known."""
-    import torch
-
-    from opcheck.source.building.example import example
-
-    args = []
-    for value in list(module.forward.graph.inputs())[1:]:
-        kind = value.type()
-        complete = isinstance(kind, torch._C.TensorType) and kind.sizes() and kind.dtype()
-        if not complete:
-            return None
-        args.append(example(value.debugName(), tuple(kind.sizes()), kind.dtype(), 2))
-    return (tuple(args), {}) if args else None
+        return ready(module, None, options, kind=self.name, digest=digest.of_file(path))

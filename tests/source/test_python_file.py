@@ -49,6 +49,16 @@ def missing(): import flash_attn
 def leaves(): sys.exit(3)
 def reads(): return torch.load("absent.pt")
 def two(): return Two()
+def on_cuda(): raise AssertionError("Torch not compiled with CUDA enabled")
+def lazy(): return nn.Sequential(nn.LazyLinear(2)), torch.ones(5, 3)
+def parallel(): return nn.DataParallel(Net())
+def traced(): return torch.jit.trace(Net(), torch.ones(7, 3))
+def exported(): return torch.export.export(Net(), (torch.ones(7, 3),)).module(), torch.ones(7, 3)
+def loads():
+    net = Net(500)
+    torch.save(net.state_dict(), "net.pt")
+    net.load_state_dict(torch.load("net.pt"))
+    return net
 """
 
 
@@ -86,6 +96,10 @@ def described(loaded: Loaded) -> tuple[str, Any, Any]:
         ("with_tuple", ("Net", ("[2, 3] cpu", None), {})),
         ("with_names", ("Net", (), {"x": "[2, 3] cpu"})),
         ("with_both", ("Net", ("[2, 3] cpu",), {"scale": 2})),
+        ("lazy", ("Sequential", ("[5, 3] cpu",), {})),
+        ("parallel", ("Net", ("[1, 3] cpu",), {})),
+        ("traced", ("TopLevelTracedModule", ("[7, 3] cpu",), {})),
+        ("loads", ("Net", ("[1, 3] cpu",), {})),
         ("large", ("Linear", ("[200, 500] meta",), {})),
     ],
 )
@@ -94,6 +108,10 @@ def test_every_form_of_a_model(net: Path, name: str, expected: tuple[str, Any, A
     assert described(loaded) == expected
     assert loaded.kind == "python"
     assert not loaded.module.training  # type: ignore[attr-defined]  # an nn.Module
+
+
+def test_a_module_without_modes_is_taken_as_it_is(net: Path) -> None:
+    assert load(f"{net}:exported").notes == ()
 
 
 def test_what_was_guessed_is_said(net: Path) -> None:
@@ -133,6 +151,8 @@ def test_the_digest_is_the_files(net: Path) -> None:
          "take that call out"),
         ("reads", "reads() of net.py raised FileNotFoundError: [Errno 2] No such file or "
          "directory: 'absent.pt' (at net.py:36)", "weights are not needed"),
+        ("on_cuda", "on_cuda() of net.py raised AssertionError: Torch not compiled with CUDA "
+         "enabled (at net.py:38)", "leave out .cuda()"),
         ("two", "nothing tells the inputs of this model; it takes (a, b)",
          "--input a=1x16:float32 --input b=1x16:float32"),
     ],

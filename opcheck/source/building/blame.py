@@ -35,6 +35,8 @@ def failed(what: str, error: BaseException, hint: str = "") -> SourceError:
         )
     if place(error):
         hint = "the same code must build the model in plain Python"
+    if "CUDA" in str(error):
+        hint = "build the model on the CPU: leave out .cuda() and device='cuda'"
     if isinstance(error, OSError):
         hint = "weights are not needed and nothing is downloaded: build the model without them"
     return SourceError(f"{what} raised {type(error).__name__}: {brief(error)}{_at(error)}", hint)

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 from torch.utils._pytree import tree_map_only  # private; checked with torch 2.13
 
 from opcheck.errors import OpcheckError
@@ -30,7 +31,7 @@ def build(what: str, factory: Callable[[], T], hint: str = "") -> tuple[T, tuple
     except OpcheckError:
         raise
     except (Exception, SystemExit) as error:
-        if not any(word in str(error) for word in _NEEDS_VALUES):
+        if not any(word in str(error).lower() for word in _NEEDS_VALUES):
             raise failed(what, error, hint) from error
         note = f"{what} needs the values of its weights ({brief(error)}): built with them"
     try:
@@ -67,7 +68,7 @@ def light_copy(module: nn.Module) -> nn.Module:
 
 
 def _is_heavy(tensor: torch.Tensor) -> bool:
-    return not tensor.is_meta and is_large(tensor.numel(), tensor.dtype)
+    return not is_lazy(tensor) and not tensor.is_meta and is_large(tensor.numel(), tensor.dtype)
 
 
 def _light(tensor: torch.Tensor, memo: dict[int, torch.Tensor]) -> torch.Tensor:
