@@ -182,12 +182,12 @@ def test_marks_of_the_tables_are_about_their_chips(database: Database) -> None:
 
 def test_values(database: Database) -> None:
     matrix = _matrix(database, "ascend-910b")
-    for op, argument, denied, allowed in (
-        ("aten::topk", "sorted", "False", "True"),
-        ("aten::kl_div", "log_target", "True", "False"),
+    for op, argument, denied, allowed, code, verdict in (
+        ("aten::topk", "sorted", "False", "True", "sorted-all-the-same", Verdict.NATIVE),
+        ("aten::kl_div", "log_target", "True", "False", "value-not-supported", Verdict.UNSUPPORTED),
     ):
         found = _about(matrix, op, argument, denied, Subject.VALUE)
-        assert [c.code for c in found] == ["value-not-supported"]
+        assert [(c.code, c.verdict) for c in found] == [(code, verdict)]
         assert _about(matrix, op, argument, allowed, Subject.VALUE) == []
 
 

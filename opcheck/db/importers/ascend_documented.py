@@ -23,6 +23,20 @@ _WORDS = tuple((word, name) for word, name in DTYPES.items() if _SHORT[name] == 
 """The file's word for each dtype, and torch's name."""
 
 
+_DENIED = (
+    "value-not-supported",
+    "unsupported",
+    "the vendor's table does not allow {argument}={actual}",
+)
+_ANY_ORDER = (
+    "sorted-all-the-same",
+    "native",
+    "the vendor's table has no {argument}={actual}: what it returns is sorted, which an unordered "
+    "result may be",
+)
+"""``sorted=False`` asks for any order, and the tables say that the device sorts: nothing breaks."""
+
+
 class Documented:
     """The tables that bear on one release, read for the overloads that run on the device."""
 
@@ -95,9 +109,9 @@ class Documented:
                 yield {**line, "tests": [test]}
         for remark in denied_values(self.readings, self.chips):
             test = {"subject": "value", "argument": remark.argument, "one_of": [remark.denied]}
-            text = "the vendor's table does not allow {argument}={actual}"
+            code, verdict, text = _ANY_ORDER if remark.argument == "sorted" else _DENIED
             ops = self._on_device(remark.ops)
-            for line in self._condition(remark, ops, "value-not-supported", "unsupported", text):
+            for line in self._condition(remark, ops, code, verdict, text):
                 yield {**line, "tests": [test]}
         for remark in on_host(self.readings, self.chips):
             text = "the vendor's table says that this operator may fall back to the CPU"
