@@ -62,7 +62,7 @@ def many_targets() -> Iterator[Figure]:
     database = Database.open()
     every = [t for newest in database.targets() for t in reversed(database.releases(newest.name))]
     targets = every[:MANY]
-    # the small one first: beside the many objects of the large one its trace takes ten times longer
+    # the small one first, while the process is small
     for name, (model, example) in {
         "ResNet-50": models.resnet50_on_meta(),
         "Llama 405B": models.llama_on_meta(),
