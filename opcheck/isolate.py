@@ -31,6 +31,7 @@ from opcheck.source.user_code import innermost
 MEMORY_SHARE = 0.8
 """Part of the machine's memory that the model's process may use where no limit was given."""
 _KEPT_LINES = 20
+_LONGEST_LINE = 4096
 _GRACE_SECONDS = 1.0
 _ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
@@ -248,7 +249,9 @@ def _listen(process: subprocess.Popen[str], events: "queue.Queue[tuple[str, str]
 
 def _pump(stream: IO[str], name: str, events: "queue.Queue[tuple[str, str]]") -> None:
     with contextlib.suppress(ValueError):  # closed by the main thread
-        for line in stream:
+        # what the model prints may never end its line; an answer is one line, however long
+        longest = _LONGEST_LINE if name == "said" else -1
+        while line := stream.readline(longest):
             events.put((name, line.rstrip("\n")))
 
 

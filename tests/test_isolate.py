@@ -52,6 +52,9 @@ def speaks():
     print("warned", file=sys.stderr)
     os.write(1, b'{"result": {}}\\n')
     return Net()
+def floods():
+    for _ in range(5000): os.write(1, b"x" * 4096)
+    return Net()
 def hangs_later(): return Net(hangs), torch.ones(1, 3)
 def allocates_later(): return Net(allocates), torch.ones(1, 3)
 def leaves_later(): return Net(leaves), torch.ones(1, 3)
@@ -99,6 +102,13 @@ def test_what_the_model_prints_is_no_message(net: str) -> None:
     result = run(request(f"{net}:speaks"), output=said.append)
     assert result.trace.calls == 1
     assert sorted(said) == ["printed", "warned", '{"result": {}}']
+
+
+def test_a_line_without_an_end_is_heard_in_pieces(net: str) -> None:
+    said: list[str] = []
+    run(request(f"{net}:floods"), output=said.append)
+    assert sum(map(len, said)) == 5000 * 4096
+    assert max(map(len, said)) <= 4096
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ TENSORS = st.one_of(
     st.builds(TensorSpec, st.lists(SIZES, max_size=4).map(tuple), DTYPES),
 )
 CONSTANTS = st.one_of(
-    st.integers().map(str),
+    st.integers(-(10**18), 10**18).map(str),
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
     st.sampled_from(("true", "false", "none")),
     st.text(string.ascii_letters + " =,:[]", max_size=8).map(lambda text: f"'{text}'"),
