@@ -1,7 +1,7 @@
 """The source kind ``model.pt2``: an exported program made runnable, for when a trace is needed."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opcheck.model.trace import TensorMeta
 from opcheck.source.base import Loaded, LoadOptions, Source
@@ -9,6 +9,9 @@ from opcheck.source.pt2_file import ProgramFile, damaged, read_program
 from opcheck.source.pt2_graph import places_of, size_ranges
 from opcheck.source.pt2_symbols import Sizes
 from opcheck.source.pt2_values import GraphValues, Surprises
+
+if TYPE_CHECKING:
+    from opcheck.source.building.pt2_model import ExportedModel
 
 
 class ExportedProgram(Source):
@@ -28,39 +31,35 @@ class ExportedProgram(Source):
 
     def load(self, text: str, options: LoadOptions) -> Loaded:
         """Make the graph a module without weights, and inputs as it was exported with."""
+        from opcheck.source.building.build import shed_values
+        from opcheck.source.building.example import override
+        from opcheck.source.building.signature import Signature
+
         program = read_program(Path(text))
-        try:
-            return _load(program, options)
-        except (KeyError, TypeError, AttributeError, ValueError, SyntaxError) as error:
-            raise damaged(program.path, program.member, f"cannot be run ({error})") from error
+        model, args, notes = _read(program)
+        names = tuple(model.user_inputs)
+        inputs = override((args, {}), options.inputs, Signature(names, names))
+        args, kwargs = shed_values(inputs)
+        return Loaded(model.eval(), args, kwargs, self.name, program.digest, notes)
 
 
-def _load(program: ProgramFile, options: LoadOptions) -> Loaded:
+def _read(program: ProgramFile) -> tuple["ExportedModel", tuple[Any, ...], tuple[str, ...]]:
+    """The model, its inputs and notes; only here can the file's JSON turn out to be damaged."""
     from opcheck.source.building.pt2_model import ExportedModel
-    from opcheck.source.building.ready import ready
-    from opcheck.source.building.signature import Signature
 
-    module = program.document["graph_module"]
-    sizes = Sizes(size_ranges(program.document))
-    values = GraphValues(module["graph"], sizes, Surprises())
-    model = ExportedModel(module, values, places_of(module["graph"]))
-    names = tuple(model.user_inputs)
-    args = tuple(
-        _input(name, values.read(argument)) for name, argument in model.user_inputs.items()
-    )
+    try:
+        module = program.document["graph_module"]
+        sizes = Sizes(size_ranges(program.document))
+        values = GraphValues(module["graph"], sizes, Surprises())
+        model = ExportedModel(module, values, places_of(module["graph"]))
+        args = tuple(_input(name, values.read(item)) for name, item in model.user_inputs.items())
+    except (KeyError, TypeError, AttributeError, ValueError, SyntaxError) as error:
+        raise damaged(program.path, program.member, f"cannot be run ({error})") from error
     notes = (*program.notes, *sizes.notes())
     if model.operators.declared:
         absent = ", ".join(model.operators.declared)
         notes = (*notes, f"declared from the file, since no library here has them: {absent}")
-    return ready(
-        model,
-        (args, {}),
-        options,
-        kind=ExportedProgram.name,
-        digest=program.digest,
-        notes=notes,
-        signature=Signature(names, names),
-    )
+    return model, args, notes
 
 
 def _input(name: str, value: Any) -> Any:
