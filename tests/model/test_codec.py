@@ -65,6 +65,13 @@ class Sets:
     either: Gap | OpName | None
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    op: OpName
+    count: int
+    phase: Phase = Phase.FORWARD
+
+
 @pytest.mark.parametrize(
     "value",
     [
@@ -95,12 +102,12 @@ def test_a_list_of_numbers_keeps_their_types() -> None:
         (Gap, {"Gap": ["a"]}, "want Gap with 2 fields, got {'Gap': ['a']}"),
         (Gap, {"Use": ["a", "b"]}, "want Gap with 2 fields, got {'Use': ['a', 'b']}"),
         (Gap, {"Gap": ["a", 1]}, "Gap.reason: want str, got 1"),
-        (Kernel, {"Kernel": [{"OpName": ["aten", "x", 0]}, 1, True, "forward"]},
-         "Kernel.op: OpName.overload: want str, got 0"),
-        (Kernel, {"Kernel": [{"OpName": ["aten", "x", ""]}, True, True, "forward"]},
-         "Kernel.count: want int, got True"),
-        (Kernel, {"Kernel": [{"OpName": ["aten", "x", ""]}, 1, True, "sideways"]},
-         "Kernel.phase: want one of forward, backward, optimizer, got 'sideways'"),
+        (Counted, {"Counted": [{"OpName": ["aten", "x", 0]}, 1, "forward"]},
+         "Counted.op: OpName.overload: want str, got 0"),
+        (Counted, {"Counted": [{"OpName": ["aten", "x", ""]}, True, "forward"]},
+         "Counted.count: want int, got True"),
+        (Counted, {"Counted": [{"OpName": ["aten", "x", ""]}, 1, "sideways"]},
+         "Counted.phase: want one of forward, backward, optimizer, got 'sideways'"),
         (TensorMeta, {"TensorMeta": ["float32", [1, "2"], [], False]},
          "TensorMeta.shape: want int, got '2'"),
         (TensorMeta, {"TensorMeta": ["float32", 3, [], False]},
