@@ -12,7 +12,8 @@ from opcheck.db.shapes import COMPOSITES
 
 _FOLDER = Path(__file__).resolve().parent.parent / "compat_db" / "pytorch"
 _COMMENT = """\
-# What each composite overload was seen to run as, one list for each way it went. Written by
+# What each composite overload was seen to run as, one list for each way it went. A name with
+# |bool, |integer, |float or |complex holds where the first tensor is of that class. Written by
 # `python -m opcheck.composites {device}` over PyTorch's own operator samples; do not edit.
 """
 

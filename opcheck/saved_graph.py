@@ -7,7 +7,7 @@ from opcheck.db.store import Database
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Node, Trace, Use
 from opcheck.resolve.table import TableNodes, decided
-from opcheck.source.pt2_graph import GraphTrace
+from opcheck.source.pt2_graph import GraphCall, GraphTrace
 
 
 def trace_of(
@@ -21,7 +21,7 @@ def trace_of(
     order: dict[tuple[int, str, str, int], int] = {}
     sequence = []
     for call in graph.calls:
-        node = table.of(Node(call.op, call.arguments, call.outputs))
+        node = table.of(_node(call))
         key = (node, call.module, call.file, call.line)
         uses[key] += 1
         sequence.append(order.setdefault(key, len(order)))
@@ -35,5 +35,11 @@ def trace_of(
         nodes=tuple(table.nodes),
         uses=tuple(Use(*key, count=uses[key]) for key in order),
         sequence=tuple(sequence),
+        gaps=graph.gaps,
+        modules_not_called=graph.modules_not_called,
         notes=("read from the saved graph and tables; torch was not loaded",),
     )
+
+
+def _node(call: GraphCall) -> Node:
+    return Node(call.op, call.arguments, call.outputs, data_dependent=call.data_dependent)

@@ -20,6 +20,6 @@ class ScanRequest:
     timeout: float | None = None
     """Seconds for loading and running the model; None: no limit."""
     memory: float | None = None
-    """GiB for the process that loads and runs the model; None: no limit."""
+    """GiB for the process that loads and runs the model; None: most of what the machine has."""
     trust: bool = False
     """Whether pickled code in the source may run."""

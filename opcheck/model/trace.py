@@ -98,9 +98,23 @@ class Node:
         """Every tensor argument with its argument name, lists flattened, in schema order."""
         return tuple((n, t) for n, v in self.arguments for t in _flat(v))
 
+    @property
+    def dtype_class(self) -> str:
+        """``bool``, ``integer``, ``float`` or ``complex`` of the first tensor; "" without one."""
+        for _, tensor in self.tensors():
+            kind = tensor.dtype.rstrip("0123456789").partition("_")[0].partition("8")[0]
+            return _DTYPE_CLASSES.get(kind, "other")
+        return ""
+
     def output_tensors(self) -> tuple[TensorMeta, ...]:
         """Every output tensor, lists flattened."""
         return tuple(t for v in self.outputs for t in _flat(v))
+
+
+_DTYPE_CLASSES = {
+    "bool": "bool", "int": "integer", "uint": "integer",
+    "float": "float", "bfloat": "float", "complex": "complex",
+}  # fmt: skip
 
 
 def _flat(value: Value) -> tuple[TensorMeta, ...]:

@@ -13,7 +13,8 @@ from opcheck.resolve.fate import PLAIN
 from opcheck.resolve.walk import Walk
 
 Branches = Mapping[str, tuple[tuple[str, ...], ...]]
-"""Overload -> every way its composite was seen to go, each the overloads it calls, sorted."""
+"""Overload -> every way its composite was seen to go, each the overloads it calls, sorted;
+``overload|bool`` for one class of dtypes (:attr:`Node.dtype_class`), where that has fewer ways."""
 
 
 class Facts(Protocol):
@@ -59,7 +60,7 @@ class TableNodes:
         known = replace(call, composite=facts.composite, cpu_kernel=facts.cpu_kernel)
         if facts.composite is None:
             return known
-        branches = self._branches.get(name)
+        branches = self._branches.get(f"{name}|{call.dtype_class}", self._branches.get(name))
         if branches is None:
             return replace(known, children=None, note="no table says what it runs as")
         below = sorted({op for branch in branches for op in branch})

@@ -30,7 +30,7 @@ class Assumption:
 
     result: Callable[[], Any]
     text: str
-    """What was assumed, to follow "it is assumed that"; empty where nothing had to be."""
+    """What was assumed, as a clause; empty where nothing had to be."""
     steers: bool
     """A number went to Python: what it decided was not seen otherwise."""
 
@@ -55,15 +55,15 @@ def _number(call: Call) -> Assumption:
         value = 0.0
     elif dtype.is_complex:
         value = 0j
-    return Assumption(lambda: value, f"the value read is {value}", steers=True)
+    return Assumption(lambda: value, f"it is taken to be {value}", steers=True)
 
 
 def _false(call: Call) -> Assumption:
-    return Assumption(lambda: False, "the answer is False", steers=True)
+    return Assumption(lambda: False, "it is taken to be False", steers=True)
 
 
 def _true(call: Call) -> Assumption:
-    return Assumption(lambda: True, "the answer is True", steers=True)
+    return Assumption(lambda: True, "it is taken to be True", steers=True)
 
 
 def _nonzero(call: Call) -> Assumption:

@@ -26,7 +26,8 @@ _MOST_SAMPLES = 40
 """Samples per operator and dtype; the first ones cover the branches, later ones vary sizes."""
 
 Table = dict[str, list[list[str]]]
-"""Overload -> every way it went, each the sorted overloads that it called."""
+"""Overload -> every way it went, each the sorted overloads that it called; ``overload|bool`` the
+ways for a class of dtypes, where they are fewer."""
 
 
 def record(device_type: str, models: Iterable[tuple[nn.Module, Any]] = ()) -> Table:
@@ -42,7 +43,7 @@ def record(device_type: str, models: Iterable[tuple[nn.Module, Any]] = ()) -> Ta
             except Exception as error:  # a sample that this device refuses says nothing
                 _LOG.debug("passed over: %s: %s", type(error).__name__, error)
         _collect(tree, found)
-    return {op: [list(b) for b in sorted(branches)] for op, branches in sorted(found.items())}
+    return _without_repeats(found)
 
 
 def _collect(tree: Tree, found: dict[str, set[tuple[str, ...]]]) -> None:
@@ -50,7 +51,18 @@ def _collect(tree: Tree, found: dict[str, set[tuple[str, ...]]]) -> None:
     for node in nodes:
         if node.composite is not None and node.children is not None and not node.note:
             names = {str(nodes[child].op) for child, _ in node.children}
-            found[str(node.op)].add(tuple(sorted(names - {str(node.op)})))
+            branch = tuple(sorted(names - {str(node.op)}))
+            found[str(node.op)].add(branch)
+            found[f"{node.op}|{node.dtype_class}"].add(branch)
+
+
+def _without_repeats(found: Mapping[str, set[tuple[str, ...]]]) -> Table:
+    """Drop rows of one class of dtypes that say no more than the overload's own row."""
+    return {
+        name: [list(branch) for branch in sorted(branches)]
+        for name, branches in sorted(found.items())
+        if "|" not in name or branches != found[name.partition("|")[0]]
+    }
 
 
 def _operators() -> Iterator[Callable[[torch.device], None]]:

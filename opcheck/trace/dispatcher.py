@@ -2,8 +2,10 @@
 
 Private torch API used here, checked on 2.13.0: ``torch._C._dispatch_dump`` and
 ``torch._C._dispatch_has_kernel_for_dispatch_key`` (alias keys cannot be asked that way: it
-raises, so the composite kinds are read from the dump). ``OpOverload.has_kernel_for_dispatch_key``
-is no substitute: it counts Python decompositions, which the dispatcher never runs.
+raises, so the composite kinds are read from the dump), ``torch._C._functorch.
+peek_interpreter_stack`` and ``torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack``.
+``OpOverload.has_kernel_for_dispatch_key`` is no substitute: it counts Python decompositions, which
+the dispatcher never runs.
 """
 
 import re
@@ -12,6 +14,7 @@ from functools import cache
 from typing import Any
 
 import torch
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
 from opcheck.model.names import OpName
 from opcheck.model.trace import Composite
@@ -66,4 +69,8 @@ def composite_kind(name: str) -> Composite | None:
 def run_composite(func: Any, kind: Composite, args: Any, kwargs: Any) -> Any:
     """Run the composite kernel itself; what it calls goes through the dispatcher as usual."""
     key = getattr(torch._C.DispatchKey, kind.value)
-    return func._op_dk(key, *args, **kwargs)
+    if torch._C._functorch.peek_interpreter_stack() is None:
+        return func._op_dk(key, *args, **kwargs)
+    # Inside vmap the tensors here are plain already; its layers would batch the inner calls again.
+    with temporarily_clear_interpreter_stack():
+        return func._op_dk(key, *args, **kwargs)

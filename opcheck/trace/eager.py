@@ -13,6 +13,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 
+from opcheck.trace.device import DeviceTensor
+
 NEEDS_CUDA = ("not compiled with CUDA", "Found no NVIDIA driver", "No CUDA GPUs are available")
 """What torch says where code asks for CUDA and there is none."""
 
@@ -31,6 +33,35 @@ def not_compiled() -> Iterator[None]:
                 yield
     finally:
         torch.compile = original
+
+
+@contextmanager
+def numbers_read() -> Iterator[None]:
+    """Have ``torch.tensor`` read device tensors inside lists as every device does, one by one.
+
+    Its C++ reads them below the mode, where this device has no kernels.
+    """
+    originals = {name: getattr(torch, name) for name in ("tensor", "as_tensor")}
+    for name, original in originals.items():
+        setattr(torch, name, _reading(original))
+    try:
+        yield
+    finally:
+        for name, original in originals.items():
+            setattr(torch, name, original)
+
+
+def _reading(original: Callable[..., Any]) -> Callable[..., Any]:
+    def call(data: Any, *args: Any, **kwargs: Any) -> Any:
+        return original(_numbers(data), *args, **kwargs)
+
+    return call
+
+
+def _numbers(data: Any) -> Any:
+    if isinstance(data, (list, tuple)):
+        return [item.tolist() if type(item) is DeviceTensor else _numbers(item) for item in data]
+    return data
 
 
 def _as_written(model: Any = None, **options: Any) -> Any:

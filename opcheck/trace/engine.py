@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from opcheck.model.trace import Gap
 from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, Spec, device_tensor
-from opcheck.trace.eager import CudaAsDevice, not_compiled
+from opcheck.trace.eager import CudaAsDevice, not_compiled, numbers_read
 from opcheck.trace.leaf import Leaves, Unseen
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.place import Site, from_stack
@@ -76,6 +76,7 @@ class Engine(TorchDispatchMode):
             stack.enter_context(torch.no_grad())
             stack.enter_context(_lifting())
             stack.enter_context(not_compiled())
+            stack.enter_context(numbers_read())
             if self.cuda_as_device:
                 stack.enter_context(CudaAsDevice(self.device, self._met_cuda))
             stack.enter_context(torch._C._AutoDispatchBelowAutograd())
@@ -140,8 +141,7 @@ class Engine(TorchDispatchMode):
         self._last_assumption = assumption
         self._assumed_any = True
         if assumption.steers:
-            name = call.func.name()
-            self.gap_here(f"{name} reads a value that depends on data; {assumption.text} here")
+            self.gap_here(f"reads a value that depends on data; {assumption.text} here")
 
     def _met_cuda(self) -> None:
         self.gap_here(f"names a CUDA device; traced as if it said {self.device.type!r}")

@@ -1,7 +1,7 @@
 """Operators of extension libraries whose shape rule leaves a size open, as ``torchvision::nms``.
 
-Private torch API used here, checked on 2.13.0: ``torch._library.simple_registry.singleton`` and
-``torch._library.fake_impl.set_ctx_getter``.
+Private torch API used here, checked on 2.13.0: ``torch._library.simple_registry.singleton``,
+``torch._library.fake_impl.set_ctx_getter`` and ``torch._library.custom_ops.OPDEFS``.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,3 +37,14 @@ def open_sized(func: Any, tensors: Sequence[Tensor]) -> Callable[..., Any] | Non
             return kernel(*args, **kwargs)
 
     return run
+
+
+def without_rule(func: Any) -> bool:
+    """Whether the operator was made by ``torch.library.custom_op`` and given no shape rule.
+
+    It still has one in the dispatcher, which only raises.
+    """
+    from torch._library import custom_ops
+
+    made = custom_ops.OPDEFS.get(func.name().partition(".")[0])
+    return made is not None and made._abstract_fn is None

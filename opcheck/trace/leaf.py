@@ -15,14 +15,12 @@ from torch.utils._pytree import tree_map
 from opcheck.trace.assume import Assumption, assumption_for
 from opcheck.trace.device import DeviceTensor, Spec, become, device_tensor
 from opcheck.trace.dispatcher import facts
-from opcheck.trace.extension import open_sized
+from opcheck.trace.extension import open_sized, without_rule
 from opcheck.trace.signature import Call
 from opcheck.trace.standin import CPU_ALWAYS, CPU_IF_PERMUTED, stand_in
 
-WHOLE_LIMIT = 1 << 20
-"""Largest integer or boolean tensor, in elements, whose values are kept."""
-FLOAT_LIMIT = 1 << 12
-"""Largest floating-point tensor, in elements, whose values are kept."""
+VALUE_LIMIT = 1 << 20
+"""Largest tensor, in elements, whose values are kept where they are known."""
 PROBE_LIMIT = 1 << 24
 """Largest sum of elements for which a kernel is run on zeros just to see what it returns."""
 
@@ -56,7 +54,7 @@ Plan = Spec | _Same | _Constant | list["Plan"]
 
 def small(spec: Spec) -> bool:
     """Whether the values of such a tensor are worth keeping."""
-    return spec.numel <= (FLOAT_LIMIT if spec.dtype.is_floating_point else WHOLE_LIMIT)
+    return spec.numel <= VALUE_LIMIT
 
 
 class Leaves:
@@ -137,13 +135,10 @@ class Leaves:
         elements = sum(t.numel() for t in call.tensors)
         if _meta_differs(call) and elements <= PROBE_LIMIT and _products(call) <= PRODUCT_LIMIT:
             return self._probe(func, call, _zeros)
-        open_sized_plan = self._open_sized(call)
-        if open_sized_plan is not None:
-            return open_sized_plan
         try:
-            return self._probe(func, call, _on_meta)
+            return self._open_sized(call) or self._probe(func, call, _on_meta)
         except Exception as error:
-            unseen = isinstance(error, NotImplementedError)
+            unseen = isinstance(error, NotImplementedError) or without_rule(call.func)
             if elements > PROBE_LIMIT or not call.tensors or facts(call.func).composite:
                 if unseen:
                     raise Unseen(_first_line(error)) from error
@@ -290,4 +285,5 @@ def _converted(
 
 
 def _first_line(error: BaseException) -> str:
-    return str(error).strip().split("\n", 1)[0]
+    """What is missing, without the dispatcher's guesses at why and its list of backends."""
+    return str(error).strip().split("\n", 1)[0].partition(" This could be because")[0]

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from opcheck.errors import OpcheckError
 from opcheck.model.trace import Gap
+from opcheck.trace.leaf import Unseen
 
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.|$)")
 
@@ -101,6 +102,8 @@ _MOST_GAPS = 50
 def reason_of(error: BaseException) -> str:
     """An exception as one sentence."""
     text = str(error).strip().split("\n", 1)[0].strip()
+    if isinstance(error, Unseen):
+        return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

@@ -160,7 +160,7 @@ def _once(
 
 def _refused_at_once(engine: Engine, error: Exception) -> bool:
     """Nothing was computed before the failure, and it is not one of ours: the inputs do not fit."""
-    if isinstance(error, Unseen):
+    if isinstance(error, Unseen) or asks_for_cuda(error):
         return False
     return isinstance(engine, Tree) and not engine.sequence
 

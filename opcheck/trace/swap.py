@@ -11,6 +11,9 @@ from torch.utils._pytree import tree_map
 from opcheck.trace.device import DeviceTensor, Spec, device_tensor
 from opcheck.trace.leaf import small
 
+FLOAT_INPUT_LIMIT = 1 << 12
+"""Largest floating-point weight or input, in elements, whose values are kept."""
+
 
 def on_device(value: Any, device: torch.device) -> Any:
     """Put every tensor in nested inputs on the device; small ones keep their values."""
@@ -21,7 +24,9 @@ def _moved(tensor: Tensor, device: torch.device) -> Tensor:
     if isinstance(tensor, DeviceTensor) or tensor.layout is not torch.strided:
         return tensor
     spec = Spec.like(tensor)
-    keep = tensor.device.type == "cpu" and small(spec) and type(tensor) in (Tensor, nn.Parameter)
+    steers = not spec.dtype.is_floating_point or spec.numel <= FLOAT_INPUT_LIMIT
+    plain = tensor.device.type == "cpu" and type(tensor) in (Tensor, nn.Parameter)
+    keep = plain and steers and small(spec)
     return device_tensor(spec, tensor.detach().clone() if keep else None, device)
 
 

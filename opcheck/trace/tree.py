@@ -50,6 +50,7 @@ class Tree(Engine):
         self._drafts: list[_Draft] = []
         self._index: dict[tuple[Any, ...], int] = {}
         self._open: list[Counter[int]] = []
+        self._expanding: list[int] = []
         self._uses: dict[tuple[int, str, Site], int] = {}
         self._counts: list[int] = []
         self.sequence: list[int] = []
@@ -89,7 +90,11 @@ class Tree(Engine):
         )
         index = self._index[call.key] = len(self._drafts)
         self._drafts.append(draft)
-        instead = self._expand(call, known, draft)
+        self._expanding.append(index)
+        try:
+            instead = self._expand(call, known, draft)
+        finally:
+            self._expanding.pop()
         try:
             result = self.leaves.run(call)
         except Exception as error:  # Unseen, or meta refuses what the composite takes
@@ -127,7 +132,8 @@ class Tree(Engine):
 
     def _record(self, index: int) -> None:
         if self._open:
-            self._open[-1][index] += 1
+            if index not in self._expanding:  # what a kernel asks of itself adds nothing
+                self._open[-1][index] += 1
             return
         key = (index, self.modules.current, self.site())
         use = self._uses.get(key)
