@@ -1,6 +1,6 @@
-"""Will this model run on that accelerator, where will it not, and how do you know?"""
+"""Says whether a model runs on an accelerator, where it does not, and how that is known."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from opcheck.version import __version__
@@ -13,21 +13,20 @@ __all__ = ["__version__", "scan"]
 
 def scan(
     model: Any,
-    inputs: Any = (),
-    kwargs: Mapping[str, Any] | None = None,
+    inputs: Any = None,
     *,
     targets: Sequence[str] = (),
     exact: bool = False,
 ) -> "Report":
-    """Hold a live model against targets.
+    """Hold a live model, or a source, against targets.
 
     Args:
         model: a ``torch.nn.Module`` (its weights may be on meta), or a source as on the command
-            line: ``"model.pt2"``, ``"hf:DIR"``, ``"file.py:name"``.
-        inputs: for a module: a tensor, a tuple of positional inputs, or a dict of named ones.
-            Their values matter only where Python looks at them. For a source: texts as
-            ``--input`` takes them.
-        kwargs: further named inputs of a module.
+            line: ``"model.pt2"``, ``"hf:DIR"``, ``"file.py:name"``. A module is copied without its
+            weights and left as it is; it is traced in evaluation mode, in this process.
+        inputs: for a module: a tensor, a tuple of positional inputs, a dict of named ones, or
+            (tuple, dict); their values matter only where Python looks at them. None where the
+            module's first layers tell. For a source: texts as ``--input`` takes them.
         targets: as on the command line: ``"ascend-910b"``, ``"ascend-910b@26.1.0+torch2.7"``.
             Empty: the newest release of every target.
         exact: record the exact kernels asked of every target, not only of a single one.
@@ -48,8 +47,5 @@ def scan(
     except ValueError as error:
         raise UsageError(str(error)) from error
     if isinstance(model, str):
-        return pipeline.scan(ScanRequest(model, specs, tuple(inputs), exact))
-    if isinstance(inputs, Mapping):
-        inputs, kwargs = (), {**inputs, **(kwargs or {})}
-    args = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
-    return pipeline.scan_module(model, args, kwargs or {}, specs, exact=exact)
+        return pipeline.scan(ScanRequest(model, specs, tuple(inputs or ()), exact))
+    return pipeline.scan_module(model, inputs, specs, exact=exact)

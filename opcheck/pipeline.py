@@ -41,30 +41,28 @@ def scan(request: ScanRequest, progress: Progress = _silent) -> Report:
 
 
 def scan_module(
-    module: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    targets: Sequence[TargetSpec],
-    *,
-    exact: bool = False,
+    module: Any, inputs: Any, targets: Sequence[TargetSpec], *, exact: bool = False
 ) -> Report:
     """Hold a live module against targets, in this process; see :func:`opcheck.scan`."""
+    from opcheck.source.live import load_live
     from opcheck.trace import trace_model
     from opcheck.trace.caches import forget
 
     matrices = _matrices(Database.open(), tuple(targets))
     wanted = _wanted_exactly(exact, matrices)
+    loaded = load_live(module, inputs)
     try:
         trace = trace_model(
-            module,
-            args,
-            kwargs,
+            loaded.module,
+            loaded.args,
+            loaded.kwargs,
             device_type=_device_type(matrices),
             exact={name: frozenset(ops) for name, ops in wanted.items()},
         )
     finally:
         forget()
-    return _report(type(module).__name__, WorkResult(trace, "module", ""), matrices)
+    result = WorkResult(trace, loaded.kind, loaded.digest, loaded.notes)
+    return _report(type(module).__name__, result, matrices)
 
 
 def targets() -> tuple[TargetRow, ...]:
