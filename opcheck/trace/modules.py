@@ -70,12 +70,13 @@ class ModuleStack:
 
     def not_called(self) -> tuple[str, ...]:
         """Outermost modules whose forward never ran, sorted; containers of called ones excluded."""
-        called = {path for key, path in self._paths.items() if key in self._called}
-        idle = sorted(
-            path
-            for path in self._paths.values()
-            if path and not any(c == path or c.startswith(path + ".") for c in called)
-        )
+        reached = {""}
+        for key in self._called:
+            path = self._paths[key]
+            while path not in reached:
+                reached.add(path)
+                path = path.rpartition(".")[0]
+        idle = sorted(path for path in self._paths.values() if path not in reached)
         outermost: list[str] = []
         for path in idle:
             if not outermost or not path.startswith(outermost[-1] + "."):
