@@ -96,28 +96,30 @@ def _masked_select(call: Call) -> Assumption:
 
 
 def _unique(call: Call) -> Assumption:
+    """A few distinct values: Python often loops over them."""
     tensor = call.tensors[0]
-    return _few_of(call, tensor.numel(), ())
+    few = min(tensor.numel(), _FEW)
+    return _few_of(call, few, lambda: torch.arange(few).to(tensor.dtype), tuple(tensor.shape))
 
 
 def _unique_dim(call: Call) -> Assumption:
+    """A few distinct slices along one dimension."""
     tensor = call.tensors[0]
-    dim = call.args[1] if len(call.args) > 1 else call.kwargs.get("dim", 0)
-    return _few_of(call, tensor.shape[dim], tuple(tensor.shape))
+    dim = call.args[1] if len(call.args) > 1 else call.kwargs["dim"]
+    shape = list(tensor.shape)
+    count, shape[dim] = shape[dim], min(shape[dim], _FEW)
+    return _few_of(call, shape[dim], lambda: _blank(tuple(shape), tensor.dtype), (count,))
 
 
-def _few_of(call: Call, count: int, shape: tuple[int, ...]) -> Assumption:
-    """A few distinct values: Python often loops over them."""
-    tensor = call.tensors[0]
-    few = min(count, _FEW)
-    values = (few,) if not shape else tuple(few if size == count else size for size in shape)
-    inverse = (count,) if shape else tuple(tensor.shape)
+def _few_of(
+    call: Call, few: int, found: Callable[[], Tensor], inverse: tuple[int, ...]
+) -> Assumption:
+    """``found`` with the place of each input among them, of shape ``inverse``, and counts."""
 
     def result() -> tuple[Tensor, ...]:
-        found = torch.arange(few).to(tensor.dtype) if not shape else _blank(values, tensor.dtype)
         inverted = torch.empty(inverse, dtype=torch.int64, device="meta")
         counts = torch.ones(few, dtype=torch.int64)
-        return (found, inverted, counts)[: len(call.func._schema.returns)]
+        return (found(), inverted, counts)[: len(call.func._schema.returns)]
 
     return Assumption(result, f"{few} values are distinct", steers=False)
 
