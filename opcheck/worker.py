@@ -5,6 +5,7 @@ becomes stderr and the messages go to a private copy.
 """
 
 import faulthandler
+import gc
 import json
 import os
 import sys
@@ -54,6 +55,7 @@ def _work(request: WorkRequest, send: Send) -> WorkResult:
     send({"stage": "trace", "progress": "tracing"})
     from opcheck.trace import trace_model  # needs torch: only once there is something to trace
 
+    gc.freeze()  # what the libraries made stays: the collector need not look at it again and again
     trace = trace_model(
         loaded.module,
         loaded.args,
