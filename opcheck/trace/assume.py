@@ -1,7 +1,7 @@
 """What is assumed where a size or a Python number depends on values that a trace does not have.
 
 Sizes take their upper bound (every mask element true), so that the code behind them is reached,
-but ``unique`` finds few values, since Python loops over them; numbers read by Python take zero.
+but ``unique`` finds few values, since Python loops over them; numbers read by Python take one.
 Each assumption is told to the reader.
 """
 
@@ -48,13 +48,13 @@ def assumption_for(call: Call) -> Assumption | None:
 
 def _number(call: Call) -> Assumption:
     dtype = call.tensors[0].dtype
-    value: Any = 0
+    value: Any = 1
     if dtype is torch.bool:
         value = False
     elif dtype.is_floating_point:
-        value = 0.0
+        value = 1.0
     elif dtype.is_complex:
-        value = 0j
+        value = 1 + 0j
     return Assumption(lambda: value, f"it is taken to be {value}", steers=True)
 
 
