@@ -5,6 +5,7 @@ later calls (``contiguous``, ``view``) depend on them.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,8 @@ PROBE_LIMIT = 1 << 24
 
 PRODUCT_LIMIT = 1 << 30
 """Largest number of multiplications that such a run may cost."""
+
+_PACK: Any = torch.ops.aten._pack_padded_sequence.default
 
 
 class Unseen(Exception):  # noqa: N818  # the reason a trace stops here, not a fault of anybody's
@@ -74,13 +77,16 @@ class Leaves:
             Unseen: nothing here can tell what it returns.
             Exception: whatever torch raises for arguments that the operator refuses.
         """
+        if call.func is _PACK:
+            return self._packed(call)
         key = call.key
         if key in self._plans:
             plan = self._plans[key]
         else:
             plan = self._plans[key] = self._plan(call)
         if call.known and (plan is None or _all_small(plan)):
-            return self._real(call)
+            with suppress(NotImplementedError):  # the host has no kernel, or none for this dtype
+                return self._real(call)
         if plan is None:
             return self._assume(call)
         return self.replay(plan, call)
@@ -166,6 +172,12 @@ class Leaves:
         probe = Call(func, args, kwargs, call.key, made, call.ours, call.device, False)
         return self.plan_of(func(*args, **kwargs), probe)
 
+    def _packed(self, call: Call) -> tuple[Tensor, Tensor]:
+        """Packed rows; how many there are of each step is counted in host memory everywhere."""
+        kwargs = {name: _bare(value) for name, value in call.kwargs.items()}
+        data, batches = _PACK(*map(_bare, call.args), **kwargs)
+        return device_tensor(Spec.like(data), None, self._device), batches
+
     def _real(self, call: Call) -> Any:
         args, kwargs, made = _converted(call, _value, "cpu")
         result = (stand_in(call.func) or call.func)(*args, **kwargs)
@@ -173,7 +185,7 @@ class Leaves:
 
     def _wrap(self, result: Any, call: Call, made: list[Tensor]) -> Any:
         if isinstance(result, Tensor):
-            for tensor, value in zip(call.tensors, made, strict=True):
+            for tensor, value in zip(call.tensors, made, strict=False):
                 if value is result and _crosses(tensor, call):
                     result = value.clone()
                 elif value is result:
@@ -198,7 +210,11 @@ class Leaves:
             raise Unseen(f"the result of {call.func.name()} depends on values that are not known")
         if assumption.text:
             self._assumed(call, assumption)
-        return self._wrap(assumption.result(), call, list(call.tensors))
+        result = assumption.result()
+        if type(result) is DeviceTensor:  # written in place, to where only the data knows
+            result.value = None
+            return result
+        return self._wrap(result, call, [])
 
 
 def _meta_differs(call: Call) -> bool:
@@ -242,6 +258,10 @@ def _on_meta(tensor: Tensor) -> Tensor:
     if tensor.dim() == 0 or tensor.device.type == "meta":
         return tensor
     return Spec.like(tensor).on_meta()
+
+
+def _bare(value: Any) -> Any:
+    return value.spec.on_meta() if isinstance(value, DeviceTensor) else value
 
 
 def _zeros(tensor: Tensor) -> Tensor:
