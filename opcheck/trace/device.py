@@ -149,7 +149,10 @@ class DeviceTensor(torch.Tensor):
 
     def __deepcopy__(self, memo: Any) -> "DeviceTensor":
         value = None if self.value is None else self.value.clone()
-        return device_tensor(self.spec, value, self.device)
+        copied = device_tensor(self.spec, value, self.device)
+        if isinstance(self, torch.nn.Parameter):
+            copied._is_param = True
+        return copied
 
 
 _make = torch.Tensor._make_wrapper_subclass

@@ -145,7 +145,7 @@ def test_a_call_belongs_to_the_innermost_module() -> None:
             self.inner = nn.Sequential(nn.ReLU(), nn.Sequential(nn.Tanh()))
 
         def forward(self, x: Tensor) -> Tensor:
-            return self.inner(x.abs()).exp()
+            return torch.exp(self.inner(x.abs()))
 
     trace = traced(Outer(), torch.ones(2))
     assert [(str(trace.nodes[u.node].op), u.module) for u in trace.uses] == [
