@@ -192,9 +192,7 @@ class Tree(Engine):
             with self:
                 result = branches(func, args, kwargs)
         except NotImplementedError as error:
-            where = self.modules.current or "(the model)"
-            self.gap(where, f"higher-order operator {func.name()}: {error}")
-            raise
+            raise Unseen(f"higher-order operator {func.name()}: {error}") from error
         finally:
             self._open.pop()
         draft.children = dict(children)
