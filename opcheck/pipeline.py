@@ -58,6 +58,7 @@ def scan_module(
             loaded.kwargs,
             device_type=_device_type(matrices),
             exact={name: frozenset(ops) for name, ops in wanted.items()},
+            casts=_casts(matrices),
         )
     finally:
         forget()
@@ -101,6 +102,14 @@ def _device_type(matrices: Sequence[SupportMatrix]) -> str:
     return matrices[0].target.device_type
 
 
+def _casts(matrices: Sequence[SupportMatrix]) -> Mapping[str, str]:
+    """Casts that give another dtype than asked on every one of the targets, which share a trace."""
+    common = set(matrices[0].casts.items())
+    for matrix in matrices[1:]:
+        common &= set(matrix.casts.items())
+    return dict(sorted(common))
+
+
 def _wanted_exactly(
     exact: bool, matrices: Sequence[SupportMatrix]
 ) -> Mapping[str, tuple[str, ...]]:
@@ -135,6 +144,7 @@ def _with_torch(
         inputs=request.inputs,
         trust=request.trust,
         exact=_wanted_exactly(request.exact, matrices),
+        casts=_casts(matrices),
     )
     return isolate.run(work, timeout=request.timeout, memory=request.memory, progress=progress)
 

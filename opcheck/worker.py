@@ -62,6 +62,7 @@ def _work(request: WorkRequest, send: Send) -> WorkResult:
         loaded.kwargs,
         device_type=request.device_type,
         exact={target: frozenset(ops) for target, ops in request.exact.items()},
+        casts=request.casts,
         inputs_given=bool(request.inputs),
         progress=lambda text: send({"stage": "trace", "progress": text}),
     )

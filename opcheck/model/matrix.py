@@ -105,8 +105,26 @@ class SupportMatrix:
     database_date: str = ""
     """ISO date of the newest source commit in them."""
 
+    @property
+    def casts(self) -> Mapping[str, str]:
+        """Dtype that a cast on the device asks for -> the dtype that it gives instead.
+
+        Read from cautions on casts whose code is ``<asked>-becomes-<given>``.
+        """
+        found = {}
+        for op in _CASTS:
+            for condition in self.conditions_for(op):
+                asked, becomes, given = condition.code.partition("-becomes-")
+                if becomes:
+                    found[asked] = given
+        return found
+
     def conditions_for(self, op: str) -> tuple[Condition, ...]:
         """Conditions of one overload, the target-wide ones last."""
         entry = self.entries.get(op)
         own = entry.conditions if entry else ()
         return (*own, *self.conditions.get(op, ()), *self.conditions.get("*", ()))
+
+
+_CASTS = ("aten::_to_copy", "aten::to.dtype", "aten::to.dtype_layout")
+"""Overloads that change a tensor's dtype."""

@@ -36,7 +36,7 @@ def record(device_type: str, models: Iterable[tuple[nn.Module, Any]] = ()) -> Ta
     found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
     runs = (*_operators(), *_modules(device), *_forwards(models, device))
     for run in chain(runs, _by_schema(found)):
-        tree = Tree(device, ModuleStack(nn.Module()))
+        tree = Tree(device, {}, ModuleStack(nn.Module()))
         with tree.running():
             try:
                 run(device)

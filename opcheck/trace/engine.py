@@ -48,12 +48,17 @@ class Engine(TorchDispatchMode):
 
     supports_higher_order_operators = True
 
-    def __init__(self, device: torch.device, modules: ModuleStack) -> None:
+    def __init__(
+        self,
+        device: torch.device,
+        casts: Mapping[torch.dtype, torch.dtype],
+        modules: ModuleStack,
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         self.device = device
         self.modules = modules
         self.gaps: dict[Gap, None] = {}
-        self.leaves = Leaves(device, self._note_assumption)
+        self.leaves = Leaves(device, casts, self._note_assumption)
         self._last_assumption: Assumption | None = None
         self._storages: dict[int, DeviceTensor] = {}
         self._until: CodeType | None = None

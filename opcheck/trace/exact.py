@@ -32,11 +32,12 @@ class Exact(Engine):
     def __init__(
         self,
         device: torch.device,
+        casts: Mapping[torch.dtype, torch.dtype],
         registered: frozenset[str],
         learned: Mapping[tuple[Any, ...], Plan],
         modules: ModuleStack,
     ) -> None:
-        super().__init__(device, modules)
+        super().__init__(device, casts, modules)
         self.leaves.learned.update(learned)
         self._registered = registered
         self._counts: Counter[_Key] = Counter()

@@ -4,7 +4,7 @@ Strides follow one convention everywhere: a leaf returns those that the CPU kern
 later calls (``contiguous``, ``view``) depend on them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +30,16 @@ PRODUCT_LIMIT = 1 << 30
 """Largest number of multiplications that such a run may cost."""
 
 _PACK: Any = torch.ops.aten._pack_padded_sequence.default
+
+
+_CASTS = frozenset(
+    getattr(torch.ops.aten, name).__getattr__(overload)
+    for name, overload in (
+        ("_to_copy", "default"), ("to", "dtype"), ("to", "device"), ("to", "dtype_layout"),
+        ("to", "other"), ("type_as", "default"),
+    )
+)  # fmt: skip
+"""Overloads that change a tensor's dtype."""
 
 
 class Unseen(Exception):  # noqa: N818  # the reason a trace stops here, not a fault of anybody's
@@ -63,8 +73,14 @@ def small(spec: Spec) -> bool:
 class Leaves:
     """Runs calls whole, and remembers per signature what they return."""
 
-    def __init__(self, device: torch.device, assumed: Callable[[Call, Assumption], None]) -> None:
+    def __init__(
+        self,
+        device: torch.device,
+        casts: Mapping[torch.dtype, torch.dtype],
+        assumed: Callable[[Call, Assumption], None],
+    ) -> None:
         self._device = device
+        self._casts = casts
         self._assumed = assumed
         self._plans: dict[tuple[Any, ...], Plan | None] = {}
         self.learned: dict[tuple[Any, ...], Plan] = {}
@@ -83,13 +99,22 @@ class Leaves:
         if key in self._plans:
             plan = self._plans[key]
         else:
-            plan = self._plans[key] = self._plan(call)
+            plan = self._plans[key] = self._cast(call, self._plan(call))
         if call.known and (plan is None or _all_small(plan)):
             with suppress(NotImplementedError):  # the host has no kernel, or none for this dtype
-                return self._real(call)
+                return self._real(call, None)
         if plan is None:
             return self._assume(call)
         return self.replay(plan, call)
+
+    def _cast(self, call: Call, plan: Plan | None) -> Plan | None:
+        """A cast's plan with the dtype that this device gives for the one asked for."""
+        if call.func not in _CASTS or not isinstance(plan, Spec) or not call.ours:
+            return plan
+        given = self._casts.get(plan.dtype)
+        if given is None or call.tensors[0].dtype == plan.dtype:
+            return plan
+        return Spec.of(given, plan.shape, plan.stride)
 
     def learn(self, call: Call, result: Any) -> Any:
         """Take ``result``, found in another way, as what this signature returns."""
@@ -178,9 +203,11 @@ class Leaves:
         data, batches = _PACK(*map(_bare, call.args), **kwargs)
         return device_tensor(Spec.like(data), None, self._device), batches
 
-    def _real(self, call: Call) -> Any:
+    def _real(self, call: Call, plan: Plan | None) -> Any:
         args, kwargs, made = _converted(call, _value, "cpu")
         result = (stand_in(call.func) or call.func)(*args, **kwargs)
+        if isinstance(plan, Spec) and result.dtype != plan.dtype:
+            result = result.to(plan.dtype)
         return self._wrap(result, call, made)
 
     def _wrap(self, result: Any, call: Call, made: list[Tensor]) -> Any:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from opcheck.errors import OpcheckError
 from opcheck.model.trace import Gap
 from opcheck.trace.leaf import Unseen
 
+_HERE = str(Path(__file__).resolve().parent)
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.|$)")
 
 
@@ -85,6 +87,7 @@ class ModuleStack:
 
     def _instead(self, path: str, args: Any, kwargs: Any, error: Exception) -> Any:
         """Note the failure and let the first tensor through, so that the rest is still seen."""
+        raise_if_bug(error)
         if len(self.gaps) >= _MOST_GAPS:
             raise error
         if id(error) not in self._told:
@@ -118,3 +121,20 @@ def _first_tensor(value: Any) -> Tensor | None:
     else:
         return None
     return next((t for t in map(_first_tensor, items) if t is not None), None)
+
+
+_FOR_THE_MODEL = ("dispatcher.py", "device.py")
+"""Where C++ is called with the model's own arguments, and where a device's refusals are said."""
+_OURS = (AttributeError, KeyError, NameError, AssertionError, TypeError)
+
+
+def raise_if_bug(error: Exception) -> None:
+    """Let a fault of this package through as what it is, instead of calling it the model's."""
+    if not isinstance(error, _OURS) or isinstance(error, Unseen):
+        return
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    raised_in = step.tb_frame.f_code.co_filename if step is not None else ""
+    if raised_in.startswith(_HERE) and not raised_in.endswith(_FOR_THE_MODEL):
+        raise error

@@ -17,7 +17,7 @@ from opcheck.trace.eager import asks_for_cuda
 from opcheck.trace.engine import Engine
 from opcheck.trace.exact import Exact
 from opcheck.trace.leaf import Unseen
-from opcheck.trace.modules import ModuleStack, reason_of
+from opcheck.trace.modules import ModuleStack, raise_if_bug, reason_of
 from opcheck.trace.swap import on_device, swapped
 from opcheck.trace.tree import Tree
 
@@ -31,6 +31,7 @@ def trace_model(
     *,
     device_type: str,
     exact: Mapping[str, frozenset[str]] | None = None,
+    casts: Mapping[str, str] | None = None,
     inputs_given: bool = False,
     progress: Progress = lambda _: None,
 ) -> Trace:
@@ -43,6 +44,7 @@ def trace_model(
         device_type: what tensors say they are on: ``npu``.
         exact: for each target (its text), the overloads that it registers; the trace then holds
             the exact kernels asked of it.
+        casts: dtype that a cast on the device asks for -> the dtype that it gives instead.
         inputs_given: the user chose these inputs, so an operator that refuses them is an error,
             not a gap.
         progress: told one short line per step.
@@ -53,16 +55,17 @@ def trace_model(
     """
     device = prepare(device_type)
     module = model if isinstance(model, nn.Module) else _Function(model)
+    changed = {getattr(torch, a): getattr(torch, b) for a, b in (casts or {}).items()}
     with _inference(module), swapped(module, device):
         progress("recording the operators")
-        tree = _forward(module, args, kwargs, partial(Tree, device), inputs_given)
+        tree = _forward(module, args, kwargs, partial(Tree, device, changed), inputs_given)
         kernels: dict[str, tuple[Kernel, ...]] = {}
         done: dict[frozenset[str], tuple[Kernel, ...]] = {}
         for target, registered in (exact or {}).items():
             if registered not in done:
                 progress(f"counting the kernels that {target} is asked for")
                 forget()
-                make = partial(Exact, device, registered, tree.leaves.learned)
+                make = partial(Exact, device, changed, registered, tree.leaves.learned)
                 done[registered] = _forward(module, args, kwargs, make).kernels
             kernels[target] = done[registered]
     return _trace(tree, device_type, kernels)
@@ -154,6 +157,7 @@ def _once(
     except (TraceError, MemoryError):
         raise
     except Exception as error:  # the user's model failed; the caller decides what that means
+        raise_if_bug(error)
         return engine, error
     return engine, None
 

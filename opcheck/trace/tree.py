@@ -1,6 +1,7 @@
 """The tree of calls: every signature once, with what it becomes inside PyTorch."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, run_composit
 from opcheck.trace.engine import Engine
 from opcheck.trace.higher_order import branches
 from opcheck.trace.leaf import Unseen
-from opcheck.trace.modules import ModuleStack, reason_of
+from opcheck.trace.modules import ModuleStack, raise_if_bug, reason_of
 from opcheck.trace.place import Site
 from opcheck.trace.signature import Call, named_arguments, to_value
 
@@ -45,8 +46,13 @@ class _Draft:
 class Tree(Engine):
     """Records uses of nodes; a composite is taken apart the first time its signature is seen."""
 
-    def __init__(self, device: torch.device, modules: ModuleStack) -> None:
-        super().__init__(device, modules)
+    def __init__(
+        self,
+        device: torch.device,
+        casts: Mapping[torch.dtype, torch.dtype],
+        modules: ModuleStack,
+    ) -> None:
+        super().__init__(device, casts, modules)
         self._drafts: list[_Draft] = []
         self._index: dict[tuple[Any, ...], int] = {}
         self._open: list[Counter[int]] = []
@@ -161,6 +167,7 @@ class Tree(Engine):
                 draft.note = reason_of(error)
             return None
         except Exception as error:  # the kernel's own failure, told in the note
+            raise_if_bug(error)
             draft.note = reason_of(error)
             return None
         finally:
