@@ -299,6 +299,42 @@ def _many() -> Report:
     return report(target("910b", findings, summary(findings, islands=101, moved=5 * 2**30)))
 
 
+def _alike() -> Report:
+    """Two reasons, each of several operators, and one that stands alone."""
+    tail = "is bfloat16, which 910a does not have"
+    said = {
+        "aten::add.Tensor": f"self {tail}",
+        "aten::linear": f"it runs as aten::as_strided: weight {tail}",
+        "aten::to.dtype": f"it runs as aten::_to_copy: the result {tail}",
+        "aten::embedding": f"weight {tail}",
+    }
+    code = "transformers/models/llama/modeling_llama.py"
+    places = (
+        place(code, 468, "lm_head"),
+        place(code, 164, "model.layers.*.mlp.down_proj", 32),
+        place(code, 164, "model.layers.*.mlp.gate_proj", 32),
+    )
+    bf16 = [
+        finding(op, Verdict.UNSUPPORTED, "dtype-not-supported", text, *places[: 1 + i % 3])
+        for i, (op, text) in enumerate(said.items())
+    ]
+    twice = replace(
+        bf16[2], id="again", reason=replace(bf16[2].reason, text=f"self {tail}"), uses=places[:1]
+    )
+    host = [
+        finding(
+            op,
+            Verdict.FALLBACK,
+            "host-fallback",
+            f"ascend registers no kernel for {op}, so every call runs on the host CPU",
+            place("detect/boxes.py", 54 + i, "roi_heads", 5 - i),
+        )
+        for i, op in enumerate(("torchvision::nms", "torchvision::roi_align"))
+    ]
+    findings = (*bf16, replace(twice, count=1), *host, COMPLEX, CONV)
+    return report(target("910a", findings, summary(findings, islands=4, moved=2**20)))
+
+
 STANDARD: Mapping[str, Report] = {
     "all-native": _all_native(),
     "mixed": _mixed(),
@@ -306,6 +342,7 @@ STANDARD: Mapping[str, Report] = {
     "empty": _empty(),
     "three-targets": _three(),
     "many": _many(),
+    "alike": _alike(),
 }
 """One report for each kind of answer, by name."""
 

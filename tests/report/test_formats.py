@@ -39,7 +39,7 @@ def test_standard_reports(name: str, sample: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("sample", ["mixed", "three-targets", "unknown"])
+@pytest.mark.parametrize("sample", ["mixed", "three-targets", "unknown", "alike"])
 def test_text_pages(sample: str, page: str) -> None:
     text = format_named("text").render(STANDARD[sample], PAGES[page])
     snapshots.check(f"text/{sample}-{page}.txt", text)

@@ -98,7 +98,19 @@ def test_verbose_shows_what_is_summarised() -> None:
     short, long = render("many", Page()), render("many", Page(verbose=True))
     shown = [len(set(re.findall(r"aten::operator_\d+", text))) for text in (short, long)]
     assert shown == [60, 300]
-    assert short.count("and 80 more findings; --verbose lists all") == 3
+    assert short.count("and 80 more operators; --verbose lists all") == 3
+
+
+def test_reasons_of_their_own_are_cut_as_well_and_counted() -> None:
+    (target,) = STANDARD["many"].targets
+    apart = tuple(
+        replace(finding, evidence=(replace(finding.evidence[0], line=i),))
+        for i, finding in enumerate(target.findings, 1)
+    )
+    report = replace(STANDARD["many"], targets=(replace(target, findings=apart),))
+    text = TextFormat().render(report)
+    assert len(set(re.findall(r"aten::operator_\d+", text))) == 60
+    assert text.count("and 80 more findings; --verbose lists all") == 3
 
 
 @pytest.mark.parametrize(

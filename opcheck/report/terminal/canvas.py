@@ -2,7 +2,7 @@
 
 import io
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -61,17 +61,24 @@ class Canvas:
         """A labelled paragraph; the label is dim and ``LABEL`` columns wide."""
         self.flow(atoms, indent + LABEL, [(" " * indent, ""), (label, "dim")])
 
-    def table(self, rows: Sequence[Sequence[Atom]], indent: int = 2, left: int = 1) -> None:
-        """Cells in columns as wide as they need; the first ``left`` columns stand left."""
-        widths = [max(cell_len(text) for text, _ in column) for column in zip(*rows, strict=True)]
+    def table(
+        self, rows: Sequence[Sequence[Atom]], indent: int = 2, left: Collection[int] = (0,)
+    ) -> None:
+        """Cells in columns as wide as they need, the columns in ``left`` flush left."""
+        widths = _widths(rows)
         for row in rows:
             line = [(" " * indent, "")]
             for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
                 text, style = _printable(cell)
                 room = (" " * (width - cell_len(text)), "")
-                line += [(text, style), room] if i < left else [room, (text, style)]
+                line += [(text, style), room] if i in left else [room, (text, style)]
                 line.append(("  ", ""))
             self._print(line)
+
+    def has_room(self, rows: Sequence[Sequence[Atom]], indent: int) -> bool:
+        """Whether the page is wide enough for these cells as a table."""
+        widths = _widths(rows)
+        return indent + sum(widths) + 2 * (len(widths) - 1) <= self.page.width
 
     def text(self) -> str:
         """Everything so far."""
@@ -93,6 +100,11 @@ LABEL = 10
 
 def _width(line: Iterable[Atom]) -> int:
     return sum(cell_len(text) for text, _ in line)
+
+
+def _widths(rows: Sequence[Sequence[Atom]]) -> list[int]:
+    columns = zip(*rows, strict=True)
+    return [max(cell_len(_printable(cell)[0]) for cell in column) for column in columns]
 
 
 def _console(buffer: io.StringIO, page: Page) -> Console:

@@ -7,7 +7,8 @@ from opcheck.model.report import Report, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
-from opcheck.report.terminal.head import STYLES, fallback_cost, mark, write_gap_count
+from opcheck.report.terminal.head import fallback_cost, mark, write_gap_count
+from opcheck.report.terminal.marks import STYLES
 from opcheck.report.terminal.units import percent
 
 
@@ -25,7 +26,7 @@ def write_comparison(canvas: Canvas, report: Report) -> None:
     headline = words.headline(len(runs), runs.count(True), runs.count(False))
     canvas.flow([(f"{report.model.source}:", "bold"), *split(headline)])
     canvas.blank()
-    canvas.table([_header(), *(_row(canvas, target) for target in targets)], left=3)
+    canvas.table([_header(), *(_row(canvas, target) for target in targets)], left=range(3))
     canvas.flow(split(words.SHARE_MEANS, "dim"), 2)
     _write_fallbacks(canvas, targets)
     write_gap_count(canvas, report)

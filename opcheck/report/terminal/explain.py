@@ -11,7 +11,7 @@ from opcheck.report.base import Page
 from opcheck.report.conditions import sentence, when
 from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
-from opcheck.report.terminal.head import STYLES
+from opcheck.report.terminal.marks import STYLES
 from opcheck.report.terminal.units import source
 
 

@@ -1,63 +1,96 @@
-"""Findings, worst first: verdict, overload, where, why, evidence; said once for all targets."""
+"""Findings, worst first: verdict, overload, where, why, evidence; what they share is said once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from opcheck.model.report import Finding, Place, TargetReport
+from opcheck.model.report import Finding, TargetReport
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Confidence, Evidence
 from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
 from opcheck.report.terminal.compare import short_names
-from opcheck.report.terminal.groups import Group, Section
+from opcheck.report.terminal.groups import Block, Row, Said, Section
+from opcheck.report.terminal.places import first_place, merged, where
 from opcheck.report.terminal.units import plural, source
 
-FINDINGS, PLACES, EVIDENCE, NAMES = 20, 3, 2, 6
+BLOCKS, ROWS, PLACES, EVIDENCE, NAMES = 20, 20, 3, 2, 6
 """How many of each are shown unless all are asked for."""
 
 
 def write_section(canvas: Canvas, section: Section, targets: Sequence[TargetReport]) -> None:
-    """A heading, then one entry a finding."""
-    groups = section.groups
-    operators = plural(len({group.first.op for group in groups}), "operator")
+    """A heading, then one entry a finding, or one for all findings of which the same is said."""
+    blocks = section.blocks
+    operators = {group.first.op for block in blocks for group in block.groups}
     title, meaning = section.heading
-    dot = canvas.marks.dot
-    canvas.flow(
-        [(title, f"bold {section.style}"), (dot, "dim"), *split(f"{operators}, {meaning}", "dim")]
-    )
-    shown = groups if canvas.page.verbose else groups[:FINDINGS]
+    about = split(f"{plural(len(operators), 'operator')}, {meaning}", "dim")
+    canvas.flow([(title, f"bold {section.style}"), (canvas.marks.dot, "dim"), *about])
+    shown = blocks if canvas.page.verbose else blocks[:BLOCKS]
     names = short_names(targets)
-    for group in shown:
+    for block in shown:
         canvas.blank()
-        _write_group(canvas, group, names, section.style)
-    if len(groups) > len(shown):
+        _write_block(canvas, block, names, section.style)
+    left_out = sum(len(block.groups) for block in blocks[len(shown) :])
+    if left_out:
         canvas.blank()
-        canvas.flow(split(words.more(len(groups) - len(shown), "finding"), "dim"), 2)
+        canvas.flow(split(words.more(left_out, "finding"), "dim"), 2)
 
 
-def _write_group(canvas: Canvas, group: Group, names: Mapping[str, str], style: str) -> None:
-    finding, verbose = group.first, canvas.page.verbose
-    dot = (canvas.marks.dot, "dim")
-    head: list[Atom] = [(finding.op, f"bold {style}"), dot, (plural(finding.count, "call"), "")]
-    if finding.phase is not Phase.FORWARD:
-        head += [dot, (finding.phase.value, "")]
+def _write_block(canvas: Canvas, block: Block, names: Mapping[str, str], style: str) -> None:
+    finding, one = block.first, len(block.groups) == 1
+    head: list[Atom] = [(finding.op if one else finding.reason.code, f"bold {style}")]
+    if not one:
+        head += _after_dot(canvas, plural(block.operators, "operator"))
+    head += _after_dot(canvas, plural(block.count, "call"))
+    if one and finding.phase is not Phase.FORWARD:
+        head += _after_dot(canvas, finding.phase.value)
     if finding.confidence is not Confidence.HIGH:
-        head += [dot, *split(words.confidence(finding.confidence.value))]
+        head += _after_dot(canvas, words.confidence(finding.confidence.value))
     canvas.flow(head, 2)
     if len(names) > 1:
-        canvas.field(words.ON, _targets(group.targets, names), 4)
-    _write_places(canvas, finding)
-    _write_reasons(canvas, group, names)
-    runs_as = sorted({op for place in finding.uses for op in place.decomposed_into})
-    if runs_as:
-        canvas.field(words.RUNS_AS, _names(runs_as, verbose), 4)
+        canvas.field(words.ON, _targets(block.targets, names), 4)
+    if one:
+        _write_places(canvas, finding)
+    _write_reasons(canvas, block.said, names)
+    if one:
+        _write_runs_as(canvas, finding)
+    else:
+        _write_rows(canvas, block.rows, style)
 
 
-def _write_reasons(canvas: Canvas, group: Group, names: Mapping[str, str]) -> None:
-    said = list(group.said.items())
-    for i, ((reason, evidence), targets) in enumerate(said):
-        whom = [] if len(said) == 1 else listed((names[target] for target in targets), end=":")
+def _after_dot(canvas: Canvas, text: str) -> list[Atom]:
+    return [(canvas.marks.dot, "dim"), *split(text)]
+
+
+def _write_rows(canvas: Canvas, rows: Sequence[Row], style: str) -> None:
+    """A table where the page is wide enough, else two lines a row."""
+    table = [_cells(canvas, row, style) for row in rows[:ROWS]]
+    canvas.blank()
+    if canvas.has_room(table, 4):
+        canvas.table(table, 4, left=(0, 2))
+    else:
+        for row, ((name, _), (count, _), _) in zip(rows, table, strict=False):
+            canvas.flow([*split(name, style), *_after_dot(canvas, count)], 4)
+            canvas.flow(first_place(row.uses), 6)
+    if len(rows) > ROWS:
+        canvas.flow(split(words.more(len(rows) - ROWS, "operator"), "dim"), 4)
+
+
+def _cells(canvas: Canvas, row: Row, style: str) -> list[Atom]:
+    name = f"{row.op} {canvas.marks.arrow} {', '.join(row.runs_as)}" if row.runs_as else row.op
+    place = " ".join(text for text, _ in first_place(row.uses))
+    count = plural(row.count, "call")
+    if row.phase is not Phase.FORWARD:
+        count += f" {canvas.marks.dot} {row.phase.value}"
+    return [(name, style), (count, ""), (place, "")]
+
+
+def _write_reasons(
+    canvas: Canvas, said: Mapping[Said, Sequence[str]], names: Mapping[str, str]
+) -> None:
+    told = list(said.items())
+    for i, ((reason, evidence), targets) in enumerate(told):
+        whom = [] if len(told) == 1 else listed((names[target] for target in targets), end=":")
         canvas.field(words.WHY, [*whom, *split(reason)], 4)
-        if i + 1 == len(said) or said[i + 1][0][1] != evidence:
+        if i + 1 == len(told) or told[i + 1][0][1] != evidence:
             _write_evidence(canvas, evidence)
 
 
@@ -68,10 +101,10 @@ def _targets(targets: Sequence[str], names: Mapping[str, str]) -> list[Atom]:
 
 
 def _write_places(canvas: Canvas, finding: Finding) -> None:
-    places = _merged(finding.uses)
+    places = merged(finding.uses)
     shown = places if canvas.page.verbose else places[:PLACES]
     for i, (place, count) in enumerate(shown):
-        atoms = _where(place)
+        atoms = where(place)
         if len(places) > 1:
             atoms.append((f"({plural(count, 'call')})", "dim"))
         canvas.field("" if i and not canvas.page.verbose else words.WHERE, atoms, 4)
@@ -79,24 +112,6 @@ def _write_places(canvas: Canvas, finding: Finding) -> None:
             canvas.field(words.INPUTS, listed(place.inputs, "dim"), 4)
     if len(places) > len(shown):
         canvas.field("", split(words.more(len(places) - len(shown), "place"), "dim"), 4)
-
-
-def _merged(uses: Iterable[Place]) -> list[tuple[Place, int]]:
-    """Uses that differ in their inputs alone are one place to look at."""
-    first: dict[tuple[str, str, int], Place] = {}
-    counts: dict[tuple[str, str, int], int] = {}
-    for use in uses:
-        key = (use.file, use.module, use.line)
-        first.setdefault(key, use)
-        counts[key] = counts.get(key, 0) + use.count
-    return [(place, counts[key]) for key, place in first.items()]
-
-
-def _where(place: Place) -> list[Atom]:
-    code: list[Atom] = [(f"{place.file}:{place.line}", "bold")] if place.file else []
-    if not place.module:
-        return code or split(words.ROOT)
-    return [*code, (f"{words.IN} {place.module}", "")] if code else [(place.module, "")]
 
 
 def _write_evidence(canvas: Canvas, evidence: Sequence[Evidence]) -> None:
@@ -109,7 +124,12 @@ def _write_evidence(canvas: Canvas, evidence: Sequence[Evidence]) -> None:
         canvas.field("", split(words.more(len(evidence) - len(shown), "source"), "dim"), 4)
 
 
-def _names(names: Sequence[str], verbose: bool) -> list[Atom]:
-    if verbose or len(names) <= NAMES:
-        return listed(names)
-    return [*listed(names[:NAMES]), *split(words.more(len(names) - NAMES, "operator"), "dim")]
+def _write_runs_as(canvas: Canvas, finding: Finding) -> None:
+    names = sorted({op for place in finding.uses for op in place.decomposed_into})
+    if not names:
+        return
+    atoms = listed(names)
+    if not canvas.page.verbose and len(names) > NAMES:
+        more = split(words.more(len(names) - NAMES, "operator"), "dim")
+        atoms = [*listed(names[:NAMES]), *more]
+    canvas.field(words.RUNS_AS, atoms, 4)

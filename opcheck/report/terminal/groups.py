@@ -1,14 +1,16 @@
-"""Which findings to show under which heading; one that several targets share stands once."""
+"""Which findings to show under which heading; what targets or operators share stands once."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from opcheck.model.report import Finding, Reason, TargetReport
+from opcheck.model.report import Finding, Place, Reason, TargetReport
+from opcheck.model.trace import Phase
 from opcheck.model.verdict import Evidence, Verdict
 from opcheck.report.order import WORST_FIRST
 from opcheck.report.terminal import words
-from opcheck.report.terminal.head import STYLES
+from opcheck.report.terminal.alike import Sentence, sentence, shared
+from opcheck.report.terminal.marks import STYLES
 from opcheck.resolve.fate import PLAIN
 
 Said = tuple[str, tuple[Evidence, ...]]
@@ -28,6 +30,68 @@ class Group:
         """Every target that has the finding."""
         return tuple(name for names in self.said.values() for name in names)
 
+    def sentences(self) -> tuple[Sentence, ...]:
+        """The reasons, in the order of ``said``."""
+        return tuple(sentence(text, self.first.op) for text, _ in self.said)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One operator among several of which the same is said."""
+
+    op: str
+    runs_as: tuple[str, ...]
+    """The operators that the reason is about, where those are others."""
+    phase: Phase
+    count: int
+    uses: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Findings of which the same is said on the same targets."""
+
+    groups: tuple[Group, ...]
+
+    @property
+    def first(self) -> Finding:
+        """The one finding, or one of several that share verdict, reason code and confidence."""
+        return self.groups[0].first
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Every target that has the findings."""
+        return self.groups[0].targets
+
+    @property
+    def operators(self) -> int:
+        """How many there are, whatever else distinguishes the findings."""
+        return len({group.first.op for group in self.groups})
+
+    @property
+    def count(self) -> int:
+        """Calls."""
+        return sum(group.first.count for group in self.groups)
+
+    @property
+    def said(self) -> Mapping[Said, tuple[str, ...]]:
+        """What is true of all -> the targets of which it is."""
+        reasons = zip(*(group.sentences() for group in self.groups), strict=True)
+        told = self.groups[0].said.items()
+        return {
+            (shared(alike), evidence): targets
+            for alike, ((_, evidence), targets) in zip(reasons, told, strict=True)
+        }
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Its operators, the most called first."""
+        found: dict[tuple[str, Phase], list[Group]] = {}
+        for group in self.groups:
+            found.setdefault((group.first.op, group.first.phase), []).append(group)
+        rows = (_row(*key, groups) for key, groups in found.items())
+        return tuple(sorted(rows, key=lambda row: (-row.count, row.op, row.phase)))
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -35,14 +99,16 @@ class Section:
 
     heading: tuple[str, str]
     style: str
-    groups: tuple[Group, ...]
+    blocks: tuple[Block, ...]
 
 
 def sections(targets: Sequence[TargetReport], verbose: bool) -> tuple[Section, ...]:
-    """What to read first; native and decomposed operators in full only when asked for."""
+    """What to read first; each finding alone, and the good news in full, only when asked for."""
     groups = _grouped(targets)
-    plain = [group for group in groups if not _caution(group)]
-    cautions = tuple(group for group in groups if _caution(group))
+    blocks = [Block((group,)) for group in groups] if verbose else _blocks(groups)
+    blocks = sorted(blocks, key=_urgency)
+    plain = [block for block in blocks if not _caution(block)]
+    cautions = tuple(block for block in blocks if _caution(block))
     return (
         *_by_verdict(plain, [verdict for verdict in WORST_FIRST if not verdict.on_device]),
         *([Section(words.CAUTIONS, "yellow", cautions)] if cautions else ()),
@@ -50,9 +116,20 @@ def sections(targets: Sequence[TargetReport], verbose: bool) -> tuple[Section, .
     )
 
 
-def _by_verdict(groups: Sequence[Group], verdicts: Sequence[Verdict]) -> list[Section]:
-    found = {v: tuple(group for group in groups if group.first.verdict is v) for v in verdicts}
+def _by_verdict(blocks: Sequence[Block], verdicts: Sequence[Verdict]) -> list[Section]:
+    found = {v: tuple(block for block in blocks if block.first.verdict is v) for v in verdicts}
     return [Section(words.HEADINGS[v], STYLES[v], alike) for v, alike in found.items() if alike]
+
+
+def _blocks(groups: Iterable[Group]) -> list[Block]:
+    alike: dict[object, list[Group]] = {}
+    for group in groups:
+        finding = group.first
+        said = zip(group.sentences(), group.said.items(), strict=True)
+        told = tuple((reason.of_any, evidence, on) for reason, ((_, evidence), on) in said)
+        key = (finding.verdict, finding.reason.code, finding.confidence, told)
+        alike.setdefault(key, []).append(group)
+    return [Block(tuple(members)) for members in alike.values()]
 
 
 def _grouped(targets: Sequence[TargetReport]) -> list[Group]:
@@ -65,7 +142,7 @@ def _grouped(targets: Sequence[TargetReport]) -> list[Group]:
             chip = re.compile(rf"\b{re.escape(target.chip)}\b")
             what = (chip.sub(_CHIP, finding.reason.text), finding.evidence)
             said.setdefault(key, {}).setdefault(what, []).append(target)
-    return sorted((_group(first[key], by_text) for key, by_text in said.items()), key=_urgency)
+    return [_group(first[key], by_text) for key, by_text in said.items()]
 
 
 _CHIP = "\0"
@@ -81,11 +158,22 @@ def _group(first: Finding, said: Mapping[Said, Sequence[TargetReport]]) -> Group
     return Group(first, named)
 
 
-def _urgency(group: Group) -> tuple[int, int, int, str, str]:
-    finding = group.first
+def _row(op: str, phase: Phase, groups: Sequence[Group]) -> Row:
+    inner = {said.runs_as for group in groups for said in group.sentences()}
+    return Row(
+        op,
+        tuple(sorted(inner - {""})),
+        phase,
+        sum(group.first.count for group in groups),
+        tuple(use for group in groups for use in group.first.uses),
+    )
+
+
+def _urgency(block: Block) -> tuple[int, int, int, str, str]:
+    finding = block.first
     worst = WORST_FIRST.index(finding.verdict)
-    return worst, finding.confidence.rank, -len(group.targets), finding.op, finding.id
+    return worst, finding.confidence.rank, -block.count, finding.op, finding.id
 
 
-def _caution(group: Group) -> bool:
-    return group.first.verdict.on_device and group.first.reason.code not in PLAIN
+def _caution(block: Block) -> bool:
+    return block.first.verdict.on_device and block.first.reason.code not in PLAIN

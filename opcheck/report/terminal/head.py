@@ -4,17 +4,8 @@ from opcheck.model.report import Report, Summary, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import Atom, Canvas, split
-from opcheck.report.terminal.marks import Marks
+from opcheck.report.terminal.marks import STYLES, Marks
 from opcheck.report.terminal.units import percent, size
-
-STYLES = {
-    Verdict.NATIVE: "green",
-    Verdict.DECOMPOSED: "green",
-    Verdict.FALLBACK: "yellow",
-    Verdict.UNSUPPORTED: "red",
-    Verdict.UNKNOWN: "magenta",
-}
-"""One colour a verdict, everywhere."""
 
 BAR = 32
 

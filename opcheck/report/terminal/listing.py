@@ -15,7 +15,7 @@ def targets_page(rows: Sequence[TargetRow], page: Page) -> str:
         canvas.flow(split(words.NO_TARGETS_KNOWN))
         return canvas.text()
     header: list[Atom] = [(name, "dim") for name in words.TARGET_COLUMNS]
-    canvas.table([header, *(_row(row) for row in rows)], indent=0, left=4)
+    canvas.table([header, *(_row(row) for row in rows)], indent=0, left=range(4))
     releases: dict[tuple[str, ...], list[str]] = {}
     for row in rows:
         releases.setdefault(row.releases, []).append(row.target.name)

@@ -1,6 +1,8 @@
-"""The signs on a page, and whether an encoding has them."""
+"""The signs and colours of a page, and whether an encoding has the signs."""
 
 from dataclasses import dataclass
+
+from opcheck.model.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,15 @@ class Marks:
 
 UNICODE = Marks("✔", "✘", "?", "◐", ("█", "▒", "░"), "·", "×", "→", "—")
 ASCII = Marks("+", "x", "?", "~", ("#", "=", "."), "-", "x", "->", "-")
+
+STYLES = {
+    Verdict.NATIVE: "green",
+    Verdict.DECOMPOSED: "green",
+    Verdict.FALLBACK: "yellow",
+    Verdict.UNSUPPORTED: "red",
+    Verdict.UNKNOWN: "magenta",
+}
+"""One colour a verdict, everywhere."""
 
 
 def encodable(encoding: str) -> bool:

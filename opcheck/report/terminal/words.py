@@ -16,6 +16,8 @@ NOTHING = "nothing that the device is asked for"
 SHARE_MEANS = "share: operators that stay on the device; the others are counts of operators"
 ROOT = "the model itself"
 EVERY_TARGET = "every target"
+THE_OPERATOR = "the operator"
+A_TENSOR = "a tensor"
 RELEASES_OF = "Releases for"
 HOW_TO_NAME = "Name a release or a torch version like this: NAME@RELEASE+torchX.Y"
 
@@ -81,9 +83,14 @@ def torch_range(first: str, last: str) -> str:
     return f"has it in {first}" if first == last else f"has it from {first} to {last}"
 
 
+def and_more(count: int, noun: str) -> str:
+    """What was left out."""
+    return f"and {plural(count, f'more {noun}')}"
+
+
 def more(count: int, noun: str) -> str:
     """What was left out, and how to see it."""
-    return f"and {plural(count, f'more {noun}')}; --verbose lists all"
+    return f"{and_more(count, noun)}; --verbose lists all"
 
 
 def fine(native: int, decomposed: int) -> str:
