@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from opcheck.model.report import Report
+from opcheck.model.trace import Gap
 from opcheck.model.verdict import Evidence, Method
 from opcheck.report.base import Page
 from opcheck.report.terminal.marks import encodable
@@ -92,6 +93,40 @@ def test_any_report_can_be_written(report: Report, width: int, verbose: bool) ->
     assert all(c.isprintable() or c == "\n" for c in text)
     for target in report.targets:
         assert target.summary.runs is not False or "not" in text
+
+
+def first_lines(report: Report) -> str:
+    return TextFormat().render(report, Page(100)).partition("\n\n")[0]
+
+
+def test_first_lines_name_what_runs_on_the_host() -> None:
+    on_910b = STANDARD["three-targets"].targets[0]
+    assert first_lines(replace(STANDARD["three-targets"], targets=(on_910b,))) == (
+        "✔ runs: yolov8n.pt2 on ascend-910b@26.1.0+torch2.12\n"
+        "  1 operator on the host, torchvision::nms at ultralytics/utils/ops.py:312 (The target "
+        "registers no\n"
+        "  kernel for torchvision::nms and sends it to the host CPU, with a …)"
+    )
+
+
+def test_first_lines_name_the_first_gap() -> None:
+    report = STANDARD["all-native"]
+    (target,) = report.targets
+    open_ended = replace(target, summary=replace(target.summary, runs=None))
+    gaps = (Gap("", "a reason " * 20), Gap("net.py:4", "another"))
+    found = replace(report, targets=(open_ended,), trace=replace(report.trace, gaps=gaps))
+    assert first_lines(found) == (
+        "? cannot tell: yolov8n.pt2 on ascend-910b@26.1.0+torch2.12\n"
+        "  2 gaps, first the model itself (a reason a reason a reason a reason a reason a reason a "
+        "reason a\n"
+        "  reason a reason a reason a …)"
+    )
+
+
+def test_first_lines_are_one_where_nothing_breaks() -> None:
+    assert first_lines(STANDARD["all-native"]) == (
+        "✔ runs: yolov8n.pt2 on ascend-910b@26.1.0+torch2.12"
+    )
 
 
 def test_verbose_shows_what_is_summarised() -> None:

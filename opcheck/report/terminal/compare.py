@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from opcheck.model.report import Report, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.report.terminal import words
+from opcheck.report.terminal.breaks import breaks
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
 from opcheck.report.terminal.head import fallback_cost, mark, write_gap_count
 from opcheck.report.terminal.marks import STYLES
@@ -28,23 +29,29 @@ def write_comparison(canvas: Canvas, report: Report) -> None:
     canvas.blank()
     canvas.table([_header(), *(_row(canvas, target) for target in targets)], left=range(3))
     canvas.flow(split(words.SHARE_MEANS, "dim"), 2)
-    _write_fallbacks(canvas, targets)
+    _write_breaks(canvas, targets)
     write_gap_count(canvas, report)
 
 
 _COUNTED = (Verdict.FALLBACK, Verdict.UNSUPPORTED, Verdict.UNKNOWN)
 
 
-def _write_fallbacks(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
+def _write_breaks(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
+    """What breaks where on which targets, then what falling back costs."""
     names = short_names(targets)
-    costs: dict[str, list[str]] = {}
+    told: dict[tuple[Atom, ...], list[str]] = {}
+    for target in targets:
+        told.setdefault(tuple(breaks(target)), []).append(names[target.target])
     for target in targets:
         if target.summary.operators.get(Verdict.FALLBACK, 0):
-            costs.setdefault(fallback_cost(target.summary), []).append(names[target.target])
-    if costs:
+            cost = tuple(split(fallback_cost(target.summary)))
+            told.setdefault(cost, []).append(names[target.target])
+    told.pop((), None)
+    if told:
         canvas.blank()
-    for cost, whom in costs.items():
-        canvas.flow([*listed(whom, end=":"), *split(cost)], 2)
+    for atoms, whom in told.items():
+        every = [(f"{words.EVERY_TARGET}:", "")] if len(whom) == len(targets) else None
+        canvas.flow([*(every or listed(whom, end=":")), *atoms], 2)
 
 
 def _header() -> list[Atom]:

@@ -3,11 +3,13 @@
 from opcheck.model.report import Report, Summary, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.report.terminal import words
+from opcheck.report.terminal.breaks import breaks, first_gap, why
 from opcheck.report.terminal.canvas import Atom, Canvas, split
 from opcheck.report.terminal.marks import STYLES, Marks
 from opcheck.report.terminal.units import percent, size
 
 BAR = 32
+"""Columns of the share drawn, on a page of eighty or more."""
 
 
 def mark(runs: bool | None, marks: Marks) -> Atom:
@@ -29,10 +31,10 @@ def write_head(canvas: Canvas, report: Report, target: TargetReport) -> None:
     canvas.flow(
         [sign, verdict, (report.model.source, "bold"), (words.ON, ""), (target.target, "bold")]
     )
+    _write_breaks(canvas, report, target)
     canvas.blank()
     if summary.support_rate is None:
         canvas.flow(split(words.NO_CALLS), 2)
-        write_gap_count(canvas, report)
         return
     _write_share(canvas, summary, summary.support_rate)
     canvas.blank()
@@ -40,7 +42,16 @@ def write_head(canvas: Canvas, report: Report, target: TargetReport) -> None:
     if summary.operators.get(Verdict.FALLBACK, 0):
         canvas.blank()
         canvas.flow(split(fallback_cost(summary)), 2)
-    write_gap_count(canvas, report)
+    if summary.runs is not None:
+        write_gap_count(canvas, report)
+
+
+def _write_breaks(canvas: Canvas, report: Report, target: TargetReport) -> None:
+    """What breaks and where, right below the verdict."""
+    if operators := breaks(target):
+        canvas.flow([*operators, *why(target, canvas.marks)], 2)
+    if target.summary.runs is None and report.trace.gaps:
+        canvas.flow(first_gap(report.trace.gaps, canvas.marks), 2)
 
 
 def write_gap_count(canvas: Canvas, report: Report) -> None:
@@ -59,17 +70,18 @@ def _write_share(canvas: Canvas, summary: Summary, rate: float) -> None:
     total = sum(summary.operators.values())
     on_device = sum(n for verdict, n in summary.operators.items() if verdict.on_device)
     on_host = summary.operators.get(Verdict.FALLBACK, 0)
-    full = BAR * on_device // total if total else 0
-    half = BAR * (on_device + on_host) // total - full if total else 0
+    bar = min(max(canvas.page.width - 80 + BAR, BAR // 4), BAR)
+    full = bar * on_device // total if total else 0
+    half = bar * (on_device + on_host) // total - full if total else 0
     glyphs = canvas.marks.bar
     canvas.flow(
         [(percent(rate), "bold"), *split(words.share(total))],
-        indent=2 + BAR + 2,
+        indent=2 + bar + 2,
         lead=[
             ("  ", ""),
             (glyphs[0] * full, "green"),
             (glyphs[1] * half, "yellow"),
-            (glyphs[2] * (BAR - full - half), "red" if summary.runs is False else "dim"),
+            (glyphs[2] * (bar - full - half), "red" if summary.runs is False else "dim"),
         ],
     )
 

@@ -1,6 +1,6 @@
 """The signs and colours of a page, and whether an encoding has the signs."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from opcheck.model.verdict import Verdict
 
@@ -19,10 +19,11 @@ class Marks:
     times: str
     arrow: str
     dash: str
+    ellipsis: str
 
 
-UNICODE = Marks("✔", "✘", "?", "◐", ("█", "▒", "░"), "·", "×", "→", "—")
-ASCII = Marks("+", "x", "?", "~", ("#", "=", "."), "-", "x", "->", "-")
+UNICODE = Marks("✔", "✘", "?", "◐", ("█", "▒", "░"), "·", "×", "→", "—", "…")
+ASCII = Marks("+", "x", "?", "~", ("#", "=", "."), "-", "x", "->", "-", "...")
 
 STYLES = {
     Verdict.NATIVE: "green",
@@ -36,9 +37,9 @@ STYLES = {
 
 def encodable(encoding: str) -> bool:
     """Whether every sign of the page can be written in ``encoding``."""
-    signs = (UNICODE.good, UNICODE.bad, UNICODE.part, *UNICODE.bar, UNICODE.arrow, UNICODE.dash)
+    signs = [sign for field in astuple(UNICODE) for sign in field]
     try:
-        "".join((*signs, UNICODE.dot, UNICODE.times)).encode(encoding)
+        "".join(signs).encode(encoding)
     except (UnicodeEncodeError, LookupError):
         return False
     return True

@@ -13,6 +13,7 @@ NOTHING_TO_EXPLAIN = "There is nothing to explain."
 REGISTERED_IN = "registered in"
 ALL_OF_THESE = "All of these"
 NOTHING = "nothing that the device is asked for"
+MOST_CALLED, FIRST = "most called", "first"
 SHARE_MEANS = "share: operators that stay on the device; the others are counts of operators"
 ROOT = "the model itself"
 EVERY_TARGET = "every target"
@@ -37,7 +38,7 @@ KERNELS = ("Kernels asked for", "after decomposition")
 TARGET_COLUMNS = ("target", "device", "newest", "torch", "kernels", "date")
 
 # labels, at most nine columns wide
-ON, IN, OR = "on", "in", "or"
+ON, IN, AT, OR = "on", "in", "at", "or"
 WHERE, WHY, EVIDENCE, INPUTS = "where", "why", "evidence", "inputs"
 RUNS_AS, OR_AS = "runs as", "or as"
 PATH, RELEASES, TORCH = "path", "releases", "torch"
@@ -47,6 +48,12 @@ BUT, WHEN, CAUTION, MISSING = "but", "when", "caution", "missing"
 def fallback_cost(islands: int, moved: str) -> str:
     """How fallbacks split the work, and what they move."""
     return f"{plural(islands, 'island')} on the device, {moved} to and from the host a forward"
+
+
+def trouble(count: int, verdict: Verdict) -> str:
+    """How many operators have a verdict that somebody has to look at."""
+    what = "on the host" if verdict is Verdict.FALLBACK else verdict.value
+    return f"{plural(count, 'operator')} {what},"
 
 
 def gaps(count: int) -> str:

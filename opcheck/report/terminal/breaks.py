@@ -1,0 +1,90 @@
+"""What stands between a target and a run on the device alone, in one sentence."""
+
+from collections.abc import Iterable, Sequence
+
+from opcheck.model.report import TargetReport
+from opcheck.model.trace import Gap
+from opcheck.model.verdict import Verdict
+from opcheck.report.terminal import words
+from opcheck.report.terminal.canvas import Atom, split
+from opcheck.report.terminal.groups import Block, Row, sections
+from opcheck.report.terminal.marks import STYLES, Marks
+from opcheck.report.terminal.places import merged, where
+from opcheck.report.terminal.units import plural
+
+LONGEST = 96
+"""Characters of a reason in the first lines; it stands whole further down."""
+
+
+def trouble(target: TargetReport) -> Verdict:
+    """The verdict that decides whether the target runs the model, and how well."""
+    match target.summary.runs:
+        case False:
+            return Verdict.UNSUPPORTED
+        case None:
+            return Verdict.UNKNOWN
+        case True:
+            return Verdict.FALLBACK
+
+
+def breaks(target: TargetReport) -> list[Atom]:
+    """How many operators are in trouble, the most called of them, and where; or nothing."""
+    found = _most_called(target)
+    if found is None:
+        return []
+    verdict, (_, row) = trouble(target), found
+    count = target.summary.operators.get(verdict, 0)
+    return [
+        *split(words.trouble(count, verdict), STYLES[verdict]),
+        *(split(words.MOST_CALLED) if count > 1 else ()),
+        (row.op, "bold"),
+        *_at(row),
+    ]
+
+
+def why(target: TargetReport, marks: Marks) -> list[Atom]:
+    """The reason of the operator that :func:`breaks` names."""
+    found = _most_called(target)
+    if found is None:
+        return []
+    (reason, _), *_ = found[0].said
+    return _brief(reason, marks)
+
+
+def first_gap(gaps: Sequence[Gap], marks: Marks) -> list[Atom]:
+    """How much could not be seen, and the first of it; or nothing."""
+    if not gaps:
+        return []
+    head = split(f"{plural(len(gaps), 'gap')},", STYLES[Verdict.UNKNOWN])
+    if len(gaps) > 1:
+        head.append((words.FIRST, ""))
+    return [*head, (gaps[0].where or words.ROOT, "bold"), *_brief(gaps[0].reason, marks)]
+
+
+def _most_called(target: TargetReport) -> tuple[Block, Row] | None:
+    title = words.HEADINGS[trouble(target)]
+    blocks = [
+        block
+        for section in sections((target,), verbose=False)
+        if section.heading == title
+        for block in section.blocks
+    ]
+    rows = ((block, row) for block in blocks for row in block.rows)
+    return max(rows, key=lambda found: found[1].count, default=None)
+
+
+def _at(row: Row) -> Iterable[Atom]:
+    places = merged(row.uses)
+    if not places:
+        return ()
+    place = places[0][0]
+    return (words.AT if place.file else words.IN, ""), *where(place)
+
+
+def _brief(text: str, marks: Marks) -> list[Atom]:
+    """A reason in brackets, cut between words where it is long."""
+    kept: list[str] = []
+    left = text.split()
+    while left and len(" ".join([*kept, left[0]])) <= LONGEST:
+        kept.append(left.pop(0))
+    return split(f"({' '.join(kept)}{f' {marks.ellipsis}' if left else ''})", "dim")
