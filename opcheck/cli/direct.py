@@ -1,9 +1,15 @@
-"""Options read by their own parsers alone: typer would load pydantic to turn text into text."""
+"""Commands that read their options by their own parsers and write their help as any answer.
+
+typer would load pydantic to turn text into text, and take a full disk for a crash.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
+
+from opcheck.cli.output import Output
 
 
 class _Direct:
@@ -24,6 +30,10 @@ class DirectCommand(TyperCommand):
         """Give the parameters, ``--help`` included, ready to be read."""
         return _read_directly(super().get_params(ctx))
 
+    def get_help_option(self, ctx: Any) -> Any:
+        """Give ``--help``, which writes as every answer is written."""
+        return _writing_whole(super().get_help_option(ctx))
+
 
 class DirectGroup(TyperGroup):
     """The same for the program itself."""
@@ -31,6 +41,10 @@ class DirectGroup(TyperGroup):
     def get_params(self, ctx: Any) -> Any:
         """Give the parameters, ``--help`` included, ready to be read."""
         return _read_directly(super().get_params(ctx))
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Give ``--help``, which writes as every answer is written."""
+        return _writing_whole(super().get_help_option(ctx))
 
 
 def _read_directly(parameters: Any) -> Any:
@@ -42,3 +56,15 @@ def _read_directly(parameters: Any) -> Any:
     for parameter in parameters:
         parameter._runtime_param = _Direct()
     return parameters
+
+
+def _writing_whole(option: Any) -> Any:
+    if option is not None:
+        option.callback = _show_help
+    return option
+
+
+def _show_help(context: Any, option: Any, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        Output(None).write(f"{context.get_help()}\n")
+        raise typer.Exit

@@ -12,6 +12,7 @@ import typer.main
 
 import opcheck.cli.commands
 from opcheck.cli.direct import DirectCommand, DirectGroup
+from opcheck.cli.output import Output
 from opcheck.cli.rooms import Rooms
 from opcheck.errors import ExitCode, OpcheckError
 from opcheck.version import __version__
@@ -71,7 +72,7 @@ def _told(error: OpcheckError) -> str:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"opcheck {__version__}")
+        Output(None).write(f"opcheck {__version__}\n")
         raise typer.Exit
 
 

@@ -100,21 +100,31 @@ def test_a_reader_that_leaves_early_is_no_failure() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-@pytest.mark.parametrize("redirect", ["> /dev/full", "-o /dev/full"])
-def test_a_full_disk_is_one_message(redirect: str) -> None:
-    command = f"exec '{sys.executable}' -m tests.cli.stand_in scan mixed {redirect}"
+@pytest.mark.parametrize(
+    "line",
+    [
+        "scan mixed > /dev/full",
+        "scan mixed -o /dev/full",
+        "--help > /dev/full",
+        "scan --help > /dev/full",
+        "--version > /dev/full",
+    ],
+)
+def test_a_full_disk_is_one_message(line: str) -> None:
+    command = f"exec '{sys.executable}' -m tests.cli.stand_in {line}"
     done = subprocess.run(
         ["sh", "-c", command], env=environment(), capture_output=True, check=False
     )
     assert done.returncode == 2
-    where = "/dev/full" if "-o" in redirect else "to stdout"
+    where = "/dev/full" if "-o" in line else "to stdout"
     assert done.stderr.decode() == (
         f"opcheck: error: cannot write {where}: No space left on device\n"
     )
 
 
-def test_a_closed_stdout_is_one_message() -> None:
-    command = f"exec '{sys.executable}' -m tests.cli.stand_in scan mixed >&-"
+@pytest.mark.parametrize("line", ["scan mixed", "--help", "--version"])
+def test_a_closed_stdout_is_one_message(line: str) -> None:
+    command = f"exec '{sys.executable}' -m tests.cli.stand_in {line} >&-"
     done = subprocess.run(
         ["sh", "-c", command], env=environment(), capture_output=True, check=False
     )
