@@ -5,14 +5,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 from opcheck.model.report import Reason, Report, TargetReport
+from opcheck.model.trace import Gap
 from opcheck.model.verdict import Verdict
 from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
 from opcheck.report.terminal.compare import short_names
 from opcheck.report.terminal.units import plural
 
-SHOWN = 10
-"""How many gaps and modules are named unless all are asked for."""
+GAPS, PATTERNS = 10, 3
+"""How many gaps and patterns of modules are named unless all are asked for."""
 
 
 def write_fine(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
@@ -26,20 +27,39 @@ def write_fine(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
 
 def write_unseen(canvas: Canvas, report: Report) -> None:
     """Gaps of the trace, and modules that it never entered."""
-    trace = report.trace
-    if trace.gaps:
-        _heading(canvas, words.GAPS, plural(len(trace.gaps), "gap"), "magenta")
-        shown = trace.gaps if canvas.page.verbose else trace.gaps[:SHOWN]
-        for gap in shown:
-            canvas.flow([(f"{gap.where or words.ROOT}:", "bold"), *split(gap.reason)], 2)
-        _left_out(canvas, len(trace.gaps) - len(shown), "gap")
-    if trace.modules_not_called:
-        modules = trace.modules_not_called
+    if report.trace.gaps:
+        _write_gaps(canvas, report.trace.gaps)
+    if report.trace.modules_not_called:
+        _write_not_called(canvas, report.trace.modules_not_called)
+
+
+def _write_gaps(canvas: Canvas, gaps: Sequence[Gap]) -> None:
+    _heading(canvas, words.GAPS, plural(len(gaps), "gap"), "magenta")
+    shown = gaps if canvas.page.verbose else gaps[:GAPS]
+    for gap in shown:
+        canvas.flow([(f"{gap.where or words.ROOT}:", "bold"), *split(gap.reason)], 2)
+    if len(gaps) > len(shown):
+        canvas.flow(split(words.more(len(gaps) - len(shown), "gap"), "dim"), 2)
+
+
+def _write_not_called(canvas: Canvas, modules: Sequence[str]) -> None:
+    """A line is enough: fused attention alone leaves a Dropout in every layer."""
+    if canvas.page.verbose:
         _heading(canvas, words.NOT_CALLED, plural(len(modules), "module"), "")
-        names = modules if canvas.page.verbose else _patterns(modules)
-        shown_names = names if canvas.page.verbose else names[:SHOWN]
-        canvas.flow(listed(shown_names), 2)
-        _left_out(canvas, len(names) - len(shown_names), "name")
+        canvas.flow(listed(modules), 2)
+        return
+    patterns = _patterns(modules)
+    more = words.more(len(patterns) - PATTERNS, "pattern") if len(patterns) > PATTERNS else ""
+    about = split(f"{plural(len(modules), 'module')}:", "dim")
+    canvas.blank()
+    canvas.flow(
+        [
+            *_title(canvas, words.NOT_CALLED[0], ""),
+            *about,
+            *listed(patterns[:PATTERNS]),
+            *split(more, "dim"),
+        ]
+    )
 
 
 def write_advisories(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
@@ -93,21 +113,21 @@ def write_footer(canvas: Canvas, report: Report) -> None:
 
 
 def _patterns(modules: Sequence[str]) -> Sequence[str]:
-    """Modules with layer numbers as ``*``: ``heads.*.conv (14)``."""
+    """Modules with layer numbers as ``*``, the most first: ``heads.*.conv (14)``."""
     counts = Counter(re.sub(r"(?<![^.])\d+(?![^.])", "*", module) for module in modules)
-    return [name if n == 1 else f"{name} ({n:,})" for name, n in counts.items()]
+    ordered = sorted(counts.items(), key=lambda counted: (-counted[1], counted[0]))
+    return [name if n == 1 else f"{name} ({n:,})" for name, n in ordered]
 
 
 def _heading(canvas: Canvas, heading: tuple[str, str], count: str, style: str) -> None:
     title, meaning = heading
     text = f"{count}, {meaning}" if count else meaning
     canvas.blank()
-    canvas.flow([(title, f"bold {style}"), (canvas.marks.dot, "dim"), *split(text, "dim")])
+    canvas.flow([*_title(canvas, title, style), *split(text, "dim")])
 
 
-def _left_out(canvas: Canvas, count: int, noun: str) -> None:
-    if count:
-        canvas.flow(split(words.more(count, noun), "dim"), 2)
+def _title(canvas: Canvas, title: str, style: str) -> list[Atom]:
+    return [(title, f"bold {style}"), (canvas.marks.dot, "dim")]
 
 
 def _kernel_row(op: str, verdict: Verdict, count: int) -> list[Atom]:
