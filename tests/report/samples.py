@@ -236,7 +236,7 @@ def _mixed() -> Report:
     figures = summary(_MIXED, islands=3, moved=13_107_200)
     one = target("910a", _MIXED, figures)
     kernels = (*_KERNELS, KernelCount("torchvision::nms", Verdict.FALLBACK, 1, Phase.FORWARD))
-    bf16 = Reason("dtype-emulated", "bfloat16 is computed as float32 on 910A, at half the speed.")
+    bf16 = Reason("dtype-emulated", "bfloat16 is computed as float32 on 910a, at half the speed.")
     return report(
         replace(one, kernels=kernels, advisories=(bf16,)), source="examples/rope/model.py:build"
     )
@@ -283,8 +283,16 @@ def _three() -> Report:
         ),
     }
     moved: Mapping[str, int] = {"910b": 4_816, "910a": 1_300_000, "310p": 4_816}
+    slow, differs = "bfloat16 is computed as float32 on", "traced with torch 2.13.0, not 2.12"
+    said = {chip: (*([f"{slow} {chip}"] if chip != "910b" else ()), differs) for chip in per_chip}
     return report(
-        *(target(c, f, summary(f, islands=2, moved=moved[c])) for c, f in per_chip.items())
+        *(
+            replace(
+                target(chip, found, summary(found, islands=2, moved=moved[chip])),
+                advisories=tuple(Reason("advisory", text) for text in said[chip]),
+            )
+            for chip, found in per_chip.items()
+        )
     )
 
 

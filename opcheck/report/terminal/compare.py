@@ -20,6 +20,16 @@ def short_names(targets: Sequence[TargetReport]) -> Mapping[str, str]:
     return {full: name if uses[name] == 1 else full for full, name in short.items()}
 
 
+def of_targets(
+    some: Sequence[TargetReport], targets: Sequence[TargetReport], style: str = ""
+) -> list[Atom]:
+    """Whom a line is about: ``ascend-910a, ascend-310p:``, or every target."""
+    if len(some) == len(targets):
+        return split(f"{words.EVERY_TARGET}:", style)
+    names = short_names(targets)
+    return listed((names[target.target] for target in some), style, end=":")
+
+
 def write_comparison(canvas: Canvas, report: Report) -> None:
     """One headline, one row a target, and what fallbacks cost where there are any."""
     targets = report.targets
@@ -38,20 +48,18 @@ _COUNTED = (Verdict.FALLBACK, Verdict.UNSUPPORTED, Verdict.UNKNOWN)
 
 def _write_breaks(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
     """What breaks where on which targets, then what falling back costs."""
-    names = short_names(targets)
-    told: dict[tuple[Atom, ...], list[str]] = {}
+    told: dict[tuple[Atom, ...], list[TargetReport]] = {}
     for target in targets:
-        told.setdefault(tuple(breaks(target)), []).append(names[target.target])
+        told.setdefault(tuple(breaks(target)), []).append(target)
     for target in targets:
         if target.summary.operators.get(Verdict.FALLBACK, 0):
             cost = tuple(split(fallback_cost(target.summary)))
-            told.setdefault(cost, []).append(names[target.target])
+            told.setdefault(cost, []).append(target)
     told.pop((), None)
     if told:
         canvas.blank()
     for atoms, whom in told.items():
-        every = [(f"{words.EVERY_TARGET}:", "")] if len(whom) == len(targets) else None
-        canvas.flow([*(every or listed(whom, end=":")), *atoms], 2)
+        canvas.flow([*of_targets(whom, targets), *atoms], 2)
 
 
 def _header() -> list[Atom]:

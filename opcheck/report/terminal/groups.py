@@ -1,6 +1,5 @@
 """Which findings to show under which heading; what targets or operators share stands once."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,6 +9,7 @@ from opcheck.model.verdict import Evidence, Verdict
 from opcheck.report.order import WORST_FIRST
 from opcheck.report.terminal import words
 from opcheck.report.terminal.alike import Sentence, sentence, shared
+from opcheck.report.terminal.chips import any_chip, of_chips
 from opcheck.report.terminal.marks import STYLES
 from opcheck.resolve.fate import PLAIN
 
@@ -139,21 +139,15 @@ def _grouped(targets: Sequence[TargetReport]) -> list[Group]:
         for finding in target.findings:
             key = replace(finding, id="", reason=Reason(finding.reason.code, ""), evidence=())
             first.setdefault(key, finding)
-            chip = re.compile(rf"\b{re.escape(target.chip)}\b")
-            what = (chip.sub(_CHIP, finding.reason.text), finding.evidence)
+            what = (any_chip(finding.reason.text, target), finding.evidence)
             said.setdefault(key, {}).setdefault(what, []).append(target)
     return [_group(first[key], by_text) for key, by_text in said.items()]
-
-
-_CHIP = "\0"
-"""Stands for the target's chip in a reason, so that one sentence serves several chips."""
 
 
 def _group(first: Finding, said: Mapping[Said, Sequence[TargetReport]]) -> Group:
     named: dict[Said, tuple[str, ...]] = {}
     for (text, evidence), targets in said.items():
-        chips = f" {words.OR} ".join(dict.fromkeys(target.chip for target in targets))
-        what = (text.replace(_CHIP, chips), evidence)
+        what = (of_chips(text, targets), evidence)
         named[what] = (*named.get(what, ()), *(target.target for target in targets))
     return Group(first, named)
 

@@ -4,12 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from opcheck.model.report import Reason, Report, TargetReport
+from opcheck.model.report import Report, TargetReport
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Verdict
 from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
-from opcheck.report.terminal.compare import short_names
+from opcheck.report.terminal.chips import any_chip, of_chips
+from opcheck.report.terminal.compare import of_targets, short_names
 from opcheck.report.terminal.units import plural
 
 GAPS, PATTERNS = 10, 3
@@ -64,17 +65,15 @@ def _write_not_called(canvas: Canvas, modules: Sequence[str]) -> None:
 
 def write_advisories(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
     """What holds for a whole target, said once for all that share it."""
-    names = short_names(targets)
-    said: dict[Reason, list[str]] = {}
+    said: dict[str, list[TargetReport]] = {}
     for target in targets:
-        for advisory in target.advisories:
-            said.setdefault(advisory, []).append(names[target.target])
+        for text in dict.fromkeys(advisory.text for advisory in target.advisories):
+            said.setdefault(any_chip(text, target), []).append(target)
     if said:
         _heading(canvas, words.ADVISORIES, "", "yellow")
-    for advisory, whom in said.items():
-        common = len(whom) == len(targets)
-        atoms = [] if common else listed(whom, "bold", end=":")
-        canvas.flow([*atoms, *split(advisory.text)], 2)
+    for text, whom in sorted(said.items(), key=lambda told: -len(told[1])):
+        about = of_targets(whom, targets, "bold") if len(targets) > 1 else []
+        canvas.flow([*about, *split(of_chips(text, whom))], 2)
 
 
 def write_kernels(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
