@@ -10,12 +10,12 @@ from rich.cells import cell_len
 
 from opcheck.model.report import Report
 from opcheck.model.trace import Gap
-from opcheck.model.verdict import Evidence, Method
+from opcheck.model.verdict import Evidence, Method, Verdict
 from opcheck.report.base import Page
 from opcheck.report.terminal.marks import encodable
 from opcheck.report.terminal.units import percent, plural, size, source
 from opcheck.report.text import TextFormat
-from tests.report.samples import STANDARD
+from tests.report.samples import LISTED, STANDARD
 from tests.report.strategies import reports
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
@@ -70,6 +70,31 @@ def test_lines_end_clean(sample: str) -> None:
     assert not text.endswith("\n\n")
     assert not re.search(r"[ \t]\n", text)
     assert "\n\n\n" not in text
+
+
+def test_operators_of_one_reason_show_evidence_of_their_own() -> None:
+    (target,) = STANDARD["alike"].targets
+    apart = tuple(
+        replace(finding, evidence=(*(replace(fact, line=i) for fact in finding.evidence), LISTED))
+        for i, finding in enumerate(target.findings, 1)
+        if finding.verdict is Verdict.FALLBACK
+    )
+    report = replace(STANDARD["alike"], targets=(replace(target, findings=apart),))
+    text = TextFormat().render(report)
+    assert text[text.index("  host-fallback") : text.index("\n✔")] == (
+        "  host-fallback · 2 operators · 9 calls\n"
+        "    why       ascend registers no kernel for the operator, so every call runs on\n"
+        "              the host CPU\n"
+        "\n"
+        "    torchvision::nms · 5 calls\n"
+        "      detect/boxes.py:54 in roi_heads\n"
+        "      registered: Ascend/op-plugin@cd46cfb op_plugin_functions.yaml:6 and 1 more\n"
+        "      source\n"
+        "    torchvision::roi_align · 4 calls\n"
+        "      detect/boxes.py:55 in roi_heads\n"
+        "      registered: Ascend/op-plugin@cd46cfb op_plugin_functions.yaml:7 and 1 more\n"
+        "      source\n"
+    )
 
 
 def test_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,8 +164,8 @@ def test_verbose_shows_what_is_summarised() -> None:
 def test_reasons_of_their_own_are_cut_as_well_and_counted() -> None:
     (target,) = STANDARD["many"].targets
     apart = tuple(
-        replace(finding, evidence=(replace(finding.evidence[0], line=i),))
-        for i, finding in enumerate(target.findings, 1)
+        replace(finding, reason=replace(finding.reason, text=f"{i} {finding.reason.text}"))
+        for i, finding in enumerate(target.findings)
     )
     report = replace(STANDARD["many"], targets=(replace(target, findings=apart),))
     text = TextFormat().render(report)

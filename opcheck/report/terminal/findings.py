@@ -64,14 +64,22 @@ def _write_rows(canvas: Canvas, rows: Sequence[Row], style: str) -> None:
     """A table where the page is wide enough, else two lines a row."""
     table = [_cells(canvas, row, style) for row in rows[:ROWS]]
     canvas.blank()
-    if canvas.has_room(table, 4):
+    if canvas.has_room(table, 4) and not any(row.evidence for row in rows):
         canvas.table(table, 4, left=(0, 2))
     else:
         for row, ((name, _), (count, _), _) in zip(rows, table, strict=False):
             canvas.flow([*split(name, style), *_after_dot(canvas, count)], 4)
             canvas.flow(first_place(row.uses), 6)
+            if row.evidence:
+                canvas.flow(_first_source(row.evidence), 6)
     if len(rows) > ROWS:
         canvas.flow(split(words.more(len(rows) - ROWS, "operator"), "dim"), 4)
+
+
+def _first_source(evidence: Sequence[Evidence]) -> list[Atom]:
+    first, *others = evidence
+    more = f" {words.and_more(len(others), 'source')}" if others else ""
+    return split(f"{_seen(first, verbose=False)}{more}", "dim")
 
 
 def _cells(canvas: Canvas, row: Row, style: str) -> list[Atom]:
@@ -118,10 +126,13 @@ def _write_evidence(canvas: Canvas, evidence: Sequence[Evidence]) -> None:
     verbose = canvas.page.verbose
     shown = evidence if verbose else evidence[:EVIDENCE]
     for i, fact in enumerate(shown):
-        atoms = split(f"{fact.method.value}: {source(fact, verbose)}", "dim")
-        canvas.field("" if i else words.EVIDENCE, atoms, 4)
+        canvas.field("" if i else words.EVIDENCE, split(_seen(fact, verbose), "dim"), 4)
     if len(evidence) > len(shown):
         canvas.field("", split(words.more(len(evidence) - len(shown), "source"), "dim"), 4)
+
+
+def _seen(fact: Evidence, verbose: bool) -> str:
+    return f"{fact.method.value}: {source(fact, verbose)}"
 
 
 def _write_runs_as(canvas: Canvas, finding: Finding) -> None:

@@ -45,11 +45,13 @@ class Row:
     phase: Phase
     count: int
     uses: tuple[Place, ...]
+    evidence: tuple[Evidence, ...]
+    """Its own; empty where all rows share it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Findings of which the same is said on the same targets."""
+    """Findings of which the same is said on the same targets; the evidence may be their own."""
 
     groups: tuple[Group, ...]
 
@@ -77,11 +79,17 @@ class Block:
     def said(self) -> Mapping[Said, tuple[str, ...]]:
         """What is true of all -> the targets of which it is."""
         reasons = zip(*(group.sentences() for group in self.groups), strict=True)
-        told = self.groups[0].said.items()
-        return {
-            (shared(alike), evidence): targets
-            for alike, ((_, evidence), targets) in zip(reasons, told, strict=True)
-        }
+        told: dict[Said, tuple[str, ...]] = {}
+        for alike, ((_, evidence), targets) in zip(
+            reasons, self.groups[0].said.items(), strict=True
+        ):
+            what = (shared(alike), evidence if self._one_evidence else ())
+            told[what] = (*told.get(what, ()), *targets)
+        return told
+
+    @property
+    def _one_evidence(self) -> bool:
+        return len({tuple(evidence for _, evidence in group.said) for group in self.groups}) == 1
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -89,7 +97,7 @@ class Block:
         found: dict[tuple[str, Phase], list[Group]] = {}
         for group in self.groups:
             found.setdefault((group.first.op, group.first.phase), []).append(group)
-        rows = (_row(*key, groups) for key, groups in found.items())
+        rows = (_row(*key, groups, self._one_evidence) for key, groups in found.items())
         return tuple(sorted(rows, key=lambda row: (-row.count, row.op, row.phase)))
 
 
@@ -125,8 +133,8 @@ def _blocks(groups: Iterable[Group]) -> list[Block]:
     alike: dict[object, list[Group]] = {}
     for group in groups:
         finding = group.first
-        said = zip(group.sentences(), group.said.items(), strict=True)
-        told = tuple((reason.of_any, evidence, on) for reason, ((_, evidence), on) in said)
+        said = zip(group.sentences(), group.said.values(), strict=True)
+        told = tuple((reason.of_any, on) for reason, on in said)
         key = (finding.verdict, finding.reason.code, finding.confidence, told)
         alike.setdefault(key, []).append(group)
     return [Block(tuple(members)) for members in alike.values()]
@@ -152,14 +160,16 @@ def _group(first: Finding, said: Mapping[Said, Sequence[TargetReport]]) -> Group
     return Group(first, named)
 
 
-def _row(op: str, phase: Phase, groups: Sequence[Group]) -> Row:
+def _row(op: str, phase: Phase, groups: Sequence[Group], one_evidence: bool) -> Row:
     inner = {said.runs_as for group in groups for said in group.sentences()}
+    evidence = (fact for group in groups for _, facts in group.said for fact in facts)
     return Row(
         op,
         tuple(sorted(inner - {""})),
         phase,
         sum(group.first.count for group in groups),
         tuple(use for group in groups for use in group.first.uses),
+        () if one_evidence else tuple(dict.fromkeys(evidence)),
     )
 
 
