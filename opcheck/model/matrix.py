@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
 from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Evidence, Verdict
@@ -24,6 +25,8 @@ class Subject(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Test:
     """One test on one argument of a use; true when it *bites*."""
+
+    __test__: ClassVar[bool] = False  # pytest would take the name for one of its own
 
     subject: Subject
     argument: str

@@ -1,0 +1,162 @@
+"""When a condition bites, and what it does to a verdict."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from opcheck.model.matrix import Condition, Subject, Test
+from opcheck.model.trace import Composite, Constant, TensorMeta, Value
+from opcheck.model.verdict import Confidence, Verdict
+from opcheck.resolve.conditions import bites
+from opcheck.resolve.fate import Fate
+from opcheck.resolve.walk import Walk
+from tests.resolve import made
+
+F64, BF16 = made.tensor("float64"), made.tensor("bfloat16")
+BIG = made.tensor("float32", 1, 2, 3, 4, 5, 6, 7)
+
+
+@pytest.mark.parametrize(
+    ("test", "arguments", "expected"),
+    [
+        (made.dtype("float64"), {"self": F64}, (("self", "float64"),)),
+        (made.dtype("float64"), {"self": BF16}, None),
+        (made.dtype("float64", argument="other"), {"self": F64}, None),
+        (made.dtype("float64", argument="*"), {"a": BF16, "b": F64}, (("b", "float64"),)),
+        (Test(Subject.DTYPE, "self", none_of=frozenset({"float32"})), {"self": F64}, 1),
+        (Test(Subject.DTYPE, "self", none_of=frozenset({"float64"})), {"self": F64}, None),
+        (made.dtype("float64"), {"self": (BF16, F64)}, (("self", "float64"),)),
+        (Test(Subject.RANK, "*", maximum=6), {"self": BIG}, (("self", "7"),)),
+        (Test(Subject.RANK, "*", maximum=6), {"self": F64}, None),
+        (Test(Subject.RANK, "self", minimum=3), {"self": F64}, (("self", "2"),)),
+        (Test(Subject.SIZE, "self", maximum=4, dim=-1), {"self": BIG}, (("self", "7"),)),
+        (Test(Subject.SIZE, "self", maximum=4, dim=9), {"self": BIG}, None),
+        (
+            Test(Subject.VALUE, "sorted", one_of=frozenset({"False"})),
+            {"self": F64, "sorted": False},
+            (("sorted", "False"),),
+        ),
+        (Test(Subject.VALUE, "sorted", one_of=frozenset({"False"})), {"self": F64}, None),
+        (
+            Test(Subject.VALUE, "dtype", one_of=frozenset({"float64"})),
+            {"dtype": Constant("dtype", "float64")},
+            (("dtype", "float64"),),
+        ),
+        (Test(Subject.VALUE, "p", maximum=2), {"p": 3.0}, (("p", "3.0"),)),
+        (Test(Subject.VALUE, "p", maximum=2), {"p": "inf-like"}, None),
+        (made.dtype("float32", argument="return"), {"self": F64}, (("the result", "float32"),)),
+    ],
+)
+def test_what_a_test_bites_on(test: Test, arguments: dict[str, Value], expected: object) -> None:
+    found = bites(made.condition(Verdict.UNSUPPORTED, test), made.node("aten::op", given=arguments))
+    assert found == ((("self", "float64"),) if expected == 1 else expected)
+
+
+def test_every_test_must_bite() -> None:
+    both = made.condition(
+        Verdict.UNSUPPORTED, made.dtype("float64"), Test(Subject.RANK, "self", maximum=1)
+    )
+    assert bites(both, made.node("aten::op", given={"self": F64})) is not None
+    assert bites(both, made.node("aten::op", given={"self": made.tensor("float64", 3)})) is None
+
+
+def test_condition_without_tests_always_holds() -> None:
+    assert bites(made.condition(Verdict.FALLBACK), made.node("aten::op")) == ()
+
+
+def fate(*conditions: Condition, listed: bool = True, x: TensorMeta | None = None) -> Fate:
+    """What becomes of one call of ``aten::op`` on ``x``."""
+    matrix = made.matrix(*(["aten::op"] if listed else []), conditions={"aten::op": conditions})
+    call = made.node("aten::op", given={"self": x or made.tensor()})
+    return Walk((call,), matrix, "2.9.0").fate(0)
+
+
+def test_condition_makes_a_native_use_unsupported_and_says_on_what() -> None:
+    found = fate(made.condition(Verdict.UNSUPPORTED, made.dtype("float64"), code="d"), x=F64)
+    assert (found.verdict, found.code, found.text, found.confidence, found.evidence) == (
+        Verdict.UNSUPPORTED,
+        "d",
+        "self is float64 on chip",
+        Confidence.MEDIUM,
+        (made.TABLE,),
+    )
+
+
+def test_caution_keeps_the_verdict_and_shows() -> None:
+    found = fate(made.condition(Verdict.NATIVE, made.dtype("float64"), code="slow"), x=F64)
+    assert (found.verdict, found.code) == (Verdict.NATIVE, "slow")
+
+
+def test_worst_condition_wins_then_the_surest() -> None:
+    found = fate(
+        made.condition(Verdict.NATIVE, code="caution"),
+        made.condition(Verdict.UNSUPPORTED, code="documented"),
+        made.condition(Verdict.UNSUPPORTED, code="in-code", confidence=Confidence.HIGH),
+        made.condition(Verdict.FALLBACK, code="host"),
+    )
+    assert found.code == "in-code"
+
+
+def test_computed_on_host_moves_its_tensors() -> None:
+    found = fate(made.condition(Verdict.FALLBACK, code="computed-on-host"))
+    assert (found.verdict, found.fallback_bytes) == (Verdict.FALLBACK, 2 * 2 * 3 * 4)
+
+
+def test_remark_on_a_fallback_is_added_to_its_reason() -> None:
+    remark = made.condition(
+        Verdict.NATIVE, text="import the extension", confidence=Confidence.HIGH, code="remark"
+    )
+    found = fate(remark, listed=False)
+    assert (found.verdict, found.code) == (Verdict.FALLBACK, "host-fallback")
+    assert found.text.endswith("; import the extension")
+    assert made.TABLE in found.evidence
+
+
+def test_documents_do_not_matter_to_what_leaves_the_device_anyway() -> None:
+    found = fate(made.condition(Verdict.UNSUPPORTED, made.dtype("float64")), listed=False, x=F64)
+    assert found.verdict is Verdict.FALLBACK
+
+
+def test_condition_on_a_part_shows_on_the_whole() -> None:
+    limited = made.condition(Verdict.UNSUPPORTED, made.dtype("float64"), code="d")
+    matrix = made.matrix("aten::part", conditions={"aten::part": [limited]})
+    nodes = (
+        made.node("aten::part", given={"self": F64}),
+        made.node("aten::whole", 0, composite=Composite.EXPLICIT, given={"self": F64}),
+    )
+    found = Walk(nodes, matrix, "2.9.0").fate(1)
+    assert (found.verdict, found.code) == (Verdict.UNSUPPORTED, "d")
+    assert found.text == "it runs as aten::part: self is float64 on chip"
+
+
+def test_caution_on_a_part_shows_on_the_whole_beside_plain_parts() -> None:
+    caution = made.condition(Verdict.NATIVE, code="slow")
+    matrix = made.matrix("aten::part", "aten::leaf", conditions={"aten::part": [caution]})
+    nodes = (
+        made.node("aten::leaf"),
+        made.node("aten::plain", 0, composite=Composite.EXPLICIT),
+        made.node("aten::part"),
+        made.node("aten::whole", 1, 2, composite=Composite.EXPLICIT),
+    )
+    found = Walk(nodes, matrix, "2.9.0").fate(3)
+    assert (found.verdict, found.code) == (Verdict.DECOMPOSED, "slow")
+
+
+def test_condition_for_every_overload() -> None:
+    everywhere = made.condition(Verdict.UNSUPPORTED, made.dtype("bfloat16", argument="*"))
+    matrix = made.matrix("aten::op", conditions={"*": [everywhere]})
+    assert Walk((made.node("aten::op", given={"x": BF16}),), matrix, "2.9.0").fate(0).verdict is (
+        Verdict.UNSUPPORTED
+    )
+
+
+VERDICTS = st.sampled_from(list(Verdict))
+
+
+@given(st.lists(VERDICTS, max_size=4), VERDICTS, st.booleans())
+def test_one_more_condition_never_makes_a_verdict_better(
+    before: list[Verdict], added: Verdict, listed: bool
+) -> None:
+    conditions = [made.condition(v, confidence=Confidence.HIGH) for v in before]
+    more = [*conditions, made.condition(added, confidence=Confidence.HIGH)]
+    assert fate(*more, listed=listed).verdict.rank >= fate(*conditions, listed=listed).verdict.rank

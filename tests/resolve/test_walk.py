@@ -1,0 +1,175 @@
+"""The dispatcher's rule on hand-made nodes."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from opcheck.model.matrix import Fallback, SupportMatrix
+from opcheck.model.trace import Composite, Node, TensorMeta
+from opcheck.model.verdict import Confidence, Verdict
+from opcheck.resolve.fate import Fate
+from opcheck.resolve.walk import Walk
+from tests.resolve import made
+
+SCALAR = TensorMeta("float32", (), (), host=True)
+EXPLICIT, STRUCTURED = Composite.EXPLICIT, Composite.NON_FUNCTIONAL
+
+
+def last(matrix: SupportMatrix, *nodes: Node) -> Fate:
+    return Walk(nodes, matrix, "2.9.0").fate(len(nodes) - 1)
+
+
+def test_registered_is_native_with_its_evidence() -> None:
+    fate = last(made.matrix("aten::add.Tensor"), made.node("aten::add.Tensor"))
+    assert (fate.verdict, fate.code, fate.evidence) == (
+        Verdict.NATIVE,
+        "registered",
+        (made.LISTED,),
+    )
+
+
+def test_registered_wins_over_a_composite() -> None:
+    inner = made.node("aten::missing", cpu=False)
+    outer = made.node("aten::outer", 0, composite=EXPLICIT)
+    assert last(made.matrix("aten::outer"), inner, outer).verdict is Verdict.NATIVE
+
+
+def test_structured_functional_is_native_through_its_out() -> None:
+    nodes = (
+        made.node("aten::empty.memory_format"),
+        made.node("aten::gelu.out"),
+        made.node("aten::gelu", 0, 1, composite=STRUCTURED),
+    )
+    fate = last(made.matrix("aten::empty.memory_format", "aten::gelu.out"), *nodes)
+    assert (fate.verdict, fate.code) == (Verdict.NATIVE, "registered-through-out")
+    assert "aten::gelu.out" in fate.text
+    assert fate.leaves == {"aten::empty.memory_format", "aten::gelu.out"}
+
+
+def test_structured_functional_falls_back_through_an_unlisted_out() -> None:
+    nodes = (made.node("aten::lgamma.out"), made.node("aten::lgamma", 0, composite=STRUCTURED))
+    fate = last(made.matrix(), *nodes)
+    assert (fate.verdict, fate.code) == (Verdict.FALLBACK, "host-fallback")
+    assert fate.text.startswith("it runs as aten::lgamma.out: ")
+
+
+def test_composite_of_native_parts_is_decomposed() -> None:
+    nodes = (
+        made.node("aten::t"),
+        made.node("aten::addmm"),
+        made.node("aten::linear", 0, 1, composite=Composite.IMPLICIT),
+    )
+    fate = last(made.matrix("aten::t", "aten::addmm"), *nodes)
+    assert (fate.verdict, fate.code) == (Verdict.DECOMPOSED, "decomposes")
+    assert fate.text == "runs as aten::addmm, aten::t, all native"
+    assert fate.leaves == {"aten::t", "aten::addmm"}
+
+
+def test_composite_that_asks_for_nothing_is_decomposed() -> None:
+    fate = last(made.matrix(), made.node("aten::dropout", composite=Composite.IMPLICIT))
+    assert (fate.verdict, fate.code) == (Verdict.DECOMPOSED, "no-device-work")
+
+
+def test_composite_is_as_bad_as_its_worst_part() -> None:
+    nodes = (
+        made.node("aten::mul.Tensor"),
+        made.node("aten::fancy", cpu=False),
+        made.node("aten::slow"),
+        made.node("aten::outer", 0, 1, 2, composite=EXPLICIT),
+    )
+    fate = last(made.matrix("aten::mul.Tensor"), *nodes)
+    assert (fate.verdict, fate.code) == (Verdict.UNSUPPORTED, "no-kernel-even-on-host")
+
+
+def test_what_was_not_taken_apart_is_unknown() -> None:
+    fate = last(made.matrix(), made.node("aten::outer", composite=EXPLICIT, opaque=True))
+    assert (fate.verdict, fate.code) == (Verdict.UNKNOWN, "decomposition-not-seen")
+
+
+@pytest.mark.parametrize(
+    ("fallback", "cpu", "expected"),
+    [
+        (made.TO_HOST, True, (Verdict.FALLBACK, "host-fallback")),
+        (made.TO_HOST, False, (Verdict.UNSUPPORTED, "no-kernel-even-on-host")),
+        (made.NONE, True, (Verdict.UNSUPPORTED, "no-kernel")),
+    ],
+)
+def test_missing_kernel(fallback: Fallback, cpu: bool, expected: tuple[Verdict, str]) -> None:
+    fate = last(made.matrix(fallback=fallback), made.node("aten::odd", cpu=cpu))
+    assert (fate.verdict, fate.code) == expected
+
+
+def test_fallback_counts_the_bytes_that_cross() -> None:
+    call = made.node(
+        "aten::odd",
+        given={"self": made.tensor("float32", 4, 8), "scale": SCALAR},
+        outputs=(made.tensor("float16", 4),),
+    )
+    nodes = (call, made.node("aten::outer", 0, composite=EXPLICIT))
+    assert last(made.matrix(), call).fallback_bytes == 4 * 8 * 4 + 4 * 2
+    assert last(made.matrix(), *nodes).fallback_bytes == 4 * 8 * 4 + 4 * 2
+
+
+def test_extension_library_says_whether_its_operators_have_a_cpu_kernel() -> None:
+    call = made.node("torchvision::nms", cpu=False)
+    known = made.matrix(extensions={"torchvision::nms": True})
+    assert last(known, call).verdict is Verdict.FALLBACK
+    unknown = last(made.matrix(), call)
+    assert (unknown.verdict, unknown.confidence) == (Verdict.UNSUPPORTED, Confidence.MEDIUM)
+
+
+@pytest.mark.parametrize(
+    ("span", "said"), [(("2.10", "2.15"), "does not have"), (("1.12", "2.8"), "no longer has")]
+)
+def test_overload_that_the_targets_torch_lacks_is_unknown(span: tuple[str, str], said: str) -> None:
+    matrix = made.matrix(history={"aten::newer": span})
+    nodes = (made.node("aten::newer"), made.node("aten::outer", 0, composite=EXPLICIT))
+    fate = last(matrix, *nodes)
+    assert (fate.verdict, fate.code) == (Verdict.UNKNOWN, "not-in-target-torch")
+    assert said in fate.text
+
+
+def test_versions_compare_as_numbers() -> None:
+    matrix = made.matrix(history={"aten::odd": ("2.8", "2.10")})
+    assert last(matrix, made.node("aten::odd")).verdict is Verdict.FALLBACK
+
+
+def test_host_tensor_among_device_tensors_is_unsupported() -> None:
+    other = made.tensor("float32", 3, host=True)
+    call = made.node("aten::add.Tensor", given={"self": made.tensor(), "other": other})
+    fate = last(made.matrix("aten::add.Tensor"), call)
+    assert (fate.verdict, fate.code) == (Verdict.UNSUPPORTED, "host-tensor")
+
+
+@pytest.mark.parametrize("op", ["aten::index.Tensor", "aten::copy_", "aten::to.device"])
+def test_some_operators_take_host_tensors(op: str) -> None:
+    other = made.tensor("int64", 3, host=True)
+    call = made.node(op, given={"self": made.tensor(), "other": other})
+    assert last(made.matrix(op), call).verdict is Verdict.NATIVE
+
+
+def test_host_scalar_is_no_host_tensor() -> None:
+    call = made.node("aten::add.Tensor", given={"self": made.tensor(), "other": SCALAR})
+    assert last(made.matrix("aten::add.Tensor"), call).verdict is Verdict.NATIVE
+
+
+def test_call_on_host_tensors_only_counts_for_what_it_becomes() -> None:
+    nodes = (
+        made.node("aten::copy_", cpu=False),
+        made.node("aten::_to_copy", 0, composite=EXPLICIT, given={"self": made.tensor(host=True)}),
+    )
+    assert last(made.matrix("aten::_to_copy"), *nodes).verdict is Verdict.UNSUPPORTED
+
+
+OPS = st.sampled_from(["aten::a", "aten::b", "aten::c"])
+
+
+@given(children=st.lists(OPS, min_size=1, max_size=4), registered=st.frozensets(OPS))
+def test_composite_is_never_better_than_its_worst_part(
+    children: list[str], registered: frozenset[str]
+) -> None:
+    nodes = [made.node(op) for op in children]
+    nodes.append(made.node("aten::outer", *range(len(children)), composite=EXPLICIT))
+    walk = Walk(nodes, made.matrix(*registered), "2.9.0")
+    worst = max(walk.fate(index).verdict.rank for index in range(len(children)))
+    assert walk.fate(len(children)).verdict.rank == max(worst, Verdict.DECOMPOSED.rank)
