@@ -12,6 +12,7 @@ import typer.main
 
 import opcheck.cli.commands
 from opcheck.cli.direct import DirectCommand, DirectGroup
+from opcheck.cli.guide import write_examples, write_exit_codes
 from opcheck.cli.output import Output
 from opcheck.cli.rooms import Rooms
 from opcheck.errors import ExitCode, OpcheckError
@@ -46,10 +47,19 @@ def run(arguments: Sequence[str], rooms: Rooms | None = None) -> int:
     return ExitCode.PASS
 
 
+class _Program(DirectGroup):
+    """Ends its help with what a newcomer copies first."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write examples and exit codes."""
+        write_examples(formatter)
+        write_exit_codes(formatter)
+
+
 def application() -> typer.Typer:
     """Every command of the package, by name."""
     app = typer.Typer(
-        cls=DirectGroup,
+        cls=_Program,
         callback=_opcheck,
         no_args_is_help=True,
         add_completion=False,

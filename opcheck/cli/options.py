@@ -48,7 +48,7 @@ Targets = Annotated[
         "-t",
         parser=_target,
         metavar="TARGET",
-        help="NAME[@SDK][+torchX.Y], repeatable.",
+        help="NAME[@SDK][+torchX.Y], repeatable; opcheck targets lists them.",
         show_default="the newest release of every target",
     ),
 ]
@@ -57,8 +57,8 @@ Inputs = Annotated[
     typer.Option(
         "--input",
         metavar="NAME=SHAPE:DTYPE",
-        help='An example input, repeatable: "ids=1x128:int64".',
-        show_default=False,
+        help="An example input in one of the forms below, repeatable.",
+        show_default="what the source tells, or what suits it",
     ),
 ]
 FormatName = Annotated[
@@ -72,13 +72,17 @@ OutputFile = Annotated[
         "-o",
         parser=Path,
         metavar="FILE",
-        help="Write there, whole or not at all, instead of to stdout.",
-        show_default=False,
+        help="Write there, whole or not at all.",
+        show_default="stdout",
     ),
 ]
 Exact = Annotated[
     bool,
-    typer.Option("--exact", help="Record the kernels that each target itself is asked to run."),
+    typer.Option(
+        "--exact",
+        help="Record the kernels that each target itself is asked to run.",
+        show_default="only where it costs nothing",
+    ),
 ]
 Timeout = Annotated[
     float | None,
@@ -100,9 +104,11 @@ Memory = Annotated[
 ]
 Trust = Annotated[
     bool,
-    typer.Option("--trust", help="Run code that is pickled inside the file."),
+    typer.Option(
+        "--trust", help="Run code that is pickled inside the file.", show_default="refuse it"
+    ),
 ]
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", help="List what is otherwise summarised."),
+    typer.Option("--verbose", help="List what is otherwise summarised.", show_default="summarise"),
 ]

@@ -1,0 +1,48 @@
+"""What stands below the options in ``--help``: examples, forms of input, exit codes."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from opcheck.errors import ExitCode
+
+EXAMPLES = (
+    "opcheck scan model.pt2 -t ascend-910b",
+    "opcheck scan hf:path/to/config.json -t ascend-910a -t ascend-910b@26.1.0",
+    "opcheck scan path/to/file.py:build --input ids=1x128:int64 --format json",
+    "opcheck explain aten::gelu -t ascend-910b",
+)
+INPUTS: Mapping[str, str] = {
+    "ids=1x128:int64": "a tensor for the parameter named ids",
+    "1x3x224x224": "a tensor by position, float32 unless told",
+    "scale=:float32": "a tensor without dimensions",
+    "n=5, flag=true, m=none": "a constant",
+    "xs=[1x8:int64,1x8]": "a list of tensors or constants",
+}
+"""``--input`` as people write it -> what comes of it; forms that share a line have commas."""
+EXIT_CODES: Mapping[ExitCode, str] = {
+    ExitCode.PASS: "there is an answer",
+    ExitCode.CRASH: "a bug in opcheck",
+    ExitCode.USAGE: "the command line, a target or a source kind is not understood",
+    ExitCode.MODEL: "the model cannot be loaded or traced, or calls no operator",
+    ExitCode.DATABASE: "the database is missing, damaged, or of another version",
+    ExitCode.GATE: "kept for a gate over reports",
+}
+
+
+def write_examples(formatter: Any, examples: Iterable[str] = EXAMPLES) -> None:
+    """Command lines, never wrapped, so that they can be copied."""
+    with formatter.section("Examples"):
+        for line in examples:
+            formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+
+
+def write_inputs(formatter: Any) -> None:
+    """The forms of ``--input``."""
+    with formatter.section("Inputs"):
+        formatter.write_dl(list(INPUTS.items()))
+
+
+def write_exit_codes(formatter: Any) -> None:
+    """What the process exits with."""
+    with formatter.section("Exit codes"):
+        formatter.write_dl([(str(code.value), text) for code, text in EXIT_CODES.items()])

@@ -1,0 +1,71 @@
+"""What help shows is what the program takes and gives."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from opcheck.cli.guide import EXAMPLES, EXIT_CODES, INPUTS
+from opcheck.cli.main import application, run
+from opcheck.errors import ExitCode
+from opcheck.model.report import Report
+from opcheck.model.request import ScanRequest
+from opcheck.source.inputs import InputSpec
+from opcheck.source.select import select
+from tests.cli.stand_in import StandIn
+from tests.report.samples import STANDARD
+
+README = Path(__file__).parent.parent.parent / "README.md"
+
+
+class _AnyModel(StandIn):
+    def scan(self, request: ScanRequest, progress: Callable[[str], None]) -> Report:
+        self.asked.append(request)
+        return STANDARD["empty"]
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_examples_are_understood(line: str) -> None:
+    rooms = _AnyModel()
+    program, *arguments = line.split()
+    assert (program, run(arguments, rooms)) == ("opcheck", ExitCode.PASS)
+    (asked,) = rooms.asked
+    if isinstance(asked, ScanRequest):
+        select(asked.source)
+        assert [str(InputSpec.parse(text)) for text in asked.inputs] == list(asked.inputs)
+
+
+@pytest.mark.parametrize("text", ", ".join(INPUTS).split(", "))
+def test_forms_of_input_are_understood(text: str) -> None:
+    assert str(InputSpec.parse(text)) == text
+
+
+def test_exit_codes_are_told_as_in_the_readme() -> None:
+    rows = re.findall(r"^\| (\d+) \| \w+ \| (.+) \|$", README.read_text("utf-8"), re.MULTILINE)
+    assert {ExitCode(int(code)): text for code, text in rows} == EXIT_CODES
+
+
+@pytest.mark.parametrize(
+    ("line", "sections"),
+    [
+        ("--help", ["Options", "Commands", "Examples", "Exit codes"]),
+        (
+            "scan --help",
+            ["Arguments", "Options", "Sources", "Inputs", "Examples", "Exit codes"],
+        ),
+    ],
+)
+def test_help_has_its_sections(line: str, sections: list[str]) -> None:
+    text = CliRunner().invoke(application(), line.split()).stdout
+    assert re.findall(r"^(\w[\w ]*):$", text, re.MULTILINE) == sections
+
+
+@pytest.mark.parametrize("command", ["scan", "explain", "targets"])
+def test_help_shows_the_default_of_every_option(command: str) -> None:
+    text = CliRunner().invoke(application(), [command, "--help"]).stdout
+    options = text.partition("Options:\n")[2].partition("\n\n")[0]
+    each = re.split(r"^  (?=-)", options, flags=re.MULTILINE)[1:]
+    undefaulted = [option.split()[0] for option in each if "[default:" not in option]
+    assert undefaulted == ["-h,"]
