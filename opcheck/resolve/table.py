@@ -56,7 +56,9 @@ class TableNodes:
         name = str(call.op)
         facts = self._operators.get(name)
         if facts is None:
-            return replace(call, children=None, note="no table has this overload")
+            kind = Composite.IMPLICIT if call.op.namespace == "aten" else None
+            note = "no table has this overload"
+            return replace(call, composite=kind, cpu_kernel=False, children=None, note=note)
         known = replace(call, composite=facts.composite, cpu_kernel=facts.cpu_kernel)
         if facts.composite is None:
             return known
@@ -90,7 +92,8 @@ def _settled(nodes: list[Node], root: int, walk: Walk, matrix: SupportMatrix) ->
     node = nodes[root]
     if str(node.op) in matrix.entries:
         return True
-    if node.composite is None and node.children is not None:
+    known = node.children is not None or str(node.op) in matrix.extensions
+    if node.composite is None and known:
         return True  # registered nowhere and no composite: fallback or error, nothing to record
     fate = walk.fate(root)
     if fate.verdict not in (Verdict.NATIVE, Verdict.DECOMPOSED) or fate.code not in PLAIN:

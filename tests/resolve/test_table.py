@@ -1,0 +1,105 @@
+"""Calls of a saved graph settled from tables, or left to a trace."""
+
+import pytest
+
+from opcheck.db.tables import OperatorFacts
+from opcheck.model.matrix import Condition, Subject, SupportMatrix, Test
+from opcheck.model.names import OpName
+from opcheck.model.trace import Composite, Node, TensorMeta
+from opcheck.model.verdict import Verdict
+from opcheck.resolve.explain import explain
+from opcheck.resolve.table import Branches, TableNodes, decided
+from opcheck.resolve.walk import Walk
+from tests.resolve import made
+
+IMPLICIT = OperatorFacts(Composite.IMPLICIT, cpu_kernel=True)
+PLAIN = OperatorFacts(None, cpu_kernel=True)
+OPERATORS = {
+    "aten::linear": IMPLICIT,
+    "aten::unseen": IMPLICIT,
+    "aten::addmm": PLAIN,
+    "aten::matmul": PLAIN,
+    "aten::t": PLAIN,
+    "aten::lost": PLAIN,
+}
+BRANCHES: Branches = {
+    "aten::linear": (("aten::addmm", "aten::t"), ("aten::matmul", "aten::t")),
+    "aten::linear|bool": (("aten::lost",),),
+}
+
+
+def settled(
+    op: str, matrix: SupportMatrix, tensor: TensorMeta | None = None
+) -> tuple[bool, Verdict]:
+    table = TableNodes(OPERATORS, BRANCHES)
+    root = table.of(Node(OpName.parse(op), (("input", tensor or made.tensor()),)))
+    verdict = Walk(table.nodes, matrix, "2.9.0").fate(root).verdict
+    return decided(table.nodes, [root], matrix, "2.9.0"), verdict
+
+
+ALL = ("aten::addmm", "aten::matmul", "aten::t")
+
+
+@pytest.mark.parametrize(
+    ("op", "registered", "expected"),
+    [
+        ("aten::addmm", ALL, (True, Verdict.NATIVE)),
+        ("aten::lost", ALL, (True, Verdict.FALLBACK)),
+        ("aten::linear", ALL, (True, Verdict.DECOMPOSED)),
+        ("aten::linear", ("aten::addmm", "aten::t"), (False, Verdict.FALLBACK)),
+        ("aten::unseen", ALL, (False, Verdict.UNKNOWN)),
+        ("aten::not_in_table", ALL, (False, Verdict.UNKNOWN)),
+        ("aten::unseen", ("aten::unseen",), (True, Verdict.NATIVE)),
+    ],
+)
+def test_settled_where_every_branch_is_native(
+    op: str, registered: tuple[str, ...], expected: tuple[bool, Verdict]
+) -> None:
+    assert settled(op, made.matrix(*registered)) == expected
+
+
+def test_branches_of_a_dtype_class_come_before_the_general_ones() -> None:
+    assert settled("aten::linear", made.matrix(*ALL), made.tensor("bool"))[0] is False
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        (made.dtype("float32"), False),
+        (made.dtype("float64"), True),
+        (Test(Subject.RANK, "self", maximum=6), True),
+        (Test(Subject.RANK, "self", maximum=3), False),
+        (Test(Subject.VALUE, "flag", one_of=frozenset({"True"})), True),
+        (Test(Subject.VALUE, "flag", maximum=3), False),
+        (Test(Subject.SIZE, "self", maximum=3), False),
+    ],
+)
+def test_a_condition_that_might_bite_inside_leaves_it_open(test: Test, expected: bool) -> None:
+    limited: Condition = made.condition(Verdict.UNSUPPORTED, test)
+    matrix = made.matrix(*ALL, conditions={"aten::addmm": [limited]})
+    assert settled("aten::linear", matrix)[0] is expected
+
+
+def test_extension_operators_are_settled_by_what_is_known_of_their_library() -> None:
+    known = made.matrix(extensions={"torchvision::nms": True})
+    assert settled("torchvision::nms", known) == (True, Verdict.FALLBACK)
+    assert settled("mine::op", made.matrix()) == (False, Verdict.UNSUPPORTED)
+
+
+def test_equal_calls_share_a_node() -> None:
+    table = TableNodes(OPERATORS, BRANCHES)
+    call = Node(OpName.parse("aten::linear"), (("input", made.tensor()),))
+    assert table.of(call) == table.of(call)
+    assert [str(node.op) for node in table.nodes].count("aten::linear") == 1
+
+
+def test_explanation_of_a_composite() -> None:
+    caution = made.condition(Verdict.UNSUPPORTED, made.dtype("float64"))
+    matrix = made.matrix(*ALL, conditions={"aten::linear": [caution]})
+    found = explain(OpName.parse("aten::linear"), matrix, OPERATORS, BRANCHES, "2.9.0", ("1.0",))
+    assert (found.verdict, found.conditions, found.registered_in) == (
+        Verdict.DECOMPOSED,
+        (caution,),
+        ("1.0",),
+    )
+    assert found.branches == BRANCHES["aten::linear"]
