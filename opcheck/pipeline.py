@@ -206,7 +206,8 @@ def _row(database: Database, target: Target) -> TargetRow:
 def _overloads(text: str, known: set[str]) -> tuple[OpName, ...]:
     """Overloads that ``aten::gelu``, ``gelu``, ``aten.gelu.default`` or a base name stands for."""
     name = _schema_spelling(text)
-    if name in known:
+    whole = "::" in text or "." in text  # a bare base name stands for every overload of it
+    if whole and name in known:
         return (OpName.parse(name),)
     base = [op for op in known if op.partition(".")[0] == name]
     if not base:

@@ -1,0 +1,168 @@
+"""The library as a program uses it: ``opcheck.scan``."""
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import torch
+from torch import nn
+
+import opcheck
+from opcheck import pipeline
+from opcheck.errors import SourceError, TraceError, UsageError
+from opcheck.model.report import Report
+from opcheck.model.target import TargetSpec
+from opcheck.model.verdict import Verdict
+from opcheck.report.base import format_named
+
+TARGET = "ascend-910b@26.1.0+torch2.12"
+
+
+class Net(nn.Module):
+    """A few layers, one shared weight, one buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(8, 8)
+        self.second = nn.Linear(8, 8)
+        self.second.weight = self.first.weight
+        self.register_buffer("scale", torch.ones(8))
+
+    def forward(self, x: torch.Tensor, double: bool = False) -> torch.Tensor:
+        y = self.second(torch.relu(self.first(x))) * self.scale
+        return torch.lgamma(y) if double else y
+
+
+def operators(report: Report, target: int = 0) -> dict[str, Verdict]:
+    return {finding.op: finding.verdict for finding in report.targets[target].findings}
+
+
+@pytest.mark.parametrize(
+    "inputs", [torch.ones(2, 8), (torch.ones(2, 8),), {"x": torch.ones(2, 8)}, None]
+)
+def test_inputs_of_every_form(inputs: Any) -> None:
+    report = opcheck.scan(Net(), inputs, targets=[TARGET])
+    assert operators(report) == {
+        "aten::linear": Verdict.DECOMPOSED,
+        "aten::mul.Tensor": Verdict.NATIVE,
+        "aten::relu": Verdict.NATIVE,
+    }
+    assert report.targets[0].summary.runs is True
+    assert report.targets[0].target == TARGET
+
+
+def test_positional_and_named_inputs_together() -> None:
+    report = opcheck.scan(Net(), ((torch.ones(2, 8),), {"double": True}), targets=[TARGET])
+    assert operators(report)["aten::lgamma"] is Verdict.FALLBACK
+
+
+def test_module_is_left_as_it_was() -> None:
+    model = Net().train()
+    before = dict(model.named_parameters()) | dict(model.named_buffers())
+    values = {name: tensor.clone() for name, tensor in before.items()}
+    opcheck.scan(model, torch.ones(2, 8), targets=[TARGET])
+    after = dict(model.named_parameters()) | dict(model.named_buffers())
+    assert all(after[name] is tensor for name, tensor in before.items())
+    assert all(torch.equal(after[name], value) for name, value in values.items())
+    assert model.first.weight is model.second.weight
+    assert model.training
+    assert model(torch.ones(2, 8)).shape == (2, 8)
+
+
+def test_same_model_gives_the_same_report() -> None:
+    reports = [opcheck.scan(Net(), torch.ones(2, 8), targets=[TARGET]) for _ in range(2)]
+    assert reports[0] == reports[1]
+
+
+def test_one_target_and_many_agree() -> None:
+    names = ["ascend-910a", "ascend-310p", "ascend-910b@6.0.0", TARGET]
+    many = opcheck.scan(Net(), torch.ones(2, 8), targets=names)
+    for index, name in enumerate(names):
+        alone = opcheck.scan(Net(), torch.ones(2, 8), targets=[name]).targets[0]
+        assert alone.findings == many.targets[index].findings
+        assert alone.summary == many.targets[index].summary
+        assert alone.kernels is not None
+    assert [target.kernels for target in many.targets] == [None] * 4
+
+
+def test_exact_gives_kernels_of_every_target() -> None:
+    report = opcheck.scan(
+        Net(), torch.ones(2, 8), targets=["ascend-910b", "ascend-910b@6.0.0"], exact=True
+    )
+    for target in report.targets:
+        assert {k.op: k.count for k in target.kernels or ()} == {
+            "aten::addmm": 2,
+            "aten::as_strided": 2,
+            "aten::mul.Tensor": 1,
+            "aten::relu": 1,
+        }
+
+
+def test_no_targets_means_the_newest_of_each() -> None:
+    report = opcheck.scan(Net(), torch.ones(2, 8))
+    assert [t.target for t in report.targets] == [str(row.target) for row in pipeline.targets()]
+
+
+def test_report_is_valid_against_the_published_schema() -> None:
+    schema = json.loads(
+        resources.files("opcheck.report").joinpath("schema/opcheck.report-1.json").read_text()
+    )
+    report = opcheck.scan(Net(), torch.ones(2, 8), targets=["ascend-910a", TARGET])
+    jsonschema.validate(json.loads(format_named("json").render(report)), schema)
+
+
+@pytest.mark.parametrize(
+    ("target", "hint"),
+    [
+        ("ascend-910x", "ascend-910"),
+        ("ascend-910b@9.9", "26.1.0"),
+        ("ascend-910b+torch1.1", "2.12"),
+        ("Not A Target", ""),
+    ],
+)
+def test_unknown_target_names_what_there_is(target: str, hint: str) -> None:
+    with pytest.raises(UsageError) as error:
+        opcheck.scan(Net(), torch.ones(2, 8), targets=[target])
+    assert hint in error.value.hint
+
+
+def test_inputs_that_do_not_fit() -> None:
+    with pytest.raises(TraceError, match=r"refuses its inputs at once.*float32\[2, 7\]"):
+        opcheck.scan(Net(), torch.ones(2, 7), targets=[TARGET])
+
+
+def test_model_without_operators() -> None:
+    with pytest.raises(TraceError, match="calls no operator"):
+        opcheck.scan(nn.Identity(), torch.ones(2), targets=[TARGET])
+
+
+def test_source_text_is_scanned_as_on_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(
+        "import torch\n"
+        "class Net(torch.nn.Module):\n"
+        "    def forward(self, x):\n"
+        "        return torch.nextafter(x, x)\n"
+    )
+    report = opcheck.scan(f"{path}:Net", ["x=2x3"], targets=[TARGET])
+    finding = report.targets[0].findings[0]
+    assert (finding.op, finding.verdict) == ("aten::nextafter", Verdict.FALLBACK)
+    assert (finding.uses[0].file, finding.uses[0].line) == ("net.py", 4)
+    assert report.model.kind == "python"
+    with pytest.raises(SourceError, match="no such file"):
+        opcheck.scan(str(tmp_path / "none.py:Net"), targets=[TARGET])
+
+
+def test_explain_takes_every_spelling_of_an_operator() -> None:
+    spec = (TargetSpec.parse(TARGET),)
+    for text in ("aten::gelu", "gelu", "aten.gelu.default", "torch.ops.aten.gelu.default"):
+        found = pipeline.explain(text, spec)
+        assert [e.op for e in found if e.op == "aten::gelu"] == ["aten::gelu"]
+        gelu = next(e for e in found if e.op == "aten::gelu")
+        assert (gelu.verdict, gelu.reason.code) == (Verdict.NATIVE, "registered-through-out")
+    assert {e.op for e in pipeline.explain("topk", spec)} == {"aten::topk", "aten::topk.values"}
+    with pytest.raises(UsageError, match="unknown operator"):
+        pipeline.explain("no_such_operator", spec)
