@@ -120,6 +120,21 @@ def test_any_report_can_be_written(report: Report, width: int, verbose: bool) ->
         assert target.summary.runs is not False or "not" in text
 
 
+@pytest.mark.parametrize(
+    ("width", "columns"),
+    [
+        (80, "target runs share fallback unsupported unknown"),
+        (60, "target runs share fallback"),
+    ],
+)
+def test_a_narrow_table_leaves_out_what_no_target_has(width: int, columns: str) -> None:
+    on_910b, on_910a, _ = STANDARD["three-targets"].targets
+    runs = replace(on_910a, summary=on_910b.summary)
+    report = replace(STANDARD["three-targets"], targets=(on_910b, runs))
+    header = TextFormat().render(report, Page(width)).splitlines()[2]
+    assert " ".join(header.split()) == columns
+
+
 def first_lines(report: Report) -> str:
     return TextFormat().render(report, Page(100)).partition("\n\n")[0]
 

@@ -37,7 +37,7 @@ def write_comparison(canvas: Canvas, report: Report) -> None:
     headline = words.headline(len(runs), runs.count(True), runs.count(False))
     canvas.flow([(f"{report.model.source}:", "bold"), *split(headline)])
     canvas.blank()
-    canvas.table([_header(), *(_row(canvas, target) for target in targets)], left=range(3))
+    _write_table(canvas, targets)
     canvas.flow(split(words.SHARE_MEANS, "dim"), 2)
     _write_breaks(canvas, targets)
     write_gap_count(canvas, report)
@@ -62,16 +62,29 @@ def _write_breaks(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
         canvas.flow([*of_targets(whom, targets), *atoms], 2)
 
 
-def _header() -> list[Atom]:
-    names = ("", "target", "runs", "share", *(verdict.value for verdict in _COUNTED))
-    return [(name, "dim") for name in names]
+def _write_table(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
+    """One row a target; on a page too narrow for it, without what is nought for all."""
+    table = _rows(canvas, targets, _COUNTED)
+    if not canvas.has_room(table, 2):
+        counts = [target.summary.operators for target in targets]
+        some = [verdict for verdict in _COUNTED if any(count.get(verdict) for count in counts)]
+        table = _rows(canvas, targets, some)
+    canvas.table(table, 2, left=range(3))
 
 
-def _row(canvas: Canvas, target: TargetReport) -> list[Atom]:
+def _rows(
+    canvas: Canvas, targets: Sequence[TargetReport], counted: Sequence[Verdict]
+) -> list[list[Atom]]:
+    names = ("", "target", "runs", "share", *(verdict.value for verdict in counted))
+    header = [(name, "dim") for name in names]
+    return [header, *(_row(canvas, target, counted) for target in targets)]
+
+
+def _row(canvas: Canvas, target: TargetReport, counted: Sequence[Verdict]) -> list[Atom]:
     summary = target.summary
     sign = mark(summary.runs, canvas.marks)
     rate = canvas.marks.dash if summary.support_rate is None else percent(summary.support_rate)
-    counts = ((verdict, summary.operators.get(verdict, 0)) for verdict in _COUNTED)
+    counts = ((verdict, summary.operators.get(verdict, 0)) for verdict in counted)
     return [
         sign,
         (target.target, "bold"),
