@@ -29,14 +29,15 @@ def trouble(target: TargetReport) -> Verdict:
 
 def breaks(target: TargetReport) -> list[Atom]:
     """How many operators are in trouble, the most called of them, and where; or nothing."""
-    found = _most_called(target)
-    if found is None:
+    found = _in_trouble(target)
+    if not found:
         return []
-    verdict, (_, row) = trouble(target), found
+    verdict, (_, row) = trouble(target), found[0]
     count = target.summary.operators.get(verdict, 0)
+    alone = len(found) == 1 or row.count > found[1][1].count
     return [
         *split(words.trouble(count, verdict), STYLES[verdict]),
-        *(split(words.MOST_CALLED) if count > 1 else ()),
+        *(split(words.MOST_CALLED if alone else words.FIRST) if count > 1 else ()),
         (row.op, "bold"),
         *_at(row),
     ]
@@ -44,10 +45,10 @@ def breaks(target: TargetReport) -> list[Atom]:
 
 def why(target: TargetReport, marks: Marks) -> list[Atom]:
     """The reason of the operator that :func:`breaks` names."""
-    found = _most_called(target)
-    if found is None:
+    found = _in_trouble(target)
+    if not found:
         return []
-    (reason, _), *_ = found[0].said
+    (reason, _), *_ = found[0][0].said
     return _brief(reason, marks)
 
 
@@ -61,7 +62,8 @@ def first_gap(gaps: Sequence[Gap], marks: Marks) -> list[Atom]:
     return [*head, (gaps[0].where or words.ROOT, "bold"), *_brief(gaps[0].reason, marks)]
 
 
-def _most_called(target: TargetReport) -> tuple[Block, Row] | None:
+def _in_trouble(target: TargetReport) -> list[tuple[Block, Row]]:
+    """Operators with the deciding verdict, the most called first."""
     title = words.HEADINGS[trouble(target)]
     blocks = [
         block
@@ -70,7 +72,7 @@ def _most_called(target: TargetReport) -> tuple[Block, Row] | None:
         for block in section.blocks
     ]
     rows = ((block, row) for block in blocks for row in block.rows)
-    return max(rows, key=lambda found: found[1].count, default=None)
+    return sorted(rows, key=lambda found: -found[1].count)
 
 
 def _at(row: Row) -> Iterable[Atom]:
