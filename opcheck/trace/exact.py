@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_map
 from opcheck.model.names import OpName
 from opcheck.model.trace import Kernel
 from opcheck.trace.device import DeviceTensor
-from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, run_composite
+from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts
 from opcheck.trace.engine import Engine
 from opcheck.trace.higher_order import branches
 from opcheck.trace.leaf import Plan
@@ -76,8 +76,7 @@ class Exact(Engine):
         outer, self._counts = self._counts, Counter()
         assert known.composite is not None
         try:
-            with self:
-                result = run_composite(call.func, known.composite, call.args, call.kwargs)
+            result = self.inside(call.func, known.composite, call.args, call.kwargs)
         except NotImplementedError:
             if self._counts:
                 raise

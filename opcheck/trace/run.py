@@ -43,7 +43,7 @@ def trace_model(
         kwargs: keyword inputs.
         device_type: what tensors say they are on: ``npu``.
         exact: for each target (its text), the overloads that it registers; the trace then holds
-            the exact kernels asked of it.
+            the exact kernels asked of it, or a note why not.
         casts: dtype that a cast on the device asks for -> the dtype that it gives instead.
         inputs_given: the user chose these inputs, so an operator that refuses them is an error,
             not a gap.
@@ -60,15 +60,25 @@ def trace_model(
         progress("recording the operators")
         tree = _forward(module, args, kwargs, partial(Tree, device, changed), inputs_given)
         kernels: dict[str, tuple[Kernel, ...]] = {}
-        done: dict[frozenset[str], tuple[Kernel, ...]] = {}
+        notes: list[str] = []
+        done: dict[frozenset[str], Exact] = {}
         for target, registered in (exact or {}).items():
             if registered not in done:
                 progress(f"counting the kernels that {target} is asked for")
                 forget()
                 make = partial(Exact, device, changed, registered, tree.leaves.learned)
-                done[registered] = _forward(module, args, kwargs, make).kernels
-            kernels[target] = done[registered]
-    return _trace(tree, device_type, kernels)
+                done[registered] = _forward(module, args, kwargs, make)
+            counted = done[registered]
+            if counted.modules.gaps == tree.modules.gaps:
+                kernels[target] = counted.kernels
+            else:
+                notes.append(f"no exact kernels for {target}: {_told(counted)}")
+    return _trace(tree, device_type, kernels, tuple(notes))
+
+
+def _told(engine: Engine) -> str:
+    failures = engine.modules.gaps
+    return f"the run that counts them failed: {failures[0].reason if failures else 'too early'}"
 
 
 class _Function(nn.Module):
@@ -193,7 +203,12 @@ def _described(value: Any) -> str:
     return repr(value)
 
 
-def _trace(tree: Tree, device_type: str, kernels: Mapping[str, tuple[Kernel, ...]]) -> Trace:
+def _trace(
+    tree: Tree,
+    device_type: str,
+    kernels: Mapping[str, tuple[Kernel, ...]],
+    notes: tuple[str, ...],
+) -> Trace:
     gaps = sorted({*tree.gaps, *tree.modules.gaps})
     nodes, uses = _reachable(tree.nodes, tree.uses)
     return Trace(
@@ -206,6 +221,7 @@ def _trace(tree: Tree, device_type: str, kernels: Mapping[str, tuple[Kernel, ...
         gaps=tuple(Gap(g.where, g.reason) for g in gaps),
         modules_not_called=tree.modules.not_called(),
         kernels=dict(kernels),
+        notes=notes,
     )
 
 

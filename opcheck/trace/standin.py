@@ -14,12 +14,13 @@ _ALWAYS = """
     fft_rfft2 fft_rfftn linalg_eig linalg_svd native_batch_norm scaled_dot_product_attention
 """
 _IF_PERMUTED = """
-    binary_cross_entropy channel_shuffle conv1d conv1d.padding conv2d conv2d.padding
-    conv_transpose1d conv_transpose2d.input convolution convolution_overrideable copysign.Tensor
-    div.Scalar div.Tensor_mode floor_divide heaviside ldexp.Tensor log_sigmoid log_sigmoid_forward
-    logaddexp logical_and logical_or logical_xor max_pool1d max_unpool2d mul.Scalar
-    native_dropout_backward normal.Tensor_Tensor one_hot pad pixel_shuffle reflection_pad2d
-    reflection_pad3d replication_pad2d replication_pad3d special_xlog1py xlogy.Tensor
+    _convolution _convolution.deprecated _convolution_mode binary_cross_entropy channel_shuffle
+    conv1d conv1d.padding conv2d conv2d.padding conv_transpose1d conv_transpose2d.input
+    convolution convolution_overrideable copysign.Tensor div.Scalar div.Tensor_mode floor_divide
+    heaviside ldexp.Tensor log_sigmoid log_sigmoid_forward logaddexp logical_and logical_or
+    logical_xor max_pool1d max_unpool2d mul.Scalar native_dropout_backward normal.Tensor_Tensor
+    one_hot pad pixel_shuffle reflection_pad2d reflection_pad3d replication_pad2d
+    replication_pad3d special_xlog1py xlogy.Tensor
 """
 CPU_ALWAYS = frozenset(f"aten::{name}" for name in _ALWAYS.split())
 """Overloads whose meta function gives other strides, or sizes, than the CPU kernel."""
@@ -53,7 +54,11 @@ def _gru_cell(
 
 
 def _copy_from(source: Tensor, target: Tensor, non_blocking: bool = False) -> Tensor:
-    return target
+    return target.copy_(source)
+
+
+def _copy_from_and_resize(source: Tensor, target: Tensor) -> Tensor:
+    return target.resize_(source.shape).copy_(source)
 
 
 def _histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
@@ -78,7 +83,7 @@ _KERNELS: dict[str, Callable[..., Any]] = {
     "aten::_thnn_fused_lstm_cell": _lstm_cell,
     "aten::_thnn_fused_gru_cell": _gru_cell,
     "aten::_copy_from": _copy_from,
-    "aten::_copy_from_and_resize": _copy_from,
+    "aten::_copy_from_and_resize": _copy_from_and_resize,
     "aten::histc": _histc,
 }
 

@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_map
 from opcheck.model.names import OpName
 from opcheck.model.trace import Composite, Node, Use, Value
 from opcheck.trace.device import DeviceTensor, device_tensor
-from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, run_composite
+from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts
 from opcheck.trace.engine import Engine
 from opcheck.trace.higher_order import branches
 from opcheck.trace.leaf import Unseen
@@ -158,8 +158,7 @@ class Tree(Engine):
         children: Counter[int] = Counter()
         self._open.append(children)
         try:
-            with self:
-                result = run_composite(call.func, known.composite, args, kwargs)
+            result = self.inside(call.func, known.composite, args, kwargs)
         except NotImplementedError as error:
             if not children and _only_raises(error):
                 draft.composite, draft.children = None, {}

@@ -274,6 +274,23 @@ def test_exact_kernels_of_equal_registrations_are_the_same() -> None:
     assert counted == {"a": registered, "b": registered, "c": missing}
 
 
+def test_kernels_that_could_not_be_counted_are_left_out_with_a_note() -> None:
+    runs: list[int] = []
+
+    def model(x: Tensor) -> Tensor:
+        runs.append(1)
+        if len(runs) > 1:
+            raise ValueError("only once")
+        return x.exp()
+
+    trace = trace_model(model, (X,), {}, device_type="npu", exact={"a": frozenset()})
+    assert calls(trace) == ["aten::exp"]
+    assert (trace.kernels, trace.gaps) == ({}, ())
+    assert trace.notes == (
+        "no exact kernels for a: the run that counts them failed: ValueError: only once",
+    )
+
+
 def test_progress_is_told_step_by_step() -> None:
     told: list[str] = []
     trace_model(
