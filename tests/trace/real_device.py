@@ -17,38 +17,68 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 DEVICE = "npu"
 
 
-class OnDevice(torch.Tensor):
-    """A tensor with only the PrivateUse1 key; its data is a CPU tensor."""
+_BEHIND: dict[int, Tensor] = {}
+"""The CPU tensor that computes for each storage on the device."""
 
-    elem: Tensor
+
+class _Storage(torch.Tensor):
+    """Brings a storage of the device, of a size but without memory."""
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        # Leaves Python at once: from here on the C++ dispatcher alone decides.
-        with torch._C._DisableTorchDispatch():
-            return func(*args, **(kwargs or {}))
-
-    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
-
-    @staticmethod
-    def of(elem: Tensor) -> "OnDevice":
-        made: Any = torch.Tensor._make_wrapper_subclass(
-            OnDevice, elem.shape, elem.stride(), elem.storage_offset(), None, elem.dtype,
-            torch.strided, torch.device(DEVICE, 0),
-        )  # fmt: skip
-        made.elem = elem
-        _BY_STORAGE[made.untyped_storage()._cdata] = made
-        return made  # type: ignore[no-any-return]
+    def __torch_dispatch__(cls, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError
 
 
-_BY_STORAGE: dict[int, OnDevice] = {}
+def on_device(elem: Tensor) -> Tensor:
+    """Say of a CPU tensor that it is on the device; nothing of Python's is in its way there."""
+    holder: Any = torch.Tensor._make_wrapper_subclass(
+        _Storage, (0,), dtype=elem.dtype, device=torch.device(DEVICE, 0),
+        storage_size=elem.untyped_storage().nbytes(),
+    )  # fmt: skip
+    storage = holder.untyped_storage()
+    _BEHIND[storage._cdata] = elem
+    bare: Tensor = torch._C._acc.create_empty_tensor((0,), elem.dtype)
+    # meta's kernel sets sizes without looking for memory
+    torch.ops.aten.set_.source_Storage_storage_offset._op_dk(
+        torch._C.DispatchKey.Meta, bare, storage, elem.storage_offset(), elem.shape, elem.stride()
+    )
+    return bare
+
+
+def to_device(value: Any) -> Any:
+    """Copy every tensor in nested inputs to the device."""
+    return tree_map(lambda v: _moved(v) if isinstance(v, Tensor) else v, value)
+
+
+def _moved(tensor: Tensor) -> Tensor:
+    made = on_device(tensor.detach().clone())
+    if isinstance(tensor, nn.Parameter):
+        made._is_param = True  # makes it an nn.Parameter
+    return made
+
+
+def _lstm_cell(gates: Tensor, _: Tensor, cx: Tensor, *bias: Tensor) -> tuple[Tensor, ...]:
+    return torch.empty_like(cx), torch.empty_like(cx), torch.empty_like(gates)
+
+
+def _gru_cell(gates: Tensor, _: Tensor, hx: Tensor, *bias: Tensor) -> tuple[Tensor, ...]:
+    return torch.empty_like(hx), hx.new_empty(hx.shape[0], hx.shape[1] * 5)
+
+
+def _copy(source: Tensor, target: Tensor, non_blocking: bool = False) -> Tensor:
+    return target.copy_(source)
+
+
 _STAND_INS: dict[str, Callable[..., Any]] = {
     "aten::convolution_overrideable": torch.ops.aten.convolution.default,
-    "aten::_copy_from": lambda src, dst, non_blocking=False: dst.copy_(src),
-    "aten::_thnn_fused_lstm_cell": lambda ig, hg, cx, *bias: (
-        torch.empty_like(cx), torch.empty_like(cx), torch.empty_like(ig)
-    ),
-}  # fmt: skip
+    "aten::_copy_from": _copy,
+    "aten::_copy_from_and_resize": _copy,
+    "aten::_thnn_fused_lstm_cell": _lstm_cell,
+    "aten::_thnn_fused_gru_cell": _gru_cell,
+}
+"""What computes for kernels that only devices have."""
+_RAISING = ("aten::convolution_overrideable",)
+"""Composites that exist to say "replace me": a device without them lacks them."""
 
 
 class RealDevice:
@@ -60,23 +90,18 @@ class RealDevice:
         self.missing: Counter[str] = Counter()
         self._library = torch.library.Library("aten", "IMPL")
         for name in sorted(torch._C._dispatch_get_all_op_names()):
-            if not name.startswith("aten::"):
-                continue
-            if name in registered:
-                self._register(name, self.asked)
-            elif not torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, "PrivateUse1"):
-                self._register(name, self.missing)
-        for name in ("aten::convolution_overrideable",):
-            if name not in registered:
-                self._register(name, self.missing)
+            if name.startswith("aten::"):
+                if name in registered:
+                    self._register(name, self.asked)
+                elif name in _RAISING or not _inherited(name):
+                    self._register(name, self.missing)
 
     def _register(self, name: str, counter: Counter[str]) -> None:
         base, _, overload = name.removeprefix("aten::").partition(".")
-        try:
-            func = getattr(getattr(torch.ops.aten, base), overload or "default")
-        except AttributeError:
+        func = getattr(getattr(torch.ops.aten, base, None), overload or "default", None)
+        if func is None:  # an overload that Python cannot name
             return
-        compute = _STAND_INS.get(name, func)
+        compute: Callable[..., Any] = _STAND_INS.get(name, func)
 
         def kernel(*args: Any, **kwargs: Any) -> Any:
             counter[name] += 1
@@ -86,70 +111,59 @@ class RealDevice:
 
     @contextmanager
     def running(self, model: nn.Module) -> Iterator[None]:
-        """The model's parameters and buffers on the device."""
+        """The model's parameters and buffers on the device, and counts from zero."""
+        moved: dict[int, Tensor] = {}
         for module in model.modules():
-            for table in (module._parameters, module._buffers):
-                for key, tensor in list(table.items()):
+            tables: tuple[dict[str, Any], ...] = (module._parameters, module._buffers)
+            for table in tables:
+                for key, tensor in table.items():
                     if tensor is not None:
-                        table[key] = _moved(tensor, isinstance(tensor, nn.Parameter))
+                        table[key] = moved.setdefault(id(tensor), _moved(tensor))
         self.asked.clear()
         self.missing.clear()
         with torch.no_grad():
             yield
 
 
-def _moved(tensor: Tensor, parameter: bool = False) -> Any:
-    made: Any = OnDevice.of(tensor.detach().clone())
-    if parameter:
-        made._is_param = True
-    return made
-
-
-def to_device(value: Any) -> Any:
-    return tree_map(lambda v: _moved(v) if isinstance(v, Tensor) else v, value)
+def _inherited(name: str) -> bool:
+    """Whether a PrivateUse1 tensor reaches a composite kernel."""
+    return torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, "PrivateUse1")
 
 
 def _computed(compute: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    owners: dict[int, Any] = {}
-    host = _asks_host(args, kwargs)
+    """Run on the CPU tensors behind; what comes out is on the device unless asked otherwise."""
+    behind: dict[int, Tensor] = {}
+    owners: dict[int, Tensor] = {}
+    host = any(isinstance(v, torch.device) and v.type == "cpu" for v in (*args, *kwargs.values()))
 
     def bare(value: Any) -> Any:
-        if isinstance(value, Tensor) and value.device.type == DEVICE:
-            elem = _elem(value)
-            owners[id(elem)] = value
-            return elem
-        return torch.device("cpu") if isinstance(value, torch.device) else value
-
-    result = compute(*tree_map(bare, args), **tree_map(bare, kwargs))
+        if not isinstance(value, Tensor):
+            return torch.device("cpu") if isinstance(value, torch.device) else value
+        if value.device.type != DEVICE:
+            return value
+        elem = behind.setdefault(id(value), _elem(value))
+        owners[id(elem)] = value
+        return elem
 
     def wrapped(value: Any) -> Any:
         if not isinstance(value, Tensor):
             return value
         owner = owners.get(id(value))
         if owner is None:
-            return value if host else OnDevice.of(value)
-        if host:
-            return value.clone()
-        if owner.shape != value.shape or owner.stride() != value.stride():
-            fresh = OnDevice.of(value)
-            owner.data = fresh
-            owner.elem = value
-            _BY_STORAGE[owner.untyped_storage()._cdata] = owner
-        return owner
+            return value if host else on_device(value)
+        return value.clone() if host else _followed(owner, value)
 
-    return tree_map(wrapped, tuple(result) if isinstance(result, list) else result) if not (
-        isinstance(result, list)
-    ) else [wrapped(item) for item in result]
+    result = compute(*tree_map(bare, args), **tree_map(bare, kwargs))
+    return [wrapped(v) for v in result] if isinstance(result, list) else tree_map(wrapped, result)
 
 
-def _asks_host(args: Any, kwargs: Any) -> bool:
-    devices = [v for v in (*args, *kwargs.values()) if isinstance(v, torch.device)]
-    return any(device.type == "cpu" for device in devices)
+def _followed(owner: Tensor, value: Tensor) -> Tensor:
+    """The caller's own tensor, which an ``out=`` or in-place kernel may have resized."""
+    if owner.shape != value.shape or owner.stride() != value.stride():
+        owner.data = on_device(value)
+    return owner
 
 
 def _elem(tensor: Tensor) -> Tensor:
-    known = getattr(tensor, "elem", None)
-    if known is not None:
-        return known  # type: ignore[no-any-return]
-    owner = _BY_STORAGE[tensor.untyped_storage()._cdata]
-    return owner.elem.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+    elem = _BEHIND[tensor.untyped_storage()._cdata]
+    return elem.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
