@@ -22,11 +22,13 @@ def _facts() -> Mapping[str, Any]:
 
 
 def code_sources(release: str) -> dict[str, dict[str, str]]:
-    """Where the facts of a release were read: torch_npu's own code, and torchvision_npu's."""
+    """Where the facts of a release were read: torch_npu's and torchvision_npu's code, threads."""
     framework = {"repo": "Ascend/pytorch", "path": "torch_npu/csrc"}
+    cited = {at for _, at in _said(release)}
     return {
         "framework": {**framework, **_facts()["framework"][release]},
         "vision": _facts()["vision"],
+        **{name: thread for name, thread in _facts()["threads"].items() if name in cited},
     }
 
 
@@ -53,6 +55,8 @@ def code_advisories(release: str, socs: Socs) -> Iterator[dict[str, Any]]:
 def _said(release: str) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Facts that the code of one release states, and where."""
     for fact in _facts()["facts"]:
+        if release not in fact.get("reported", (release,)):
+            continue
         cited = fact.get("at") or _citation(fact["seen"], release)
         if cited:
             yield fact, cited
@@ -89,12 +93,15 @@ def _condition(
     said_by_code = fact["where"] != _DEFAULT_GUARD or version_key(release) >= version_key(
         _DEFAULT_SINCE
     )
+    confidence, method = ("high", "registered") if said_by_code else ("low", "inferred")
+    if "reported" in fact:
+        confidence, method = "medium", "tested"
     condition = {
         "ops": ops,
         "code": fact["code"],
         "verdict": fact["verdict"],
-        "confidence": "high" if said_by_code else "low",
-        "method": "registered" if said_by_code else "inferred",
+        "confidence": confidence,
+        "method": method,
         "text": fact["text"],
         "at": [cited],
     }
