@@ -24,8 +24,10 @@ def _silent(_: str) -> None:
     """Hear nothing."""
 
 
-def scan(request: ScanRequest, progress: Progress = _silent) -> Report:
+def scan(request: ScanRequest, progress: Progress = _silent, output: Progress = _silent) -> Report:
     """Hold the model that ``request`` names against its targets.
+
+    ``progress`` hears the stages, ``output`` each line that the model's own code prints.
 
     Raises:
         UsageError: an unknown target, source kind or input.
@@ -35,7 +37,9 @@ def scan(request: ScanRequest, progress: Progress = _silent) -> Report:
     database = Database.open()
     matrices = _matrices(database, request.targets)
     progress(f"reading {request.source}")
-    result = _without_torch(request, database, matrices) or _with_torch(request, matrices, progress)
+    result = _without_torch(request, database, matrices)
+    if result is None:
+        result = _with_torch(request, matrices, progress, output)
     progress("resolving")
     return _report(request.source, result, matrices)
 
@@ -134,7 +138,7 @@ def _without_torch(
 
 
 def _with_torch(
-    request: ScanRequest, matrices: Sequence[SupportMatrix], progress: Progress
+    request: ScanRequest, matrices: Sequence[SupportMatrix], progress: Progress, output: Progress
 ) -> WorkResult:
     from opcheck import isolate
 
@@ -146,7 +150,9 @@ def _with_torch(
         exact=_wanted_exactly(request.exact, matrices),
         casts=_casts(matrices),
     )
-    return isolate.run(work, timeout=request.timeout, memory=request.memory, progress=progress)
+    return isolate.run(
+        work, timeout=request.timeout, memory=request.memory, progress=progress, output=output
+    )
 
 
 def _report(source: str, result: WorkResult, matrices: Sequence[SupportMatrix]) -> Report:

@@ -61,6 +61,16 @@ class Progress:
                 self._status.start()
 
 
+def said(line: str) -> None:
+    """Pass on to stderr what the model's own code printed."""
+    if sys.stderr is not None:
+        print(line, file=sys.stderr, flush=True)
+
+
+def unsaid(line: str) -> None:
+    """Keep to oneself what the model's own code printed: its libraries print a lot."""
+
+
 def _shown(phase: str) -> "Text":
     from rich.text import Text
 

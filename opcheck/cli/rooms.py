@@ -15,7 +15,12 @@ from opcheck.model.target import TargetSpec
 class Rooms(Protocol):
     """The functions of ``opcheck.pipeline`` that commands call."""
 
-    def scan(self, request: ScanRequest, progress: Callable[[str], None]) -> Report:
+    def scan(
+        self,
+        request: ScanRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Report:
         """Hold a model against targets."""
 
     def targets(self) -> tuple[TargetRow, ...]:

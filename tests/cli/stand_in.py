@@ -27,10 +27,16 @@ class StandIn:
     def __init__(self) -> None:
         self.asked: list[object] = []
 
-    def scan(self, request: ScanRequest, progress: Callable[[str], None]) -> Report:
+    def scan(
+        self,
+        request: ScanRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Report:
         """The standard report that the source names, or the failure that it stands for."""
         self.asked.append(request)
         progress(f"loading {request.source}")
+        output("the model prints this")
         if request.source in FAILURES:
             raise FAILURES[request.source]
         return STANDARD[request.source]

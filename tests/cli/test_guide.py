@@ -21,7 +21,12 @@ README = Path(__file__).parent.parent.parent / "README.md"
 
 
 class _AnyModel(StandIn):
-    def scan(self, request: ScanRequest, progress: Callable[[str], None]) -> Report:
+    def scan(
+        self,
+        request: ScanRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Report:
         self.asked.append(request)
         return STANDARD["empty"]
 

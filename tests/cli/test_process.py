@@ -139,11 +139,18 @@ def test_a_device_is_written_to_and_not_replaced() -> None:
     assert not Path(os.devnull).is_file()
 
 
+def test_what_the_model_prints_is_passed_on_when_asked_for() -> None:
+    told, untold = opcheck("scan", "mixed", "--verbose"), opcheck("scan", "mixed")
+    assert told.stderr.decode() == "the model prints this\n"
+    assert untold.stderr.decode() == ""
+    assert b"the model prints this" not in told.stdout
+
+
 WAITS = """
 import sys, time
 from opcheck.cli.main import run
 class Waits:
-    def scan(self, request, progress):
+    def scan(self, request, progress, output):
         progress("building [bold] " + request.source)
         print("ready", flush=True)
         time.sleep(float(request.source))

@@ -8,7 +8,7 @@ from opcheck.cli import options
 from opcheck.cli.direct import DirectCommand
 from opcheck.cli.guide import EXAMPLES, write_examples, write_exit_codes, write_inputs
 from opcheck.cli.output import Output
-from opcheck.cli.progress import Progress
+from opcheck.cli.progress import Progress, said, unsaid
 from opcheck.cli.rooms import rooms
 from opcheck.model.request import ScanRequest
 from opcheck.report.base import format_named
@@ -51,5 +51,5 @@ def scan(
         source, tuple(target or ()), tuple(inputs or ()), exact, timeout, memory, trust
     )
     with Progress() as progress:
-        report = rooms(context).scan(request, progress)
+        report = rooms(context).scan(request, progress, said if verbose else unsaid)
     out.write(view.render(report, out.page(verbose)))
