@@ -42,7 +42,7 @@ ON, IN, AT, OR = "on", "in", "at", "or"
 WHERE, WHY, EVIDENCE, INPUTS = "where", "why", "evidence", "inputs"
 RUNS_AS, OR_AS = "runs as", "or as"
 PATH, RELEASES, TORCH = "path", "releases", "torch"
-BUT, WHEN, CAUTION, MISSING = "but", "when", "caution", "missing"
+BUT, WHEN, CAUTION, MISSING = "but", "when", "caution", "not on the device"
 
 
 def fallback_cost(islands: int, moved: str) -> str:
