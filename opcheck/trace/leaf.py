@@ -33,7 +33,7 @@ _PACK: Any = torch.ops.aten._pack_padded_sequence.default
 
 
 _CASTS = frozenset(
-    getattr(torch.ops.aten, name).__getattr__(overload)
+    getattr(getattr(torch.ops.aten, name), overload)
     for name, overload in (
         ("_to_copy", "default"), ("to", "dtype"), ("to", "device"), ("to", "dtype_layout"),
         ("to", "other"), ("type_as", "default"),

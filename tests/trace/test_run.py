@@ -1,5 +1,7 @@
 """A run as a whole: wrong inputs, failing parts, what it leaves behind, whether it repeats."""
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -297,3 +299,13 @@ def test_progress_is_told_step_by_step() -> None:
         nn.ReLU(), (X,), {}, device_type="npu", exact={"t": frozenset()}, progress=told.append
     )
     assert told == ["recording the operators", "counting the kernels that t is asked for"]
+
+
+def test_torch_keeps_its_own_overloads() -> None:
+    """An overload made anew would lose what torch registered on it, as ``torch.export`` showed."""
+    script = (
+        "import torch; "
+        "had = torch.ops.aten._to_copy.default; import opcheck.trace; "
+        "assert torch.ops.aten._to_copy.default is had"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
