@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import assert_never
 
 
 class Verdict(StrEnum):
@@ -17,19 +16,7 @@ class Verdict(StrEnum):
     @property
     def rank(self) -> int:
         """Badness, for picking the worst: unsupported is worse than unknown, native is 0."""
-        match self:
-            case Verdict.NATIVE:
-                return 0
-            case Verdict.DECOMPOSED:
-                return 1
-            case Verdict.FALLBACK:
-                return 2
-            case Verdict.UNKNOWN:
-                return 3
-            case Verdict.UNSUPPORTED:
-                return 4
-            case _:
-                assert_never(self)
+        return _BADNESS[self]
 
     @property
     def on_device(self) -> bool:
@@ -47,7 +34,18 @@ class Confidence(StrEnum):
     @property
     def rank(self) -> int:
         """0 for high to 2 for low."""
-        return list(Confidence).index(self)
+        return _DOUBT[self]
+
+
+_BADNESS = {
+    Verdict.NATIVE: 0,
+    Verdict.DECOMPOSED: 1,
+    Verdict.FALLBACK: 2,
+    Verdict.UNKNOWN: 3,
+    Verdict.UNSUPPORTED: 4,
+}
+_DOUBT = {Confidence.HIGH: 0, Confidence.MEDIUM: 1, Confidence.LOW: 2}
+# tables, since a scan against many targets asks for ranks a hundred thousand times
 
 
 class Method(StrEnum):
