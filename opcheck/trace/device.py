@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from opcheck.errors import TraceError
 from opcheck.model.trace import TensorMeta
+from opcheck.trace.device_module import DeviceModule
 
 _UNNAMED = "privateuseone"
 
@@ -45,7 +46,7 @@ def _register(device_type: str) -> None:
         backend_registration.rename_privateuse1_backend(device_type)
         backend_registration.generate_methods_for_privateuse1_backend()
         return
-    setup(device_type)
+    setup(device_type, backend_module=DeviceModule())
 
 
 class Spec:
