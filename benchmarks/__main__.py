@@ -20,6 +20,7 @@ def _measured(folder: Path) -> Iterator[Figure]:
         processes.startup(),
         processes.saved_graphs(folder),
         processes.large_process(folder),
+        processes.many_targets(folder),
         _calls(),
     )
 

@@ -9,12 +9,8 @@ import torch
 
 from benchmarks import models
 from benchmarks.measure import Figure, in_turn, median_seconds, timed
-from opcheck.db.store import Database
 from opcheck.model.trace import Trace
-from opcheck.resolve.findings import resolve
 from opcheck.trace import trace_model
-
-MANY = 20
 
 
 def large_forward() -> Iterator[Figure]:
@@ -57,39 +53,6 @@ def growth() -> Iterator[Figure]:
     yield Figure("distinct calls, 256 / 64 layers", large / small, 1.0, f"{large} / {small}")
 
 
-def many_targets() -> Iterator[Figure]:
-    """Verdicts for twenty targets come from one trace; they weigh more on a small model."""
-    database = Database.open()
-    every = [t for newest in database.targets() for t in reversed(database.releases(newest.name))]
-    targets = every[:MANY]
-    # the small one first, while the process is small
-    for name, (model, example) in {
-        "ResNet-50": models.resnet50_on_meta(),
-        "Llama 405B": models.llama_on_meta(),
-    }.items():
-        trace = trace_model(model, (example,), {}, device_type=targets[0].device_type)
-
-        def verdicts(count: int, trace: Trace = trace) -> None:
-            cold = Database.open()  # matrices are read anew, as a new process has to
-            for target in targets[:count]:
-                resolve(trace, cold.matrix(target))
-
-        costs = in_turn(
-            {
-                "trace": partial(
-                    timed, partial(trace_model, model, (example,), {}, device_type="npu")
-                ),
-                "one": partial(timed, partial(verdicts, 1)),
-                "all": partial(timed, partial(verdicts, MANY)),
-            }
-        )
-        # both scans make the same trace: measured once, its noise is not the targets'
-        once, one, many = (median_seconds(costs[name]) for name in ("trace", "one", "all"))
-        detail = f"trace {once:.2f} s, + {many:.3f} s / + {one:.3f} s"
-        ratio = (once + many) / (once + one)
-        yield Figure(f"{name}: {len(targets)} targets / one", ratio, 1.3, detail)
-
-
 if __name__ == "__main__":
-    found = [*many_targets(), *large_forward(), *growth()]
+    found = [*large_forward(), *growth()]
     print(json.dumps([dataclasses.asdict(figure) for figure in found]))

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from benchmarks.measure import Figure, in_turn, median_peak, median_seconds, process
+from opcheck.db.store import Database
 
 SCAN = ("-m", "opcheck", "scan")
 TARGET = ("-t", "ascend-910b")
 TOKENS = 128
+MANY = 20
 
 
 def startup() -> Iterator[Figure]:
@@ -58,3 +61,22 @@ def large_process(folder: Path) -> Iterator[Figure]:
     scanned, bare = median_peak(costs["scan"]), median_peak(costs["bare"])
     detail = f"{scanned / 2**20:.0f} MiB / {bare / 2**20:.0f} MiB"
     yield Figure("Llama 405B: peak memory, the same", scanned / bare, 1.3, detail)
+
+
+def many_targets(folder: Path) -> Iterator[Figure]:
+    """Twenty targets share one trace, so that they cost little more than one; whole processes."""
+    database = Database.open()
+    every = [t for newest in database.targets() for t in reversed(database.releases(newest.name))]
+    for name, source in {
+        "ResNet-50": "torchvision:resnet50",
+        "Llama 405B": f"hf:{folder / 'llama'}",
+    }.items():
+        scans = {
+            count: (*SCAN, source, *chain.from_iterable(("-t", str(t)) for t in every[:count]))
+            for count in (1, MANY)
+        }
+        process(*scans[MANY])  # the index of every release is written on its first use
+        costs = in_turn({str(count): partial(process, *scan) for count, scan in scans.items()})
+        one, many = (median_seconds(costs[str(count)]) for count in (1, MANY))
+        detail = f"{many:.2f} s / {one:.2f} s"
+        yield Figure(f"{name}: scan for {MANY} targets / one", many / one, 1.3, detail)
