@@ -1,6 +1,7 @@
 """The order of the rooms: source, trace, database, resolve, report. Nothing here imports torch."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from opcheck.resolve.findings import resolve
 from opcheck.version import __version__
 
 Progress = Callable[[str], None]
+
+_UNSETTLED = "torch was loaded: tables alone do not settle every call of the saved graph"
 
 
 def _silent(_: str) -> None:
@@ -37,9 +40,12 @@ def scan(request: ScanRequest, progress: Progress = _silent, output: Progress = 
     database = Database.open()
     matrices = _matrices(database, request.targets)
     progress(f"reading {request.source}")
-    result = _without_torch(request, database, matrices)
+    by_tables = _by_tables(request)
+    result = _without_torch(request, database, matrices) if by_tables else None
     if result is None:
         result = _with_torch(request, matrices, progress, output)
+        if by_tables:
+            result = replace(result, notes=(*result.notes, _UNSETTLED))
     progress("resolving")
     return _report(request.source, result, matrices)
 
@@ -123,12 +129,15 @@ def _wanted_exactly(
     return {str(m.target): tuple(sorted(m.entries)) for m in matrices}
 
 
+def _by_tables(request: ScanRequest) -> bool:
+    """Whether tables alone might answer: for a saved graph as it was saved."""
+    return request.source.endswith(".pt2") and not (request.exact or request.inputs)
+
+
 def _without_torch(
     request: ScanRequest, database: Database, matrices: Sequence[SupportMatrix]
 ) -> WorkResult | None:
     """Answer from the saved graph and tables alone; None where that cannot settle every call."""
-    if request.exact or request.inputs or not request.source.endswith(".pt2"):
-        return None
     from opcheck import saved_graph
     from opcheck.source.pt2_graph import read_trace
 

@@ -1,0 +1,113 @@
+"""The order of the rooms: a saved graph needs no torch, and says what a run with torch says."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opcheck import pipeline
+from opcheck.db.store import Database
+from opcheck.errors import UsageError
+from opcheck.model.report import Report
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec
+from opcheck.model.verdict import Verdict
+from tests.source.pt2_files import export
+from tests.trace.small_models import ready
+
+TARGETS = ("ascend-910b", "ascend-910a", "ascend-910b@6.0.0")
+_WITHOUT_TORCH = """
+import json, sys
+from opcheck import pipeline
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec
+from opcheck.report.json_format import JsonFormat
+targets = tuple(map(TargetSpec.parse, sys.argv[2:]))
+report = pipeline.scan(ScanRequest(sys.argv[1], targets))
+print(json.dumps(["torch" in sys.modules, JsonFormat().render(report)]))
+"""
+
+
+@pytest.fixture
+def saved(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    model, args, _ = ready(request.param)
+    return export(tmp_path / f"{request.param}.pt2", model, args)
+
+
+def verdicts(document: Any) -> list[Counter[tuple[str, str]]]:
+    """By target: how many calls of each operator have each verdict."""
+    found = []
+    for target in document["targets"]:
+        counts: Counter[tuple[str, str]] = Counter()
+        for finding in target["findings"]:
+            counts[finding["op"], finding["verdict"]] += finding["count"]
+        found.append(counts)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("saved", ["attention", "encoder-layer"], indirect=True)
+def test_a_saved_graph_is_settled_without_torch_as_a_run_settles_it(saved: Path) -> None:
+    command = [sys.executable, "-c", _WITHOUT_TORCH, str(saved), *TARGETS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded, text = json.loads(done.stdout)
+    from_tables = json.loads(text)
+    assert not loaded
+    assert from_tables["trace"]["notes"] == [
+        "read from the saved graph and tables; torch was not loaded"
+    ]
+
+    from opcheck.report.json_format import JsonFormat
+
+    run = json.loads(JsonFormat().render(_scanned(saved, exact=True)))
+    assert verdicts(from_tables) == verdicts(run)
+    assert [t["summary"]["runs"] for t in from_tables["targets"]] == [
+        t["summary"]["runs"] for t in run["targets"]
+    ]
+    assert [t["kernels"] for t in from_tables["targets"]] == [None] * len(TARGETS)
+    assert all(t["kernels"] for t in run["targets"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("saved", ["conv"], indirect=True)
+def test_a_saved_graph_that_tables_leave_open_is_run_and_the_report_says_so(saved: Path) -> None:
+    assert _scanned(saved, exact=False).trace.notes == (
+        "torch was loaded: tables alone do not settle every call of the saved graph",
+    )
+
+
+def _scanned(path: Path, *, exact: bool) -> Report:
+    specs = tuple(map(TargetSpec.parse, TARGETS))
+    return pipeline.scan(ScanRequest(str(path), specs, exact=exact))
+
+
+def test_targets_are_every_chip_at_its_newest_release() -> None:
+    rows = pipeline.targets()
+    database = Database.open()
+    assert tuple(row.target for row in rows) == database.targets()
+    for row in rows:
+        assert row.releases[0] == row.target.sdk
+        assert row.torch_versions[0] == row.target.torch
+        assert row.registered == len(database.matrix(row.target).entries) > 500
+
+
+def test_an_operator_is_explained_on_each_target() -> None:
+    specs = tuple(map(TargetSpec.parse, ("ascend-910b", "ascend-910b@5.0.0")))
+    found = pipeline.explain("aten::polar", specs)
+    assert [(e.op, e.target.sdk, e.verdict) for e in found if e.op == "aten::polar"] == [
+        ("aten::polar", found[0].target.sdk, Verdict.NATIVE),
+        ("aten::polar", "5.0.0", Verdict.FALLBACK),
+    ]
+    assert "6.0.0" in found[0].registered_in
+    assert "5.0.0" not in found[0].registered_in
+
+
+def test_an_unknown_operator_names_near_ones() -> None:
+    with pytest.raises(UsageError) as caught:
+        pipeline.explain("aten::polarr", (TargetSpec.parse("ascend-910b"),))
+    assert caught.value.message == "unknown operator 'aten::polarr'"
+    assert "aten::polar" in caught.value.hint
