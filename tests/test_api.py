@@ -139,6 +139,19 @@ def test_model_without_operators() -> None:
         opcheck.scan(nn.Identity(), torch.ones(2), targets=[TARGET])
 
 
+@pytest.mark.parametrize("model", [3, len, Net])
+def test_what_is_no_module_is_refused(model: object) -> None:
+    with pytest.raises(UsageError, match="not a model"):
+        opcheck.scan(model, torch.ones(2), targets=[TARGET])
+
+
+def test_compiled_modules_keep_their_names() -> None:
+    compiled: Any = torch.compile(nn.Sequential(nn.ReLU()))
+    model = nn.Sequential(compiled)
+    report = opcheck.scan(model, torch.ones(2), targets=[TARGET])
+    assert [place.module for place in report.targets[0].findings[0].uses] == ["*.*"]
+
+
 def test_source_text_is_scanned_as_on_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "net.py"
     path.write_text(

@@ -110,5 +110,9 @@ Trust = Annotated[
 ]
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", help="List what is otherwise summarised, and pass on what the model prints.", show_default="summarise"),
+    typer.Option(
+        "--verbose",
+        help="List what is otherwise summarised, and pass on what the model prints.",
+        show_default="summarise",
+    ),
 ]

@@ -21,10 +21,10 @@ class WorkRequest:
     """``--input``, as the user wrote them."""
     trust: bool = False
     """Whether pickled code in the source may run."""
-    casts: Mapping[str, str] = field(default_factory=dict)
-    """dtype that a cast on the device asks for -> the dtype that it gives instead."""
     exact: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """``str(Target)`` -> overloads that it registers, for the targets wanted exactly."""
+    casts: Mapping[str, str] = field(default_factory=dict)
+    """dtype that a cast on the device asks for -> the dtype that it gives instead."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,30 @@
 """A live module from Python, with its inputs."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from opcheck.errors import UsageError
 from opcheck.source.base import Loaded, LoadOptions
-
-if TYPE_CHECKING:
-    from torch import nn
 
 KIND = "live"
 
 
-def load_live(module: "nn.Module", inputs: Any, options: LoadOptions | None = None) -> Loaded:
+def load_live(module: Any, inputs: Any, options: LoadOptions | None = None) -> Loaded:
     """Make a copy of ``module`` ready to be traced; the module itself is left as it is.
 
     ``inputs`` is a tensor, a tuple of arguments, a dict of named ones, or (tuple, dict); None
     where ``options`` or the first layer tells.
     """
+    from torch import nn
+
     from opcheck.source.building.build import light_copy
     from opcheck.source.building.example import normalise
     from opcheck.source.building.ready import ready
 
+    if not isinstance(module, nn.Module):
+        raise UsageError(
+            f"not a model: {type(module).__name__}",
+            "give a torch.nn.Module, or a text that names a source, as on the command line",
+        )
     given = None if inputs is None else normalise("the call", inputs)
     copied = light_copy(module)
     return ready(copied, given, options or LoadOptions(), kind=KIND, digest="")

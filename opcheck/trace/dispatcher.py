@@ -1,13 +1,15 @@
 """What PyTorch's dispatcher says about one overload.
 
-Private torch API used here, checked on 2.13.0: ``torch._C._dispatch_has_kernel_for_dispatch_key``
-(which answers for alias keys too), ``torch._C._dispatch_has_computed_kernel_for_dispatch_key``,
+Private torch API used here, checked on 2.13.0: ``torch._C._dispatch_dump`` (for alias keys, which
+not every torch answers for otherwise), ``torch._C._dispatch_has_kernel_for_dispatch_key``,
+``torch._C._dispatch_has_computed_kernel_for_dispatch_key``,
 ``torch._C._functorch.peek_interpreter_stack`` and
 ``torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack``.
 ``OpOverload.has_kernel_for_dispatch_key`` is no substitute: it counts Python decompositions, which
 the dispatcher never runs.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -18,6 +20,7 @@ from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from opcheck.model.names import OpName
 from opcheck.model.trace import Composite
 
+_ALIAS = re.compile(r"^(Composite\w+)\[alias\]:", re.MULTILINE)
 _ORDER = (Composite.IMPLICIT, Composite.EXPLICIT, Composite.NON_FUNCTIONAL)
 
 
@@ -60,8 +63,8 @@ def facts(func: Any) -> OverloadFacts:
 
 def composite_kind(name: str) -> Composite | None:
     """Which alias-key kernel the overload has; the implicit one wins, as in the dispatcher."""
-    has = torch._C._dispatch_has_kernel_for_dispatch_key
-    return next((kind for kind in _ORDER if has(name, kind.value)), None)
+    kinds = set(_ALIAS.findall(torch._C._dispatch_dump(name)))
+    return next((kind for kind in _ORDER if kind.value in kinds), None)
 
 
 def run_composite(func: Any, kind: Composite, args: Any, kwargs: Any) -> Any:

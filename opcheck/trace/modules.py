@@ -13,6 +13,8 @@ from opcheck.errors import OpcheckError
 from opcheck.model.trace import Gap
 from opcheck.trace.leaf import Unseen
 
+_COMPILED = "_orig_mod"
+"""The name that ``torch.compile`` puts between a module and what it wraps."""
 _HERE = str(Path(__file__).resolve().parent)
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.|$)")
 
@@ -30,7 +32,7 @@ class ModuleStack:
         for path, module in model.named_modules(remove_duplicate=True):
             inside_script = path and isinstance(module, torch.jit.ScriptModule)
             if not inside_script:  # the script's interpreter calls those, unseen
-                self._paths[id(module)] = path
+                self._paths[id(module)] = ".".join(p for p in path.split(".") if p != _COMPILED)
         self._names = {path: pattern(path) for path in self._paths.values()}
         self._keep = model
         self._recover = recover
