@@ -22,7 +22,6 @@ from opcheck.trace.eager import CudaAsDevice, not_compiled, numbers_read
 from opcheck.trace.leaf import Leaves, Unseen
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.place import Site, from_stack
-from opcheck.trace.plain import as_plain
 from opcheck.trace.signature import Call, take_apart
 
 _TO_LAYOUT = torch.ops.aten.to.dtype_layout
@@ -63,7 +62,6 @@ class Engine(TorchDispatchMode):
         self.leaves = Leaves(device, casts, self._note_assumption)
         self._last_assumption: Assumption | None = None
         self._storages: dict[int, DeviceTensor] = {}
-        self._inside: list[Any] = []
         self._until: CodeType | None = None
         self.refused: Exception | None = None
         """The last error that an operator raised for its arguments, unless they were assumed."""
@@ -102,8 +100,6 @@ class Engine(TorchDispatchMode):
         """Answer one call."""
         if not isinstance(func, OpOverload):
             return self.higher_order(func, args, dict(kwargs or {}))
-        if self._inside:
-            func, args, kwargs = as_plain(self._inside[-1], func, args, kwargs)
         if func is _TO_LAYOUT and kwargs and tuple(kwargs) == ("device",):
             func, args, kwargs = _TO_DEVICE, (args[0], kwargs["device"], args[0].dtype), None
         call = take_apart(func, args, kwargs, self.adopt)
@@ -123,12 +119,8 @@ class Engine(TorchDispatchMode):
 
     def inside(self, func: Any, kind: Composite, args: Any, kwargs: Any) -> Any:
         """Run the composite kernel of ``func``, answering for what it calls."""
-        self._inside.append(func)
-        try:
-            with self:
-                return run_composite(func, kind, args, kwargs)
-        finally:
-            self._inside.pop()
+        with self:
+            return run_composite(func, kind, args, kwargs)
 
     def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Give the outputs of a higher-order operator."""

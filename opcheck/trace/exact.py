@@ -1,4 +1,9 @@
-"""Which overloads a device with just one target's registrations is asked to run, and how often."""
+"""Which overloads a device with just one target's registrations is asked to run, and how often.
+
+To C++ its tensors are subclasses, as an emulated device's are (a dispatch mode makes them so):
+``reshape`` of one that is not contiguous asks ``view``, where a plain tensor of the device would
+ask ``_reshape_alias``; ``_scaled_dot_product_attention_math`` adds its mask out of place.
+"""
 
 from collections import Counter
 from collections.abc import Mapping

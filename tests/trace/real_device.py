@@ -21,28 +21,26 @@ _BEHIND: dict[int, Tensor] = {}
 """The CPU tensor that computes for each storage on the device."""
 
 
-class _Storage(torch.Tensor):
-    """Brings a storage of the device, of a size but without memory."""
+class _OnDevice(torch.Tensor):
+    """A tensor that says it is on the device, as an emulated device's tensors do."""
 
     @classmethod
-    def __torch_dispatch__(cls, *_: Any, **__: Any) -> Any:
-        raise NotImplementedError
+    def __torch_dispatch__(  # type: ignore[override]  # torch types it more narrowly than it calls
+        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        # leaves Python at once: from here on the C++ dispatcher alone decides
+        with torch._C._DisableTorchDispatch():
+            return func(*args, **(kwargs or {}))
 
 
 def on_device(elem: Tensor) -> Tensor:
-    """Say of a CPU tensor that it is on the device; nothing of Python's is in its way there."""
-    holder: Any = torch.Tensor._make_wrapper_subclass(
-        _Storage, (0,), dtype=elem.dtype, device=torch.device(DEVICE, 0),
-        storage_size=elem.untyped_storage().nbytes(),
+    """Say of a CPU tensor that it is on the device."""
+    made: Tensor = torch.Tensor._make_wrapper_subclass(
+        _OnDevice, elem.shape, elem.stride(), elem.storage_offset(), None, elem.dtype,
+        torch.strided, torch.device(DEVICE, 0),
     )  # fmt: skip
-    storage = holder.untyped_storage()
-    _BEHIND[storage._cdata] = elem
-    bare: Tensor = torch._C._acc.create_empty_tensor((0,), elem.dtype)
-    # meta's kernel sets sizes without looking for memory
-    torch.ops.aten.set_.source_Storage_storage_offset._op_dk(
-        torch._C.DispatchKey.Meta, bare, storage, elem.storage_offset(), elem.shape, elem.stride()
-    )
-    return bare
+    _BEHIND[made.untyped_storage()._cdata] = elem
+    return made
 
 
 def to_device(value: Any) -> Any:

@@ -200,7 +200,7 @@ def test_dynamo_can_be_told_to_run_compiled_code_as_written() -> None:
 
 
 def test_a_mode_makes_every_tensor_subclass_like() -> None:
-    """Why :mod:`opcheck.trace.plain` is needed; if this fails, it may go."""
+    """So are an emulated device's tensors; ``reshape`` then asks for ``view``, not its alias."""
     x = torch.ones(2, 3, 4).transpose(0, 1)
     kind = facts(ATEN.reshape.default).composite
     assert kind is not None
