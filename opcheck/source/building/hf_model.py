@@ -48,9 +48,7 @@ def model_of(path: Path, trust: bool) -> tuple[Any, tuple[str, ...]]:
     if custom is not None:
         make, note = custom
     else:
-        chosen, note = _class(transformers, config)
-        # private, and what from_config calls: it alone applies the config's dtype
-        make = partial(chosen._from_config, config)
+        make, note = _known(transformers, config)
     model, notes = build(f"the model of {path}", make)
     return model, (note, *notes)
 
@@ -88,6 +86,22 @@ def _custom(transformers: Any, config: Any) -> tuple[Callable[[], Any], str] | N
         return None
     make = partial(getattr(transformers, task).from_config, config, trust_remote_code=True)
     return make, f"built as {named[task]}, from code beside the config"
+
+
+def _known(transformers: Any, config: Any) -> tuple[Callable[[], Any], str]:
+    """What builds a model of a class that transformers has, and a note saying why that one."""
+    try:
+        chosen, note = _class(transformers, config)
+        # private, and what from_config calls: it alone applies the config's dtype
+        return partial(chosen._from_config, config), note
+    except SourceError:
+        raise
+    except Exception as error:  # its classes load late, and may want libraries of their own
+        raise SourceError(
+            f"transformers cannot load its model for the config type {config.model_type!r}: "
+            f"{brief(error)}",
+            "install what it asks for, or give the config of another part of the model",
+        ) from error
 
 
 def _class(transformers: Any, config: Any) -> tuple[Any, str]:
