@@ -102,7 +102,7 @@ class Leaves:
             plan = self._plans[key] = self._cast(call, self._plan(call))
         if call.known and (plan is None or _all_small(plan)):
             with suppress(NotImplementedError):  # the host has no kernel, or none for this dtype
-                return self._real(call, None)
+                return self._real(call)
         if plan is None:
             return self._assume(call)
         return self.replay(plan, call)
@@ -203,11 +203,12 @@ class Leaves:
         data, batches = _PACK(*map(_bare, call.args), **kwargs)
         return device_tensor(Spec.like(data), None, self._device), batches
 
-    def _real(self, call: Call, plan: Plan | None) -> Any:
+    def _real(self, call: Call) -> Any:
         args, kwargs, made = _converted(call, _value, "cpu")
         result = (stand_in(call.func) or call.func)(*args, **kwargs)
-        if isinstance(plan, Spec) and result.dtype != plan.dtype:
-            result = result.to(plan.dtype)
+        plan = self._plans[call.key]
+        if call.func in _CASTS and isinstance(plan, Spec):
+            result = result.to(plan.dtype)  # the dtype that this device gives, see _cast
         return self._wrap(result, call, made)
 
     def _wrap(self, result: Any, call: Call, made: list[Tensor]) -> Any:

@@ -309,3 +309,18 @@ def test_torch_keeps_its_own_overloads() -> None:
         "assert torch.ops.aten._to_copy.default is had"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_cast_gives_what_the_device_gives(known: bool) -> None:
+    """Whether the values are known or not: ``x.double()`` is float32 where the device says so."""
+
+    class Doubled(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x.double().neg()
+
+    x = torch.ones(4) if known else torch.ones(4, device="meta")
+    for casts, given in (({"float64": "float32"}, "float32"), ({}, "float64")):
+        trace = trace_model(Doubled(), (x,), {}, device_type="npu", casts=casts)
+        negated = next(node for node in trace.nodes if str(node.op) == "aten::neg")
+        assert [t.dtype for _, t in negated.tensors()] == [given]
