@@ -214,7 +214,7 @@ def _row(database: Database, target: Target) -> TargetRow:
         torch_versions=tuple(t.torch for t in reversed(served) if t.sdk == target.sdk),
         registered=len(matrix.entries),
         date=matrix.database_date,
-        device_name=str(database.vendors[target.vendor].chips[target.chip]["name"]),
+        device_name=database.chip_name(target),
     )
 
 

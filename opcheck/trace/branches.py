@@ -30,11 +30,11 @@ Table = dict[str, list[list[str]]]
 ways for a class of dtypes, where they are fewer."""
 
 
-def record(device_type: str, models: Iterable[tuple[nn.Module, Any]] = ()) -> Table:
-    """Run every sample of ``torch.testing`` and each (model, inputs) on a traced device."""
+def record(device_type: str) -> Table:
+    """Run every sample of ``torch.testing`` on a traced device."""
     device = prepare(device_type)
     found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
-    runs = (*_operators(), *_modules(device), *_forwards(models, device))
+    runs = (*_operators(), *_modules(device))
     for run in chain(runs, _by_schema(found)):
         tree = Tree(device, {}, ModuleStack(nn.Module()))
         with tree.running():
@@ -185,15 +185,3 @@ def _plain_value(kind: str, dtype: torch.dtype, shape: tuple[int, ...]) -> Any:
             return torch.device("cpu")
         case _:
             return None
-
-
-def _forwards(
-    models: Iterable[tuple[nn.Module, Any]], device: torch.device
-) -> Iterator[Callable[[torch.device], None]]:
-    for model, inputs in models:
-
-        def run(device: torch.device, model: nn.Module = model, inputs: Any = inputs) -> None:
-            with swapped(model, device):
-                model(**on_device(inputs, device))
-
-        yield run

@@ -13,10 +13,11 @@ import torch
 from torch import Tensor
 from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map
 
 from opcheck.model.trace import Composite, Gap
 from opcheck.trace.assume import Assumption
-from opcheck.trace.device import DeviceTensor, Spec, device_tensor
+from opcheck.trace.device import DeviceTensor, adopt
 from opcheck.trace.dispatcher import run_composite
 from opcheck.trace.eager import CudaAsDevice, not_compiled, numbers_read
 from opcheck.trace.leaf import Leaves, Unseen
@@ -61,7 +62,6 @@ class Engine(TorchDispatchMode):
         self.gaps: dict[Gap, None] = {}
         self.leaves = Leaves(device, casts, self._note_assumption)
         self._last_assumption: Assumption | None = None
-        self._storages: dict[int, DeviceTensor] = {}
         self._until: CodeType | None = None
         self.refused: Exception | None = None
         """The last error that an operator raised for its arguments, unless they were assumed."""
@@ -118,22 +118,22 @@ class Engine(TorchDispatchMode):
         raise NotImplementedError
 
     def inside(self, func: Any, kind: Composite, args: Any, kwargs: Any) -> Any:
-        """Run the composite kernel of ``func``, answering for what it calls."""
+        """Run the composite kernel of ``func``, answering for what it calls; adopt its results."""
         with self:
-            return run_composite(func, kind, args, kwargs)
+            result = run_composite(func, kind, args, kwargs)
+        return tree_map(self._adopted, result)
 
     def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Give the outputs of a higher-order operator."""
         raise NotImplementedError
 
     def adopt(self, bare: Tensor) -> DeviceTensor:
-        """Take a bare tensor as ours; one that shares a known storage gets its values back."""
-        spec = Spec.like(bare)
-        owner = self._storages.get(bare.untyped_storage()._cdata)
-        if owner is None or owner.value is None or bare.device.type == "meta":
-            return device_tensor(spec, None, self.device)
-        value = owner.value.as_strided(spec.shape, spec.stride, bare.storage_offset())
-        return device_tensor(spec, value, self.device)
+        """Take a bare tensor, made by a C++ kernel or on meta, as ours; without its values."""
+        return adopt(bare, self.device)
+
+    def _adopted(self, value: Any) -> Any:
+        ours = isinstance(value, Tensor) and value.device.type == self.device.type
+        return self.adopt(value) if ours else value
 
     def site(self) -> Site:
         """The user's line that made the call being answered."""

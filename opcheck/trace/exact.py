@@ -10,12 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch import Tensor
-from torch.utils._pytree import tree_map
 
 from opcheck.model.names import OpName
 from opcheck.model.trace import Kernel
-from opcheck.trace.device import DeviceTensor
 from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts
 from opcheck.trace.engine import Engine
 from opcheck.trace.higher_order import branches
@@ -69,7 +66,6 @@ class Exact(Engine):
             return self._composite(call, known)
         if asked:
             self._counts[(known.name, True, known.cpu_kernel)] += 1
-            return self.leaves.run(call)
         return self.leaves.run(call)
 
     def _composite(self, call: Call, known: OverloadFacts) -> Any:
@@ -92,11 +88,7 @@ class Exact(Engine):
             self._counts.update(inner)
         if not call.known and not self.took_assumption():
             self._memo[call.key] = (inner, self.leaves.plan_of(result, call))
-        return tree_map(self._ours, result)
-
-    def _ours(self, value: Any) -> Any:
-        bare = isinstance(value, Tensor) and type(value) is not DeviceTensor
-        return self.adopt(value) if bare and value.device.type == self.device.type else value
+        return result
 
     def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run what the operator holds."""

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,7 @@ import torch
 from torch import nn
 
 from opcheck.errors import TraceError
-from opcheck.model.trace import Gap, Kernel, Node, Trace, Use
+from opcheck.model.trace import Kernel, Node, Trace, Use
 from opcheck.trace.caches import forget
 from opcheck.trace.device import prepare
 from opcheck.trace.eager import asks_for_cuda
@@ -218,7 +219,7 @@ def _trace(
         nodes=nodes,
         uses=uses,
         sequence=tuple(tree.sequence),
-        gaps=tuple(Gap(g.where, g.reason) for g in gaps),
+        gaps=tuple(gaps),
         modules_not_called=tree.modules.not_called(),
         kernels=dict(kernels),
         notes=notes,
@@ -246,7 +247,4 @@ def _renumbered(node: Node, order: Mapping[int, int]) -> Node:
     if not node.children:
         return node
     children = tuple((order[child], count) for child, count in node.children)
-    return Node(
-        node.op, node.arguments, node.outputs, node.composite, node.cpu_kernel,
-        children, node.note, node.data_dependent,
-    )  # fmt: skip
+    return replace(node, children=children)
