@@ -1,0 +1,172 @@
+"""What happened when a model ran on an emulated device."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from opcheck.model.report import KernelCount, ModelInfo, Reason
+from opcheck.model.target import TargetSpec
+from opcheck.model.trace import Phase
+
+SCHEMA = "opcheck.emulation/1"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Site:
+    """Where in the user's code a call came from."""
+
+    module: str
+    """Module path with layer numbers as ``*``; "" where none is known."""
+    file: str
+    """The user's file, relative to the working directory or to its package; "" if none."""
+    line: int
+    """1-based line in ``file``; 0 if none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A call that the device refuses: no kernel anywhere, or a use that it does not take."""
+
+    op: str
+    """Schema spelling."""
+    reason: Reason
+    error: str
+    """What the device raises: the exception's type and its text."""
+    count: int
+    phase: Phase
+    sites: tuple[Site, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HostCalls:
+    """Calls of one overload that ran on the host because the device has no kernel for them."""
+
+    op: str
+    reason: Reason
+    count: int
+    nbytes: int
+    """Bytes that crossed between device and host for all of them."""
+    phase: Phase
+    sites: tuple[Site, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Calls that ran, but otherwise than on the host: in another dtype, or slowly."""
+
+    op: str
+    reason: Reason
+    count: int
+    phase: Phase
+    sites: tuple[Site, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One output, gradient or parameter, computed on the device and on the host."""
+
+    name: str
+    """``output``, ``output[0]``, ``grad of encoder.weight``, ``encoder.weight after the step``."""
+    shape: tuple[int, ...]
+    dtype: str
+    largest: float | None
+    """Largest absolute difference; None where one side has NaN or infinity and the other not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One overload that the scan predicted otherwise than the dispatcher was asked."""
+
+    op: str
+    kind: str
+    """``native`` (kernels that ran), ``missing`` (no kernel) or ``refused`` (conditions)."""
+    phase: Phase
+    predicted: int
+    """How often the scan says."""
+    asked: int
+    """How often the dispatcher asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The scan's prediction held against what the dispatcher did."""
+
+    native: int
+    """Distinct native kernels asked for in either."""
+    missing: int
+    """Distinct missing overloads asked for in either."""
+    refused: int
+    """Distinct overloads refused by a condition in either."""
+    disagreements: tuple[Disagreement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Emulation:
+    """One run on one emulated device."""
+
+    opcheck_version: str
+    torch_version: str
+    target: str
+    """``str(Target)``."""
+    database_digest: str
+    model: ModelInfo
+    mode: str
+    """``inference`` or ``train``."""
+    values: bool
+    """Whether it computed, or only followed shapes."""
+    finished: bool
+    """Whether the run came to its end, counting what was refused as done."""
+    error: str
+    """What ended it otherwise: the exception's type and text; "" if finished."""
+    error_site: Site | None
+    refusals: tuple[Refusal, ...]
+    host_calls: tuple[HostCalls, ...]
+    cautions: tuple[Caution, ...]
+    islands: int
+    """Maximal runs of kernels that stay on the device between host calls."""
+    kernels: tuple[KernelCount, ...]
+    """Every overload that the device was asked to run, missing ones included."""
+    differences: tuple[Difference, ...] | None = None
+    """Device against host; None unless it computed."""
+    agreement: Agreement | None = None
+    """None unless the scan's prediction was asked for."""
+    notes: tuple[str, ...] = ()
+    """What rests on an assumption, and what is not emulated here."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether the device would take the whole run."""
+        return self.finished and not self.refusals
+
+
+@dataclass(frozen=True, slots=True)
+class EmulationRequest:
+    """One model to run on one emulated device."""
+
+    source: str
+    """A file, a directory or a name, as the user wrote it."""
+    target: TargetSpec
+    inputs: tuple[str, ...] = ()
+    """``--input``, as the user wrote them."""
+    train: bool = False
+    """Whether to run a training step instead of a forward."""
+    values: bool = False
+    """Whether to compute on the host, and compare with a run there."""
+    stop: bool = False
+    """Whether to stop at the first call that the device refuses."""
+    check: bool = False
+    """Whether to hold the scan's prediction against it."""
+    timeout: float | None = None
+    """Seconds for loading and running the model; None: no limit."""
+    memory: float | None = None
+    """GiB for the process that loads and runs the model; None: most of what the machine has."""
+    trust: bool = False
+    """Whether pickled code in the source may run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How often a device was asked for what, by overload and phase: what two runs compare."""
+
+    native: Mapping[tuple[str, Phase], int] = field(default_factory=dict)
+    missing: Mapping[tuple[str, Phase], int] = field(default_factory=dict)
+    refused: Mapping[tuple[str, Phase], int] = field(default_factory=dict)
