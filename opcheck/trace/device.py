@@ -46,7 +46,9 @@ def _register(device_type: str) -> None:
         backend_registration.rename_privateuse1_backend(device_type)
         backend_registration.generate_methods_for_privateuse1_backend()
         return
-    setup(device_type, backend_module=DeviceModule())
+    module = DeviceModule(device_type)
+    setup(device_type, backend_module=module)
+    module.publish()
 
 
 class Spec:

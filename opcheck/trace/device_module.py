@@ -1,56 +1,92 @@
-"""What ``torch.npu`` answers: one device without a state of its own, there while a model runs."""
+"""What ``torch.npu`` answers: a whole device module for one device that is traced or emulated."""
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
-import torch
-from torch import Tensor
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
+from opcheck.trace.device_parts.accelerator import answering
+from opcheck.trace.device_parts.amp import AutocastState, MixedPrecision
+from opcheck.trace.device_parts.device import Devices
+from opcheck.trace.device_parts.legacy import legacy_types
+from opcheck.trace.device_parts.memory import Memory
+from opcheck.trace.device_parts.npu_options import NpuOptions
+from opcheck.trace.device_parts.random_numbers import RandomNumbers
+from opcheck.trace.device_parts.state import DeviceState, Part
+from opcheck.trace.device_parts.streams import Streams
 
-class DeviceModule:
-    """The functions that torch, its samples and models ask a device module for."""
 
-    def is_initialized(self) -> bool:
-        """Whether the device is ready."""
-        return True
+class DeviceModule(ModuleType):
+    """The module of one device type: what its parts give, from the state that its host sets."""
 
-    def is_available(self) -> bool:
-        """Whether there is a device: outside of a trace nothing could run on it."""
-        return _get_current_dispatch_mode() is not None
+    def __init__(self, device_type: str) -> None:
+        super().__init__(f"torch.{device_type}", __doc__)
+        self.host = traced(device_type)
+        """What it answers from."""
+        memory, random = Memory(self._now), RandomNumbers(self._now)
+        streams, amp = Streams(self._now), MixedPrecision(self._now)
+        vendor = (NpuOptions(self._now),) if device_type == "npu" else ()
+        self._parts: tuple[Part, ...] = (
+            Devices(self._now), memory, random, streams, AutocastState(self._now), *vendor,
+        )  # fmt: skip
+        self.submodules: dict[str, Part] = {
+            "amp": amp, "memory": memory, "random": random, "streams": streams,
+        }  # fmt: skip
+        """What can be imported from it, by name."""
+        vars(self).update(self.submodules, **legacy_types(device_type))
 
-    def device_count(self) -> int:
-        """How many devices there are."""
-        return int(self.is_available())
+    def _now(self) -> DeviceState:
+        return self.host
 
-    def current_device(self) -> int:
-        """Index of the chosen device."""
-        return 0
+    @contextmanager
+    def hosted(self, state: DeviceState) -> Iterator[None]:
+        """Answer from ``state`` inside the block; nothing that is set there outlives it."""
+        before, self.host = self.host, state
+        try:
+            with answering(self):
+                yield
+        finally:
+            self.host = before
 
-    def set_device(self, device: Any) -> None:
-        """Choose a device: there is only one."""
+    def publish(self) -> None:
+        """Let Python import the submodules, as ``import torch.npu.amp`` does."""
+        for name, part in self.submodules.items():
+            sys.modules[f"{self.__name__}.{name}"] = part  # type: ignore[assignment]  # any object does
 
-    def synchronize(self, device: Any = None) -> None:
-        """Wait for the device: it does nothing by itself."""
+    def _lazy_init(self) -> None: ...
 
-    def empty_cache(self) -> None:
-        """Give memory back: none is taken."""
-
-    def manual_seed(self, seed: int) -> None:
-        """Seed the device's random numbers: none are drawn."""
-
-    def manual_seed_all(self, seed: int) -> None:
-        """Seed every device's random numbers."""
-
-    def get_rng_state(self, device: Any = "npu") -> Tensor:
-        """The state of the device's random numbers."""
-        return torch.zeros(16, dtype=torch.uint8)
-
-    def set_rng_state(self, new_state: Tensor, device: Any = "npu") -> None:
-        """Set the state of the device's random numbers."""
-
-    def get_amp_supported_dtype(self) -> list[torch.dtype]:
-        """What autocast may compute in."""
-        return [torch.float16, torch.bfloat16]
+    def _lazy_call(self, function: Callable[[], Any]) -> None:
+        function()
 
     def _is_in_bad_fork(self) -> bool:
         return False
+
+    def _is_compiled(self) -> bool:
+        return True
+
+    def _sleep(self, cycles: int) -> None: ...
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_"):
+            for part in self._parts:
+                if hasattr(part, name):
+                    return getattr(part, name)
+        raise AttributeError(
+            f"module {self.__name__!r} has no attribute {name!r}; it is emulated by opcheck, which "
+            "offers what programs commonly ask a device for"
+        )
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *(name for part in self._parts for name in dir(part))})
+
+
+def traced(device_type: str) -> DeviceState:
+    """Give the device as a trace presents it: there while a model runs, taking no memory."""
+    return DeviceState(
+        device_type=device_type,
+        available=lambda: _get_current_dispatch_mode() is not None,
+        name=f"{device_type} (emulated)",
+    )
