@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from opcheck import emulate
 from opcheck.version import __version__
 
 if TYPE_CHECKING:
     from opcheck.model.report import Report
 
-__all__ = ["__version__", "scan"]
+__all__ = ["__version__", "emulate", "scan"]
 
 
 def scan(

@@ -13,22 +13,12 @@ from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve import fate as codes
 from opcheck.resolve.conditions import bites, sentence
 from opcheck.resolve.fate import Fate
+from opcheck.resolve.mixed import mixes_host
 from opcheck.resolve.version import absent_from
 
 _DISPATCHER = Evidence(Method.DISPATCHER, "pytorch/pytorch")
 
 _RUNS_AS = "it runs as"
-
-_MIXES_HOST = frozenset(
-    {
-        *("index", "index_put", "index_put_", "_index_put_impl_"),
-        *("_unsafe_index", "_unsafe_index_put"),
-        *("copy", "copy_", "_copy_from", "to", "_to_copy", "type_as", "set_"),
-        *("lstm", "gru", "rnn_tanh", "rnn_relu", "_pack_padded_sequence", "_pad_packed_sequence"),
-        "tensor_split",
-    }
-)
-"""Operators that take a host tensor of any size beside device tensors."""
 
 
 class Walk:
@@ -64,7 +54,7 @@ class Walk:
 
     def _by_dispatcher(self, node: Node) -> Fate:
         op = str(node.op)
-        if _mixes_host(node):
+        if mixes_host(node):
             return _host_tensor(node)
         entry = self._matrix.entries.get(op)
         if entry is not None and not (node.composite and _on_host(node)):
@@ -180,12 +170,6 @@ def _on_host(node: Node) -> bool:
     """Whether only host tensors go in, so that the dispatcher does not ask the device for it."""
     tensors = node.tensors()
     return bool(tensors) and all(tensor.host for _, tensor in tensors)
-
-
-def _mixes_host(node: Node) -> bool:
-    tensors = [t for _, t in node.tensors()]
-    large = any(t.host and t.shape for t in tensors)
-    return large and any(not t.host for t in tensors) and node.op.base not in _MIXES_HOST
 
 
 def _host_tensor(node: Node) -> Fate:

@@ -4,7 +4,8 @@ import functools
 import gc
 from typing import Any
 
-from opcheck.trace.device import DeviceTensor
+import torch
+from torch import Tensor
 
 _CACHE: Any = functools._lru_cache_wrapper
 _DEPTH = 5
@@ -13,16 +14,17 @@ _DEPTH = 5
 
 def forget() -> None:
     """Empty every ``functools.lru_cache`` that holds a tensor of ours; leave all others alone."""
+    ours = torch._C._get_privateuse1_backend_name()
     for found in gc.get_objects():
-        if type(found) is _CACHE and found.cache_info().currsize and _holds(found, _DEPTH):
+        if type(found) is _CACHE and found.cache_info().currsize and _holds(found, ours, _DEPTH):
             found.cache_clear()
 
 
-def _holds(container: Any, depth: int) -> bool:
+def _holds(container: Any, device_type: str, depth: int) -> bool:
     for item in gc.get_referents(container):
-        if type(item) is DeviceTensor:
+        if isinstance(item, Tensor) and item.device.type == device_type:
             return True
         inner = isinstance(item, (tuple, list, dict)) or type(item).__name__ == "_lru_list_elem"
-        if inner and depth and _holds(item, depth - 1):
+        if inner and depth and _holds(item, device_type, depth - 1):
             return True
     return False

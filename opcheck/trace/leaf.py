@@ -15,10 +15,11 @@ from torch.utils._pytree import tree_map
 
 from opcheck.trace.assume import Assumption, assumption_for
 from opcheck.trace.device import DeviceTensor, Spec, become, device_tensor
+from opcheck.trace.device_only import computed_as
 from opcheck.trace.dispatcher import facts
 from opcheck.trace.extension import open_sized, without_rule
 from opcheck.trace.signature import Call
-from opcheck.trace.standin import CPU_ALWAYS, CPU_IF_PERMUTED, stand_in
+from opcheck.trace.stride_exceptions import CPU_ALWAYS, CPU_IF_PERMUTED
 
 VALUE_LIMIT = 1 << 20
 """Largest tensor, in elements, whose values are kept where they are known."""
@@ -162,13 +163,15 @@ class Leaves:
             return None
         if call.key in self.learned:
             return self.learned[call.key]
-        func = stand_in(call.func) or call.func
+        func = computed_as(call.func) or call.func
         elements = sum(t.numel() for t in call.tensors)
         if _meta_differs(call) and elements <= PROBE_LIMIT and _products(call) <= PRODUCT_LIMIT:
             return self._probe(func, call, _zeros)
         try:
             return self._open_sized(call) or self._probe(func, call, _on_meta)
         except Exception as error:
+            if call.known:
+                return None  # the values decide, and they are here
             unseen = isinstance(error, NotImplementedError) or without_rule(call.func)
             if elements > PROBE_LIMIT or not call.tensors or facts(call.func).composite:
                 if unseen:
@@ -205,7 +208,7 @@ class Leaves:
 
     def _real(self, call: Call) -> Any:
         args, kwargs, made = _converted(call, _value, "cpu")
-        result = (stand_in(call.func) or call.func)(*args, **kwargs)
+        result = (computed_as(call.func) or call.func)(*args, **kwargs)
         plan = self._plans[call.key]
         if call.func in _CASTS and isinstance(plan, Spec):
             result = result.to(plan.dtype)  # the dtype that this device gives, see _cast

@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.trace.dispatcher import facts, run_composite
-from opcheck.trace.standin import CPU_ALWAYS, CPU_IF_PERMUTED
+from opcheck.trace.stride_exceptions import CPU_ALWAYS, CPU_IF_PERMUTED
 
 pytestmark = pytest.mark.slow
 

@@ -1,0 +1,218 @@
+"""The emulated device: PyTorch's dispatcher with just one target's kernels, answered on the host.
+
+What runs where is not decided here: C++ looks each call up in its own tables, and one of the
+functions below is reached only where the target registers a kernel, or where nothing else is there.
+"""
+
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from opcheck.emulate.judge import Judge, Objection
+from opcheck.emulate.memory import Memory
+from opcheck.emulate.overload import Overload, named
+from opcheck.emulate.record import Record
+from opcheck.emulate.shapes import Shapes
+from opcheck.emulate.values import Values
+from opcheck.model.emulation import Site
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.report import Reason
+from opcheck.model.verdict import Confidence, Verdict
+from opcheck.resolve import fate as codes
+from opcheck.trace.assume import Assumption
+from opcheck.trace.device import DeviceTensor, Spec, device_tensor
+from opcheck.trace.dispatcher import run_composite
+from opcheck.trace.place import from_stack
+from opcheck.trace.signature import Call, take_apart
+
+_META = torch._C.DispatchKey.Meta
+
+
+class _Quiet(threading.local):
+    """How deep this thread is inside a kernel of the vendor's."""
+
+    depth = 0
+
+
+class Device:
+    """What the kernels of one emulated device do when they are called."""
+
+    def __init__(
+        self,
+        matrix: SupportMatrix,
+        device: torch.device,
+        *,
+        values: bool,
+        stop: bool,
+        least: Confidence = Confidence.LOW,
+    ) -> None:
+        self.matrix = matrix
+        self.torch_device = device
+        self.memory = Memory(device)
+        self.record = Record(self._site)
+        self.module = ""
+        """Path of the model's module that is running, if whoever runs the model tells."""
+        self._stop = stop
+        self._judge = Judge(matrix.target.chip, str(device), least)
+        self._warned: set[str] = set()
+        self._quiet = _Quiet()
+        self._overloads: dict[str, Overload] = {}
+        casts = {getattr(torch, a): getattr(torch, b) for a, b in matrix.casts.items()}
+        self._shapes = Shapes(self.memory, casts, self._assumed)
+        self._values = Values(self.memory, casts) if values else None
+
+    def overload(self, name: str) -> Overload:
+        """What the target has of one overload."""
+        found = self._overloads.get(name)
+        if found is None:
+            found = self._overloads[name] = Overload.of(named(name), self.matrix)
+        return found
+
+    def native(self, name: str, args: Any, kwargs: Any) -> Any:
+        """Run a kernel that the target registers."""
+        __tracebackhide__ = True
+        overload = self.overload(name)
+        if self._quiet.depth:
+            return self._run(overload, args, kwargs, self._apart(overload, args, kwargs))
+        self.record.asked(name)
+        call = self._apart(overload, args, kwargs)
+        objections = self._judge.before(overload, call)
+        host = self._objected(overload, objections)
+        result = self._run(overload, args, kwargs, call)
+        late = self._judge.after(overload, result)
+        host |= self._objected(overload, late)
+        if host:
+            self._went_to_host(overload, _worst(objections, late), call, result)
+        else:
+            self.record.stayed()
+        return result
+
+    def missing(self, name: str, args: Any, kwargs: Any) -> Any:
+        """Do what the vendor's runtime does with an overload that it has no kernel for."""
+        __tracebackhide__ = True
+        overload = self.overload(name)
+        call = self._apart(overload, args, kwargs)
+        if self._quiet.depth:
+            return self._run(overload, args, kwargs, call)
+        self.record.lacked(name)
+        if not overload.on_host:
+            self._refuse(overload, Reason(codes.NO_KERNEL, ""), self._no_kernel(overload), False)
+            return self._run(overload, args, kwargs, call)
+        sure = [o for o in self._judge.before(overload, call) if o.verdict is Verdict.UNSUPPORTED]
+        self._objected(overload, tuple(sure))
+        result = self._run(overload, args, kwargs, call)
+        vendor = self.matrix.target.vendor
+        text = f"{vendor} registers no kernel for {name}, so every call runs on the host CPU"
+        self._went_to_host(overload, Reason(codes.HOST_FALLBACK, text), call, result)
+        return result
+
+    def composite(self, name: str, args: Any, kwargs: Any) -> Any:
+        """Look a composite's conditions up, then let it run as what it runs as."""
+        __tracebackhide__ = True
+        overload = self.overload(name)
+        assert overload.composite is not None, "registered for composites alone"
+        if not self._quiet.depth:
+            call = self._apart(overload, args, kwargs)
+            self._objected(overload, self._judge.before(overload, call))
+        return run_composite(overload.func, overload.composite, args, kwargs)
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Count nothing inside: it happens inside a kernel of the vendor's."""
+        self._quiet.depth += 1
+        try:
+            yield
+        finally:
+            self._quiet.depth -= 1
+
+    def asked(self, op: str) -> None:
+        """Count a kernel of the vendor's that is not reached through the dispatcher."""
+        if not self._quiet.depth:
+            self.record.asked(op)
+            self.record.stayed()
+
+    def _run(self, overload: Overload, args: Any, kwargs: Any, call: Call) -> Any:
+        if overload.view:
+            return self._viewed(overload, args, kwargs)
+        if self._values is not None:
+            try:
+                return self._values.run(overload, args, kwargs, call)
+            except NotImplementedError as error:
+                text = str(error).partition("\n")[0]
+                self.record.note(f"{overload.name} gives zeros here: nothing computes it ({text})")
+        return self._shapes.run(overload, args, kwargs, call)
+
+    def _viewed(self, overload: Overload, args: Any, kwargs: Any) -> Any:
+        """Views share the storage itself: what makes them for every device makes them here."""
+        with self.quiet():
+            if overload.facts.composite is not None:
+                return run_composite(overload.func, overload.facts.composite, args, kwargs)
+            return overload.func._op_dk(_META, *args, **kwargs)
+
+    def _apart(self, overload: Overload, args: Any, kwargs: Any) -> Call:
+        return take_apart(overload.func, args, kwargs, self._proxy)
+
+    def _proxy(self, tensor: Tensor) -> DeviceTensor:
+        """What stands for a device tensor where the tracer's rooms are asked."""
+        value = self.memory.host(tensor) if self._values is None else None
+        made = device_tensor(Spec.like(tensor), value, self.torch_device)
+        made.origin = tensor
+        return made
+
+    def _objected(self, overload: Overload, objections: tuple[Objection, ...]) -> bool:
+        """Refuse, or note a caution; whether the call runs on the host."""
+        for objection in objections:
+            if objection.verdict is Verdict.UNSUPPORTED:
+                self._refuse(overload, objection.reason, RuntimeError(objection.reason.text), True)
+            elif objection.verdict is Verdict.NATIVE:
+                self.record.caution(overload.name, objection.reason)
+        return any(o.verdict is Verdict.FALLBACK for o in objections)
+
+    def _refuse(
+        self, overload: Overload, reason: Reason, error: Exception, by_condition: bool
+    ) -> None:
+        self.record.refused(overload.name, reason, error, by_condition)
+        if self._stop:
+            raise error
+
+    def _no_kernel(self, overload: Overload) -> NotImplementedError:
+        """What the dispatcher says: on the device, or on the host where the fallback looks."""
+        fallback = self.matrix.fallback
+        where = "CPU" if fallback.to_cpu else self.torch_device.type
+        return NotImplementedError(
+            f"Could not run '{overload.name}' with arguments from the '{where}' backend."
+        )
+
+    def _went_to_host(self, overload: Overload, reason: Reason, call: Call, result: Any) -> None:
+        name = overload.name
+        crossing = _bytes(call.tensors) + _bytes(result)
+        self.record.left(name, reason, crossing)
+        if reason.code == codes.HOST_FALLBACK and name not in self._warned:
+            self._warned.add(name)
+            warnings.warn(self.matrix.fallback.text.replace("{op}", name), stacklevel=3)
+
+    def _assumed(self, call: Call, assumption: Assumption) -> None:
+        if assumption.steers:
+            site = self._site()
+            where = f" at {site.file}:{site.line}" if site.file else ""
+            self.record.note(f"reads a value that depends on data{where}; {assumption.text} here")
+
+    def _site(self) -> Site:
+        return Site(self.module, *from_stack(2, None))
+
+
+def _worst(*found: tuple[Objection, ...]) -> Reason:
+    return next(o.reason for group in found for o in group if o.verdict is Verdict.FALLBACK)
+
+
+def _bytes(value: Any) -> int:
+    """Bytes of the device tensors in a value, views counted as if dense."""
+    if isinstance(value, (list, tuple)):
+        return sum(map(_bytes, value))
+    on_device = isinstance(value, Tensor) and value.device.type != "cpu"
+    return value.numel() * value.dtype.itemsize if on_device else 0

@@ -1,0 +1,88 @@
+"""Whether the target takes one call: its conditions, looked at with what the call was given."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from opcheck.emulate.overload import Overload
+from opcheck.model.matrix import Condition
+from opcheck.model.report import Reason
+from opcheck.model.trace import Node, Value
+from opcheck.model.verdict import Confidence, Verdict
+from opcheck.resolve.conditions import bites, sentence
+from opcheck.resolve.mixed import mixes_host
+from opcheck.trace.device import Spec
+from opcheck.trace.signature import Call, named_arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """A condition that bites on a call."""
+
+    verdict: Verdict
+    """UNSUPPORTED: refused; FALLBACK: runs on the host; NATIVE: runs, but otherwise."""
+    reason: Reason
+
+
+_FINE: tuple[Objection, ...] = ()
+HOST_TENSOR = "host-tensor"
+
+
+class Judge:
+    """Looks each signature up once."""
+
+    def __init__(self, chip: str, device: str, least: Confidence) -> None:
+        self._chip = chip
+        self._device = device
+        self._least = least
+        self._known: dict[tuple[Any, ...], tuple[Objection, ...]] = {}
+
+    def before(self, overload: Overload, call: Call) -> tuple[Objection, ...]:
+        """What is against a call by its arguments, worst first."""
+        found = self._known.get(call.key)
+        if found is None:
+            found = self._known[call.key] = self._judged(overload, call)
+        return found
+
+    def after(self, overload: Overload, result: Any) -> tuple[Objection, ...]:
+        """What is against a call by its results."""
+        conditions = [c for c in overload.conditions if _looks_at_results(c)]
+        if not conditions:
+            return _FINE
+        return self._bitten(Node(overload.op, (), _results(result)), conditions)
+
+    def _judged(self, overload: Overload, call: Call) -> tuple[Objection, ...]:
+        node = Node(
+            overload.op,
+            named_arguments(overload.facts.argument_names, call.args, call.kwargs),
+            composite=overload.facts.composite,
+        )
+        if mixes_host(node):
+            text = (
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"{self._device} and cpu!"
+            )
+            return (Objection(Verdict.UNSUPPORTED, Reason(HOST_TENSOR, text)),)
+        conditions = [c for c in overload.conditions if not _looks_at_results(c)]
+        return self._bitten(node, conditions) if conditions else _FINE
+
+    def _bitten(self, node: Node, conditions: Sequence[Condition]) -> tuple[Objection, ...]:
+        found = []
+        for condition in conditions:
+            unsure = condition.confidence.rank > self._least.rank
+            bitten = None if unsure else bites(condition, node)
+            if bitten is not None:
+                text = sentence(condition, bitten, self._chip)
+                found.append(Objection(condition.verdict, Reason(condition.code, text)))
+        return tuple(sorted(found, key=lambda o: -o.verdict.rank))
+
+
+def _looks_at_results(condition: Condition) -> bool:
+    return any(test.argument == "return" for test in condition.tests)
+
+
+def _results(result: Any) -> tuple[Value, ...]:
+    values = result if isinstance(result, (list, tuple)) else (result,)
+    return tuple(Spec.like(v).meta for v in values if isinstance(v, Tensor))

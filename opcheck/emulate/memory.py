@@ -1,0 +1,134 @@
+"""Tensors of the emulated device: plain torch tensors whose storages know their values on the host.
+
+They are no subclasses, so that C++ treats them as it treats those of the real device.
+
+Private torch API used here, checked on 2.13.0: ``torch._C._acc.create_empty_tensor``,
+``torch._C._construct_storage_from_data_pointer``, ``OpOverload._op_dk``, and that the Python object
+of a storage, with its ``__dict__``, lives as long as the storage does.
+"""
+
+from collections.abc import Sequence
+from itertools import count
+
+import torch
+from torch import Tensor
+
+_BLOCK = "_emulated_block"
+_CPU = torch._C.DispatchKey.CPU
+_SET = torch.ops.aten.set_.source_Storage_storage_offset
+_FIRST_ADDRESS = 1 << 40
+_PAGE = 512
+"""Bytes between two addresses given out, as device allocators align."""
+
+
+class Block:
+    """What the device knows of one storage: its bytes, and its values where they are followed."""
+
+    __slots__ = ("host", "memory", "nbytes")
+
+    def __init__(self, memory: "Memory", nbytes: int, host: torch.UntypedStorage | None) -> None:
+        self.memory = memory
+        self.nbytes = nbytes
+        self.host = host
+        memory.take(nbytes)
+
+    def __del__(self) -> None:
+        self.memory.take(-self.nbytes)
+
+
+class Memory:
+    """Makes the tensors of one device and finds the host values behind them."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.allocated = 0
+        """Bytes of all live storages."""
+        self.peak = 0
+        """Most bytes that were live at once."""
+        self._pages = count()
+
+    def take(self, nbytes: int) -> None:
+        """Count ``nbytes`` as allocated, or as given back where negative."""
+        self.allocated += nbytes
+        self.peak = max(self.peak, self.allocated)
+
+    def adopt(self, host: Tensor) -> Tensor:
+        """Give the device tensor whose values are those of ``host``, which it shares."""
+        storage = host.untyped_storage()
+        block = Block(self, storage.nbytes(), storage)
+        return self._dressed(
+            self._storage(block), host.dtype, host.shape, host.stride(), host.storage_offset()
+        )
+
+    def blank(self, dtype: torch.dtype, shape: Sequence[int], stride: Sequence[int]) -> Tensor:
+        """Give a device tensor without values; it takes no memory."""
+        nbytes = _extent(shape, stride) * dtype.itemsize
+        return self._dressed(self._storage(Block(self, nbytes, None)), dtype, shape, stride, 0)
+
+    def sharing(self, tensor: Tensor, host: Tensor) -> Tensor:
+        """Give ``host``, a view of the host values of ``tensor``, as a view of ``tensor``."""
+        storage = tensor.untyped_storage()
+        return self._dressed(storage, host.dtype, host.shape, host.stride(), host.storage_offset())
+
+    def host(self, tensor: Tensor) -> Tensor | None:
+        """Give a view of the host values of a device tensor; None where they are not known."""
+        block = block_of(tensor)
+        if block.host is None:
+            return None
+        found = torch.empty(0, dtype=tensor.dtype)
+        found.set_(block.host, tensor.storage_offset(), tensor.shape, tensor.stride())
+        if tensor.is_conj():
+            found = found.conj()
+        return found._neg_view() if tensor.is_neg() else found
+
+    def replace(self, tensor: Tensor, other: Tensor) -> None:
+        """Have ``tensor`` stand for the storage, sizes and strides of ``other``."""
+        _SET._op_dk(
+            _CPU, tensor, other.untyped_storage(), other.storage_offset(), other.shape,
+            other.stride(),
+        )  # fmt: skip
+
+    def forget(self, tensor: Tensor) -> None:
+        """Drop the host values behind a tensor, because it was written with unknown ones."""
+        block_of(tensor).host = None
+
+    def know(self, tensor: Tensor, host: Tensor) -> None:
+        """Take ``host``, of the same sizes and strides, as the values behind a tensor."""
+        block = block_of(tensor)
+        same = host.storage_offset() == tensor.storage_offset()
+        if same and host.untyped_storage().nbytes() >= block.nbytes:
+            block.host = host.untyped_storage()
+
+    def _storage(self, block: Block) -> torch.UntypedStorage:
+        address = 0 if block.host is None else block.host.data_ptr()
+        if not address and block.nbytes:
+            address = _FIRST_ADDRESS + next(self._pages) * _PAGE
+        made: torch.UntypedStorage
+        made = torch._C._construct_storage_from_data_pointer(address, self.device, block.nbytes)  # type: ignore[assignment]  # the stub says StorageBase
+        made.__dict__[_BLOCK] = block
+        return made
+
+    def _dressed(
+        self,
+        storage: torch.UntypedStorage,
+        dtype: torch.dtype,
+        shape: Sequence[int],
+        stride: Sequence[int],
+        offset: int | torch.SymInt,
+    ) -> Tensor:
+        made: Tensor = torch._C._acc.create_empty_tensor((0,), dtype)
+        _SET._op_dk(_CPU, made, storage, offset, shape, stride)
+        return made
+
+
+def block_of(tensor: Tensor) -> Block:
+    """Give the block behind a device tensor."""
+    found: Block = tensor.untyped_storage().__dict__[_BLOCK]
+    return found
+
+
+def _extent(shape: Sequence[int], stride: Sequence[int]) -> int:
+    """Elements from the first to the last one of a strided tensor."""
+    if 0 in shape:
+        return 0
+    return 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))

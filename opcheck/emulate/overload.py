@@ -1,0 +1,87 @@
+"""What is fixed about one overload on the emulated device, whatever it is called with."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from opcheck.model.matrix import Condition, SupportMatrix
+from opcheck.model.names import OpName
+from opcheck.model.trace import Composite
+from opcheck.trace.dispatcher import OverloadFacts, facts
+
+CAST = frozenset(
+    {"aten::_to_copy", "aten::to.dtype", "aten::to.device", "aten::to.dtype_layout",
+     "aten::to.other", "aten::type_as"}
+)  # fmt: skip
+"""Overloads that change a tensor's dtype."""
+RAISING = frozenset(
+    {"aten::convolution_overrideable", "aten::convolution_backward_overrideable",
+     "aten::_scaled_dot_product_fused_attention_overrideable",
+     "aten::_scaled_dot_product_fused_attention_overrideable_backward"}
+)  # fmt: skip
+"""Composites that exist to say "replace me": a device without them lacks them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overload:
+    """One overload of torch as the target has it."""
+
+    func: Any
+    """``torch._ops.OpOverload``."""
+    name: str
+    """Schema spelling."""
+    op: OpName
+    facts: OverloadFacts
+    native: bool
+    """The target registers a kernel."""
+    on_host: bool
+    """No kernel, but the vendor's fallback and a CPU kernel, which need not be installed here."""
+    conditions: tuple[Condition, ...]
+    view: bool
+    """Gives another view of its argument's storage, or changes its sizes in place."""
+    written: tuple[int, ...]
+    """Positions of the arguments that it writes to."""
+
+    @property
+    def composite(self) -> Composite | None:
+        """The alias-key kernel that runs where the target has none; None where that raises."""
+        return None if self.name in RAISING else self.facts.composite
+
+    @classmethod
+    def of(cls, func: Any, matrix: SupportMatrix) -> "Overload":
+        """Look one overload up in the dispatcher and in the target's matrix."""
+        known = facts(func)
+        name = str(known.name)
+        arguments = func._schema.arguments
+        on_cpu = matrix.extensions.get(name, known.cpu_kernel)
+        return cls(
+            func=func,
+            name=name,
+            op=known.name,
+            facts=known,
+            native=name in matrix.entries,
+            on_host=matrix.fallback.to_cpu and on_cpu,
+            conditions=matrix.conditions_for(name),
+            view=_is_view(func),
+            written=tuple(
+                i for i, a in enumerate(arguments) if a.alias_info and a.alias_info.is_write
+            ),
+        )
+
+
+def _is_view(func: Any) -> bool:
+    if torch.Tag.inplace_view in func.tags:
+        return func._schema.name not in ("aten::resize_", "aten::resize_as_", "aten::set_")
+    returned = any(r.alias_info and not r.alias_info.is_write for r in func._schema.returns)
+    return returned and not func._schema.is_mutable
+
+
+def named(name: str) -> Any:
+    """Give torch's overload of that schema spelling; None where Python cannot name it."""
+    namespace, _, rest = name.partition("::")
+    base, _, overload = rest.partition(".")
+    packet = getattr(getattr(torch.ops, namespace), base, None)
+    if packet is None:
+        return None
+    return getattr(packet, overload or "default", None)

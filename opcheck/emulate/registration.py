@@ -1,0 +1,99 @@
+"""The dispatcher's tables of the emulated device: registered when it opens, as before when closed.
+
+Private torch API used here, checked on 2.13.0: ``torch._C._dispatch_get_all_op_names``,
+``torch._C._dispatch_has_computed_kernel_for_dispatch_key`` and ``Library._destroy``.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import torch
+from torch.library import Library
+
+from opcheck.emulate.device import Device
+from opcheck.emulate.overload import RAISING
+from opcheck.model.trace import Composite
+from opcheck.trace.dispatcher import composite_kind
+
+_KEY = "PrivateUse1"
+_AUTOGRAD = "AutogradPrivateUse1"
+_BELOW = torch._C._AutoDispatchBelowAutograd
+
+Kernel = Callable[..., Any]
+
+
+@contextmanager
+def registered(device: Device) -> Iterator[None]:
+    """Have the dispatcher ask ``device`` inside the block."""
+    libraries = [Library("aten", "IMPL"), Library("_", "IMPL")]
+    try:
+        _register(libraries[0], device)
+        libraries[1].fallback(_unknown(device), _KEY)
+        yield
+    finally:
+        for library in libraries:
+            library._destroy()
+
+
+def _register(library: Library, device: Device) -> None:
+    matrix = device.matrix
+    lacking = _without_any_kernel()
+    for name in aten_overloads():
+        entry = matrix.entries.get(name)
+        if entry is not None and _KEY in entry.keys:
+            _put(library, name, _asking(device.native, name))
+        elif name in lacking:
+            _put(library, name, _asking(device.missing, name))
+    for name in matrix.conditions:
+        if name in aten_overloads() and name not in matrix.entries and name not in lacking:
+            _put_composite(library, name, _asking(device.composite, name))
+
+
+def _put(library: Library, name: str, kernel: Kernel, key: str = _KEY) -> None:
+    library.impl(name.removeprefix("aten::"), kernel, key)
+
+
+def _put_composite(library: Library, name: str, kernel: Kernel) -> None:
+    """A kernel at PrivateUse1 hides an implicit composite from autograd, so it goes there too."""
+    _put(library, name, kernel)
+    if composite_kind(name) is Composite.IMPLICIT:
+        _put(library, name, kernel, _AUTOGRAD)
+
+
+def _asking(answer: Callable[[str, Any, Any], Any], name: str) -> Kernel:
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        return answer(name, args, kwargs)
+
+    return kernel
+
+
+def _unknown(device: Device) -> Kernel:
+    """What answers for overloads outside aten, which may be registered at any time."""
+
+    def kernel(func: Any, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        name = func.name()
+        answer = device.native if name in device.matrix.entries else device.missing
+        return answer(name, args, kwargs)
+
+    return kernel
+
+
+@cache
+def aten_overloads() -> frozenset[str]:
+    """Every overload of aten in the running torch."""
+    names: Iterable[str] = torch._C._dispatch_get_all_op_names()
+    return frozenset(name for name in names if name.startswith("aten::"))
+
+
+@cache
+def _without_any_kernel() -> frozenset[str]:
+    """Overloads that a device finds neither a kernel nor a composite for, unless it brings one.
+
+    Asked for while nothing of ours is registered.
+    """
+    reached = torch._C._dispatch_has_computed_kernel_for_dispatch_key
+    return RAISING | {name for name in aten_overloads() if not reached(name, _KEY)}

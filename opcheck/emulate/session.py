@@ -1,0 +1,195 @@
+"""``with opcheck.emulate("ascend-910b") as device:`` — one emulated device, open for a while."""
+
+import threading
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Self
+
+import torch
+from torch.utils import backend_registration
+
+from opcheck.db.store import Database
+from opcheck.emulate.device import Device
+from opcheck.emulate.phases import optimizer_noticed
+from opcheck.emulate.printing import printed
+from opcheck.emulate.registration import registered
+from opcheck.errors import EmulationError, TraceError, UsageError
+from opcheck.model.emulation import Asked, Caution, HostCalls, Refusal
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.report import KernelCount
+from opcheck.model.target import TargetSpec
+from opcheck.model.verdict import Confidence
+from opcheck.trace.caches import forget
+from opcheck.trace.device import prepare
+from opcheck.trace.eager import not_compiled
+from opcheck.trace.overrides import overriding
+from opcheck.trace.place import from_stack
+
+_open: "Emulator | None" = None
+_lock = threading.Lock()
+
+
+class Emulator:
+    """An emulated device; entering it gives the ``torch.device`` to put tensors on.
+
+    Inside the block the device behaves as the target's: an overload without a kernel warns and
+    runs on the host, or raises, as the vendor's runtime does; a dtype that the chip lacks raises.
+    One device is open at a time; autograd's and the data loader's threads may use it.
+    """
+
+    def __init__(
+        self,
+        target: str | SupportMatrix,
+        *,
+        values: bool = True,
+        stop: bool = True,
+        confidence: Confidence | str = Confidence.LOW,
+    ) -> None:
+        """Choose the target; nothing happens before the block is entered.
+
+        Args:
+            target: as on the command line, ``"ascend-910b"`` or ``"ascend-910b@6.0.0"``.
+            values: compute on the host; else follow only dtypes, shapes and strides, which takes
+                no memory for weights.
+            stop: raise where the device refuses a call; else note it and go on.
+            confidence: the least sure condition that refuses a call: ``"high"`` leaves out what
+                only a document says.
+
+        Raises:
+            UsageError: there is no such target.
+            DatabaseError: its matrix cannot be read.
+        """
+        self._matrix = target if isinstance(target, SupportMatrix) else _matrix(target)
+        self._values = values
+        self._stop = stop
+        self._least = Confidence(confidence)
+        self._undo = ExitStack()
+        self._device: Device | None = None
+        self._opened_at = ""
+
+    def __enter__(self) -> torch.device:
+        """Open the device.
+
+        Raises:
+            EmulationError: another device is open, this process has named its device otherwise,
+                or torch is too old.
+        """
+        self._claim()
+        try:
+            return self._opened()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        global _open  # the dispatcher's tables are the process's own
+        self._undo.close()
+        with _lock:
+            _open = None
+
+    @property
+    def device(self) -> Device:
+        """The device behind, also after it was closed.
+
+        Raises:
+            UsageError: it was never opened.
+        """
+        if self._device is None:
+            raise UsageError("the emulated device was never opened", "use it in a with statement")
+        return self._device
+
+    @property
+    def target(self) -> str:
+        """The whole name of what is emulated: ``ascend-910b@26.1.0+torch2.13``."""
+        return str(self._matrix.target)
+
+    @property
+    def kernels(self) -> tuple[KernelCount, ...]:
+        """Every overload that the device was asked for, with its verdict and how often."""
+        return self.device.record.kernels()
+
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Calls that the device refuses, with the error it raises and where."""
+        return self.device.record.refusals()
+
+    @property
+    def host_calls(self) -> tuple[HostCalls, ...]:
+        """Calls that ran on the host, with the bytes that crossed."""
+        return self.device.record.host_calls()
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """Calls that ran otherwise than on the host."""
+        return self.device.record.cautions()
+
+    @property
+    def asked(self) -> Asked:
+        """The bare counts by overload and phase."""
+        return self.device.record.totals()
+
+    def _claim(self) -> None:
+        global _open  # as above
+        with _lock:
+            if _open is not None:
+                raise EmulationError(
+                    f"an emulated device is open already: {_open.target}{_open._opened_at}",
+                    "close it first: torch has one PrivateUse1 device in a process, and all of "
+                    "its threads share it",
+                )
+            file, line = from_stack(2, None)
+            self._opened_at = f" (opened at {file}:{line})" if file else ""
+            _open = self
+
+    def _opened(self) -> torch.device:
+        made = _prepared(self._matrix.target.device_type)
+        self._undo = ExitStack()
+        device = self._device = Device(
+            self._matrix, made, values=self._values, stop=self._stop, least=self._least
+        )
+        self._undo.callback(forget)
+        self._undo.enter_context(registered(device))
+        self._undo.enter_context(overriding(_overridden(self._matrix), {}, device))
+        self._undo.enter_context(printed(device))
+        self._undo.enter_context(not_compiled())
+        self._undo.enter_context(optimizer_noticed(device.record))
+        return made
+
+    def __copy__(self) -> Self:
+        """Refuse: a device is no value."""
+        raise TypeError("an emulated device cannot be copied")
+
+
+def _matrix(target: str) -> SupportMatrix:
+    try:
+        spec = TargetSpec.parse(target)
+    except ValueError as error:
+        raise UsageError(str(error), "opcheck targets lists them") from error
+    database = Database.open()
+    return database.matrix(database.resolve(spec))
+
+
+def _overridden(matrix: SupportMatrix) -> list[str]:
+    """Overloads that the vendor registers at the Autograd key too."""
+    return [op for op, entry in matrix.entries.items() if "AutogradPrivateUse1" in entry.keys]
+
+
+def _prepared(device_type: str) -> torch.device:
+    if not hasattr(backend_registration, "_setup_privateuseone_for_python_backend"):
+        raise EmulationError(
+            f"torch {torch.__version__} cannot have a device written in Python",
+            "emulation needs torch 2.10 or newer; scanning works with this one",
+        )
+    try:
+        return prepare(device_type)
+    except TraceError as error:
+        raise EmulationError(
+            error.message.partition(", so ")[0] + f", so {device_type!r} cannot be emulated in it",
+            "torch lets that device be named once a process: use another process, as the command "
+            "line does",
+        ) from error
