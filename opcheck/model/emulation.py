@@ -131,6 +131,8 @@ class Emulation:
     """None unless the scan's prediction was asked for."""
     notes: tuple[str, ...] = ()
     """What rests on an assumption, and what is not emulated here."""
+    error_source: str = ""
+    """The line of source at ``error_site``; "" where it cannot be read."""
 
     @property
     def runs(self) -> bool:

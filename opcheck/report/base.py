@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import opcheck.report
 from opcheck.errors import UsageError
+from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
 from opcheck.registry import discover
@@ -39,6 +40,10 @@ class Format(ABC):
     @abstractmethod
     def render(self, report: Report, page: Page = PLAIN) -> str:
         """Give the whole report as text that ends in a newline."""
+
+    def render_emulation(self, emulation: Emulation, page: Page = PLAIN) -> str:
+        """Give what happened on an emulated device; a format made for reports alone declines."""
+        raise UsageError(*self._declined("emulate"))
 
     def render_targets(self, rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
         """Give the targets of the database; a format made for reports alone declines."""

@@ -1,15 +1,17 @@
-"""The report as one JSON document, ``opcheck.report/1``; every byte follows from the report."""
+"""Every answer as one JSON document by its schema; every byte follows from the answer."""
 
 import json
 from collections.abc import Sequence
 
+from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
 from opcheck.report.base import PLAIN, Format, Page
+from opcheck.report.document.emulation import emulation_document
 from opcheck.report.document.listing import explanations_document, targets_document
 from opcheck.report.document.parts import Json
 from opcheck.report.document.report import report_document
-from opcheck.report.order import arranged
+from opcheck.report.order import arranged, arranged_emulation
 
 
 class JsonFormat(Format):
@@ -18,8 +20,12 @@ class JsonFormat(Format):
     name = "json"
 
     def render(self, report: Report, page: Page = PLAIN) -> str:
-        """Give the document, arranged by the contract."""
+        """Give the report as ``opcheck.report/1``, arranged by the contract."""
         return _text(report_document(arranged(report)))
+
+    def render_emulation(self, emulation: Emulation, page: Page = PLAIN) -> str:
+        """Give the run as ``opcheck.emulation/1``, arranged by the contract."""
+        return _text(emulation_document(arranged_emulation(emulation)))
 
     def render_targets(self, rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
         """Give the targets as ``opcheck.targets/1``."""

@@ -1,17 +1,11 @@
 """Read a report back from the JSON that this package writes."""
 
-import json
 from collections.abc import Mapping
-from typing import NoReturn
 
-from opcheck.errors import UsageError
 from opcheck.model.report import (
     SCHEMA,
     Finding,
-    KernelCount,
-    ModelInfo,
     Place,
-    Reason,
     Report,
     Summary,
     TargetReport,
@@ -19,7 +13,10 @@ from opcheck.model.report import (
 )
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
-from opcheck.report.document.node import HINT, Node
+from opcheck.report.document.node import Node
+from opcheck.report.document.reading import opened, read_kernel, read_model, read_reason
+
+HINT = "a report is what opcheck scan --format json writes"
 
 
 def from_json(text: str, name: str = "report") -> Report:
@@ -27,28 +24,14 @@ def from_json(text: str, name: str = "report") -> Report:
 
     ``name`` says in messages which document it was.
     """
-    try:
-        document = json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{name} is not JSON: {error}", HINT) from error
-    root = Node(document, name)
-    if (schema := root.text("schema")) != SCHEMA:
-        root.at("schema").fail(f"expected {SCHEMA!r}, got {schema!r}")
+    root = opened(text, name, SCHEMA, HINT)
     return Report(
         opcheck_version=root.text("opcheck_version"),
         torch_version=root.text("torch_version"),
-        model=_model(root.at("model")),
+        model=read_model(root.at("model")),
         trace=_trace(root.at("trace")),
         targets=tuple(map(_target, root.items("targets"))),
     )
-
-
-def _no_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is not a JSON number")
-
-
-def _model(node: Node) -> ModelInfo:
-    return ModelInfo(node.text("source"), node.text("kind"), node.text("digest"))
 
 
 def _trace(node: Node) -> TraceInfo:
@@ -75,8 +58,8 @@ def _target(node: Node) -> TargetReport:
         database_date=node.at("database").text("date"),
         summary=_summary(node.at("summary")),
         findings=tuple(map(_finding, node.items("findings"))),
-        kernels=None if kernels is None else tuple(map(_kernel, node.items("kernels"))),
-        advisories=tuple(map(_reason, node.items("advisories"))),
+        kernels=None if kernels is None else tuple(map(read_kernel, node.items("kernels"))),
+        advisories=tuple(map(read_reason, node.items("advisories"))),
     )
 
 
@@ -102,16 +85,12 @@ def _finding(node: Node) -> Finding:
         op=node.text("op"),
         verdict=node.member("verdict", Verdict),
         confidence=node.member("confidence", Confidence),
-        reason=_reason(node.at("reason")),
+        reason=read_reason(node.at("reason")),
         count=node.number("count"),
         phase=node.member("phase", Phase),
         uses=tuple(map(_place, node.items("uses"))),
         evidence=tuple(map(_evidence, node.items("evidence"))),
     )
-
-
-def _reason(node: Node) -> Reason:
-    return Reason(node.text("code"), node.text("text"))
 
 
 def _place(node: Node) -> Place:
@@ -134,13 +113,4 @@ def _evidence(node: Node) -> Evidence:
         line=None if line is None else line.as_number(),
         commit=node.text("commit"),
         date=node.text("date"),
-    )
-
-
-def _kernel(node: Node) -> KernelCount:
-    return KernelCount(
-        op=node.text("op"),
-        verdict=node.member("verdict", Verdict),
-        count=node.number("count"),
-        phase=node.member("phase", Phase),
     )

@@ -2,6 +2,7 @@
 
 from hypothesis import strategies as st
 
+from opcheck.model import emulation as run
 from opcheck.model import report as values
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
@@ -65,4 +66,25 @@ traces = st.builds(
 reports = st.builds(
     values.Report, WORD, TEXT, st.builds(values.ModelInfo, TEXT, TEXT, TEXT), traces,
     tuples(targets),
+)  # fmt: skip
+
+sites = tuples(st.builds(run.Site, TEXT, TEXT, COUNT))
+phases = st.sampled_from(Phase)
+differences = st.builds(
+    run.Difference, WORD, tuples(COUNT), WORD, st.none() | st.floats(0, allow_infinity=True)
+)
+disagreements = st.builds(
+    run.Disagreement, NAME, st.sampled_from(["native", "missing", "refused"]), phases, COUNT, COUNT
+)
+agreements = st.builds(run.Agreement, COUNT, COUNT, COUNT, tuples(disagreements))
+emulations = st.builds(
+    run.Emulation,
+    WORD, TEXT, WORD, TEXT, st.builds(values.ModelInfo, TEXT, TEXT, TEXT),
+    st.sampled_from(["inference", "train"]), st.booleans(), st.booleans(), TEXT,
+    st.none() | st.builds(run.Site, TEXT, TEXT, COUNT),
+    tuples(st.builds(run.Refusal, NAME, reasons, TEXT, SOME, phases, sites), 5),
+    tuples(st.builds(run.HostCalls, NAME, reasons, SOME, COUNT, phases, sites)),
+    tuples(st.builds(run.Caution, NAME, reasons, SOME, phases, sites)),
+    COUNT, tuples(kernels), st.none() | tuples(differences), st.none() | agreements,
+    tuples(WORD), TEXT,
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """The contract: the published schema, stable bytes, and reading back."""
 
+import copy
 import json
 from collections.abc import Iterator
 from enum import StrEnum
@@ -13,15 +14,18 @@ from jsonschema import Draft202012Validator
 
 import opcheck.report
 from opcheck.errors import UsageError
+from opcheck.model.emulation import Emulation
 from opcheck.model.report import Report
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.report.base import Page
+from opcheck.report.emulation_reader import emulation_from_json
 from opcheck.report.json_format import JsonFormat
-from opcheck.report.order import arranged
+from opcheck.report.order import arranged, arranged_emulation
 from opcheck.report.reader import from_json
+from tests.report.emulations import EMULATIONS
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
-from tests.report.strategies import reports
+from tests.report.strategies import emulations, reports
 
 SCHEMAS = Path(opcheck.report.__file__).parent / "schema"
 
@@ -32,10 +36,15 @@ def schema(name: str = "report") -> dict[str, Any]:
 
 
 VALIDATOR = Draft202012Validator(schema())
+OF_EMULATIONS = Draft202012Validator(schema("emulation"))
 
 
 def document(report: Report) -> Any:
     return json.loads(JsonFormat().render(report))
+
+
+def emulation_document(sample: str) -> Any:
+    return json.loads(JsonFormat().render_emulation(EMULATIONS[sample]))
 
 
 def objects(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -54,7 +63,7 @@ def at(value: Any, path: tuple[str | int, ...]) -> Any:
     return value
 
 
-@pytest.mark.parametrize("name", ["report", "targets", "explain"])
+@pytest.mark.parametrize("name", ["report", "targets", "explain", "emulation"])
 def test_schema_is_a_schema(name: str) -> None:
     Draft202012Validator.check_schema(schema(name))
 
@@ -80,15 +89,41 @@ def test_any_report_follows_the_schema_and_reads_back(report: Report) -> None:
     assert JsonFormat().render(from_json(text)) == text
 
 
-def test_schema_is_strict_everywhere() -> None:
-    for path in objects(document(STANDARD["mixed"])):
-        changed = document(STANDARD["mixed"])
+@pytest.mark.parametrize("sample", EMULATIONS)
+def test_standard_emulations_follow_the_schema_and_read_back(sample: str) -> None:
+    OF_EMULATIONS.validate(emulation_document(sample))
+    text = JsonFormat().render_emulation(EMULATIONS[sample])
+    assert emulation_from_json(text) == arranged_emulation(EMULATIONS[sample])
+
+
+@settings(max_examples=60, deadline=None)
+@given(emulations)
+def test_any_emulation_follows_the_schema_and_reads_back(found: Emulation) -> None:
+    text = JsonFormat().render_emulation(found)
+    OF_EMULATIONS.validate(json.loads(text))
+    assert emulation_from_json(text) == arranged_emulation(found)
+    assert JsonFormat().render_emulation(emulation_from_json(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("validator", "known"),
+    [
+        (VALIDATOR, document(STANDARD["mixed"])),
+        (OF_EMULATIONS, emulation_document("mixed")),
+        (OF_EMULATIONS, emulation_document("disagreeing")),
+        (OF_EMULATIONS, emulation_document("stopped")),
+    ],
+    ids=["report", "mixed", "disagreeing", "stopped"],
+)
+def test_schema_is_strict_everywhere(validator: Draft202012Validator, known: Any) -> None:
+    for path in objects(known):
+        changed = copy.deepcopy(known)
         at(changed, path)["surprise"] = 1
-        assert not VALIDATOR.is_valid(changed), path
-        for key in list(at(document(STANDARD["mixed"]), path)):
-            changed = document(STANDARD["mixed"])
+        assert not validator.is_valid(changed), path
+        for key in at(known, path):
+            changed = copy.deepcopy(known)
             del at(changed, path)[key]
-            assert not VALIDATOR.is_valid(changed), (path, key)
+            assert not validator.is_valid(changed), (path, key)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +140,7 @@ def test_schema_knows_every_member(kind: type[StrEnum], enum: tuple[str, ...]) -
     assert at(schema()["$defs"], enum) == [member.value for member in kind]
 
 
-@pytest.mark.parametrize("name", ["targets", "explain"])
+@pytest.mark.parametrize("name", ["targets", "explain", "emulation"])
 def test_listings_share_the_definitions_of_the_report(name: str) -> None:
     shared = schema(name)["$defs"].keys() & schema()["$defs"].keys()
     assert all(schema(name)["$defs"][key] == schema()["$defs"][key] for key in shared)
@@ -138,6 +173,33 @@ def test_what_is_no_report_is_refused(text: str, message: str) -> None:
         from_json(text)
     assert caught.value.message == message
     assert caught.value.hint == "a report is what opcheck scan --format json writes"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("schema",), "opcheck.report/1",
+         "emulation.schema: expected 'opcheck.emulation/1', got 'opcheck.report/1'"),
+        (("error",), 1, "emulation.error: expected an object, got 1"),
+        (("error", "site", "line"), "x",
+         "emulation.error.site.line: expected a whole number from 0 on, got a string"),
+        (("refusals", 0, "phase"), "later",
+         "emulation.refusals[0].phase: expected one of forward, backward, optimizer, got 'later'"),
+        (("differences",), [{"name": "output", "shape": [-1], "dtype": "float32", "largest": 0}],
+         "emulation.differences[0].shape[0]: expected a whole number from 0 on, got -1"),
+        (("differences",), [{"name": "output", "shape": [1], "dtype": "float32", "largest": -1}],
+         "emulation.differences[0].largest: expected a number from 0 on, got -1"),
+    ],
+)  # fmt: skip
+def test_a_damaged_emulation_is_refused_with_its_place(
+    path: tuple[str | int, ...], value: object, message: str
+) -> None:
+    changed = emulation_document("stopped")
+    at(changed, path[:-1])[path[-1]] = value
+    with pytest.raises(UsageError) as caught:
+        emulation_from_json(json.dumps(changed))
+    assert caught.value.message == message
+    assert caught.value.hint == "an emulation is what opcheck emulate --format json writes"
 
 
 def test_deep_nesting_is_refused() -> None:

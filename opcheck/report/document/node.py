@@ -4,13 +4,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from math import inf
 from typing import NoReturn, TypeVar
 
 from opcheck.errors import UsageError
 
 E = TypeVar("E", bound=StrEnum)
-
-HINT = "a report is what opcheck scan --format json writes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +18,12 @@ class Node:
 
     value: object
     path: str
+    hint: str
+    """What the document should have been."""
 
     def fail(self, problem: str) -> NoReturn:
         """Say what is wrong here."""
-        raise UsageError(f"{self.path}: {problem}", HINT)
+        raise UsageError(f"{self.path}: {problem}", self.hint)
 
     def at(self, key: str) -> "Node":
         """The value of a key."""
@@ -30,14 +31,16 @@ class Node:
             self.fail(f"expected an object, got {_kind(self.value)}")
         if key not in self.value:
             self.fail(f"the key {key!r} is missing")
-        return Node(self.value[key], f"{self.path}.{key}")
+        return Node(self.value[key], f"{self.path}.{key}", self.hint)
 
     def items(self, key: str) -> tuple["Node", ...]:
         """The items of an array."""
         node = self.at(key)
         if not isinstance(node.value, list):
             node.fail(f"expected an array, got {_kind(node.value)}")
-        return tuple(Node(item, f"{node.path}[{i}]") for i, item in enumerate(node.value))
+        return tuple(
+            Node(item, f"{node.path}[{i}]", self.hint) for i, item in enumerate(node.value)
+        )
 
     def as_text(self) -> str:
         """The value itself, a string."""
@@ -58,6 +61,13 @@ class Node:
             self.fail(f"expected a number from 0 to 1, got {_kind(value)}")
         return float(value)
 
+    def as_size(self) -> float:
+        """The value itself, how large something is."""
+        value = self.value
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
+            self.fail(f"expected a number from 0 on, got {_kind(value)}")
+        return float(value)
+
     def as_bool(self) -> bool:
         """The value itself, a truth."""
         if not isinstance(self.value, bool):
@@ -71,6 +81,10 @@ class Node:
     def texts(self, key: str) -> tuple[str, ...]:
         """The strings at a key."""
         return tuple(item.as_text() for item in self.items(key))
+
+    def truth(self, key: str) -> bool:
+        """The truth at a key."""
+        return self.at(key).as_bool()
 
     def number(self, key: str) -> int:
         """The count at a key."""

@@ -2,11 +2,26 @@
 
 from collections.abc import Mapping
 
-from opcheck.model.report import Reason
+from opcheck.model.report import KernelCount, ModelInfo, Reason
 from opcheck.model.verdict import Evidence
 
 Json = Mapping[str, object]
 """A JSON object."""
+
+
+def model_value(model: ModelInfo) -> Json:
+    """What was run as JSON."""
+    return {"source": model.source, "kind": model.kind, "digest": model.digest}
+
+
+def kernel_value(kernel: KernelCount) -> Json:
+    """How often the device was asked for an overload, as JSON."""
+    return {
+        "op": kernel.op,
+        "verdict": kernel.verdict.value,
+        "count": kernel.count,
+        "phase": kernel.phase.value,
+    }
 
 
 def reason_value(reason: Reason) -> Json:

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from opcheck.model.report import (
     SCHEMA,
     Finding,
-    KernelCount,
-    ModelInfo,
     Place,
     Report,
     Summary,
@@ -14,7 +12,13 @@ from opcheck.model.report import (
     TraceInfo,
 )
 from opcheck.model.verdict import Verdict
-from opcheck.report.document.parts import Json, evidence_value, reason_value
+from opcheck.report.document.parts import (
+    Json,
+    evidence_value,
+    kernel_value,
+    model_value,
+    reason_value,
+)
 
 
 def report_document(report: Report) -> Json:
@@ -23,14 +27,10 @@ def report_document(report: Report) -> Json:
         "schema": SCHEMA,
         "opcheck_version": report.opcheck_version,
         "torch_version": report.torch_version,
-        "model": _model(report.model),
+        "model": model_value(report.model),
         "trace": _trace(report.trace),
         "targets": [_target(target) for target in report.targets],
     }
-
-
-def _model(model: ModelInfo) -> Json:
-    return {"source": model.source, "kind": model.kind, "digest": model.digest}
 
 
 def _trace(trace: TraceInfo) -> Json:
@@ -56,7 +56,7 @@ def _target(target: TargetReport) -> Json:
         "database": {"digest": target.database_digest, "date": target.database_date},
         "summary": _summary(target.summary),
         "findings": [_finding(finding) for finding in target.findings],
-        "kernels": None if kernels is None else [_kernel(kernel) for kernel in kernels],
+        "kernels": None if kernels is None else [kernel_value(kernel) for kernel in kernels],
         "advisories": [reason_value(advisory) for advisory in target.advisories],
     }
 
@@ -99,13 +99,4 @@ def _place(place: Place) -> Json:
         "inputs": list(place.inputs),
         "decomposed_into": list(place.decomposed_into),
         "count": place.count,
-    }
-
-
-def _kernel(kernel: KernelCount) -> Json:
-    return {
-        "op": kernel.op,
-        "verdict": kernel.verdict.value,
-        "count": kernel.count,
-        "phase": kernel.phase.value,
     }

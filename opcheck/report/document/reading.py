@@ -1,0 +1,46 @@
+"""Reading documents back: what every one of them has in common."""
+
+import json
+from typing import NoReturn
+
+from opcheck.errors import UsageError
+from opcheck.model.report import KernelCount, ModelInfo, Reason
+from opcheck.model.trace import Phase
+from opcheck.model.verdict import Verdict
+from opcheck.report.document.node import Node
+
+
+def opened(text: str, name: str, schema: str, hint: str) -> Node:
+    """The document that ``text`` holds, of this schema; ``name`` and ``hint`` are for messages."""
+    try:
+        document = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{name} is not JSON: {error}", hint) from error
+    root = Node(document, name, hint)
+    if (found := root.text("schema")) != schema:
+        root.at("schema").fail(f"expected {schema!r}, got {found!r}")
+    return root
+
+
+def read_model(node: Node) -> ModelInfo:
+    """What was run."""
+    return ModelInfo(node.text("source"), node.text("kind"), node.text("digest"))
+
+
+def read_reason(node: Node) -> Reason:
+    """A code and a sentence."""
+    return Reason(node.text("code"), node.text("text"))
+
+
+def read_kernel(node: Node) -> KernelCount:
+    """How often the device was asked for an overload."""
+    return KernelCount(
+        op=node.text("op"),
+        verdict=node.member("verdict", Verdict),
+        count=node.number("count"),
+        phase=node.member("phase", Phase),
+    )
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not a JSON number")
