@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
 from opcheck.report.base import PLAIN, Format, Page
-from opcheck.report.order import arranged
+from opcheck.report.order import arranged, arranged_emulation
 
 
 class TextFormat(Format):
@@ -18,6 +19,12 @@ class TextFormat(Format):
         from opcheck.report.terminal.page import report_page
 
         return report_page(arranged(report), page)
+
+    def render_emulation(self, emulation: Emulation, page: Page = PLAIN) -> str:
+        """Say what the device took, what it refused, and what went to the host."""
+        from opcheck.report.terminal.emulation.page import emulation_page
+
+        return emulation_page(arranged_emulation(emulation), page)
 
     def render_targets(self, rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
         """Give one row a target."""

@@ -6,6 +6,7 @@ from opcheck.errors import ExitCode, UsageError
 from opcheck.model.report import Report
 from opcheck.report.base import Format, Page, format_named, formats
 from tests.report import snapshots
+from tests.report.emulations import EMULATIONS
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
 
 FORMATS = [kind.name for kind in formats()]
@@ -45,6 +46,20 @@ def test_text_pages(sample: str, page: str) -> None:
     snapshots.check(f"text/{sample}-{page}.txt", text)
 
 
+@pytest.mark.parametrize("sample", EMULATIONS)
+@pytest.mark.parametrize("name", FORMATS)
+def test_standard_emulations(name: str, sample: str) -> None:
+    text = format_named(name).render_emulation(EMULATIONS[sample])
+    snapshots.check(f"{name}/emulation/{sample}.txt", text)
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("sample", EMULATIONS)
+def test_emulation_pages(sample: str, page: str) -> None:
+    text = format_named("text").render_emulation(EMULATIONS[sample], PAGES[page])
+    snapshots.check(f"text/emulation/{sample}-{page}.txt", text)
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_targets(name: str) -> None:
     snapshots.check(f"{name}/targets.txt", format_named(name).render_targets(ROWS))
@@ -64,6 +79,8 @@ def test_nothing_to_list_is_said() -> None:
 def test_a_format_for_reports_alone_declines_the_rest() -> None:
     with pytest.raises(UsageError, match="the format 'lines' is for reports"):
         _Lines().render_targets(ROWS)
+    with pytest.raises(UsageError, match="opcheck emulate cannot write it"):
+        _Lines().render_emulation(EMULATIONS["clean"])
     with pytest.raises(UsageError, match="opcheck explain cannot write it"):
         _Lines().render_explanations(EXPLAINED)
 

@@ -8,15 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from opcheck.model.emulation import Emulation
 from opcheck.model.report import Report
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Evidence, Method, Verdict
 from opcheck.report.base import Page
+from opcheck.report.terminal.emulation.calls import Calls
 from opcheck.report.terminal.marks import encodable
 from opcheck.report.terminal.units import percent, plural, size, source
 from opcheck.report.text import TextFormat
+from tests.report.emulations import EMULATIONS, NORM, refused, run
 from tests.report.samples import LISTED, STANDARD
-from tests.report.strategies import reports
+from tests.report.strategies import emulations, reports
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -61,6 +64,63 @@ def test_colour_changes_nothing_but_colour(sample: str) -> None:
 @pytest.mark.parametrize("sample", STANDARD)
 def test_ascii_page_has_only_the_users_own_other_signs(sample: str) -> None:
     assert render(sample, Page(ascii=True)).replace("算子清单", "").isascii()
+
+
+def emulated(sample: str, page: Page) -> str:
+    return TextFormat().render_emulation(EMULATIONS[sample], page)
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 120])
+@pytest.mark.parametrize("sample", EMULATIONS)
+def test_operators_and_places_of_a_run_are_never_broken(sample: str, width: int) -> None:
+    text = emulated(sample, Page(width, verbose=True)).split()
+    words = {word.strip(",:") for word in text}
+    found = EMULATIONS[sample]
+    calls: list[Calls] = [*found.refusals, *found.host_calls, *found.cautions]
+    for item in calls:
+        assert item.op in words
+        assert {f"{site.file}:{site.line}" for site in item.sites if site.file} <= words
+    assert {kernel.op for kernel in found.kernels} <= words
+
+
+@pytest.mark.parametrize("sample", EMULATIONS)
+def test_colour_of_a_run_changes_nothing_but_colour(sample: str) -> None:
+    colored = emulated(sample, Page(color=True))
+    assert ESCAPE.search(colored)
+    assert ESCAPE.sub("", colored) == emulated(sample, Page())
+    assert emulated(sample, Page(ascii=True)).isascii()
+
+
+@settings(max_examples=40, deadline=None)
+@given(emulations, st.integers(20, 140), st.booleans())
+def test_any_run_can_be_written(found: Emulation, width: int, verbose: bool) -> None:
+    text = TextFormat().render_emulation(found, Page(width, verbose=verbose))
+    assert all(c.isprintable() or c == "\n" for c in text)
+    first = "✔" if found.runs else "✘"
+    assert text.startswith(first)
+
+
+@pytest.mark.parametrize("sample", EMULATIONS)
+def test_lines_of_a_run_end_clean(sample: str) -> None:
+    text = emulated(sample, Page())
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    assert not re.search(r"[ \t]\n", text)
+    assert "\n\n\n" not in text
+
+
+def test_a_long_error_is_cut_unless_asked_for() -> None:
+    error = "\n".join(f"line {i}" for i in range(6))
+    found = run(refusals=(replace(refused("aten::mul.Tensor", 2, NORM), error=error),))
+    text, whole = (TextFormat().render_emulation(found, Page(verbose=v)) for v in (False, True))
+    assert text[text.index("    error") : text.index("\nKernels")] == (
+        "    error     line 0\n"
+        "              line 1\n"
+        "              line 2\n"
+        "              line 3\n"
+        "              and 2 more lines; --verbose lists all\n"
+    )
+    assert all(f"line {i}\n" in whole for i in range(6))
 
 
 @pytest.mark.parametrize("sample", STANDARD)

@@ -49,7 +49,7 @@ def why(target: TargetReport, marks: Marks) -> list[Atom]:
     if not found:
         return []
     (reason, _), *_ = found[0][0].said
-    return _brief(reason, marks)
+    return brief(reason, marks)
 
 
 def first_gap(gaps: Sequence[Gap], marks: Marks) -> list[Atom]:
@@ -59,7 +59,7 @@ def first_gap(gaps: Sequence[Gap], marks: Marks) -> list[Atom]:
     head = split(f"{plural(len(gaps), 'gap')},", STYLES[Verdict.UNKNOWN])
     if len(gaps) > 1:
         head.append((words.FIRST, ""))
-    return [*head, (gaps[0].where or words.ROOT, "bold"), *_brief(gaps[0].reason, marks)]
+    return [*head, (gaps[0].where or words.ROOT, "bold"), *brief(gaps[0].reason, marks)]
 
 
 def _in_trouble(target: TargetReport) -> list[tuple[Block, Row]]:
@@ -83,7 +83,7 @@ def _at(row: Row) -> Iterable[Atom]:
     return (words.AT if place.file else words.IN, ""), *where(place)
 
 
-def _brief(text: str, marks: Marks) -> list[Atom]:
+def brief(text: str, marks: Marks) -> list[Atom]:
     """A reason in brackets, cut between words where it is long."""
     kept: list[str] = []
     left = text.split()

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from opcheck.model.report import Finding, TargetReport
+from opcheck.model.report import Finding, Place, TargetReport
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Confidence, Evidence
 from opcheck.report.terminal import words
@@ -38,29 +38,30 @@ def _write_block(canvas: Canvas, block: Block, names: Mapping[str, str], style: 
     finding, one = block.first, len(block.groups) == 1
     head: list[Atom] = [(finding.op if one else finding.reason.code, f"bold {style}")]
     if not one:
-        head += _after_dot(canvas, plural(block.operators, "operator"))
-    head += _after_dot(canvas, plural(block.count, "call"))
+        head += after_dot(canvas, plural(block.operators, "operator"))
+    head += after_dot(canvas, plural(block.count, "call"))
     if one and finding.phase is not Phase.FORWARD:
-        head += _after_dot(canvas, finding.phase.value)
+        head += after_dot(canvas, finding.phase.value)
     if finding.confidence is not Confidence.HIGH:
-        head += _after_dot(canvas, words.confidence(finding.confidence.value))
+        head += after_dot(canvas, words.confidence(finding.confidence.value))
     canvas.flow(head, 2)
     if len(names) > 1:
         canvas.field(words.ON, _targets(block.targets, names), 4)
     if one:
-        _write_places(canvas, finding)
+        write_places(canvas, finding.uses)
     _write_reasons(canvas, block.said, names)
     if one:
         _write_runs_as(canvas, finding)
     else:
-        _write_rows(canvas, block.rows, style)
+        write_rows(canvas, block.rows, style)
 
 
-def _after_dot(canvas: Canvas, text: str) -> list[Atom]:
+def after_dot(canvas: Canvas, text: str) -> list[Atom]:
+    """One more thing said in a headline."""
     return [(canvas.marks.dot, "dim"), *split(text)]
 
 
-def _write_rows(canvas: Canvas, rows: Sequence[Row], style: str) -> None:
+def write_rows(canvas: Canvas, rows: Sequence[Row], style: str) -> None:
     """A table where the page is wide enough, else two lines a row."""
     table = [_cells(canvas, row, style) for row in rows[:ROWS]]
     canvas.blank()
@@ -68,7 +69,7 @@ def _write_rows(canvas: Canvas, rows: Sequence[Row], style: str) -> None:
         canvas.table(table, 4, left=(0, 2))
     else:
         for row, ((name, _), (count, _), _) in zip(rows, table, strict=False):
-            canvas.flow([*split(name, style), *_after_dot(canvas, count)], 4)
+            canvas.flow([*split(name, style), *after_dot(canvas, count)], 4)
             canvas.flow(first_place(row.uses), 6)
             if row.evidence:
                 canvas.flow(_first_source(row.evidence), 6)
@@ -108,12 +109,13 @@ def _targets(targets: Sequence[str], names: Mapping[str, str]) -> list[Atom]:
     return listed(names[target] for target in names if target in targets)
 
 
-def _write_places(canvas: Canvas, finding: Finding) -> None:
-    places = merged(finding.uses)
+def write_places(canvas: Canvas, uses: Sequence[Place], *, counted: bool = True) -> None:
+    """The places with the most calls; ``counted`` unless how many of each is not known."""
+    places = merged(uses)
     shown = places if canvas.page.verbose else places[:PLACES]
     for i, (place, count) in enumerate(shown):
         atoms = where(place)
-        if len(places) > 1:
+        if len(places) > 1 and counted:
             atoms.append((f"({plural(count, 'call')})", "dim"))
         canvas.field("" if i and not canvas.page.verbose else words.WHERE, atoms, 4)
         if canvas.page.verbose and place.inputs:

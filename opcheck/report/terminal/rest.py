@@ -4,8 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from opcheck.model.report import Report, TargetReport
-from opcheck.model.trace import Gap
+from opcheck.model.report import KernelCount, Report, TargetReport
+from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Verdict
 from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
@@ -35,7 +35,7 @@ def write_unseen(canvas: Canvas, report: Report) -> None:
 
 
 def _write_gaps(canvas: Canvas, gaps: Sequence[Gap]) -> None:
-    _heading(canvas, words.GAPS, plural(len(gaps), "gap"), "magenta")
+    write_heading(canvas, words.GAPS, plural(len(gaps), "gap"), "magenta")
     shown = gaps if canvas.page.verbose else gaps[:GAPS]
     for gap in shown:
         canvas.flow([(f"{gap.where or words.ROOT}:", "bold"), *split(gap.reason)], 2)
@@ -46,7 +46,7 @@ def _write_gaps(canvas: Canvas, gaps: Sequence[Gap]) -> None:
 def _write_not_called(canvas: Canvas, modules: Sequence[str]) -> None:
     """A line is enough: fused attention alone leaves a Dropout in every layer."""
     if canvas.page.verbose:
-        _heading(canvas, words.NOT_CALLED, plural(len(modules), "module"), "")
+        write_heading(canvas, words.NOT_CALLED, plural(len(modules), "module"), "")
         canvas.flow(listed(modules), 2)
         return
     patterns = _patterns(modules)
@@ -70,7 +70,7 @@ def write_advisories(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
         for text in dict.fromkeys(advisory.text for advisory in target.advisories):
             said.setdefault(any_chip(text, target), []).append(target)
     if said:
-        _heading(canvas, words.ADVISORIES, "", "yellow")
+        write_heading(canvas, words.ADVISORIES, "", "yellow")
     for text, whom in sorted(said.items(), key=lambda told: -len(told[1])):
         about = of_targets(whom, targets, "bold") if len(targets) > 1 else []
         canvas.flow([*about, *split(of_chips(text, whom))], 2)
@@ -80,19 +80,27 @@ def write_kernels(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
     """What each target itself is asked to run, where that is known."""
     known = [target for target in targets if target.kernels is not None]
     if known:
-        _heading(canvas, words.KERNELS, "", "")
+        write_heading(canvas, words.KERNELS, "", "")
     names = short_names(targets)
     for target in known:
-        kernels = target.kernels or ()
-        calls = plural(sum(kernel.count for kernel in kernels), "call")
-        atoms: list[Atom] = [(f"{names[target.target]}:", "bold")] if len(targets) > 1 else []
-        atoms += split(f"{plural(len(kernels), 'overload')}, {calls}")
-        missing = sorted({k.op for k in kernels if not k.verdict.on_device})
-        if missing:
-            atoms += [(f"{canvas.marks.dot} {words.MISSING}:", "red"), *listed(missing)]
-        canvas.flow(atoms, 2)
-        if canvas.page.verbose and kernels:
-            canvas.table([_kernel_row(k.op, k.verdict, k.count) for k in kernels], indent=4)
+        about: list[Atom] = [(f"{names[target.target]}:", "bold")] if len(targets) > 1 else []
+        write_kernel_counts(canvas, target.kernels or (), about)
+
+
+def write_kernel_counts(
+    canvas: Canvas, kernels: Sequence[KernelCount], about: Sequence[Atom] = ()
+) -> None:
+    """How many, and which of them the device does not have; all of them when asked for."""
+    overloads = len({kernel.op for kernel in kernels})
+    calls = plural(sum(kernel.count for kernel in kernels), "call")
+    atoms = [*about, *split(f"{plural(overloads, 'overload')}, {calls}")]
+    missing = sorted({k.op for k in kernels if not k.verdict.on_device})
+    if missing:
+        atoms += [(f"{canvas.marks.dot} {words.MISSING}:", "red"), *listed(missing)]
+    canvas.flow(atoms, 2)
+    if canvas.page.verbose and kernels:
+        phased = any(kernel.phase is not Phase.FORWARD for kernel in kernels)
+        canvas.table([_kernel_row(kernel, phased) for kernel in kernels], indent=4, left=(0, 3))
 
 
 def write_footer(canvas: Canvas, report: Report) -> None:
@@ -118,7 +126,8 @@ def _patterns(modules: Sequence[str]) -> Sequence[str]:
     return [name if n == 1 else f"{name} ({n:,})" for name, n in ordered]
 
 
-def _heading(canvas: Canvas, heading: tuple[str, str], count: str, style: str) -> None:
+def write_heading(canvas: Canvas, heading: tuple[str, str], count: str, style: str) -> None:
+    """A section's title, how much it holds, and what that means."""
     title, meaning = heading
     text = f"{count}, {meaning}" if count else meaning
     canvas.blank()
@@ -129,5 +138,6 @@ def _title(canvas: Canvas, title: str, style: str) -> list[Atom]:
     return [(title, f"bold {style}"), (canvas.marks.dot, "dim")]
 
 
-def _kernel_row(op: str, verdict: Verdict, count: int) -> list[Atom]:
-    return [(op, ""), (verdict.value, ""), (f"{count:,}", "")]
+def _kernel_row(kernel: KernelCount, phased: bool) -> list[Atom]:
+    phase: list[Atom] = [(kernel.phase.value, "")] if phased else []
+    return [(kernel.op, ""), (kernel.verdict.value, ""), (f"{kernel.count:,}", ""), *phase]

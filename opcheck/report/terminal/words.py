@@ -35,6 +35,20 @@ NOT_CALLED = ("Never called", "the example inputs do not reach these modules")
 ADVISORIES = ("Advisories", "holds for the whole target")
 KERNELS = ("Kernels asked for", "after decomposition")
 
+ON_EMULATED = "on an emulated"
+RUN = {"inference": "forward", "train": "training step"}
+COMPUTED = {True: "with values, computed on this CPU", False: "shapes only"}
+ENDED = "ended early"
+REFUSED = ("Refused", "the device raises an error")
+ON_HOST = ("On the host", "works, slow")
+DIFFERENCES = ("Device against host", "largest absolute difference")
+AGREEMENT = ("Scan against device", "what the scan predicted, and what the device was asked for")
+OUTPUTS, GRADIENTS, PARAMETERS = "outputs", "gradients", "parameters after the step"
+ALL_EQUAL = "equal to the last bit"
+NO_NUMBER = "NaN or infinity on one side alone"
+NOTHING_COMPARED = "there was nothing to compare"
+DISAGREEMENT_COLUMNS = ("operator", "kind", "phase", "predicted", "asked")
+
 TARGET_COLUMNS = ("target", "device", "newest", "torch", "kernels", "date")
 
 # labels, at most nine columns wide
@@ -42,12 +56,13 @@ ON, IN, AT, OR = "on", "in", "at", "or"
 WHERE, WHY, EVIDENCE, INPUTS = "where", "why", "evidence", "inputs"
 RUNS_AS, OR_AS = "runs as", "or as"
 PATH, RELEASES, TORCH = "path", "releases", "torch"
+ERROR = "error"
 BUT, WHEN, CAUTION, MISSING = "but", "when", "caution", "not on the device"
 
 
-def fallback_cost(islands: int, moved: str) -> str:
-    """How fallbacks split the work, and what they move."""
-    return f"{plural(islands, 'island')} on the device, {moved} to and from the host a forward"
+def fallback_cost(islands: int, moved: str, run: str = "forward") -> str:
+    """How fallbacks split the work, and what they move in one ``run``."""
+    return f"{plural(islands, 'island')} on the device, {moved} to and from the host a {run}"
 
 
 def trouble(count: int, verdict: Verdict) -> str:
@@ -106,3 +121,53 @@ def fine(native: int, decomposed: int) -> str:
     if decomposed:
         parts.append(f"{decomposed:,} decomposed into native ones")
     return f"{' and '.join(parts)}; --verbose lists all"
+
+
+def outcome(finished: bool, refused: int, on_host: int) -> str:
+    """How a run on an emulated device went, in a few words."""
+    if not finished:
+        return f"{ENDED}, {_operators(refused)} refused" if refused else ENDED
+    if refused:
+        return f"{RUNS[False]}, {_operators(refused)} refused"
+    return f"{RUNS[True]}, {_operators(on_host)} on the host" if on_host else RUNS[True]
+
+
+def moved(amount: str) -> str:
+    """What host calls move."""
+    return f"{amount} moved"
+
+
+def compared(count: int, largest: str) -> str:
+    """How many were compared, and how far the furthest is off."""
+    return f"{count:,} compared, the largest is {largest} in"
+
+
+def no_number(count: int) -> str:
+    """That a difference cannot be told."""
+    return f"{count:,} with {NO_NUMBER}:"
+
+
+def all_equal(count: int) -> str:
+    """That nothing is off."""
+    return f"{count:,} compared, {ALL_EQUAL}"
+
+
+def agree(native: int, missing: int, refused: int) -> str:
+    """That the prediction came true."""
+    return f"as predicted, counts included: {_asked_for(native, missing, refused)}"
+
+
+def disagree(counts: int, native: int, missing: int, refused: int) -> str:
+    """How much of the prediction did not come true."""
+    return f"{plural(counts, 'count')} not as predicted, of {_asked_for(native, missing, refused)}"
+
+
+def _asked_for(native: int, missing: int, refused: int) -> str:
+    parts = [plural(native, "native kernel"), f"{missing:,} missing"]
+    if refused:
+        parts.append(f"{refused:,} refused by a condition")
+    return ", ".join(parts)
+
+
+def _operators(count: int) -> str:
+    return plural(count, "operator")

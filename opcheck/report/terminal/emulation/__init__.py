@@ -1,0 +1,1 @@
+"""The parts of the text about a run on an emulated device."""

@@ -1,0 +1,64 @@
+"""The first lines: what ran on what, whether it got through, and if not, where it ended."""
+
+from collections.abc import Sequence
+
+from opcheck.model.emulation import Emulation
+from opcheck.report.terminal import words
+from opcheck.report.terminal.breaks import brief
+from opcheck.report.terminal.canvas import Atom, Canvas, split
+from opcheck.report.terminal.emulation.calls import Calls, as_place, operators
+from opcheck.report.terminal.head import mark
+from opcheck.report.terminal.places import merged, where
+from opcheck.report.terminal.units import size
+
+
+def write_head(canvas: Canvas, found: Emulation) -> None:
+    """The outcome, what is behind it, how it was run, and what the host's part costs."""
+    sign = mark(found.runs, canvas.marks)
+    refused, on_host = operators(found.refusals), operators(found.host_calls)
+    outcome = split(f"{words.outcome(found.finished, refused, on_host)}:", sign[1])
+    model, target = (found.model.source, "bold"), (found.target, "bold")
+    canvas.flow([sign, *outcome, model, *split(words.ON_EMULATED), target])
+    if not found.finished:
+        _write_error(canvas, found)
+    else:
+        _write_first(canvas, found.refusals or found.host_calls)
+    _write_how(canvas, found)
+
+
+def _write_error(canvas: Canvas, found: Emulation) -> None:
+    """The user's frame and the error, as Python shows them."""
+    site = found.error_site
+    if site is not None and site.file:
+        module = f", {words.IN} {site.module}" if site.module else ""
+        canvas.flow(split(f'File "{site.file}", line {site.line}{module}', "bold"), 2)
+        if found.error_source:
+            canvas.flow([(found.error_source, "")], 4)
+    elif site is not None and site.module:
+        canvas.flow([(words.IN, ""), (site.module, "bold")], 2)
+    for line in found.error.splitlines():
+        canvas.flow(split(line, "red"), 2)
+
+
+def _write_first(canvas: Canvas, some: Sequence[Calls]) -> None:
+    """The most called of what is refused, or else of what runs on the host; or nothing."""
+    if not some:
+        return
+    item, *others = sorted(some, key=lambda item: -item.count)
+    alone = not others or item.count > others[0].count
+    lead = split(words.MOST_CALLED if alone else words.FIRST) if others else []
+    place: list[Atom] = []
+    if item.sites:
+        first = merged(map(as_place, item.sites))[0][0]
+        place = [(words.AT if first.file else words.IN, ""), *where(first)]
+    canvas.flow([*lead, (item.op, "bold"), *place, *brief(item.reason.text, canvas.marks)], 2)
+
+
+def _write_how(canvas: Canvas, found: Emulation) -> None:
+    run = words.RUN.get(found.mode, found.mode)
+    parts = (run, words.COMPUTED[found.values], f"torch {found.torch_version}")
+    canvas.blank()
+    canvas.flow(split(f" {canvas.marks.dot} ".join(parts), "dim"), 2)
+    if found.host_calls:
+        moved = size(sum(calls.nbytes for calls in found.host_calls))
+        canvas.flow(split(words.fallback_cost(found.islands, moved, run)), 2)

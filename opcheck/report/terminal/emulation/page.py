@@ -1,0 +1,38 @@
+"""The order of what is said about a run on an emulated device."""
+
+from opcheck.model.emulation import Emulation
+from opcheck.report.base import Page
+from opcheck.report.terminal import words
+from opcheck.report.terminal.canvas import Canvas, split
+from opcheck.report.terminal.emulation.calls import write_calls
+from opcheck.report.terminal.emulation.compared import write_agreement, write_differences
+from opcheck.report.terminal.emulation.head import write_head
+from opcheck.report.terminal.rest import write_heading, write_kernel_counts
+
+
+def emulation_page(found: Emulation, page: Page) -> str:
+    """The whole text: the outcome, what is refused, what runs elsewhere or otherwise, the rest."""
+    canvas = Canvas(page)
+    write_head(canvas, found)
+    write_calls(canvas, words.REFUSED, "red", found.refusals, said=found.error)
+    write_calls(canvas, words.ON_HOST, "yellow", found.host_calls)
+    write_calls(canvas, words.CAUTIONS, "yellow", found.cautions)
+    if found.differences is not None:
+        write_differences(canvas, found.differences)
+    if found.agreement is not None:
+        write_agreement(canvas, found.agreement)
+    write_heading(canvas, words.KERNELS, "", "")
+    write_kernel_counts(canvas, found.kernels)
+    _write_footer(canvas, found)
+    return canvas.text()
+
+
+def _write_footer(canvas: Canvas, found: Emulation) -> None:
+    """What the answer rests on."""
+    dot = canvas.marks.dot
+    canvas.blank()
+    for note in found.notes:
+        canvas.flow(split(note, "dim"))
+    database = f" {dot} database {found.database_digest}" if found.database_digest else ""
+    kind = f"{found.model.kind} {dot} " if found.model.kind else ""
+    canvas.flow(split(f"{kind}opcheck {found.opcheck_version}{database}", "dim"))
