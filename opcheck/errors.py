@@ -43,6 +43,12 @@ class TraceError(OpcheckError):
     exit_code = ExitCode.MODEL
 
 
+class EmulationError(OpcheckError):
+    """The model was built but cannot be run on an emulated device, or not with this torch."""
+
+    exit_code = ExitCode.MODEL
+
+
 class DatabaseError(OpcheckError):
     """A support matrix is missing, damaged or not of this version."""
 

@@ -1,4 +1,4 @@
-"""Load and trace a model in a process of its own, under a time and a memory limit.
+"""Load and run a model in a process of its own, under a time and a memory limit.
 
 Whatever the user's code does to that process, the caller gets a result or one clear error.
 """
@@ -17,12 +17,13 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, Generic, Self, TypeVar
 
 from opcheck import errors
-from opcheck.errors import OpcheckError, SourceError, TraceError
+from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError
 from opcheck.model.codec import MalformedError, from_json, to_json
-from opcheck.model.work import MEMORY_HINT, WorkRequest, WorkResult
+from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.work import Job, WorkRequest, WorkResult
 from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.select import select
@@ -42,24 +43,39 @@ _ENVIRONMENT = {
     "YOLO_VERBOSE": "false",
     "CUDA_VISIBLE_DEVICES": "-1",  # the same answer on every machine
     "TORCHDYNAMO_DISABLE": "1",  # what torch.compile would wrap is traced as it is written
-    "OMP_NUM_THREADS": "1",  # with this little to compute, threads only wait for each other
     "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",  # the emulated device takes that place
 }
 
+_ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+"""With as little to compute as shapes need, threads only wait for each other."""
+_STAGES: Mapping[str, type[OpcheckError]] = {
+    "load": SourceError,
+    "trace": TraceError,
+    "emulate": EmulationError,
+}
+"""What the process is at -> the error of a failure there."""
+
 Say = Callable[[str], None]
+Request = WorkRequest | EmulationRequest
+T = TypeVar("T", bound=WorkResult | Emulation)
 
 
 def _ignore(text: str) -> None:
     """Hear nothing."""
 
 
-class Work:
+class Work(Generic[T]):
     """One request being worked on; leaving the ``with`` block ends the process."""
 
     def __init__(
-        self, request: WorkRequest, *, timeout: float | None = None, memory: float | None = None
+        self,
+        request: Request,
+        answer: type[T],
+        *,
+        timeout: float | None = None,
+        memory: float | None = None,
     ) -> None:
-        self._request = request
+        self._answer = answer
         self._timeout = timeout
         self._started = time.monotonic()
         self._doing = f"loading {request.source}"
@@ -69,14 +85,10 @@ class Work:
         handle, stack = tempfile.mkstemp(prefix="opcheck-")
         os.close(handle)
         self._stack = Path(stack)
-        self._process = _start()
-        envelope = {
-            "memory": int(memory * 2**30) if memory else int(total_memory() * MEMORY_SHARE),
-            "timeout": timeout,
-            "stack": str(self._stack),
-            "request": to_json(request),
-        }
-        _feed(self._process, json.dumps(envelope))
+        limit = int(memory * 2**30) if memory else int(total_memory() * MEMORY_SHARE)
+        self._job = Job(request, limit, timeout, str(self._stack))
+        self._process = _start(environment(request))
+        _feed(self._process, json.dumps(to_json(self._job)))
         threading.Thread(target=_listen, args=(self._process, self._events), daemon=True).start()
 
     def __enter__(self) -> Self:
@@ -91,7 +103,7 @@ class Work:
         _kill(self._process)
         self._stack.unlink(missing_ok=True)
 
-    def result(self, progress: Say = _ignore, output: Say = _ignore) -> WorkResult:
+    def result(self, progress: Say = _ignore, output: Say = _ignore) -> T:
         """Wait for the answer; ``progress`` hears the stages, ``output`` what the model prints."""
         while True:
             name, text = self._next()
@@ -117,12 +129,12 @@ class Work:
             "give it longer with --timeout, or look for an endless loop there",
         )
 
-    def _message(self, text: str, progress: Say) -> WorkResult | None:
+    def _message(self, text: str, progress: Say) -> T | None:
         """Act on one message; the result if it is the last."""
         try:
             message: Mapping[str, Any] = json.loads(text)
             if "result" in message:
-                return from_json(WorkResult, message["result"])
+                return from_json(self._answer, message["result"])
             if "error" in message:
                 name, what, hint = message["error"]
                 raise _ERRORS[name](what, hint)
@@ -131,10 +143,10 @@ class Work:
                 raise self._failure(f"the model's code {what} while {self._doing}", hint)
             if "crash" in message:
                 raise RuntimeError(f"opcheck failed in the model's process:\n{message['crash']}")
-            self._failure = SourceError if message["stage"] == "load" else TraceError
+            self._failure = _STAGES[message["stage"]]
             self._doing = message["progress"]
         except (MalformedError, ValueError, KeyError, TypeError) as error:
-            raise TraceError(
+            raise self._failure(
                 f"the model's process sent what is not an answer while {self._doing}: {error}",
                 "the model's code must leave file descriptors that it did not open alone",
             ) from error
@@ -150,7 +162,8 @@ class Work:
                 "take calls of os._exit out of the code that builds and runs the model",
             )
         name = signal.Signals(-code).name
-        hint = MEMORY_HINT if name == "SIGKILL" else f"native code crashed; {self._last_words()}"
+        crashed = f"native code crashed; {self._last_words()}"
+        hint = self._job.memory_hint if name == "SIGKILL" else crashed
         return self._failure(
             f"the model's process was ended by {name} while {self._doing}{self._where()}", hint
         )
@@ -172,19 +185,42 @@ def run(
     progress: Say = _ignore,
     output: Say = _ignore,
 ) -> WorkResult:
-    """Do the whole request: ``timeout`` in seconds, ``memory`` in GiB.
+    """Trace a model: ``timeout`` in seconds, ``memory`` in GiB.
 
     What can be refused without torch is refused before a process is started.
     """
     check(request)
-    with Work(request, timeout=timeout, memory=memory) as work:
+    with Work(request, WorkResult, timeout=timeout, memory=memory) as work:
         return work.result(progress, output)
 
 
-def check(request: WorkRequest) -> None:
+def emulate(
+    request: EmulationRequest, *, progress: Say = _ignore, output: Say = _ignore
+) -> Emulation:
+    """Run a model on an emulated device; refuses without a process what :func:`run` does."""
+    check(request)
+    with Work(request, Emulation, timeout=request.timeout, memory=request.memory) as work:
+        return work.result(progress, output)
+
+
+def check(request: Request) -> None:
     """Raise what can be known to be wrong with a request without torch."""
     inputs = tuple(InputSpec.parse(text) for text in request.inputs)
     select(request.source).check(request.source, LoadOptions(inputs, request.trust))
+
+
+def environment(request: Request) -> Mapping[str, str]:
+    """What the process gets: no network, no accelerator, and threads where it computes."""
+    package = str(Path(__file__).resolve().parent.parent)
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    computes = isinstance(request, EmulationRequest) and request.values
+    return {
+        **os.environ,
+        **_ENVIRONMENT,
+        **({} if computes else _ONE_THREAD),
+        "PYTHONPATH": os.pathsep.join([*paths, package]),
+        "PYTHONUTF8": "1",
+    }
 
 
 def total_memory() -> int:
@@ -203,16 +239,8 @@ _ERRORS: Mapping[str, type[OpcheckError]] = {
 }
 
 
-def _start() -> subprocess.Popen[str]:
+def _start(environment: Mapping[str, str]) -> subprocess.Popen[str]:
     # -P: a file of the user's named like a library must not be taken for it
-    package = str(Path(__file__).resolve().parent.parent)
-    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    environment = {
-        **os.environ,
-        **_ENVIRONMENT,
-        "PYTHONPATH": os.pathsep.join([*paths, package]),
-        "PYTHONUTF8": "1",
-    }
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "opcheck.worker"],
         stdin=subprocess.PIPE,

@@ -7,6 +7,7 @@ from typing import Any
 
 from opcheck.db.store import Database
 from opcheck.errors import TraceError, UsageError
+from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.names import OpName
@@ -48,6 +49,25 @@ def scan(request: ScanRequest, progress: Progress = _silent, output: Progress = 
             result = replace(result, notes=(*result.notes, _UNSETTLED))
     progress("resolving")
     return _report(request.source, result, matrices)
+
+
+def emulate(
+    request: EmulationRequest, progress: Progress = _silent, output: Progress = _silent
+) -> Emulation:
+    """Run the model that ``request`` names on an emulated device.
+
+    ``progress`` hears the stages, ``output`` each line that the model's own code prints.
+
+    Raises:
+        UsageError: an unknown target, source kind or input.
+        SourceError, EmulationError: the model cannot be loaded, or not run on such a device.
+        DatabaseError: a support matrix is missing or damaged.
+    """
+    from opcheck import isolate
+
+    _matrices(Database.open(), (request.target,))  # an unknown one needs no process to be refused
+    progress(f"reading {request.source}")
+    return isolate.emulate(request, progress=progress, output=output)
 
 
 def scan_module(

@@ -7,16 +7,21 @@ becomes stderr and the messages go to a private copy.
 import faulthandler
 import gc
 import json
+import linecache
 import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from opcheck.db.store import Database
 from opcheck.errors import OpcheckError
 from opcheck.model.codec import from_json, to_json
-from opcheck.model.work import MEMORY_HINT, WorkRequest, WorkResult
-from opcheck.source.base import LoadOptions
+from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.report import ModelInfo
+from opcheck.model.work import Job, WorkRequest, WorkResult
+from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.load import load
 
@@ -26,19 +31,17 @@ Send = Callable[[Mapping[str, Any]], None]
 
 def main() -> None:
     """Answer the one request."""
-    envelope = json.load(sys.stdin)
+    job = from_json(Job, json.load(sys.stdin))
     send = _private_channel()
-    _note_stack(envelope["stack"], envelope["timeout"])
-    limit: int = envelope["memory"]
-    _limit_memory(limit)
+    _note_stack(job.stack, job.timeout)
+    _limit_memory(job.memory)
     try:
-        result = _work(from_json(WorkRequest, envelope["request"]), send)
-        send({"result": to_json(result)})
+        send({"result": to_json(_answer(job.request, send))})
     except OpcheckError as error:
         send({"error": [type(error).__name__, error.message, error.hint]})
     except MemoryError:
-        what = f"needs more memory than the {limit / 2**30:.1f} GiB that it may use"
-        send({"stopped": [what, MEMORY_HINT]})
+        what = f"needs more memory than the {job.memory / 2**30:.1f} GiB that it may use"
+        send({"stopped": [what, job.memory_hint]})
     except SystemExit as error:
         send({"stopped": [f"ends the process ({error!r})", "take that call out"]})
     except BaseException:
@@ -48,10 +51,22 @@ def main() -> None:
     os._exit(0)
 
 
-def _work(request: WorkRequest, send: Send) -> WorkResult:
+def _answer(request: WorkRequest | EmulationRequest, send: Send) -> WorkResult | Emulation:
+    match request:
+        case WorkRequest():
+            return _trace(request, send)
+        case EmulationRequest():
+            return _emulate(request, send)
+
+
+def _load(request: WorkRequest | EmulationRequest, send: Send, *, weights: bool) -> Loaded:
     send({"stage": "load", "progress": f"loading {request.source}"})
     inputs = tuple(InputSpec.parse(text) for text in request.inputs)
-    loaded = load(request.source, LoadOptions(inputs, request.trust))
+    return load(request.source, LoadOptions(inputs, request.trust, weights=weights))
+
+
+def _trace(request: WorkRequest, send: Send) -> WorkResult:
+    loaded = _load(request, send, weights=False)
     send({"stage": "trace", "progress": "tracing"})
     from opcheck.trace import trace_model  # needs torch: only once there is something to trace
 
@@ -67,6 +82,33 @@ def _work(request: WorkRequest, send: Send) -> WorkResult:
         progress=lambda text: send({"stage": "trace", "progress": text}),
     )
     return WorkResult(trace, loaded.kind, loaded.digest, loaded.notes)
+
+
+def _emulate(request: EmulationRequest, send: Send) -> Emulation:
+    database = Database.open()
+    target = database.resolve(request.target)
+    matrix = database.matrix(target)
+    loaded = _load(request, send, weights=request.values)
+    send({"stage": "emulate", "progress": f"running on an emulated {target}"})
+    from opcheck.emulate.run import emulate_model  # needs torch, as the tracer does
+
+    gc.freeze()
+    found = emulate_model(
+        loaded.module,
+        loaded.args,
+        loaded.kwargs,
+        request=request,
+        target=target,
+        matrix=matrix,
+        model=ModelInfo(request.source, loaded.kind, loaded.digest),
+        progress=lambda text: send({"stage": "emulate", "progress": text}),
+        notes=loaded.notes,
+    )
+    site = found.error_site
+    if site is None or found.error_source:
+        return found
+    # it looks for the file along sys.path as well, where libraries are
+    return replace(found, error_source=linecache.getline(site.file, site.line).strip())
 
 
 def _private_channel() -> Send:

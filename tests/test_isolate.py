@@ -3,14 +3,17 @@
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from opcheck.errors import OpcheckError, SourceError, TraceError, UsageError
-from opcheck.isolate import Work, check, run, total_memory
-from opcheck.model.work import WorkRequest
+from opcheck.isolate import Work, check, environment, run, total_memory
+from opcheck.model.emulation import EmulationRequest
+from opcheck.model.target import TargetSpec
+from opcheck.model.work import Job, WorkRequest, WorkResult
 
 pytestmark = pytest.mark.slow  # each test starts a process that imports torch
 
@@ -172,7 +175,7 @@ def test_memory_runs_out(net: str, name: str, kind: type[OpcheckError], doing: s
 
 
 def test_leaving_early_ends_the_process(net: str) -> None:
-    with Work(request(f"{net}:hangs")) as work:
+    with Work(request(f"{net}:hangs"), WorkResult) as work:
         process = work._process
         assert process.poll() is None
     assert process.poll() is not None
@@ -204,3 +207,31 @@ def test_the_parent_never_imports_torch(net: str) -> None:
 
 def test_memory_of_the_machine_is_known() -> None:
     assert total_memory() > 2**28
+
+
+ASKED = EmulationRequest("net.py:good", TargetSpec("ascend-910b"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "threads"),
+    [
+        (request("net.py:good"), "1"),
+        (ASKED, "1"),
+        (replace(ASKED, train=True), "1"),
+        (replace(ASKED, values=True), "3"),
+    ],
+    ids=["scan", "shapes", "training", "values"],
+)
+def test_only_computing_takes_the_threads_that_the_user_gives(
+    asked: WorkRequest | EmulationRequest, threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert environment(asked)["OMP_NUM_THREADS"] == threads
+
+
+def test_what_helps_when_memory_runs_out_depends_on_what_is_done() -> None:
+    hints = [Job(a, 1, None, "").memory_hint for a in (ASKED, replace(ASKED, values=True))]
+    assert hints == [
+        "raise --memory, or do not load weights: they are not needed",
+        "raise --memory, give smaller inputs, or leave --values out",
+    ]

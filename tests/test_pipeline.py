@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import pytest
 
 from opcheck import pipeline
 from opcheck.db.store import Database
-from opcheck.errors import UsageError
+from opcheck.errors import OpcheckError, SourceError, UsageError
+from opcheck.model.emulation import EmulationRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
@@ -83,6 +85,24 @@ def test_a_saved_graph_that_tables_leave_open_is_run_and_the_report_says_so(save
 def _scanned(path: Path, *, exact: bool) -> Report:
     specs = tuple(map(TargetSpec.parse, TARGETS))
     return pipeline.scan(ScanRequest(str(path), specs, exact=exact))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "inputs", "kind"),
+    [
+        ("torchvision:resnet18", "ascend-9", (), UsageError),
+        ("torchvision:resnet18", "ascend-910b@0.1", (), UsageError),
+        ("absent.py:net", "ascend-910b", (), SourceError),
+        ("torchvision:resnet18", "ascend-910b", ("x=1,3",), UsageError),
+    ],
+)
+def test_an_emulation_that_cannot_be_starts_no_process(
+    source: str, target: str, inputs: tuple[str, ...], kind: type[OpcheckError]
+) -> None:
+    started = time.monotonic()
+    with pytest.raises(kind):
+        pipeline.emulate(EmulationRequest(source, TargetSpec.parse(target), inputs))
+    assert time.monotonic() - started < 0.5
 
 
 def test_targets_are_every_chip_at_its_newest_release() -> None:

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from opcheck.model.emulation import EmulationRequest
 from opcheck.model.trace import Trace
-
-MEMORY_HINT = "raise --memory, or do not load weights: they are not needed"
-"""What either process says when memory ran out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +36,23 @@ class WorkResult:
     """Of the file or config; empty where there is none."""
     notes: tuple[str, ...] = ()
     """What was chosen for the user while loading."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A request as the process gets it, with what it may use."""
+
+    request: WorkRequest | EmulationRequest
+    memory: int
+    """Bytes that it may allocate."""
+    timeout: float | None
+    """Seconds until it is ended; None: never."""
+    stack: str
+    """The file to write to where the code stands when it crashes or time runs out."""
+
+    @property
+    def memory_hint(self) -> str:
+        """What either process says when memory ran out."""
+        if isinstance(self.request, EmulationRequest) and self.request.values:
+            return "raise --memory, give smaller inputs, or leave --values out"
+        return "raise --memory, or do not load weights: they are not needed"

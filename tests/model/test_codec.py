@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from opcheck.model.codec import MalformedError, from_json, to_json
+from opcheck.model.emulation import EmulationRequest
 from opcheck.model.names import OpName
 from opcheck.model.report import Summary
-from opcheck.model.target import Target
+from opcheck.model.target import Target, TargetSpec
 from opcheck.model.trace import (
     Composite,
     Constant,
@@ -23,7 +24,8 @@ from opcheck.model.trace import (
     Use,
 )
 from opcheck.model.verdict import Verdict
-from opcheck.model.work import WorkRequest, WorkResult
+from opcheck.model.work import Job, WorkRequest, WorkResult
+from tests.report.emulations import EMULATIONS
 
 TENSOR = TensorMeta("float32", (1, 3), (3, 1))
 NODE = Node(
@@ -78,6 +80,11 @@ class Counted:
         TRACE,
         WorkResult(TRACE, "hf", "abc", ("a note",)),
         WorkRequest("a.py:f", "npu", ("x=1",), True, {"t": ("aten::cat", "aten::relu")}),
+        Job(WorkRequest("a.py:f", "npu"), 2**30, None, "stack"),
+        Job(EmulationRequest("a.py:f", TargetSpec("a-b", "1"), check=True), 2**30, 1.5, "stack"),
+        EMULATIONS["mixed"],
+        EMULATIONS["disagreeing"],
+        EMULATIONS["stopped"],
         Summary(None, None, {Verdict.NATIVE: 2}, {}, 0, 0),
         Sets(frozenset("ab"), frozenset([Target("a", "b", "1", "2.1", "npu")]), 1.0, None),
         Sets(frozenset(), frozenset(), None, OpName.parse("aten::add.Tensor")),
