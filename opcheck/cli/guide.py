@@ -9,6 +9,8 @@ EXAMPLES = (
     "opcheck scan model.pt2 -t ascend-910b",
     "opcheck scan hf:path/to/config.json -t ascend-910a -t ascend-910b@26.1.0",
     "opcheck scan path/to/file.py:build --input ids=1x128:int64 --format json",
+    "opcheck emulate torchvision:resnet50 -t ascend-910b --train",
+    "opcheck emulate path/to/file.py:build -t ascend-910a --values --check",
     "opcheck explain aten::gelu -t ascend-910b",
 )
 INPUTS: Mapping[str, str] = {
@@ -23,9 +25,9 @@ EXIT_CODES: Mapping[ExitCode, str] = {
     ExitCode.PASS: "there is an answer",
     ExitCode.CRASH: "a bug in opcheck",
     ExitCode.USAGE: "the command line, a target or a source kind is not understood",
-    ExitCode.MODEL: "the model cannot be loaded or traced, or calls no operator",
+    ExitCode.MODEL: "the model cannot be loaded, traced or emulated, or calls no operator",
     ExitCode.DATABASE: "the database is missing, damaged, or of another version",
-    ExitCode.GATE: "kept for a gate over reports",
+    ExitCode.GATE: "emulate --stop met a refusal, or emulate --check a disagreement",
 }
 
 
@@ -34,6 +36,14 @@ def write_examples(formatter: Any, examples: Iterable[str] = EXAMPLES) -> None:
     with formatter.section("Examples"):
         for line in examples:
             formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+
+
+def write_sources(formatter: Any) -> None:
+    """The forms of SOURCE; their kinds are imported here."""
+    from opcheck.source.select import kinds
+
+    with formatter.section("Sources"):
+        formatter.write_dl([(kind.name, kind.help) for kind in kinds()])
 
 
 def write_inputs(formatter: Any) -> None:

@@ -1,11 +1,13 @@
 """The options that commands share: one spelling, one help text, one parser each."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from opcheck.errors import UsageError
 from opcheck.model.target import TargetSpec
 from opcheck.report.base import formats
 
@@ -15,6 +17,24 @@ def _target(text: str) -> TargetSpec:
         return TargetSpec.parse(text)
     except ValueError as error:
         raise typer.BadParameter(f"{error}; opcheck targets lists them") from error
+
+
+def only(targets: Sequence[TargetSpec] | None) -> TargetSpec:
+    """The one target of a command that takes one."""
+    match tuple(targets or ()):
+        case (target,):
+            return target
+        case ():
+            raise UsageError(
+                "no target was given; want one",
+                "name it with -t, as in -t ascend-910b; opcheck targets lists them",
+            )
+        case several:
+            names = ", ".join(map(str, several))
+            raise UsageError(
+                f"{len(several)} targets were given; want one: {names}",
+                "run the command once for each; opcheck scan takes several at once",
+            )
 
 
 def _positive(text: str) -> float:
@@ -52,6 +72,17 @@ Targets = Annotated[
         show_default="the newest release of every target",
     ),
 ]
+OneTarget = Annotated[
+    list[TargetSpec] | None,
+    typer.Option(
+        "--target",
+        "-t",
+        parser=_target,
+        metavar="TARGET",
+        help="NAME[@SDK][+torchX.Y], one; opcheck targets lists them.",
+        show_default="none, it must be given",
+    ),
+]
 Inputs = Annotated[
     list[str] | None,
     typer.Option(
@@ -82,6 +113,38 @@ Exact = Annotated[
         "--exact",
         help="Record the kernels that each target itself is asked to run.",
         show_default="only where it costs nothing",
+    ),
+]
+Train = Annotated[
+    bool,
+    typer.Option(
+        "--train",
+        help="Run a training step: forward, backward and optimizer.",
+        show_default="a forward alone",
+    ),
+]
+Values = Annotated[
+    bool,
+    typer.Option(
+        "--values",
+        help="Compute on the host CPU, and compare with a run that is not emulated.",
+        show_default="follow shapes alone",
+    ),
+]
+Stop = Annotated[
+    bool,
+    typer.Option(
+        "--stop",
+        help="End at the first call that the device refuses, and exit with 10.",
+        show_default="go on and collect them all",
+    ),
+]
+Check = Annotated[
+    bool,
+    typer.Option(
+        "--check",
+        help="Hold what scan predicts against the run; exit with 10 where they differ.",
+        show_default="do not scan",
     ),
 ]
 Timeout = Annotated[

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import typer
 
+from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
@@ -22,6 +23,14 @@ class Rooms(Protocol):
         output: Callable[[str], None],
     ) -> Report:
         """Hold a model against targets."""
+
+    def emulate(
+        self,
+        request: EmulationRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Emulation:
+        """Run a model on an emulated device."""
 
     def targets(self) -> tuple[TargetRow, ...]:
         """Give the newest target of every chip."""

@@ -4,17 +4,20 @@ import sys
 from collections.abc import Callable
 
 from opcheck.cli.main import run
-from opcheck.errors import DatabaseError, SourceError, TraceError, UsageError
+from opcheck.errors import DatabaseError, EmulationError, SourceError, TraceError, UsageError
+from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
+from tests.report.emulations import EMULATIONS
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
 
 FAILURES: dict[str, BaseException] = {
     "no-such-kind": UsageError("not a model source: 'no-such-kind'", "give one of: a file"),
     "missing.pt2": SourceError("missing.pt2 does not exist"),
     "hangs.py:net": TraceError("no answer within 4 s\nwhile running", "give it longer"),
+    "old-torch": EmulationError("torch 2.6.0 cannot emulate", "torch 2.9 can"),
     "no-database": DatabaseError("compat_db/ascend/26.1.0.yaml:7: expected a list"),
     "bug": ZeroDivisionError("division by zero"),
     "interrupted": KeyboardInterrupt(),
@@ -40,6 +43,20 @@ class StandIn:
         if request.source in FAILURES:
             raise FAILURES[request.source]
         return STANDARD[request.source]
+
+    def emulate(
+        self,
+        request: EmulationRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Emulation:
+        """The standard run that the source names, or the failure that it stands for."""
+        self.asked.append(request)
+        progress(f"loading {request.source}")
+        output("the model prints this")
+        if request.source in FAILURES:
+            raise FAILURES[request.source]
+        return EMULATIONS[request.source]
 
     def targets(self) -> tuple[TargetRow, ...]:
         """The standard rows."""

@@ -9,11 +9,13 @@ from typer.testing import CliRunner
 import opcheck.cli.commands
 from opcheck.cli.main import application, run
 from opcheck.errors import ExitCode
+from opcheck.model.emulation import EmulationRequest
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.report.base import Page, format_named
 from opcheck.version import __version__
 from tests.cli.stand_in import FAILURES, StandIn
+from tests.report.emulations import EMULATIONS
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
 
 COMMANDS = [command.name for command in application().registered_commands]
@@ -26,7 +28,7 @@ def _plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_commands_are_found() -> None:
-    assert COMMANDS == ["explain", "scan", "targets"]
+    assert COMMANDS == ["emulate", "explain", "scan", "targets"]
     files = Path(opcheck.cli.commands.__file__).parent.glob("[!_]*.py")
     assert sorted(file.stem for file in files) == COMMANDS
 
@@ -60,6 +62,83 @@ def test_scan_asks_for_little_by_default() -> None:
     assert rooms.asked == [ScanRequest("mixed", ())]
 
 
+def test_emulate_asks_for_everything_that_was_said() -> None:
+    rooms = StandIn()
+    line = (
+        "emulate clean -t ascend-910a@26.1.0+torch2.7 --input ids=1x128:int64 --train --values "
+        "--stop --check --timeout 2.5 --memory 4 --trust --format json"
+    )
+    assert run(line.split(), rooms) == ExitCode.PASS
+    assert rooms.asked == [
+        EmulationRequest(
+            source="clean",
+            target=TargetSpec("ascend-910a", "26.1.0", "2.7"),
+            inputs=("ids=1x128:int64",),
+            train=True,
+            values=True,
+            stop=True,
+            check=True,
+            timeout=2.5,
+            memory=4.0,
+            trust=True,
+        )
+    ]
+
+
+def test_emulate_asks_for_little_by_default() -> None:
+    rooms = StandIn()
+    assert run(["emulate", "clean", "-t", "ascend-910b"], rooms) == ExitCode.PASS
+    assert rooms.asked == [EmulationRequest("clean", TargetSpec("ascend-910b"))]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "emulate clean",
+            "opcheck: error: no target was given; want one\n"
+            "  hint: name it with -t, as in -t ascend-910b; opcheck targets lists them\n",
+        ),
+        (
+            "emulate clean -t ascend-910b -t ascend-910a@26.1.0",
+            "opcheck: error: 2 targets were given; want one: ascend-910b, ascend-910a@26.1.0\n"
+            "  hint: run the command once for each; opcheck scan takes several at once\n",
+        ),
+    ],
+)
+def test_emulate_takes_one_target(
+    line: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rooms = StandIn()
+    assert run(line.split(), rooms) == ExitCode.USAGE
+    assert capsys.readouterr() == ("", message)
+    assert rooms.asked == []
+
+
+@pytest.mark.parametrize(
+    ("sample", "options", "code"),
+    [
+        ("mixed", "", ExitCode.PASS),
+        ("mixed", "--check", ExitCode.PASS),
+        ("mixed", "--stop", ExitCode.GATE),
+        ("stopped", "--stop", ExitCode.GATE),
+        ("clean", "--stop", ExitCode.PASS),
+        ("ended", "--stop --check", ExitCode.PASS),
+        ("disagreeing", "", ExitCode.PASS),
+        ("disagreeing", "--stop", ExitCode.PASS),
+        ("disagreeing", "--check", ExitCode.GATE),
+        ("training", "--check", ExitCode.PASS),
+    ],
+)
+def test_emulate_exits_with_what_was_asked_to_hold(
+    sample: str, options: str, code: ExitCode, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = f"emulate {sample} -t ascend-910b {options}"
+    assert run(line.split(), StandIn()) == code
+    expected = format_named("text").render_emulation(EMULATIONS[sample])
+    assert capsys.readouterr() == (expected, "")
+
+
 @pytest.mark.parametrize("name", ["text", "json"])
 def test_stdout_is_the_answer_and_nothing_else(
     name: str, capsys: pytest.CaptureFixture[str]
@@ -67,6 +146,7 @@ def test_stdout_is_the_answer_and_nothing_else(
     view = format_named(name)
     for line, expected in {
         f"scan three-targets --format {name}": view.render(STANDARD["three-targets"]),
+        f"emulate mixed -t ascend-910a --format {name}": view.render_emulation(EMULATIONS["mixed"]),
         f"targets --format {name}": view.render_targets(ROWS),
         f"explain gelu --format {name}": view.render_explanations(EXPLAINED),
     }.items():
@@ -98,13 +178,20 @@ def test_help(line: str) -> None:
     assert result.stdout.startswith("Usage: ")
 
 
-def test_help_of_scan_lists_every_option_and_source_kind() -> None:
+OPTIONS = {
+    "scan": "-t, --target --input --format -o, --output --exact --timeout --memory --trust",
+    "emulate": "-t, --target --input --train --values --stop --check --format -o, --output "
+    "--timeout --memory --trust --verbose",
+}
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_help_lists_every_option_and_source_kind(command: str) -> None:
     from opcheck.source.select import kinds
 
-    text = CliRunner().invoke(application(), ["scan", "--help"]).stdout
+    text = CliRunner().invoke(application(), [command, "--help"]).stdout
     flat = " ".join(text.split())
-    options = "-t, --target --input --format -o, --output --exact --timeout --memory --trust"
-    for option in options.split():
+    for option in OPTIONS[command].split():
         assert f" {option} " in f" {flat} "
     assert "json|text" in text
     assert kinds()
@@ -131,6 +218,13 @@ EXIT_CODES = {
     "scan mixed --timeout soon": ExitCode.USAGE,
     "scan mixed --memory -1": ExitCode.USAGE,
     "scan mixed --memory inf": ExitCode.USAGE,
+    "emulate": ExitCode.USAGE,
+    "emulate clean": ExitCode.USAGE,
+    "emulate clean -t Ascend": ExitCode.USAGE,
+    "emulate clean -t ascend-910b --exact": ExitCode.USAGE,
+    "emulate old-torch -t ascend-910b": ExitCode.MODEL,
+    "emulate missing.pt2 -t ascend-910b": ExitCode.MODEL,
+    "emulate clean -t ascend-910b": ExitCode.PASS,
     "explain": ExitCode.USAGE,
     "unheard-of": ExitCode.USAGE,
     "": ExitCode.USAGE,

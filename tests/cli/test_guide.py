@@ -10,11 +10,13 @@ from typer.testing import CliRunner
 from opcheck.cli.guide import EXAMPLES, EXIT_CODES, INPUTS
 from opcheck.cli.main import application, run
 from opcheck.errors import ExitCode
+from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.source.inputs import InputSpec
 from opcheck.source.select import select
 from tests.cli.stand_in import StandIn
+from tests.report.emulations import EMULATIONS
 from tests.report.samples import STANDARD
 
 README = Path(__file__).parent.parent.parent / "README.md"
@@ -30,6 +32,15 @@ class _AnyModel(StandIn):
         self.asked.append(request)
         return STANDARD["empty"]
 
+    def emulate(
+        self,
+        request: EmulationRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Emulation:
+        self.asked.append(request)
+        return EMULATIONS["clean"]
+
 
 @pytest.mark.parametrize("line", EXAMPLES)
 def test_examples_are_understood(line: str) -> None:
@@ -37,7 +48,7 @@ def test_examples_are_understood(line: str) -> None:
     program, *arguments = line.split()
     assert (program, run(arguments, rooms)) == ("opcheck", ExitCode.PASS)
     (asked,) = rooms.asked
-    if isinstance(asked, ScanRequest):
+    if isinstance(asked, ScanRequest | EmulationRequest):
         select(asked.source)
         assert [str(InputSpec.parse(text)) for text in asked.inputs] == list(asked.inputs)
 
@@ -60,6 +71,10 @@ def test_exit_codes_are_told_as_in_the_readme() -> None:
             "scan --help",
             ["Arguments", "Options", "Sources", "Inputs", "Examples", "Exit codes"],
         ),
+        (
+            "emulate --help",
+            ["Arguments", "Options", "Sources", "Inputs", "Examples", "Exit codes"],
+        ),
     ],
 )
 def test_help_has_its_sections(line: str, sections: list[str]) -> None:
@@ -67,7 +82,7 @@ def test_help_has_its_sections(line: str, sections: list[str]) -> None:
     assert re.findall(r"^(\w[\w ]*):$", text, re.MULTILINE) == sections
 
 
-@pytest.mark.parametrize("command", ["scan", "explain", "targets"])
+@pytest.mark.parametrize("command", ["scan", "emulate", "explain", "targets"])
 def test_help_shows_the_default_of_every_option(command: str) -> None:
     text = CliRunner().invoke(application(), [command, "--help"]).stdout
     options = text.partition("Options:\n")[2].partition("\n\n")[0]

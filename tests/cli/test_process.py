@@ -227,6 +227,8 @@ json.dump([name for name in heavy if name in sys.modules], sys.stderr)
         ("--help", []),
         ("scan --help", []),
         ("scan mixed --format json -t ascend-910b", []),
+        ("emulate --help", []),
+        ("emulate mixed --format json -t ascend-910b", []),
         ("scan mixed --timeout 3 -o /dev/null", ["rich"]),
         ("targets", ["rich"]),
         ("explain gelu --format json", []),

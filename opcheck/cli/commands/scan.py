@@ -6,7 +6,13 @@ import typer
 
 from opcheck.cli import options
 from opcheck.cli.direct import DirectCommand
-from opcheck.cli.guide import EXAMPLES, write_examples, write_exit_codes, write_inputs
+from opcheck.cli.guide import (
+    EXAMPLES,
+    write_examples,
+    write_exit_codes,
+    write_inputs,
+    write_sources,
+)
 from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress, said, unsaid
 from opcheck.cli.rooms import rooms
@@ -19,10 +25,7 @@ class Command(DirectCommand):
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the forms that SOURCE and --input can have, and the exit codes."""
-        from opcheck.source.select import kinds
-
-        with formatter.section("Sources"):
-            formatter.write_dl([(kind.name, kind.help) for kind in kinds()])
+        write_sources(formatter)
         write_inputs(formatter)
         write_examples(formatter, [line for line in EXAMPLES if " scan " in line])
         write_exit_codes(formatter)

@@ -1,0 +1,71 @@
+"""``opcheck emulate``: the same model on a device that is not there."""
+
+from typing import Any
+
+import typer
+
+from opcheck.cli import options
+from opcheck.cli.direct import DirectCommand
+from opcheck.cli.guide import (
+    EXAMPLES,
+    write_examples,
+    write_exit_codes,
+    write_inputs,
+    write_sources,
+)
+from opcheck.cli.output import Output
+from opcheck.cli.progress import Progress, said, unsaid
+from opcheck.cli.rooms import rooms
+from opcheck.errors import ExitCode
+from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.report.base import format_named
+
+
+class Command(DirectCommand):
+    """Lists the source kinds under its help; only then are they imported."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the forms that SOURCE and --input can have, and the exit codes."""
+        write_sources(formatter)
+        write_inputs(formatter)
+        write_examples(formatter, [line for line in EXAMPLES if " emulate " in line])
+        write_exit_codes(formatter)
+
+
+def emulate(
+    context: typer.Context,
+    source: options.Source,
+    target: options.OneTarget = None,
+    inputs: options.Inputs = None,
+    train: options.Train = False,
+    values: options.Values = False,
+    stop: options.Stop = False,
+    check: options.Check = False,
+    format: options.FormatName = "text",
+    output: options.OutputFile = None,
+    timeout: options.Timeout = None,
+    memory: options.Memory = None,
+    trust: options.Trust = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Run a model on an emulated accelerator.
+
+    PyTorch's own dispatcher runs it, with only the target's kernels. The answer says what the
+    device refuses, what runs on the host or in another way, and where in the model's code.
+    """
+    view, out = format_named(format), Output(output)
+    request = EmulationRequest(
+        source, options.only(target), tuple(inputs or ()), train, values, stop, check,
+        timeout, memory, trust,
+    )  # fmt: skip
+    with Progress() as progress:
+        found = rooms(context).emulate(request, progress, said if verbose else unsaid)
+    out.write(view.render_emulation(found, out.page(verbose)))
+    raise typer.Exit(_exit_code(request, found))
+
+
+def _exit_code(request: EmulationRequest, found: Emulation) -> ExitCode:
+    """GATE where what was asked to hold does not."""
+    refused = request.stop and found.refusals
+    disagrees = request.check and found.agreement and found.agreement.disagreements
+    return ExitCode.GATE if refused or disagrees else ExitCode.PASS
