@@ -1,15 +1,18 @@
 """JSON values that know where they stand, so that every complaint says where."""
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from math import inf
 from typing import NoReturn, TypeVar
 
 from opcheck.errors import UsageError
 
 E = TypeVar("E", bound=StrEnum)
+
+MOST = sys.float_info.max
+"""JSON has whole numbers that no float can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class Node:
     def as_size(self) -> float:
         """The value itself, how large something is."""
         value = self.value
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST:
             self.fail(f"expected a number from 0 on, got {_kind(value)}")
         return float(value)
 
