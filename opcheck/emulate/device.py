@@ -19,6 +19,7 @@ from opcheck.emulate.overload import Overload, named
 from opcheck.emulate.record import Record
 from opcheck.emulate.shapes import Shapes
 from opcheck.emulate.values import Values
+from opcheck.emulate.watched import watched
 from opcheck.model.emulation import Site
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Reason
@@ -27,6 +28,7 @@ from opcheck.resolve import fate as codes
 from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, Spec, device_tensor
 from opcheck.trace.dispatcher import run_composite
+from opcheck.trace.modules import ModuleStack
 from opcheck.trace.place import from_stack
 from opcheck.trace.signature import Call, take_apart
 
@@ -50,13 +52,14 @@ class Device:
         values: bool,
         stop: bool,
         least: Confidence = Confidence.LOW,
+        watch: bool = False,
     ) -> None:
         self.matrix = matrix
         self.torch_device = device
-        self.memory = Memory(device)
+        self.memory = Memory(device, watched if watch else None)
         self.record = Record(self._site)
-        self.module = ""
-        """Path of the model's module that is running, if whoever runs the model tells."""
+        self.modules: ModuleStack | None = None
+        """Follows the model's modules, if whoever runs the model tells."""
         self._stop = stop
         self._judge = Judge(matrix.target.chip, str(device), least)
         self._warned: set[str] = set()
@@ -203,7 +206,8 @@ class Device:
             self.record.note(f"reads a value that depends on data{where}; {assumption.text} here")
 
     def _site(self) -> Site:
-        return Site(self.module, *from_stack(2, None))
+        module = self.modules.current if self.modules else ""
+        return Site(module, *from_stack(2, None))
 
 
 def _worst(*found: tuple[Objection, ...]) -> Reason:

@@ -52,6 +52,10 @@ class Record:
         inside = torch._C._current_graph_task_id() != -1
         return Phase.BACKWARD if inside else Phase.FORWARD
 
+    def begin(self, phase: Phase) -> None:
+        """Count what follows as of ``phase``."""
+        self.phase = phase
+
     def asked(self, op: str) -> None:
         """Count one call that reached a kernel of the device."""
         self.native[(op, self.now)] += 1

@@ -13,6 +13,7 @@ from opcheck.emulate.device import Device
 from opcheck.emulate.phases import optimizer_noticed
 from opcheck.emulate.printing import printed
 from opcheck.emulate.registration import registered
+from opcheck.emulate.watched import WatchedTensor
 from opcheck.errors import EmulationError, TraceError, UsageError
 from opcheck.model.emulation import Asked, Caution, HostCalls, Refusal
 from opcheck.model.matrix import SupportMatrix
@@ -24,6 +25,7 @@ from opcheck.trace.device import prepare
 from opcheck.trace.eager import not_compiled
 from opcheck.trace.overrides import overriding
 from opcheck.trace.place import from_stack
+from opcheck.trace.step import taken_as_plain
 
 _open: "Emulator | None" = None
 _lock = threading.Lock()
@@ -44,6 +46,7 @@ class Emulator:
         values: bool = True,
         stop: bool = True,
         confidence: Confidence | str = Confidence.LOW,
+        watch: bool = False,
     ) -> None:
         """Choose the target; nothing happens before the block is entered.
 
@@ -54,15 +57,18 @@ class Emulator:
             stop: raise where the device refuses a call; else note it and go on.
             confidence: the least sure condition that refuses a call: ``"high"`` leaves out what
                 only a document says.
+            watch: have tensors that C++ takes for a tracer's, to compare with a prediction.
 
         Raises:
             UsageError: there is no such target.
             DatabaseError: its matrix cannot be read.
         """
         self._matrix = target if isinstance(target, SupportMatrix) else _matrix(target)
-        self._values = values
+        self.values = values
+        """Whether the device computes."""
         self._stop = stop
         self._least = Confidence(confidence)
+        self._watch = watch
         self._undo = ExitStack()
         self._device: Device | None = None
         self._opened_at = ""
@@ -150,14 +156,17 @@ class Emulator:
         made = _prepared(self._matrix.target.device_type)
         self._undo = ExitStack()
         device = self._device = Device(
-            self._matrix, made, values=self._values, stop=self._stop, least=self._least
-        )
+            self._matrix, made,
+            values=self.values, stop=self._stop, least=self._least, watch=self._watch,
+        )  # fmt: skip
         self._undo.callback(forget)
         self._undo.enter_context(registered(device))
         self._undo.enter_context(overriding(_overridden(self._matrix), {}, device))
         self._undo.enter_context(printed(device))
         self._undo.enter_context(not_compiled())
         self._undo.enter_context(optimizer_noticed(device.record))
+        if self._watch:
+            self._undo.enter_context(taken_as_plain(WatchedTensor))
         return made
 
     def __copy__(self) -> Self:

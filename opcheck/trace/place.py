@@ -73,19 +73,16 @@ def from_stack(depth: int, until: CodeType | None) -> Site:
     return shown(library.f_code.co_filename), library.f_lineno
 
 
-def in_text(stack_trace: str) -> Site:
-    """The same for a stack kept as text, as exported graphs have it (innermost frame last)."""
-    library: Site = NOWHERE
-    for line in reversed(stack_trace.splitlines()):
-        parts = line.strip().split('"')
-        if len(parts) != 3 or not parts[0].startswith("File "):
-            continue
-        number = int(
-            "".join(c for c in parts[2].partition(",")[2].partition(",")[0] if c.isdigit())
-        )
-        if any(part in parts[1] for part in _PACKAGES):
-            if library == NOWHERE and "/site-packages/torch/" not in parts[1]:
-                library = (shown(parts[1]), number)
-        elif not parts[1].startswith((_TORCH, _STDLIB)):
-            return shown(parts[1]), number
-    return library
+def from_error(error: BaseException) -> Site:
+    """Give the innermost user line that an exception passed, else the innermost library line."""
+    user = library = NOWHERE
+    step = error.__traceback__
+    while step is not None:
+        code = step.tb_frame.f_code
+        kind = _kind(code)
+        if kind == _USER:
+            user = shown(code.co_filename), step.tb_lineno
+        elif kind == _LIBRARY:
+            library = shown(code.co_filename), step.tb_lineno
+        step = step.tb_next
+    return library if user == NOWHERE else user

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from opcheck.model.trace import Trace
 from opcheck.trace.modules import pattern
-from opcheck.trace.place import NOWHERE, in_text, shown
+from opcheck.trace.place import NOWHERE, from_error, shown
 from tests.trace.look import traced
 
 Writer = Callable[[str, str], ModuleType]
@@ -176,25 +176,12 @@ def test_modules_that_never_ran_are_listed_by_their_outermost_path() -> None:
     assert traced(Auxiliary(), torch.ones(2)).modules_not_called == ("aux", "extra.0")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('  File "/home/me/net.py", line 12, in forward\n    x = y', ("net.py", 12)),
-        (
-            '  File "/home/me/net.py", line 12, in forward\n'
-            '  File "/v/site-packages/timm/layers.py", line 7, in forward\n'
-            '  File "/v/site-packages/torch/nn/functional.py", line 99, in linear',
-            ("net.py", 12),
-        ),
-        (
-            '  File "/v/site-packages/timm/layers.py", line 7, in forward\n'
-            '  File "/v/site-packages/torch/nn/functional.py", line 99, in linear',
-            ("timm/layers.py", 7),
-        ),
-        ('  File "/v/site-packages/torch/nn/functional.py", line 99, in linear', NOWHERE),
-        ("", NOWHERE),
-    ],
-    ids=["user", "user above library", "library", "torch alone", "empty"],
-)
-def test_a_stack_kept_as_text_answers_alike(text: str, expected: tuple[str, int]) -> None:
-    assert in_text(text) == expected
+def test_an_error_is_placed_at_the_innermost_line_of_the_user(written: Writer) -> None:
+    module = written("fails.py", "import torch\n\n\ndef run(x):\n    return torch.relu(x, x)\n")
+    with pytest.raises(TypeError) as caught:
+        module.run(torch.ones(1))
+    assert from_error(caught.value) == ("fails.py", 5)
+
+
+def test_an_error_without_user_code_has_no_place() -> None:
+    assert from_error(ValueError("never raised")) == NOWHERE

@@ -1,0 +1,97 @@
+"""The scan's prediction held against what the dispatcher asked the device for."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from torch import nn
+
+from opcheck.model.emulation import Agreement, Asked, Disagreement
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.trace import Phase
+from opcheck.resolve.refused import refused
+from opcheck.trace.predict import Prediction, Predictor, Registrations, predicting
+from opcheck.trace.run import trace_model
+
+Counts = Mapping[tuple[str, Phase], int]
+
+
+def registrations(matrix: SupportMatrix) -> Registrations:
+    """What the target registers, as the tracer needs to know it."""
+    overrides = {op for op, e in matrix.entries.items() if "AutogradPrivateUse1" in e.keys}
+    gradients = {
+        op: tuple(k for formula in gradient.formulas for k in formula.kernels)
+        for op, gradient in matrix.gradients.items()
+    }
+    return Registrations(frozenset(matrix.entries), frozenset(overrides), gradients, matrix.casts)
+
+
+def predict_model(
+    module: nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    matrix: SupportMatrix,
+    train: bool,
+) -> Asked:
+    """Say what a forward, or a training step, asks of the target; nothing is emulated for it."""
+    device_type = matrix.target.device_type
+
+    def run(predictor: Predictor) -> Prediction:
+        how = predictor.training if train else predictor.inference
+        return how(module, args, kwargs)
+
+    predicted = predict(run, matrix)
+    if train:
+        return predicted
+    trace = trace_model(module, args, kwargs, device_type=device_type, casts=matrix.casts)
+    against = {(op, Phase.FORWARD): 1 for op in refused(trace, matrix)}
+    return Asked(predicted.native, predicted.missing, against)
+
+
+def predict(run: Callable[[Predictor], Prediction], matrix: SupportMatrix) -> Asked:
+    """Say what anything that a predictor runs asks of the target."""
+    with predicting(matrix.target.device_type, registrations(matrix)) as predictor:
+        return asked_in(run(predictor))
+
+
+def asked_in(prediction: Prediction) -> Asked:
+    """The counts of a prediction."""
+
+    def counts(missing: bool) -> dict[tuple[str, Phase], int]:
+        return {
+            (str(kernel.op), kernel.phase): kernel.count
+            for kernel in prediction.kernels
+            if kernel.missing is missing
+        }
+
+    return Asked(counts(False), counts(True))
+
+
+def agreement(predicted: Asked, asked: Asked, *, conditions: bool) -> Agreement:
+    """Compare sets and counts; with ``conditions`` also which overloads are refused by one."""
+    found = [
+        *_differing("native", predicted.native, asked.native),
+        *_differing("missing", predicted.missing, asked.missing),
+    ]
+    both_refused = 0
+    if conditions:
+        once = (_once(predicted.refused), _once(asked.refused))
+        both_refused = len({*once[0], *once[1]})
+        found += _differing("refused", *once)
+    return Agreement(
+        native=len({op for op, _ in (*predicted.native, *asked.native)}),
+        missing=len({op for op, _ in (*predicted.missing, *asked.missing)}),
+        refused=both_refused,
+        disagreements=tuple(found),
+    )
+
+
+def _once(counts: Counts) -> Counts:
+    return dict.fromkeys(counts, 1)
+
+
+def _differing(kind: str, predicted: Counts, asked: Counts) -> list[Disagreement]:
+    return [
+        Disagreement(key[0], kind, key[1], predicted.get(key, 0), asked.get(key, 0))
+        for key in sorted({*predicted, *asked})
+        if predicted.get(key, 0) != asked.get(key, 0)
+    ]

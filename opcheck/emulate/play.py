@@ -1,0 +1,106 @@
+"""One forward or one training step, on the host and on the emulated device."""
+
+import copy
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from opcheck.emulate.compare import Named, named_tensors
+from opcheck.emulate.device import Device
+from opcheck.emulate.placing import Placing
+from opcheck.emulate.session import Emulator
+from opcheck.errors import OpcheckError
+from opcheck.model.trace import Phase
+from opcheck.trace.eager import CudaAsDevice, asks_for_cuda
+from opcheck.trace.modules import ModuleStack
+from opcheck.trace.run import reproducible
+from opcheck.trace.step import TrainingStep
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be run, wherever."""
+
+    module: nn.Module
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    train: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a run on the device ended."""
+
+    emulator: Emulator
+    error: Exception | None
+    """What ended it early."""
+    results: Named
+    """Outputs, and in training gradients and parameters, on the host; empty without values."""
+    as_cuda: bool
+    """A hard-coded CUDA device was taken for the emulated one."""
+
+
+def on_host(job: Job) -> Named:
+    """Give what the host computes, by name. Whatever the model raises passes through."""
+    module = copy.deepcopy(job.module)
+    with reproducible(module):
+        return _play(job, module, job.args, dict(job.kwargs), lambda _: None)
+
+
+def on_device(job: Job, make: Callable[[], Emulator]) -> Ran:
+    """Run on a device that ``make`` makes; once more as if it were CUDA if the model insists."""
+    ran = _on_device(job, make(), as_cuda=False)
+    if ran.error is not None and asks_for_cuda(ran.error):
+        return _on_device(job, make(), as_cuda=True)
+    return ran
+
+
+def _on_device(job: Job, emulator: Emulator, as_cuda: bool) -> Ran:
+    with emulator as torch_device:
+        device = emulator.device
+        module = copy.deepcopy(job.module)
+        placing = Placing(device, emulator.values)
+        placing.module(module)
+        args, kwargs = placing.inputs((job.args, dict(job.kwargs)))
+        device.modules = ModuleStack(module)
+        pretending = CudaAsDevice(torch_device, lambda: None) if as_cuda else nullcontext()
+        error: Exception | None = None
+        results: Named = {}
+        try:
+            with reproducible(module), device.modules.watching(), pretending:
+                results = _play(job, module, args, kwargs, device.record.begin)
+        except (OpcheckError, MemoryError):
+            raise
+        except Exception as raised:  # the user's model failed, and the report says so
+            error = raised
+        return Ran(emulator, error, _brought_back(device, results, emulator.values), as_cuda)
+
+
+def _play(
+    job: Job,
+    module: nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    begins: Callable[[Phase], None],
+) -> Named:
+    if not job.train:
+        with torch.no_grad():
+            return named_tensors(module(*args, **kwargs), "output")
+    output = TrainingStep().run(module, args, kwargs, begins)
+    found = named_tensors(output, "output")
+    for name, parameter in module.named_parameters():
+        if parameter.grad is not None:
+            found[f"grad of {name}"] = parameter.grad
+        found[f"{name} after the step"] = parameter
+    return found
+
+
+def _brought_back(device: Device, results: Named, values: bool) -> Named:
+    if not values:
+        return {}
+    with device.quiet(), torch.no_grad():
+        return {name: tensor.detach().cpu() for name, tensor in results.items()}

@@ -1,0 +1,102 @@
+"""Runs one model on one emulated device and says what happened."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from opcheck.emulate.agreement import agreement, predict_model
+from opcheck.emulate.compare import Named, differences
+from opcheck.emulate.play import Job, Ran, on_device, on_host
+from opcheck.emulate.session import Emulator
+from opcheck.model.emulation import Agreement, Emulation, EmulationRequest, Site
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.report import ModelInfo
+from opcheck.model.target import Target
+from opcheck.trace.place import from_error
+from opcheck.trace.run import as_module
+from opcheck.version import __version__
+
+Progress = Callable[[str], None]
+
+
+def emulate_model(
+    module: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    *,
+    request: EmulationRequest,
+    target: Target,
+    matrix: SupportMatrix,
+    model: ModelInfo,
+    progress: Progress,
+    notes: Sequence[str] = (),
+) -> Emulation:
+    """Run a model's forward, or one training step, as ``request`` asks.
+
+    Args:
+        module: the model; its tensors have their values where the request asks for values.
+        args: positional inputs, on the host or on meta.
+        kwargs: named inputs.
+        request: what to do, and how far to go.
+        target: the target, chosen in full.
+        matrix: what it supports.
+        model: how the report names the model.
+        progress: told one short line per step.
+        notes: sentences that go into the report.
+
+    Raises:
+        EmulationError: this process or this torch cannot have the device.
+        TraceError: there is nothing to train.
+    """
+    job = Job(as_module(module), args, kwargs, request.train)
+    host: Named | None = None
+    if request.values:
+        progress("computing on the host, to compare with")
+        host = on_host(job)
+    progress(f"running on the emulated {target}")
+    make = partial(Emulator, matrix, values=request.values, stop=request.stop)
+    ran = on_device(job, make)
+    emulator = ran.emulator
+    return Emulation(
+        opcheck_version=__version__,
+        torch_version=torch.__version__.partition("+")[0],
+        target=str(target),
+        database_digest=matrix.database_digest,
+        model=model,
+        mode="train" if request.train else "inference",
+        values=request.values,
+        finished=ran.error is None,
+        error="" if ran.error is None else f"{type(ran.error).__name__}: {ran.error}".strip(),
+        error_site=None if ran.error is None else _site(ran.error),
+        refusals=emulator.refusals,
+        host_calls=emulator.host_calls,
+        cautions=emulator.cautions,
+        islands=emulator.device.record.islands,
+        kernels=emulator.kernels,
+        differences=None if host is None or ran.error else differences(ran.results, host),
+        agreement=_agreement(job, matrix, progress) if request.check else None,
+        notes=(*notes, *_told(ran, matrix)),
+    )
+
+
+def _agreement(job: Job, matrix: SupportMatrix, progress: Progress) -> Agreement:
+    """Hold the scan's prediction against a run whose tensors C++ treats as the tracer's."""
+    progress("predicting what the scan says")
+    predicted = predict_model(job.module, job.args, job.kwargs, matrix, job.train)
+    progress("holding the prediction against the dispatcher")
+    ran = on_device(job, partial(Emulator, matrix, values=False, stop=False, watch=True))
+    return agreement(predicted, ran.emulator.asked, conditions=not job.train)
+
+
+def _told(ran: Ran, matrix: SupportMatrix) -> Iterator[str]:
+    yield from ran.emulator.device.record.notes
+    if ran.as_cuda:
+        yield f"names a CUDA device; run as if it said {matrix.target.device_type!r}"
+    yield from (a.text.replace("{chip}", matrix.target.chip) for a in matrix.advisories)
+
+
+def _site(error: Exception) -> Site | None:
+    file, line = from_error(error)
+    return Site("", file, line) if file else None

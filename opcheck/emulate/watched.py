@@ -1,0 +1,52 @@
+"""Device tensors that C++ takes for a tracer's, to hold the tracer's prediction against.
+
+PyTorch's C++ asks of a tensor whether it is "like a subclass" (it has a Python dispatch key), as
+everything under a tracer is, and then runs a few composites and derivatives in another way:
+``reshape`` asks ``view`` where a plain tensor would ask ``_reshape_alias``. A comparison must not
+differ by that, so both sides are watched.
+
+Private torch API used here, checked on 2.13.0: ``torch.Tensor._make_subclass`` and
+``torch._C._DisableTorchDispatch``.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_map
+
+
+class WatchedTensor(torch.Tensor):
+    """A device tensor with a Python dispatch key, which leaves Python at once."""
+
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # C
+
+    @classmethod
+    def __torch_dispatch__(  # type: ignore[override]  # torch types it more narrowly than it calls
+        cls,
+        func: Any,
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Have the C++ dispatcher decide alone."""
+        __tracebackhide__ = True
+        with torch._C._DisableTorchDispatch():
+            result = func(*args, **(kwargs or {}))
+            if isinstance(result, list):
+                return [_again(value) for value in result]
+            return tree_map(_again, result)
+
+
+def watched(tensor: Tensor) -> Tensor:
+    """Give a plain device tensor as one that is watched; they share their storage."""
+    with torch._C._DisableTorchDispatch():
+        made: Tensor = torch.Tensor._make_subclass(WatchedTensor, tensor)
+        return made
+
+
+def _again(value: Any) -> Any:
+    """What C++ made out of watched tensors, watched."""
+    bare = type(value) is Tensor and value.device.type not in ("cpu", "meta")
+    return torch.Tensor._make_subclass(WatchedTensor, value) if bare else value

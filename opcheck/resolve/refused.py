@@ -1,0 +1,34 @@
+"""Which overloads a target refuses because of how they are used, wherever a trace reaches them."""
+
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.trace import Node, Trace
+from opcheck.model.verdict import Verdict
+from opcheck.resolve.conditions import bites
+from opcheck.resolve.mixed import mixes_host
+
+
+def refused(trace: Trace, matrix: SupportMatrix) -> frozenset[str]:
+    """Give every overload that the target is asked for, or runs through, in a way it refuses."""
+    found: set[str] = set()
+    seen: set[int] = set()
+    todo = [use.node for use in trace.uses]
+    while todo:
+        index = todo.pop()
+        if index in seen:
+            continue
+        seen.add(index)
+        node = trace.nodes[index]
+        if _refuses(node, matrix):
+            found.add(str(node.op))
+        if str(node.op) not in matrix.entries:
+            todo += [child for child, _ in node.children or ()]
+    return frozenset(found)
+
+
+def _refuses(node: Node, matrix: SupportMatrix) -> bool:
+    if mixes_host(node):
+        return True
+    return any(
+        condition.verdict is Verdict.UNSUPPORTED and bites(condition, node) is not None
+        for condition in matrix.conditions_for(str(node.op))
+    )
