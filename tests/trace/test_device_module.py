@@ -209,6 +209,24 @@ def test_the_device_draws_its_own_random_numbers(state: DeviceState, npu: Device
     assert npu.default_generators == (state.generator,)
 
 
+def test_what_takes_no_generator_draws_from_the_device_too(
+    state: DeviceState, npu: DeviceModule
+) -> None:
+    ones = torch.ones(64)
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(5)
+        expected = torch.native_dropout(ones, 0.5, True)[0], torch.rand(3)
+    on_host = torch.get_rng_state()
+    npu.manual_seed(5)
+    drawn: list[Tensor] = []
+    with contextlib.suppress(ZeroDivisionError), state.drawing():
+        drawn.append(torch.native_dropout(ones, 0.5, True)[0])
+        raise ZeroDivisionError
+    drawn.append(torch.rand(3, generator=state.generator))
+    assert [v.tolist() for v in drawn] == [v.tolist() for v in expected]
+    assert torch.equal(torch.get_rng_state(), on_host)
+
+
 def test_torch_seeds_the_device_and_forks_its_random_numbers(
     state: DeviceState, npu: DeviceModule
 ) -> None:

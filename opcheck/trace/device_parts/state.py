@@ -1,6 +1,7 @@
 """What a device module answers from; whoever hosts the device sets it, and takes it back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -47,6 +48,21 @@ class DeviceState:
     memory_fraction: float = 1.0
     options: dict[str, Any] = field(default_factory=dict)
     """Settings of the vendor that change nothing here, kept to be read back."""
+
+    @contextmanager
+    def drawing(self) -> Iterator[None]:
+        """Have what the host draws by default come from the device's generator inside the block.
+
+        Overloads such as ``native_dropout`` take no generator, and know the default one alone.
+        """
+        default = torch.default_generator
+        before = default.get_state()
+        default.set_state(self.generator.get_state())
+        try:
+            yield
+        finally:
+            self.generator.set_state(default.get_state())
+            default.set_state(before)
 
     def index(self, device: Any = None) -> int:
         """Give the index that an index, a name or a ``torch.device`` means; None: the chosen one.
