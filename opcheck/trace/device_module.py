@@ -22,6 +22,8 @@ from opcheck.trace.device_parts.streams import Streams
 class DeviceModule(ModuleType):
     """The module of one device type: what its parts give, from the state that its host sets."""
 
+    _initialized = True  # checkpointing keeps a device's random numbers only if it reads this
+
     def __init__(self, device_type: str) -> None:
         super().__init__(f"torch.{device_type}", __doc__)
         self.host = traced(device_type)

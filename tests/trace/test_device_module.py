@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from opcheck.trace.device import prepare
 from opcheck.trace.device_module import DeviceModule
 from opcheck.trace.device_parts.accelerator import _ASKED
 from opcheck.trace.device_parts.legacy import DTYPES
 from opcheck.trace.device_parts.state import DeviceState, NoMemoryUse
+from tests.emulate.plain_device import on_device, plain_device
 from tests.trace.look import calls, traced
 
 CUDA_ONLY = {
@@ -238,6 +240,21 @@ def test_torch_seeds_the_device_and_forks_its_random_numbers(
     assert npu.initial_seed() == torch.Generator().initial_seed()
     npu.manual_seed(11)
     assert torch.equal(torch.rand(2, generator=state.generator), drawn)
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_what_is_computed_again_draws_the_same_numbers(state: DeviceState, reentrant: bool) -> None:
+    drawn: list[list[float]] = []
+
+    def layer(x: Tensor) -> Tensor:
+        drawn.append(torch.rand(3, generator=state.generator).tolist())
+        return x.exp()
+
+    with plain_device():
+        x = on_device(torch.ones(2)).requires_grad_()
+        checkpoint(layer, x, use_reentrant=reentrant).sum().backward()
+    assert len(drawn) == 2
+    assert drawn[0] == drawn[1]
 
 
 def test_streams_and_events_have_torchs_own_types_and_do_nothing(npu: DeviceModule) -> None:
