@@ -123,6 +123,29 @@ def test_a_long_error_is_cut_unless_asked_for() -> None:
     assert all(f"line {i}\n" in whole for i in range(6))
 
 
+def test_an_error_that_only_repeats_the_reason_is_not_shown_twice() -> None:
+    plain = refused("aten::mul.Tensor", 2, NORM)
+    found = run(refusals=(replace(plain, error=f"RuntimeError: {plain.reason.text}"),))
+    text = TextFormat().render_emulation(found)
+    assert text[text.index("  aten::mul.Tensor ·") : text.index("\nKernels")] == (
+        "  aten::mul.Tensor · 2 calls\n"
+        "    where     final_norm\n"
+        "    why       The result has dtype complex64, which aten::mul.Tensor does not\n"
+        "              take on 910a.\n"
+    )
+
+
+def test_an_early_end_counts_what_was_refused_before() -> None:
+    found = replace(EMULATIONS["ended"], refusals=(refused("aten::mul.Tensor", 2, NORM),))
+    assert (
+        TextFormat()
+        .render_emulation(found, Page(120))
+        .startswith(
+            "✘ ended early, 1 operator refused: examples/rope/model.py:build on an emulated"
+        )
+    )
+
+
 @pytest.mark.parametrize("sample", STANDARD)
 def test_lines_end_clean(sample: str) -> None:
     text = render(sample, Page())

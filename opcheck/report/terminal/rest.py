@@ -88,15 +88,18 @@ def write_kernels(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
 
 
 def write_kernel_counts(
-    canvas: Canvas, kernels: Sequence[KernelCount], about: Sequence[Atom] = ()
+    canvas: Canvas,
+    kernels: Sequence[KernelCount],
+    about: Sequence[Atom] = (),
+    others: str = words.MISSING,
 ) -> None:
-    """How many, and which of them the device does not have; all of them when asked for."""
+    """How many, and which ``others`` did not run on the device; all of them when asked for."""
     overloads = len({kernel.op for kernel in kernels})
     calls = plural(sum(kernel.count for kernel in kernels), "call")
     atoms = [*about, *split(f"{plural(overloads, 'overload')}, {calls}")]
     missing = sorted({k.op for k in kernels if not k.verdict.on_device})
     if missing:
-        atoms += [(f"{canvas.marks.dot} {words.MISSING}:", "red"), *listed(missing)]
+        atoms += [(f"{canvas.marks.dot} {others}:", "red"), *listed(missing)]
     canvas.flow(atoms, 2)
     if canvas.page.verbose and kernels:
         phased = any(kernel.phase is not Phase.FORWARD for kernel in kernels)

@@ -38,7 +38,8 @@ KERNELS = ("Kernels asked for", "after decomposition")
 ON_EMULATED = "on an emulated"
 RUN = {"inference": "forward", "train": "training step"}
 COMPUTED = {True: "with values, computed on this CPU", False: "shapes only"}
-ENDED = "ended early"
+ENDED, STOPPED = "ended early", "stopped at a refusal"
+ELSEWHERE = "refused or on the host"
 REFUSED = ("Refused", "the device raises an error")
 ON_HOST = ("On the host", "works, slow")
 DIFFERENCES = ("Device against host", "largest absolute difference")
@@ -123,8 +124,10 @@ def fine(native: int, decomposed: int) -> str:
     return f"{' and '.join(parts)}; --verbose lists all"
 
 
-def outcome(finished: bool, refused: int, on_host: int) -> str:
+def outcome(finished: bool, stopped: bool, refused: int, on_host: int) -> str:
     """How a run on an emulated device went, in a few words."""
+    if stopped:
+        return STOPPED
     if not finished:
         return f"{ENDED}, {_operators(refused)} refused" if refused else ENDED
     if refused:

@@ -80,10 +80,15 @@ def _write_block(canvas: Canvas, block: Sequence[Calls], style: str, said: str) 
         write_places(canvas, tuple(map(as_place, first.sites)), counted=False)
     reasons = [sentence(item.reason.text, item.op) for item in block]
     canvas.field(words.WHY, split(shared(reasons)), 4)
-    if isinstance(first, Refusal) and first.error != said:
+    if isinstance(first, Refusal) and first.error != said and not _only_the_reason(first):
         _write_error(canvas, first.error)
     if not one:
         write_rows(canvas, _rows(block), style)
+
+
+def _only_the_reason(refusal: Refusal) -> bool:
+    """Whether the error says no more than why: the vendor's own words are not known."""
+    return refusal.error.endswith(f": {refusal.reason.text}")
 
 
 def _write_error(canvas: Canvas, error: str) -> None:

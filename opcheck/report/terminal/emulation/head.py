@@ -16,7 +16,7 @@ def write_head(canvas: Canvas, found: Emulation) -> None:
     """The outcome, what is behind it, how it was run, and what the host's part costs."""
     sign = mark(found.runs, canvas.marks)
     refused, on_host = operators(found.refusals), operators(found.host_calls)
-    outcome = split(f"{words.outcome(found.finished, refused, on_host)}:", sign[1])
+    outcome = split(f"{words.outcome(found.finished, _stopped(found), refused, on_host)}:", sign[1])
     model, target = (found.model.source, "bold"), (found.target, "bold")
     canvas.flow([sign, *outcome, model, *split(words.ON_EMULATED), target])
     if not found.finished:
@@ -24,6 +24,11 @@ def write_head(canvas: Canvas, found: Emulation) -> None:
     else:
         _write_first(canvas, found.refusals or found.host_calls)
     _write_how(canvas, found)
+
+
+def _stopped(found: Emulation) -> bool:
+    """Whether it ended with what the device raised."""
+    return not found.finished and any(item.error == found.error for item in found.refusals)
 
 
 def _write_error(canvas: Canvas, found: Emulation) -> None:

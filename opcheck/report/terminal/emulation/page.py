@@ -22,7 +22,7 @@ def emulation_page(found: Emulation, page: Page) -> str:
     if found.agreement is not None:
         write_agreement(canvas, found.agreement)
     write_heading(canvas, words.KERNELS, "", "")
-    write_kernel_counts(canvas, found.kernels)
+    write_kernel_counts(canvas, found.kernels, others=words.ELSEWHERE)
     _write_footer(canvas, found)
     return canvas.text()
 
