@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from opcheck.errors import OpcheckError, SourceError, TraceError, UsageError
-from opcheck.isolate import Work, check, environment, run, total_memory
+from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError, UsageError
+from opcheck.isolate import Work, check, emulate, environment, run, total_memory
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.work import Job, WorkRequest, WorkResult
@@ -60,6 +60,8 @@ def floods():
     return Net()
 def hangs_later(): return Net(hangs), torch.ones(1, 3)
 def allocates_later(): return Net(allocates), torch.ones(1, 3)
+def raises(): raise KeyError("lost")
+def raises_later(): return Net(raises), torch.ones(1, 3)
 def leaves_later(): return Net(leaves), torch.ones(1, 3)
 """
 
@@ -235,3 +237,41 @@ def test_what_helps_when_memory_runs_out_depends_on_what_is_done() -> None:
         "raise --memory, or do not load weights: they are not needed",
         "raise --memory, give smaller inputs, or leave --values out",
     ]
+
+
+def test_a_model_runs_on_an_emulated_device(net: str) -> None:
+    told: list[str] = []
+    found = emulate(ASKED, progress=told.append)
+    assert (found.model.source, found.mode, found.runs) == ("net.py:good", "inference", True)
+    assert ("aten::addmm", 1) in [(kernel.op, kernel.count) for kernel in found.kernels]
+    assert "no inputs given: 1x3:float32, as layer (Linear) wants" in found.notes
+    assert told[0] == "loading net.py:good"
+    assert told[1].startswith("running on an emulated ascend-910b@")
+
+
+def test_what_ends_the_run_is_told_with_its_line(net: str) -> None:
+    found = emulate(replace(ASKED, source="net.py:raises_later"))
+    line = line_of('raise KeyError("lost")')
+    assert not found.finished
+    assert found.error == "KeyError: 'lost'"
+    assert found.error_site is not None
+    assert (found.error_site.file, found.error_site.line) == ("net.py", line)
+    assert found.error_source == 'def raises(): raise KeyError("lost")'
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "message"),
+    [
+        ("fails", SourceError, "fails() of net.py raised ValueError: no such thing"),
+        ("leaves_later", EmulationError, "the model's code ends the process (SystemExit(3)) while"),
+        ("hangs_later", EmulationError, "no answer within 6 s while"),
+    ],
+)
+def test_what_the_code_does_to_an_emulation_is_one_error(
+    net: str, name: str, kind: type[OpcheckError], message: str
+) -> None:
+    with pytest.raises(OpcheckError) as caught:
+        emulate(replace(ASKED, source=f"{net}:{name}", timeout=6.0))
+    assert type(caught.value) is kind
+    assert caught.value.message.startswith(message)
+    assert caught.value.hint or name == "fails"
