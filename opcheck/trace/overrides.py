@@ -1,0 +1,278 @@
+"""Composites that a vendor overrides with autograd on: whole on the device, and with a gradient.
+
+A vendor's kernel at AutogradPrivateUse1 takes a CompositeImplicitAutograd overload before autograd
+takes it apart. Python cannot know that kernel's own gradient; PyTorch's formula of the composite
+stands in for it, so that no gradient is missing.
+
+Private torch API used here, checked on 2.13.0: ``OpOverload._op_dk`` (also with the alias key
+``Autograd``, PyTorch's own formula), ``torch._C._AutoDispatchBelowAutograd``,
+``torch._C._dispatch_dump``, ``torch._C._dispatch_has_kernel`` and ``Library._destroy``.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
+
+from opcheck.model.trace import Composite
+from opcheck.trace.dispatcher import composite_kind
+
+_ATEN = "aten::"
+_KEYS: Any = torch._C.DispatchKey  # its stubs know only some
+_AUTOCAST = torch._C.DispatchKeySet(_KEYS.AutocastPrivateUse1)
+
+
+Gradient = Callable[[Mapping[str, Any], frozenset[str]], tuple[str, ...] | None]
+"""Gives what the vendor's own backward of a call runs, of the call's arguments by schema name and
+of the names of those that need a gradient; None where PyTorch differentiates the call."""
+
+
+class Listener(Protocol):
+    """The device that kernels are registered for: told what it is asked to run."""
+
+    def asked(self, op: str) -> None:
+        """The vendor's own kernel ``op`` runs now; inside :meth:`quiet` that counts no more."""
+
+    def quiet(self) -> AbstractContextManager[None]:
+        """Inside, on this thread, is a vendor's kernel: what it runs as is not counted."""
+
+
+@contextmanager
+def overriding(
+    ops: Iterable[str], gradients: Mapping[str, tuple[str, ...] | Gradient], device: Listener
+) -> Iterator[None]:
+    """Register a kernel at AutogradPrivateUse1 for each overload, inside the block.
+
+    Args:
+        ops: overloads that the vendor registers there; those that the running torch lacks, or that
+            are not CompositeImplicitAutograd, are left as they are.
+        gradients: overload -> the overloads that the vendor's own backward of it runs, or what
+            finds them for each call. Here an overload need not be composite; one that writes to
+            its arguments keeps PyTorch's gradient.
+        device: told what these kernels and backwards ask for.
+    """
+    library = torch.library.Library("aten", "IMPL")
+    try:
+        for name in sorted({*ops, *gradients}):
+            rule = _rule(name, gradients.get(name), device)
+            if rule is not None:
+                kernel = partial(_kernel, rule)
+                library.impl(name.removeprefix(_ATEN), kernel, "AutogradPrivateUse1")
+        yield
+    finally:
+        library._destroy()
+
+
+@contextmanager
+def kept_whole(ops: Collection[str]) -> Iterator[None]:
+    """Have the dispatcher know of device kernels for composites, inside the block.
+
+    Autograd then leaves them whole, as it does where the device really registers them. The kernels
+    registered here never run: a dispatch mode must answer in their place.
+    """
+    library = torch.library.Library("aten", "IMPL")
+    try:
+        for name in sorted(ops):
+            if overload_named(name) is not None and composite_kind(name) is Composite.IMPLICIT:
+                library.impl(name.removeprefix(_ATEN), _never_run, "PrivateUse1")
+        yield
+    finally:
+        library._destroy()
+
+
+def overload_named(name: str) -> Any:
+    """The aten overload of this schema name in the running torch; None where it has none."""
+    if not name.startswith(_ATEN):
+        return None
+    base, _, overload = name.removeprefix(_ATEN).partition(".")
+    return getattr(getattr(torch.ops.aten, base, None), overload or "default", None)
+
+
+def _never_run(*args: Any, **kwargs: Any) -> Any:
+    raise AssertionError("a dispatch mode answers before the device is asked")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """How one overridden overload runs, and how its gradient is found."""
+
+    func: Any
+    formula: Callable[..., Any]
+    """PyTorch's own way to compute it such that autograd follows."""
+    gradient: Gradient
+    device: Listener
+    composite: bool
+    """CompositeImplicitAutograd; else PyTorch's own autograd kernel is the formula."""
+    aliases: bool
+    """Whether it returns, or writes to, its own arguments."""
+    random: bool
+
+    def own_gradient(self, args: Any, kwargs: Any) -> tuple[str, ...] | None:
+        """What the vendor's backward of this call runs; None where PyTorch's formula does."""
+        names = (argument.name for argument in self.func._schema.arguments)
+        named = dict(zip(names, args, strict=False)) | kwargs
+        needing = (n for n, value in named.items() if any(map(_needs_gradient, tree_leaves(value))))
+        return self.gradient(named, frozenset(needing))
+
+
+def _rule(name: str, gradient: tuple[str, ...] | Gradient | None, device: Listener) -> _Rule | None:
+    func = overload_named(name)
+    if func is None:
+        return None
+    aliases = any(argument.alias_info is not None for argument in func._schema.arguments)
+    composite = composite_kind(name) is Composite.IMPLICIT
+    if composite:
+        key = _KEYS.CompositeImplicitAutograd
+    elif gradient is not None and not aliases and _has_formula(name):
+        key = _KEYS.Autograd
+    else:
+        return None
+    find = gradient if callable(gradient) else lambda _, __: gradient
+    random = torch.Tag.nondeterministic_seeded in func.tags
+    return _Rule(func, partial(func._op_dk, key), find, device, composite, aliases, random)
+
+
+def _has_formula(name: str) -> bool:
+    return "\nAutograd[alias]:" in torch._C._dispatch_dump(name)
+
+
+def _kernel(rule: _Rule, *args: Any, **kwargs: Any) -> Any:
+    """What runs at AutogradPrivateUse1."""
+    flat, spec = tree_flatten((args, kwargs))
+    if not (torch.is_grad_enabled() and any(map(_needs_gradient, flat))):
+        with torch._C._AutoDispatchBelowAutograd():
+            return rule.func(*args, **kwargs)
+    if rule.aliases:
+        rule.device.asked(rule.func.name())
+        with rule.device.quiet():
+            return rule.formula(*args, **kwargs)
+    own = rule.own_gradient(args, kwargs)
+    if own is None and not rule.composite:
+        return rule.formula(*args, **kwargs)
+    shape: list[TreeSpec] = []
+    outputs = _Differentiable.apply(rule, own, spec, shape, *flat)  # type: ignore[no-untyped-call]  # torch
+    return tree_unflatten(outputs, shape[0])
+
+
+def _needs_gradient(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.requires_grad
+
+
+class _Differentiable(torch.autograd.Function):
+    """The overload run whole; its backward differentiates PyTorch's formula, computed again."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        rule: _Rule,
+        own: tuple[str, ...] | None,
+        spec: TreeSpec,
+        shape: list[TreeSpec],
+        *flat: Any,
+    ) -> tuple[Any, ...]:
+        """Run it below autograd; append to ``shape`` how its outputs are nested."""
+        ctx.set_materialize_grads(False)  # zeros would be asked of the device
+        ctx.rule, ctx.own, ctx.spec = rule, own, spec
+        ctx.random_state = torch.get_rng_state() if rule.random else None
+        ctx.save_for_backward(*(value for value in flat if isinstance(value, Tensor)))
+        ctx.rest = [None if isinstance(value, Tensor) else (value,) for value in flat]
+        args, kwargs = tree_unflatten(flat, spec)
+        with torch._C._AutoDispatchBelowAutograd():
+            outputs, made = tree_flatten(rule.func(*args, **kwargs))
+        shape.append(made)
+        ctx.mark_non_differentiable(
+            *(v for v in outputs if isinstance(v, Tensor) and not _continuous(v))
+        )
+        return tuple(outputs)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor | None) -> tuple[Any, ...]:
+        """Give the gradient of each flat argument, and none for what is not one."""
+        device: Listener = ctx.rule.device
+        for name in ctx.own or ():
+            device.asked(name)
+        with device.quiet():
+            inputs, outputs = _again(ctx)
+        with nullcontext() if ctx.own is None else device.quiet():
+            found = _gradients(ctx, inputs, outputs, grads)
+        return (*[None] * _BEFORE, *found)
+
+
+_BEFORE = 4
+"""Arguments of ``forward`` that stand before the overload's own."""
+
+
+def _again(ctx: Any) -> tuple[list[Any], list[Any]]:
+    """Compute PyTorch's formula from the saved arguments; give what it took and gave, flat."""
+    saved = iter(ctx.saved_tensors)
+    inputs = [
+        _own(next(saved), needed) if kept is None else kept[0]
+        for kept, needed in zip(ctx.rest, ctx.needs_input_grad[_BEFORE:], strict=True)
+    ]
+    args, kwargs = tree_unflatten(inputs, ctx.spec)
+    with (
+        torch.enable_grad(),
+        torch._C._ExcludeDispatchKeyGuard(_AUTOCAST),  # casts came before
+        _random_from(ctx.random_state),
+    ):
+        return inputs, tree_flatten(ctx.rule.formula(*args, **kwargs))[0]
+
+
+def _own(tensor: Tensor, needed: bool) -> Tensor:
+    """The tensor as an end of the formula's graph; part of the outer graph if that is followed.
+
+    An argument may be computed from another, so the arguments themselves cannot be those ends.
+    """
+    if not needed:
+        return tensor
+    if torch.is_grad_enabled():
+        return torch.ops.aten.alias.default(tensor)  # type: ignore[no-any-return]  # untyped ops
+    return tensor.detach().requires_grad_()
+
+
+def _gradients(
+    ctx: Any, inputs: Sequence[Any], outputs: Sequence[Any], grads: Sequence[Tensor | None]
+) -> list[Tensor | None]:
+    """The gradient of each input that needs one, in their order; None for all others."""
+    wanted = [i for i, needed in enumerate(ctx.needs_input_grad[_BEFORE:]) if needed]
+    given = [
+        (output, grad)
+        for output, grad in zip(outputs, grads, strict=True)
+        if grad is not None and output.requires_grad
+    ]
+    found: list[Tensor | None] = [None] * len(inputs)
+    if not given:
+        return found
+    computed = torch.autograd.grad(
+        [output for output, _ in given],
+        [inputs[i] for i in wanted],
+        [grad for _, grad in given],
+        create_graph=torch.is_grad_enabled(),
+        allow_unused=True,
+    )
+    for i, gradient in zip(wanted, computed, strict=True):
+        found[i] = gradient
+    return found
+
+
+def _continuous(tensor: Tensor) -> bool:
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
+@contextmanager
+def _random_from(state: Tensor | None) -> Iterator[None]:
+    """Draw the same random numbers as at ``state`` inside the block, and go on as before it."""
+    if state is None:
+        yield
+        return
+    before = torch.get_rng_state()
+    torch.set_rng_state(state)
+    try:
+        yield
+    finally:
+        torch.set_rng_state(before)
