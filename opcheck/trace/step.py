@@ -1,0 +1,147 @@
+"""One training step, the same for every device that runs it: forward, loss, backward, optimizer.
+
+Private torch API used here, checked on 2.13.0: ``torch.optim.optimizer._foreach_supported_types``
+and ``torch.utils._foreach_utils._foreach_supported_types``.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from opcheck.errors import TraceError
+from opcheck.model.trace import Phase
+
+Begins = Callable[[Phase], None]
+"""Told which phase begins."""
+
+
+def adamw(parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+    """The optimizer of a step unless another is chosen."""
+    return torch.optim.AdamW(parameters, lr=1e-3)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingStep:
+    """What a step does beyond the model's own forward."""
+
+    optimizer: Callable[[list[nn.Parameter]], torch.optim.Optimizer] = adamw
+    """Makes the optimizer of the parameters that are trained."""
+
+    def run(
+        self, module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any], begins: Begins
+    ) -> Any:
+        """Train ``module`` by one step and give its output; the loss is part of the forward.
+
+        Gradients that it had are dropped; afterwards each trained parameter has its own.
+
+        Raises:
+            TraceError: nothing of the module is trained, or its output has no gradient.
+        """
+        trained = [p for p in module.parameters() if p.requires_grad]
+        if not trained:
+            raise TraceError(
+                f"{type(module).__name__} has no parameter that requires a gradient, "
+                "so there is nothing to train",
+                hint="unfreeze a parameter, or run inference",
+            )
+        module.train()
+        optimizer = self.optimizer(trained)
+        optimizer.zero_grad()
+        begins(Phase.FORWARD)
+        output = module(*args, **kwargs)
+        loss = loss_of(output)
+        begins(Phase.BACKWARD)
+        loss.backward()
+        begins(Phase.OPTIMIZER)
+        optimizer.step()
+        return output
+
+
+def loss_of(output: Any) -> Tensor:
+    """The model's own loss, else the sum of the means of every tensor that has a gradient.
+
+    Raises:
+        TraceError: nothing in the output has a gradient.
+    """
+    own = output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", None)
+    found = differentiable(output if own is None else own)
+    if not found:
+        what = "output" if own is None else "loss"
+        raise TraceError(
+            f"nothing in the model's {what} depends on a parameter through floating-point "
+            f"numbers ({_described(output if own is None else own)}), so it cannot be trained",
+            hint="give the inputs from which the model computes its loss (labels), "
+            "or a model whose output is differentiable",
+        )
+    loss, *others = map(_scalar, found)
+    for other in others:
+        loss = loss + other
+    return loss
+
+
+def backward_from(output: Any) -> int:
+    """Run backward from everything in ``output`` that has a gradient, with gradients of ones.
+
+    Gives how many tensors that were.
+    """
+    found = differentiable(output)
+    if found:
+        torch.autograd.backward(found, [torch.ones_like(tensor) for tensor in found])
+    return len(found)
+
+
+def differentiable(output: Any) -> list[Tensor]:
+    """Every tensor in a nested output that has a gradient, each once, in order."""
+    found: dict[int, Tensor] = {}
+    _collect(output, found)
+    return list(found.values())
+
+
+def _collect(value: Any, found: dict[int, Tensor]) -> None:
+    if isinstance(value, Tensor):
+        if value.requires_grad:
+            found[id(value)] = value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            _collect(item, found)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _collect(item, found)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            _collect(getattr(value, field.name), found)
+
+
+def _scalar(tensor: Tensor) -> Tensor:
+    if tensor.is_complex():
+        tensor = torch.view_as_real(tensor)
+    return tensor.mean() if tensor.dim() else tensor
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
+    return type(value).__name__
+
+
+@contextmanager
+def taken_as_plain(kind: type[Tensor]) -> Iterator[None]:
+    """Have torch choose its ``foreach`` functions for ``kind`` as for plain device tensors."""
+    from torch.optim import optimizer
+    from torch.utils import _foreach_utils
+
+    lists: list[Any] = [
+        getattr(module, "_foreach_supported_types", [])
+        for module in (optimizer, _foreach_utils)  # older ones name the types in the code
+    ]
+    for known in lists:
+        known.append(kind)
+    try:
+        yield
+    finally:
+        for known in lists:
+            known.remove(kind)
