@@ -1,9 +1,11 @@
 """What the tree of calls and the exact run share: a dispatch mode that answers for the device.
 
-The run happens below autograd (``torch._C._AutoDispatchBelowAutograd``, checked on 2.13.0), so
-that composites arrive whole without inference tensors, whose version counters break some models.
+Inference runs below autograd (``torch._C._AutoDispatchBelowAutograd``, checked on 2.13.0), so that
+composites arrive whole without inference tensors, whose version counters break some models.
+Training runs above it, and what arrives is what autograd asks of a device.
 """
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from types import CodeType
@@ -31,6 +33,14 @@ _TO_DEVICE = torch.ops.aten.to.device
 a device. Users' own ``x.to(device)`` gives a dtype and a layout as well."""
 
 
+_NO_RESULT = object()
+"""What an operator that fails in backward gives: C++ refuses it, which ends the backward.
+
+An exception would end the process: while it unwinds, C++ asks Python for the stream that was
+current before, and does not expect that to fail with an exception set. Checked on 2.13.0.
+"""
+
+
 @contextmanager
 def _lifting() -> Iterator[None]:
     """Have ``torch.tensor(..., device=...)`` move its data through the dispatcher.
@@ -43,6 +53,12 @@ def _lifting() -> Iterator[None]:
         yield
     finally:
         torch._C._set_only_lift_cpu_tensors(before)
+
+
+class _Inner(threading.local):
+    """How deep this thread is inside composites that are run here."""
+
+    depth = 0
 
 
 class Engine(TorchDispatchMode):
@@ -68,6 +84,10 @@ class Engine(TorchDispatchMode):
         self._assumed_any = False
         self.cuda_as_device = False
         """Whether a hard-coded CUDA device is taken for the traced one."""
+        self.training = False
+        """Whether the run has gradients."""
+        self._inner = _Inner()
+        self._backward_error: Exception | None = None
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -78,17 +98,24 @@ class Engine(TorchDispatchMode):
     def running(self, until: CodeType | None = None) -> Iterator[None]:
         """Answer for the device inside the block; ``until`` ends the search for user frames."""
         self._until = until
+        self._backward_error = None
         with ExitStack() as stack:
-            stack.enter_context(torch.no_grad())
+            stack.enter_context(torch.set_grad_enabled(self.training))
             stack.enter_context(_lifting())
             stack.enter_context(not_compiled())
             stack.enter_context(numbers_read())
             if self.cuda_as_device:
                 stack.enter_context(CudaAsDevice(self.device, self._met_cuda))
-            stack.enter_context(torch._C._AutoDispatchBelowAutograd())
+            if not self.training:
+                stack.enter_context(torch._C._AutoDispatchBelowAutograd())
             stack.enter_context(self.modules.watching())
             stack.enter_context(self)
-            yield
+            try:
+                yield
+            except Exception:
+                if self._backward_error is None:
+                    raise
+                raise self._backward_error from None
 
     def __torch_dispatch__(
         self,
@@ -107,11 +134,13 @@ class Engine(TorchDispatchMode):
             return func(*call.args, **call.kwargs)
         try:
             return self.answer(call)
-        except Unseen:
-            raise
         except Exception as error:
-            self.refused = None if self._assumed_any else error
-            raise
+            if not isinstance(error, Unseen):
+                self.refused = None if self._assumed_any else error
+            if self._inner.depth or torch._C._current_graph_task_id() == -1:
+                raise
+            self._backward_error = self._backward_error or error
+            return _NO_RESULT
 
     def answer(self, call: Call) -> Any:
         """Give the outputs of a call that involves the device."""
@@ -119,8 +148,12 @@ class Engine(TorchDispatchMode):
 
     def inside(self, func: Any, kind: Composite, args: Any, kwargs: Any) -> Any:
         """Run the composite kernel of ``func``, answering for what it calls; adopt its results."""
-        with self:
-            result = run_composite(func, kind, args, kwargs)
+        self._inner.depth += 1
+        try:
+            with self:
+                result = run_composite(func, kind, args, kwargs)
+        finally:
+            self._inner.depth -= 1
         return tree_map(self._adopted, result)
 
     def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -5,23 +5,34 @@ To C++ its tensors are subclasses, as an emulated device's are (a dispatch mode 
 ask ``_reshape_alias``; ``_scaled_dot_product_attention_math`` adds its mask out of place.
 """
 
+import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import torch
 
 from opcheck.model.names import OpName
-from opcheck.model.trace import Kernel
+from opcheck.model.trace import Kernel, Phase
 from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts
 from opcheck.trace.engine import Engine
 from opcheck.trace.higher_order import branches
 from opcheck.trace.leaf import Plan
 from opcheck.trace.modules import ModuleStack
+from opcheck.trace.overrides import overload_named
 from opcheck.trace.signature import Call
 
 _Key = tuple[OpName, bool, bool]
 """(overload, missing on the target, known to the CPU)"""
+
+
+class _Open(threading.local):
+    """Where this thread's calls are counted; backward runs on a thread of its own."""
+
+    counts: Counter[_Key] | None = None
+    """None: in the phase's total."""
 
 
 class Exact(Engine):
@@ -42,31 +53,82 @@ class Exact(Engine):
         super().__init__(device, casts, modules)
         self.leaves.learned.update(learned)
         self._registered = registered
-        self._counts: Counter[_Key] = Counter()
+        self._totals: dict[Phase, Counter[_Key]] = {phase: Counter() for phase in Phase}
+        self._phase = Phase.FORWARD
+        self._open = _Open()
         self._memo: dict[tuple[Any, ...], tuple[Counter[_Key], Plan]] = {}
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        """Overloads that reach the device or are missing on it, sorted."""
+        """Overloads that reach the device or are missing on it, sorted within each phase."""
         return tuple(
-            Kernel(op, count, missing, runs_on_cpu)
-            for (op, missing, runs_on_cpu), count in sorted(self._counts.items())
+            Kernel(op, count, missing, runs_on_cpu, phase)
+            for phase, counts in self._totals.items()
+            for (op, missing, runs_on_cpu), count in sorted(counts.items())
         )
+
+    def begin(self, phase: Phase) -> None:
+        """Count what follows as of ``phase``."""
+        self._phase = phase
+
+    def asked(self, op: str) -> None:
+        """Count one call of a kernel that the target is known to run here."""
+        self._count(OpName.parse(op), False, _known_to_cpu(op))
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Count nothing of what this thread asks for inside the block."""
+        with self._counting_in(Counter()):
+            yield
+
+    def start_over(self) -> None:
+        """Forget counts and gaps, and keep what was learned of signatures."""
+        for counts in self._totals.values():
+            counts.clear()
+        self.gaps.clear()
+        self.begin(Phase.FORWARD)
+
+    def _count(self, op: OpName, missing: bool, runs_on_cpu: bool) -> None:
+        self._counts[(op, missing, runs_on_cpu)] += 1
+
+    @property
+    def _counts(self) -> Counter[_Key]:
+        counts = self._open.counts
+        return self._totals[self._phase] if counts is None else counts
+
+    @contextmanager
+    def _counting_in(self, counts: Counter[_Key]) -> Iterator[None]:
+        outer, self._open.counts = self._open.counts, counts
+        try:
+            yield
+        finally:
+            self._open.counts = outer
 
     def answer(self, call: Call) -> Any:
         """Run the call as the target would."""
         known = facts(call.func)
         asked = call.ours or known.backend_select
         if asked and str(known.name) in self._registered:
-            self._counts[(known.name, False, known.cpu_kernel)] += 1
-            return self.leaves.run(call)
+            self._count(known.name, False, known.cpu_kernel)
+            return self._whole(call, known)
         if call.func in ALIASES:
             return self.leaves.run(call)
         if known.composite is not None:
             return self._composite(call, known)
         if asked:
-            self._counts[(known.name, True, known.cpu_kernel)] += 1
+            self._count(known.name, True, known.cpu_kernel)
         return self.leaves.run(call)
+
+    def _whole(self, call: Call, known: OverloadFacts) -> Any:
+        """Run a registered overload; its composite kernel may be all that tells what it returns."""
+        try:
+            return self.leaves.run(call)
+        except Exception:  # Unseen, or meta refuses what the composite takes
+            if known.composite is None or call.func in ALIASES:
+                raise
+            with self.quiet():
+                result = self.inside(call.func, known.composite, call.args, call.kwargs)
+            return self.leaves.learn(call, result)
 
     def _composite(self, call: Call, known: OverloadFacts) -> Any:
         remembered = self._memo.get(call.key)
@@ -74,17 +136,17 @@ class Exact(Engine):
             counts, plan = remembered
             self._counts.update(counts)
             return self.leaves.replay(plan, call)
-        outer, self._counts = self._counts, Counter()
         assert known.composite is not None
+        inner: Counter[_Key] = Counter()
         try:
-            result = self.inside(call.func, known.composite, call.args, call.kwargs)
+            with self._counting_in(inner):
+                result = self.inside(call.func, known.composite, call.args, call.kwargs)
         except NotImplementedError:
-            if self._counts:
+            if inner:
                 raise
-            self._counts[(known.name, True, known.cpu_kernel)] += 1
+            inner[(known.name, True, known.cpu_kernel)] += 1
             result = self.leaves.run(call)
         finally:
-            inner, self._counts = self._counts, outer
             self._counts.update(inner)
         if not call.known and not self.took_assumption():
             self._memo[call.key] = (inner, self.leaves.plan_of(result, call))
@@ -94,3 +156,9 @@ class Exact(Engine):
         """Run what the operator holds."""
         with self:
             return branches(func, args, kwargs)
+
+
+@cache
+def _known_to_cpu(op: str) -> bool:
+    func = overload_named(op)
+    return func is not None and facts(func).cpu_kernel

@@ -23,6 +23,8 @@ from opcheck.trace.swap import on_device, swapped
 from opcheck.trace.tree import Tree
 
 Progress = Callable[[str], None]
+Play = Callable[[nn.Module, Engine, tuple[Any, ...], dict[str, Any]], object]
+"""Has a module do its work with inputs that are on the engine's device."""
 
 
 def trace_model(
@@ -55,11 +57,12 @@ def trace_model(
             ``inputs_given``, an operator refuses what they became.
     """
     device = prepare(device_type)
-    module = model if isinstance(model, nn.Module) else _Function(model)
-    changed = {getattr(torch, a): getattr(torch, b) for a, b in (casts or {}).items()}
-    with _inference(module), swapped(module, device):
+    module = as_module(model)
+    changed = dtypes(casts or {})
+    with reproducible(module), swapped(module, device):
         progress("recording the operators")
-        tree = _forward(module, args, kwargs, partial(Tree, device, changed), inputs_given)
+        make_tree = partial(Tree, device, changed)
+        tree = attempt(module, args, kwargs, make_tree, inputs_given=inputs_given)
         kernels: dict[str, tuple[Kernel, ...]] = {}
         notes: list[str] = []
         done: dict[frozenset[str], Exact] = {}
@@ -68,7 +71,7 @@ def trace_model(
                 progress(f"counting the kernels that {target} is asked for")
                 forget()
                 make = partial(Exact, device, changed, registered, tree.leaves.learned)
-                done[registered] = _forward(module, args, kwargs, make)
+                done[registered] = attempt(module, args, kwargs, make)
             counted = done[registered]
             if counted.modules.gaps == tree.modules.gaps:
                 kernels[target] = counted.kernels
@@ -80,6 +83,16 @@ def trace_model(
 def _told(engine: Engine) -> str:
     failures = engine.modules.gaps
     return f"the run that counts them failed: {failures[0].reason if failures else 'too early'}"
+
+
+def as_module(model: Callable[..., Any]) -> nn.Module:
+    """The model itself, or a plain callable as a module."""
+    return model if isinstance(model, nn.Module) else _Function(model)
+
+
+def dtypes(casts: Mapping[str, str]) -> dict[torch.dtype, torch.dtype]:
+    """A table of dtypes by name as one of torch's."""
+    return {getattr(torch, asked): getattr(torch, given) for asked, given in casts.items()}
 
 
 class _Function(nn.Module):
@@ -94,7 +107,7 @@ class _Function(nn.Module):
 
 
 @contextmanager
-def _inference(module: nn.Module) -> Iterator[None]:
+def reproducible(module: nn.Module) -> Iterator[None]:
     """Evaluation mode and fixed random numbers inside the block; both as before after it."""
     modes = [(m, m.training) for m in module.modules()]
     module.eval()
@@ -107,21 +120,32 @@ def _inference(module: nn.Module) -> Iterator[None]:
             part.training = training
 
 
-def _forward(
+def forward(
+    module: nn.Module, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> object:
+    """Have the module compute its output."""
+    return module(*args, **kwargs)
+
+
+def attempt(
     module: nn.Module,
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     make: Callable[[ModuleStack], Any],
+    play: Play = forward,
     inputs_given: bool = False,
 ) -> Any:
-    """Run once; where that fails, once more letting failing modules pass their input on."""
+    """Run once; where that fails, once more letting failing modules pass their input on.
+
+    Gives the engine, one of those that ``make`` makes.
+    """
     fresh = _fresh(module)
-    engine, error = _once(fresh, args, kwargs, make(ModuleStack(fresh)))
+    engine, error = _once(fresh, args, kwargs, make(ModuleStack(fresh)), play)
     if error is None:
         return engine
     if _refused_at_once(engine, error) or (inputs_given and engine.refused is error):
         raise _inputs_refused(module, args, kwargs, engine, error) from error
-    return _once_more(module, args, kwargs, make, error)
+    return _once_more(module, args, kwargs, make, play, error)
 
 
 def _once_more(
@@ -129,6 +153,7 @@ def _once_more(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     make: Callable[[ModuleStack], Any],
+    play: Play,
     error: Exception,
 ) -> Any:
     """Run as if CUDA were the device if that was the trouble, else past what fails."""
@@ -136,11 +161,11 @@ def _once_more(
         fresh = _fresh(module)
         engine = make(ModuleStack(fresh))
         engine.cuda_as_device = True
-        engine, again = _once(fresh, args, kwargs, engine)
+        engine, again = _once(fresh, args, kwargs, engine, play)
         if again is None:
             return engine
     fresh = _fresh(module)
-    engine, again = _once(fresh, args, kwargs, make(ModuleStack(fresh, recover=True)))
+    engine, again = _once(fresh, args, kwargs, make(ModuleStack(fresh, recover=True)), play)
     if again is not None:
         where = engine.modules.current or "(the model)"
         engine.gap(where, f"the run ended here: {reason_of(again)}")
@@ -159,12 +184,16 @@ def _fresh(module: nn.Module) -> nn.Module:
 
 
 def _once(
-    module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any], engine: Engine
+    module: nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    engine: Engine,
+    play: Play,
 ) -> tuple[Engine, Exception | None]:
     inputs = on_device((tuple(args), dict(kwargs)), engine.device)
     try:
         with engine.running(until=_once.__code__):
-            module(*inputs[0], **inputs[1])
+            play(module, engine, *inputs)
     except (TraceError, MemoryError):
         raise
     except Exception as error:  # the user's model failed; the caller decides what that means
