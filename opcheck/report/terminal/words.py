@@ -47,6 +47,7 @@ AGREEMENT = ("Scan against device", "what the scan predicted, and what the devic
 OUTPUTS, GRADIENTS, PARAMETERS = "outputs", "gradients", "parameters after the step"
 ALL_EQUAL = "equal to the last bit"
 NO_NUMBER = "NaN or infinity on one side alone"
+NOTHING_ASKED = "the device was asked for no kernel"
 NOTHING_COMPARED = "there was nothing to compare"
 DISAGREEMENT_COLUMNS = ("operator", "kind", "phase", "predicted", "asked")
 

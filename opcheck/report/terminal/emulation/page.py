@@ -22,7 +22,10 @@ def emulation_page(found: Emulation, page: Page) -> str:
     if found.agreement is not None:
         write_agreement(canvas, found.agreement)
     write_heading(canvas, words.KERNELS, "", "")
-    write_kernel_counts(canvas, found.kernels, others=words.ELSEWHERE)
+    if found.kernels:
+        write_kernel_counts(canvas, found.kernels, others=words.ELSEWHERE)
+    else:
+        canvas.flow(split(words.NOTHING_ASKED), 2)
     _write_footer(canvas, found)
     return canvas.text()
 
