@@ -7,10 +7,16 @@ from typing import Any, ClassVar
 
 from opcheck.source.inputs import InputSpec
 
+RANDOM_WEIGHTS = "weights are random: the source has none"
+"""The note where every weight is the library's initial one, or made up."""
+
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A model ready to be traced: large tensors, parameters and inputs alike, are on meta."""
+    """A model and the inputs of one call.
+
+    Large tensors, parameters and inputs alike, are on meta unless the options ask for weights.
+    """
 
     module: Callable[..., Any]
     """An ``nn.Module`` in eval mode, or another callable."""
@@ -34,6 +40,14 @@ class LoadOptions:
     """``--input``, in the order given."""
     trust: bool = False
     """Whether code stored inside the file may be run (unpickling)."""
+    weights: bool = False
+    """Whether every tensor has values: the source's own, else the library's initial ones, seeded;
+    inputs too. SourceError where they need more memory than there is room for."""
+
+    @property
+    def random_weights(self) -> tuple[str, ...]:
+        """The note of a source that has no weights of its own; none where none were asked for."""
+        return (RANDOM_WEIGHTS,) if self.weights else ()
 
 
 class Source(ABC):
@@ -54,4 +68,4 @@ class Source(ABC):
 
     @abstractmethod
     def load(self, text: str, options: LoadOptions) -> Loaded:
-        """Build the model without its weights, and make its inputs."""
+        """Build the model, with its weights only where the options ask for them, and its inputs."""

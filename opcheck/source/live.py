@@ -9,14 +9,14 @@ KIND = "live"
 
 
 def load_live(module: Any, inputs: Any, options: LoadOptions | None = None) -> Loaded:
-    """Make a copy of ``module`` ready to be traced; the module itself is left as it is.
+    """Make a copy of ``module`` ready to be run; the module itself is left as it is.
 
     ``inputs`` is a tensor, a tuple of arguments, a dict of named ones, or (tuple, dict); None
     where ``options`` or the first layer tells.
     """
     from torch import nn
 
-    from opcheck.source.building.build import light_copy
+    from opcheck.source.building.build import light_copy, whole_copy
     from opcheck.source.building.example import normalise
     from opcheck.source.building.ready import ready
 
@@ -26,5 +26,6 @@ def load_live(module: Any, inputs: Any, options: LoadOptions | None = None) -> L
             "give a torch.nn.Module, or a text that names a source, as on the command line",
         )
     given = None if inputs is None else normalise("the call", inputs)
-    copied = light_copy(module)
-    return ready(copied, given, options or LoadOptions(), kind=KIND, digest="")
+    options = options or LoadOptions()
+    copied = whole_copy(module) if options.weights else light_copy(module)
+    return ready(copied, given, options, kind=KIND, digest="")

@@ -11,6 +11,8 @@ def load(text: str, options: LoadOptions) -> Loaded:
     from opcheck.source.building import torchvision_schemas  # torch, once there is work for it
 
     torchvision_schemas.prepare()
+    if options.weights:
+        torchvision_schemas.compute()
     loaded = source.load(text, options)
     torchvision_schemas.settle()
     return loaded

@@ -37,15 +37,23 @@ class Pickled(Source):
         """Unpickle it and find the module in what comes out."""
         import torch
 
-        from opcheck.source.building.build import build
+        from opcheck.source.building.build import build, make
+        from opcheck.source.building.memory import check_room
         from opcheck.source.building.ready import ready
 
         self.check(text, options)
         path = Path(text)
         sys.path[:0] = [str(Path.cwd()), str(path.resolve().parent)]  # where its classes may lie
-        made, notes = build(
-            text, lambda: torch.load(path, map_location="cpu", weights_only=False), FACTORY_HINT
-        )
+
+        def read() -> Any:
+            return torch.load(path, map_location="cpu", weights_only=False)
+
+        notes: tuple[str, ...] = ()
+        if options.weights:
+            check_room(text, path.stat().st_size)  # torch.save packs nothing
+            made = make(text, read, FACTORY_HINT)
+        else:
+            made, notes = build(text, read, FACTORY_HINT)
         return ready(
             _module(made, path),
             None,

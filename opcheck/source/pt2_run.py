@@ -30,7 +30,7 @@ class ExportedProgram(Source):
         read_program(Path(text))
 
     def load(self, text: str, options: LoadOptions) -> Loaded:
-        """Make the graph a module without weights, and inputs as it was exported with."""
+        """Make the graph a module, and inputs as it was exported with."""
         from opcheck.source.building.build import shed_values
         from opcheck.source.building.example import override
         from opcheck.source.building.signature import Signature
@@ -38,8 +38,16 @@ class ExportedProgram(Source):
         program = read_program(Path(text))
         model, args, notes = _read(program)
         names = tuple(model.user_inputs)
-        inputs = override((args, {}), options.inputs, Signature(names, names))
-        args, kwargs = shed_values(inputs)
+        signature = Signature(names, names)
+        if options.weights:
+            from opcheck.source.building.pt2_weights import restore, sample_inputs
+            from opcheck.source.building.values import valued
+
+            notes = (*notes, *restore(model, program))
+            args = _with_values(args, sample_inputs(program))
+            args, kwargs = valued(override((args, {}), options.inputs, signature), signature)
+        else:
+            args, kwargs = shed_values(override((args, {}), options.inputs, signature))
         return Loaded(model.eval(), args, kwargs, self.name, program.digest, notes)
 
 
@@ -60,6 +68,20 @@ def _read(program: ProgramFile) -> tuple["ExportedModel", tuple[Any, ...], tuple
         absent = ", ".join(model.operators.declared)
         notes = (*notes, f"declared from the file, since no library here has them: {absent}")
     return model, args, notes
+
+
+def _with_values(made: tuple[Any, ...], stored: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The stored tensors in the places of those that were made alike."""
+    from torch import Tensor
+
+    def alike(one: Any, other: Any) -> bool:
+        both = isinstance(one, Tensor) and isinstance(other, Tensor)
+        return both and (one.dtype, one.shape) == (other.dtype, other.shape)
+
+    if len(made) != len(stored):
+        return made
+    pairs = zip(made, stored, strict=True)
+    return tuple(kept.detach() if alike(one, kept) else one for one, kept in pairs)
 
 
 def _input(name: str, value: Any) -> Any:

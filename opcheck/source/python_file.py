@@ -5,7 +5,6 @@ import difflib
 import inspect
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,15 +41,19 @@ class PythonFile(Source):
 
     def load(self, text: str, options: LoadOptions) -> Loaded:
         """Run the file, then build the model."""
-        from opcheck.source.building.build import build
+        from opcheck.source.building.build import build, make
         from opcheck.source.building.ready import ready
 
         self.check(text, options)
         path, name = _parts(text)
-        module, notes = build(str(path), lambda: _execute(path))
+        notes: tuple[str, ...] = ()
+        if options.weights:  # once and for real: a second time might register things twice
+            module = make(str(path), lambda: _execute(path))
+        else:
+            module, notes = build(str(path), lambda: _execute(path))
         target = _look_up(module, path, name)
         what = f"{name}() of {path}"
-        made, more = build(what, lambda: _call(target, what)) if callable(target) else (target, ())
+        made, more = build(what, lambda: _call(target, what), weights=options.weights)
         model, inputs = _taken_apart(made, what)
         return ready(
             model,
@@ -120,10 +123,10 @@ def _look_up(module: "ModuleType", path: Path, name: str) -> Any:
     return value
 
 
-def _call(target: Callable[[], Any], what: str) -> Any:
+def _call(target: Any, what: str) -> Any:
     from torch import nn
 
-    if isinstance(target, nn.Module):
+    if isinstance(target, nn.Module) or not callable(target):
         return target
     try:
         required = [

@@ -33,12 +33,16 @@ class TimmModel(Source):
             near = difflib.get_close_matches(name.partition(".")[0], timm.list_models(), 3)
             hint = f"did you mean {', '.join(near)}?" if near else "timm.list_models() lists them"
             raise SourceError(f"timm {timm.__version__} has no model {name!r}", hint)
-        model, notes = build(text, lambda: timm.create_model(name, pretrained=False))
+        model, notes = build(
+            text,
+            lambda: timm.create_model(name, pretrained=False),
+            weights=options.weights,
+        )
         return ready(
             model,
             None,
             options,
             kind=self.name,
             digest=digest.of_text(f"{text} {timm.__version__}"),
-            notes=notes,
+            notes=(*notes, *options.random_weights),
         )

@@ -1,6 +1,7 @@
 """``model.pt``: a TorchScript archive, read by torch's C++ reader that unpickles no Python."""
 
 from pathlib import Path
+from typing import Any
 
 from opcheck.source import digest
 from opcheck.source.archive import open_archive
@@ -23,14 +24,21 @@ class TorchScript(Source):
         """Load it; a traced one tells its inputs."""
         import torch
 
-        from opcheck.source.building.build import build
+        from opcheck.source.building.build import build, make
+        from opcheck.source.building.memory import check_room
         from opcheck.source.building.ready import ready
 
         path = Path(text)
         with open_archive(path) as archive:
             traced = any(member.endswith("/traced_inputs.pkl") for member in archive.members)
-        # _restore_shapes is private; checked with torch 2.13: it reads the inputs stored there
-        module, _ = build(
-            text, lambda: torch.jit.load(path, map_location="cpu", _restore_shapes=traced)
-        )
+
+        def read() -> Any:
+            # _restore_shapes is private; checked with torch 2.13: it reads the inputs stored there
+            return torch.jit.load(path, map_location="cpu", _restore_shapes=traced)
+
+        if options.weights:
+            check_room(text, path.stat().st_size)
+            module = make(text, read)
+        else:
+            module, _ = build(text, read)
         return ready(module, None, options, kind=self.name, digest=digest.of_file(path))

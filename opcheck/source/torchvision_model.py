@@ -44,14 +44,16 @@ class TorchvisionModel(Source):
             hint = f"did you mean {', '.join(near)}?" if near else listed
             raise SourceError(f"torchvision {version} has no model {name!r}", hint)
         builder = models.get_model_builder(name)
-        model, notes = build(text, lambda: builder(**_without_weights(builder)))
+        model, notes = build(
+            text, lambda: builder(**_without_weights(builder)), weights=options.weights
+        )
         return ready(
             model,
             _inputs(name, builder, model, models),
             options,
             kind=self.name,
             digest=digest.of_text(f"{text} {version}"),
-            notes=notes,
+            notes=(*notes, *options.random_weights),
         )
 
 

@@ -13,7 +13,7 @@ _CONFIG = "config.json"
 
 
 class TransformersConfig(Source):
-    """Builds the model that a transformers config describes."""
+    """Builds the model that a transformers config describes; weights beside it only if asked."""
 
     name = "hf"
     help = "hf:DIR or hf:path/to/config.json (transformers, no weights read)"
@@ -35,7 +35,7 @@ class TransformersConfig(Source):
 
         self.check(text, options)
         path = _config_path(text)
-        model, notes = model_of(path, options.trust)
+        model, notes = model_of(path, options)
         return ready(
             model,
             None,

@@ -43,14 +43,14 @@ class UltralyticsModel(Source):
         self.check(text, options)
         name = text.removeprefix(_PREFIX)
         ultralytics = import_library("ultralytics")
-        model, notes = build(text, lambda: _build(name, ultralytics))
+        model, notes = build(text, lambda: _build(name, ultralytics), weights=options.weights)
         return ready(
             model,
             _inputs(model),
             options,
             kind=self.name,
             digest=digest.of_text(f"{sorted(model.yaml.items())} {ultralytics.__version__}"),
-            notes=notes,
+            notes=(*notes, *options.random_weights),
         )
 
 

@@ -1,16 +1,19 @@
-"""Build a model, without its weights where that is possible."""
+"""Build a model, without its weights where they are not asked for and that is possible."""
 
 import copy
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
-from torch.utils._pytree import tree_map_only  # private; checked with torch 2.13
+from torch.utils._pytree import tree_leaves, tree_map_only  # private; checked with torch 2.13
 
 from opcheck.errors import OpcheckError
 from opcheck.source.building.blame import brief, failed
+from opcheck.source.building.fill import fill_unwritten
+from opcheck.source.building.memory import check_room, weight_bytes
+from opcheck.source.building.seeded import Marked, seeded
 from opcheck.source.building.weightless import is_large, weightless
 
 T = TypeVar("T")
@@ -19,24 +22,47 @@ _NEEDS_VALUES = ("meta", "data-dependent", "no data")
 """Words of errors that only a tensor without values can cause."""
 
 
-def build(what: str, factory: Callable[[], T], hint: str = "") -> tuple[T, tuple[str, ...]]:
+def build(
+    what: str,
+    factory: Callable[[], T],
+    hint: str = "",
+    *,
+    weights: bool = False,
+    stored: Callable[[], T] | None = None,
+) -> tuple[T, tuple[str, ...]]:
     """Call ``factory`` without making weights, or for real if it needs their values.
 
-    Gives what it returned and the notes; ``what`` names the factory in errors, and ``hint`` is
-    for one that has no better.
+    With ``weights``, that measures them; if there is room, they are made by ``stored``, which
+    reads them from files, or by ``factory``. Gives what it returned and the notes; ``what`` names
+    the factory in errors, and ``hint`` is for one that has no better.
     """
+    note = ""
     try:
         with weightless():
-            return factory(), ()
+            light = factory()
     except OpcheckError:
         raise
     except (Exception, SystemExit) as error:
         if not any(word in str(error).lower() for word in _NEEDS_VALUES):
             raise failed(what, error, hint) from error
         note = f"{what} needs the values of its weights ({brief(error)}): built with them"
+    else:
+        if not weights:
+            return light, ()
+        check_room(what, weight_bytes(light))
+        del light
+    made = make(what, stored or factory, hint)
+    filled = _made_whole(made)
+    return made, filled if weights else (note,)
+
+
+def make(what: str, factory: Callable[[], T], hint: str = "") -> T:
+    """Call ``factory`` once and for real, its random numbers the same on every run."""
     try:
-        torch.manual_seed(0)
-        return factory(), (note,)
+        with seeded(), Marked():  # type: ignore[no-untyped-call]  # torch leaves it untyped
+            return factory()
+    except OpcheckError:
+        raise
     except (Exception, SystemExit) as error:
         raise failed(what, error, hint) from error
 
@@ -65,6 +91,18 @@ def light_copy(module: nn.Module) -> nn.Module:
         if _is_heavy(tensor):
             memo[id(tensor)] = _light(tensor, {})
     return copy.deepcopy(module, memo)
+
+
+def whole_copy(module: nn.Module) -> nn.Module:
+    """Copy ``module`` with its weights, if there is room for a second set of them."""
+    check_room(f"a copy of {type(module).__name__}", weight_bytes(module))
+    return copy.deepcopy(module)
+
+
+def _made_whole(value: Any) -> tuple[str, ...]:
+    """Fill what the code that made ``value`` left unwritten; gives the notes."""
+    modules = [leaf for leaf in tree_leaves(value) if isinstance(leaf, nn.Module)]
+    return tuple(note for module in modules for note in fill_unwritten(module))
 
 
 def _is_heavy(tensor: torch.Tensor) -> bool:

@@ -31,6 +31,11 @@ def example(name: str, shape: tuple[int, ...], dtype: torch.dtype, ids: int = 2)
     """Make one input: integers below ``ids``, masks all true, what is large without values."""
     if is_large(_count(shape), dtype):
         return torch.empty(shape, dtype=dtype, device="meta")
+    return values_of(name, shape, dtype, ids)
+
+
+def values_of(name: str, shape: tuple[int, ...], dtype: torch.dtype, ids: int = 2) -> torch.Tensor:
+    """Make one input with values, however large."""
     if "mask" in name and not dtype.is_complex:
         return torch.ones(shape, dtype=dtype)
     if dtype.is_floating_point or dtype.is_complex:

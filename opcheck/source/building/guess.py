@@ -8,25 +8,25 @@ from torch import nn
 
 from opcheck.source.building.blame import brief
 from opcheck.source.building.example import Inputs, example, needed
+from opcheck.source.building.probe import probe
 from opcheck.source.building.signature import Signature
-from opcheck.source.building.weightless import weightless
 
 _SIDES = (224, 32, 28, 64, 96, 128, 256, 299, 384, 512)
 _LENGTHS = (128, 1024, 16000, 16, 77, 512)
 
 
-def guess(module: nn.Module, signature: Signature) -> tuple[Inputs, str]:
+def guess(module: nn.Module, signature: Signature, *, weights: bool = False) -> tuple[Inputs, str]:
     """Find one tensor that the forward accepts, and say what was chosen.
 
-    Only for a forward with one parameter; candidates are tried on the model's shapes.
+    Only for a forward with one parameter; candidates are tried on the model's shapes, or for real
+    on one that has its ``weights``.
     """
     if len(signature.required or signature.names) != 1:
         raise needed("nothing tells the inputs of this model", signature)
     problem = "no layer tells its input"
     for layer, candidate in _candidates(module):
         try:
-            with weightless(), torch.no_grad():
-                module(candidate)
+            probe(module, candidate, weights=weights)
         except Exception as error:  # the user's forward: this candidate is not for it
             problem = f"{list(candidate.shape)} was refused: {brief(error)}"
             continue

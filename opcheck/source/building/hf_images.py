@@ -7,27 +7,28 @@ import torch
 from opcheck.source.building.blame import brief
 from opcheck.source.building.example import example, float_dtype
 from opcheck.source.building.hf_config import VISION, image_shape, look
+from opcheck.source.building.probe import probe
 from opcheck.source.building.signature import Signature
-from opcheck.source.building.weightless import weightless
 
 _KINDS = "mm_token_type_ids"
 _GRID = 16
 """Patches along each side of a picture, for models that take patches and not pixels."""
 
 
-def with_picture(model: Any, ids: torch.Tensor) -> tuple[dict[str, Any], str]:
+def with_picture(
+    model: Any, ids: torch.Tensor, *, weights: bool = False
+) -> tuple[dict[str, Any], str]:
     """Add a picture to a text, and to the text the tokens that stand for it.
 
     Gives the inputs, empty for a model that reads no pictures or none that could be made, and a
-    note.
+    note. ``weights``: whether the model has its own.
     """
     token = look(model.config, "image_token_id") or look(model.config, "image_token_index")
     if not isinstance(token, int) or not hasattr(model, "get_image_features"):
         return {}, ""
     picture = _picture(model)
     try:
-        with weightless(), torch.no_grad():
-            count = _rows(model.get_image_features(**picture))
+        count = _rows(probe(model.get_image_features, weights=weights, **picture))
     except Exception as error:  # each family takes pictures in its own way
         return {}, f"run on text alone, its picture could not be made ({brief(error)}): use --input"
     marks = torch.full((1, count), token, dtype=ids.dtype)

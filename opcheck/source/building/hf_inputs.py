@@ -35,11 +35,13 @@ _SHAPES: dict[str, Callable[[Any], Shape]] = {
 """How each input that transformers names is shaped; all others the user must give."""
 
 
-def inputs_of(model: Any, given: frozenset[str]) -> tuple[Inputs | None, str]:
+def inputs_of(
+    model: Any, given: frozenset[str], *, weights: bool = False
+) -> tuple[Inputs | None, str]:
     """Make what the model's forward is usually called with; None where the config cannot tell.
 
     With a note. ``given`` are the inputs that the user brings: a picture must fit its text, so
-    none is added to the user's.
+    none is added to the user's. ``weights``: whether the model has its own.
     """
     if not (hasattr(model, "config") and hasattr(model, "main_input_name")):
         return None, ""  # no model of transformers
@@ -54,7 +56,7 @@ def inputs_of(model: Any, given: frozenset[str]) -> tuple[Inputs | None, str]:
         made[name] = example(name, _SHAPES[name](model.config), dtype, ids)
     if "input_ids" not in made or "pixel_values" in made or given:
         return ((), made), ""
-    picture, note = with_picture(model, made["input_ids"])
+    picture, note = with_picture(model, made["input_ids"], weights=weights)
     return ((), {**made, **picture}), note
 
 

@@ -2,11 +2,14 @@
 
 import difflib
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from opcheck.errors import SourceError
+from opcheck.source.base import LoadOptions
+from opcheck.source.building import hf_weights
 from opcheck.source.building.blame import brief
 from opcheck.source.building.build import build
 from opcheck.source.building.library import import_library
@@ -36,28 +39,46 @@ _TASKS = (
 generate, and a model that can fill in masks is no decoder."""
 
 
-def model_of(path: Path, trust: bool) -> tuple[Any, tuple[str, ...]]:
+def model_of(path: Path, options: LoadOptions) -> tuple[Any, tuple[str, ...]]:
     """Build the model of a config file; gives it with the notes.
 
-    ``trust``: classes defined in Python files beside the config may be used.
+    With ``options.trust``, classes defined in Python files beside the config may be used.
     """
     transformers = import_library("transformers")
     transformers.logging.set_verbosity_error()
-    config = _config(transformers, path, trust)
-    custom = _custom(transformers, config) if trust else None
-    if custom is not None:
-        make, note = custom
-    else:
-        make, note = _known(transformers, config)
-    model, notes = build(f"the model of {path}", make)
-    return model, (note, *notes)
+    transformers.logging.disable_progress_bar()
+    config = _config(transformers, path, options.trust)
+    custom = _custom(transformers, config) if options.trust else None
+    chosen = custom or _known(transformers, config)
+    what = f"the model of {path}"
+    if not (options.weights and hf_weights.beside(path)):
+        model, notes = build(what, chosen.make, weights=options.weights)
+        return model, (chosen.note, *notes, *options.random_weights)
+    (model, lacking), notes = build(
+        what,
+        lambda: (chosen.make(), ()),
+        weights=True,
+        stored=partial(hf_weights.load, transformers, chosen.loader, path, config),
+    )
+    return model, (chosen.note, *notes, *lacking)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A class for a config."""
+
+    make: Callable[[], Any]
+    """Builds the model from the config alone."""
+    loader: Callable[..., Any]
+    """Its ``from_pretrained``."""
+    note: str
+    """Why that one."""
 
 
 def _config(transformers: Any, path: Path, trust: bool) -> Any:
-    place = path.parent if path.name == "config.json" else path
     try:
         return transformers.AutoConfig.from_pretrained(
-            str(place), trust_remote_code=trust, local_files_only=True
+            str(hf_weights.place_of(path)), trust_remote_code=trust, local_files_only=True
         )
     except Exception as error:  # each config class checks its fields in its own way
         raw, _ = transformers.PretrainedConfig.get_config_dict(str(path))
@@ -78,22 +99,26 @@ def _unknown_hint(kind: str, known: list[str], has_code: bool) -> str:
     return f"did you mean {', '.join(near)}?" if near else "a newer transformers may know it"
 
 
-def _custom(transformers: Any, config: Any) -> tuple[Callable[[], Any], str] | None:
+def _custom(transformers: Any, config: Any) -> _Chosen | None:
     """What builds a model from code beside its config, if the config names such code."""
     named = getattr(config, "auto_map", None) or {}
     task = next((task for task in _TASKS if task in named), None)
     if task is None:
         return None
-    make = partial(getattr(transformers, task).from_config, config, trust_remote_code=True)
-    return make, f"built as {named[task]}, from code beside the config"
+    auto = getattr(transformers, task)
+    return _Chosen(
+        partial(auto.from_config, config, trust_remote_code=True),
+        partial(auto.from_pretrained, trust_remote_code=True),
+        f"built as {named[task]}, from code beside the config",
+    )
 
 
-def _known(transformers: Any, config: Any) -> tuple[Callable[[], Any], str]:
+def _known(transformers: Any, config: Any) -> _Chosen:
     """What builds a model of a class that transformers has, and a note saying why that one."""
     try:
         chosen, note = _class(transformers, config)
         # private, and what from_config calls: it alone applies the config's dtype
-        return partial(chosen._from_config, config), note
+        return _Chosen(partial(chosen._from_config, config), chosen.from_pretrained, note)
     except SourceError:
         raise
     except Exception as error:  # its classes load late, and may want libraries of their own

@@ -1,4 +1,4 @@
-"""An exported program as a module: its own module tree, no weights, nothing unpickled."""
+"""An exported program as a module: its own module tree, its weights put in by whoever has them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -41,6 +41,8 @@ class ExportedModel(nn.Module):
         self.operators = Operators(all_nodes(self.graph), values)
         self.user_inputs: dict[str, Mapping[str, Any]] = {}
         """Name in the graph -> the schema's argument, for what the user passes, in order."""
+        self.stored: dict[str, TensorMeta] = {}
+        """Path -> what is stored there: parameters, buffers and constants."""
         self._device_type = values.device_type
         self._places = places
         self._lifted: dict[str, tuple[nn.Module, str]] = {}
@@ -66,6 +68,13 @@ class ExportedModel(nn.Module):
         run = Interpreter(self.operators, self._scope, self._places, devices)
         return run.run(self.graph, env)
 
+    def hold(self, path: str, tensor: Tensor) -> None:
+        """Put ``tensor`` in the place of the parameter, buffer or constant at ``path``."""
+        owner_path, _, leaf = path.rpartition(".")
+        owner = self.get_submodule(owner_path)
+        store = owner._parameters if leaf in owner._parameters else owner._buffers
+        store[leaf] = tensor  # type: ignore[assignment]  # a parameter for a parameter
+
     def _lift(self, name: str, path: str, meta: TensorMeta, kind: str) -> None:
         """Put a tensor where the model had it."""
         owner_path, _, leaf = path.rpartition(".")
@@ -76,6 +85,7 @@ class ExportedModel(nn.Module):
         else:
             owner.register_buffer(leaf, tensor)
         self._lifted[name] = (owner, leaf)
+        self.stored[path] = meta
 
     def _made(self, path: str) -> nn.Module:
         """The module of that path, made where it is not there yet."""

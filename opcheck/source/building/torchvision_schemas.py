@@ -68,6 +68,17 @@ def settle() -> None:
             torch.library.register_fake(f"torchvision::{name}", _keep_all, allow_override=True)
 
 
+def compute() -> None:
+    """Where the binary is missing, bring CPU kernels for what its detection models call.
+
+    To be called after ``prepare``.
+    """
+    if len(_LIBRARIES) == 1:  # schemas alone
+        from opcheck.source.building import torchvision_kernels
+
+        _LIBRARIES.append(torchvision_kernels.register())
+
+
 def _binary() -> Path | None:
     spec = importlib.util.find_spec("torchvision")
     if spec is None or spec.origin is None:
