@@ -23,7 +23,7 @@ from opcheck import errors
 from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError
 from opcheck.model.codec import MalformedError, from_json, to_json
 from opcheck.model.emulation import Emulation, EmulationRequest
-from opcheck.model.work import Job, WorkRequest, WorkResult
+from opcheck.model.work import STACK_SECONDS, Job, WorkRequest, WorkResult
 from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.select import select
@@ -118,13 +118,20 @@ class Work(Generic[T]):
                     return answer
 
     def _next(self) -> tuple[str, str]:
-        left = None
-        if self._timeout is not None:
-            left = self._started + self._timeout - time.monotonic()
+        left = self._left()
         with contextlib.suppress(queue.Empty):
             if left is None or left > 0:
                 return self._events.get(timeout=left)
-        raise self._failure(
+        raise self._took_too_long()
+
+    def _left(self) -> float | None:
+        """Seconds until time runs out; None: it never does."""
+        if self._timeout is None:
+            return None
+        return self._started + self._timeout - time.monotonic()
+
+    def _took_too_long(self) -> OpcheckError:
+        return self._failure(
             f"no answer within {self._timeout:g} s while {self._doing}{self._where()}",
             "give it longer with --timeout, or look for an endless loop there",
         )
@@ -161,7 +168,10 @@ class Work(Generic[T]):
                 f"the model's code ended the process with exit code {code} while {self._doing}",
                 "take calls of os._exit out of the code that builds and runs the model",
             )
-        name = signal.Signals(-code).name
+        name, left = signal.Signals(-code).name, self._left()
+        if name == "SIGSEGV" and left is not None and left < STACK_SECONDS:
+            # faulthandler reads the stacks of threads that go on, and may stumble over one
+            return self._took_too_long()
         crashed = f"native code crashed; {self._last_words()}"
         hint = self._job.memory_hint if name == "SIGKILL" else crashed
         return self._failure(

@@ -20,12 +20,13 @@ from opcheck.errors import OpcheckError
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.report import ModelInfo
-from opcheck.model.work import Job, WorkRequest, WorkResult
+from opcheck.model.work import STACK_SECONDS, Job, WorkRequest, WorkResult
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.load import load
 
-_MARGIN_SECONDS = 0.3
+_ALLOCATOR = "DefaultCPUAllocator"
+"""Names itself where torch is out of memory, instead of a MemoryError."""
 Send = Callable[[Mapping[str, Any]], None]
 
 
@@ -85,6 +86,22 @@ def _trace(request: WorkRequest, send: Send) -> WorkResult:
 
 
 def _emulate(request: EmulationRequest, send: Send) -> Emulation:
+    try:
+        found = _emulated(request, send)
+    except RuntimeError as error:
+        if _ALLOCATOR in str(error):
+            raise MemoryError from error
+        raise
+    if _ALLOCATOR in found.error:
+        raise MemoryError
+    site = found.error_site
+    if site is None or found.error_source:
+        return found
+    # it looks for the file along sys.path as well, where libraries are
+    return replace(found, error_source=linecache.getline(site.file, site.line).strip())
+
+
+def _emulated(request: EmulationRequest, send: Send) -> Emulation:
     database = Database.open()
     target = database.resolve(request.target)
     matrix = database.matrix(target)
@@ -93,7 +110,7 @@ def _emulate(request: EmulationRequest, send: Send) -> Emulation:
     from opcheck.emulate.run import emulate_model  # needs torch, as the tracer does
 
     gc.freeze()
-    found = emulate_model(
+    return emulate_model(
         loaded.module,
         loaded.args,
         loaded.kwargs,
@@ -104,11 +121,6 @@ def _emulate(request: EmulationRequest, send: Send) -> Emulation:
         progress=lambda text: send({"stage": "emulate", "progress": text}),
         notes=loaded.notes,
     )
-    site = found.error_site
-    if site is None or found.error_source:
-        return found
-    # it looks for the file along sys.path as well, where libraries are
-    return replace(found, error_source=linecache.getline(site.file, site.line).strip())
 
 
 def _private_channel() -> Send:
@@ -130,7 +142,7 @@ def _note_stack(path: str, timeout: float | None) -> None:
     stream = open(path, "w", encoding="utf-8")  # noqa: SIM115  # for the process's life
     faulthandler.enable(stream)
     if timeout is not None:
-        faulthandler.dump_traceback_later(max(timeout - _MARGIN_SECONDS, 0.01), file=stream)
+        faulthandler.dump_traceback_later(max(timeout - STACK_SECONDS, 0.01), file=stream)
 
 
 def _limit_memory(limit: int) -> None:

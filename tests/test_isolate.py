@@ -62,6 +62,11 @@ def hangs_later(): return Net(hangs), torch.ones(1, 3)
 def allocates_later(): return Net(allocates), torch.ones(1, 3)
 def raises(): raise KeyError("lost")
 def raises_later(): return Net(raises), torch.ones(1, 3)
+def large(): torch.ones(2**30)
+def large_later(): return Net(large), torch.ones(1, 3)
+def crashes_late():
+    time.sleep(float(os.environ["CRASH_AT"]) - time.monotonic())
+    crashes()
 def leaves_later(): return Net(leaves), torch.ones(1, 3)
 """
 
@@ -275,3 +280,18 @@ def test_what_the_code_does_to_an_emulation_is_one_error(
     assert type(caught.value) is kind
     assert caught.value.message.startswith(message)
     assert caught.value.hint or name == "fails"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what is allocated")
+@pytest.mark.parametrize("values", [False, True])
+def test_tensors_that_do_not_fit_are_told_as_such(net: str, values: bool) -> None:
+    with pytest.raises(EmulationError, match=r"needs more memory than the 1\.0 GiB") as caught:
+        emulate(replace(ASKED, source=f"{net}:large_later", values=values, memory=1.0))
+    assert ("leave --values out" in caught.value.hint) is values
+
+
+def test_a_crash_while_time_runs_out_is_told_as_that(
+    net: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRASH_AT", str(time.monotonic() + 5.85))
+    assert failure(f"{net}:crashes_late", timeout=6).message.startswith("no answer within 6 s")

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.trace import Trace
 
+STACK_SECONDS = 0.3
+"""So long before its time is over the process writes where the code stands."""
+
 
 @dataclass(frozen=True, slots=True)
 class WorkRequest:
