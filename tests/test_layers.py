@@ -19,9 +19,9 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"emulate"}),
     frozenset({"report"}),
     frozenset({"worker", "isolate", "saved_graph", "composites"}),
-    frozenset({"pipeline"}),
+    frozenset({"pipeline", "pytest_plugin"}),
     frozenset({"__init__"}),
-    frozenset({"cli"}),
+    frozenset({"cli", "pytest_plugin"}),
     frozenset({"__main__"}),
 )
 """The rooms, lowest first; those of one rank do not import each other."""

@@ -31,9 +31,9 @@ def emulation_document(found: Emulation) -> Json:
         "runs": found.runs,
         "finished": found.finished,
         "error": None if found.finished else _error(found),
-        "refusals": [{**_calls(item), "error": item.error} for item in found.refusals],
-        "host_calls": [{**_calls(item), "bytes": item.nbytes} for item in found.host_calls],
-        "cautions": [_calls(item) for item in found.cautions],
+        "refusals": [{**calls_value(item), "error": item.error} for item in found.refusals],
+        "host_calls": [{**calls_value(item), "bytes": item.nbytes} for item in found.host_calls],
+        "cautions": [calls_value(item) for item in found.cautions],
         "islands": found.islands,
         "kernels": [kernel_value(kernel) for kernel in found.kernels],
         "differences": None if differences is None else [_difference(d) for d in differences],
@@ -51,7 +51,8 @@ def _error(found: Emulation) -> Json:
     }
 
 
-def _calls(item: Refusal | HostCalls | Caution) -> Json:
+def calls_value(item: Refusal | HostCalls | Caution) -> Json:
+    """What is the same for all of them, as JSON."""
     return {
         "op": item.op,
         "reason": reason_value(item.reason),
