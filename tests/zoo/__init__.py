@@ -1,0 +1,49 @@
+"""Small configurations of real architectures, each with weights and inputs, nothing downloaded.
+
+``ZOO[name]()`` builds one in about a second, the same values every time.
+"""
+
+from collections.abc import Callable, Mapping
+
+from tests.zoo import diffusion, language, multimodal, speech, timm_models, vision
+from tests.zoo.base import Ready, seeded
+
+ZOO: Mapping[str, Callable[[], Ready]] = {
+    f"{room}-{name}": seeded(make)
+    for room, makers in (
+        ("timm", timm_models.MODELS),
+        ("vision", vision.MODELS),
+        ("language", language.MODELS),
+        ("speech", speech.MODELS),
+        ("multimodal", multimodal.MODELS),
+        ("diffusion", diffusion.MODELS),
+    )
+    for name, make in makers.items()
+}
+"""Models in evaluation mode with positional and named inputs, by stable names."""
+
+TRAINABLE: tuple[str, ...] = (
+    "diffusion-unet",
+    "language-bart",
+    "language-bert",
+    "language-deberta",
+    "language-gpt2",
+    "language-llama",
+    "language-mamba",
+    "language-mixtral",
+    "language-t5",
+    "multimodal-clip",
+    "speech-wav2vec2",
+    "speech-whisper",
+    "timm-convnext",
+    "timm-efficientnet",
+    "timm-maxvit",
+    "timm-mobilenetv3",
+    "timm-resnet",
+    "timm-swin",
+    "timm-vit",
+    "vision-deeplab",
+    "vision-segformer",
+    "vision-yolov8n",
+)
+"""Those that take a training step as they are: forward in training mode, then backward."""
