@@ -258,9 +258,10 @@ def _meta_differs(call: Call) -> bool:
 
 def _products(call: Call) -> int:
     """Multiplications of a convolution, at stride 1; 0 for what is no convolution."""
-    if "conv" not in call.func.name():
+    name = call.func.name()
+    if "conv" not in name:
         return 0
-    x, weight = call.tensors[:2]
+    x, weight = call.tensors[0], call.tensors[2 if "backward" in name else 1]
     return x.numel() // max(weight.shape[1], 1) * weight.numel()
 
 

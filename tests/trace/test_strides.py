@@ -13,12 +13,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.trace.dispatcher import facts, run_composite
+from opcheck.trace.step import differentiable
 from opcheck.trace.stride_exceptions import CPU_ALWAYS, CPU_IF_PERMUTED
 
 pytestmark = pytest.mark.slow
 
 _SAMPLES = 6
 """Per operator; the first ones cover what a layout depends on."""
+_GRADIENT_SAMPLES = 1
 _RANDOM_STRIDES = frozenset({"aten::empty_like", "aten::new_empty_strided"})
 
 
@@ -123,6 +125,31 @@ def _operators() -> Iterator[Callable[[], Any]]:
                     yield partial(info.op, x, *sample.args, **sample.kwargs)
 
 
+def _gradients() -> Iterator[Callable[[], None]]:
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    for info in op_db:
+        if torch.float32 in info.supported_dtypes("cpu") and info.supports_autograd:
+            samples = info.sample_inputs("cpu", torch.float32, requires_grad=False)
+            for sample in islice(samples, _GRADIENT_SAMPLES):
+                if isinstance(sample.input, Tensor):
+                    yield partial(_backward, info.op, sample)
+
+
+def _backward(operator: Callable[..., Any], sample: Any) -> None:
+    """Every layout of the input, and as many of the gradients of what comes out."""
+    for x in _layouts(sample.input):
+        args = [_leaf(value) for value in (x, *sample.args)]
+        outputs = differentiable(operator(*args, **sample.kwargs))
+        for gradients in zip(*(_layouts(torch.ones_like(o)) for o in outputs), strict=False):
+            torch.autograd.backward(outputs, gradients, retain_graph=True)
+
+
+def _leaf(value: Any) -> Any:
+    floating = isinstance(value, Tensor) and value.is_floating_point()
+    return value.detach().requires_grad_() if floating else value
+
+
 @pytest.fixture(scope="module")
 def compared() -> Compared:
     seen = Compared()
@@ -131,6 +158,18 @@ def compared() -> Compared:
             try:
                 run()
             except Exception:  # a layout that this operator refuses
+                continue
+    return seen
+
+
+@pytest.fixture(scope="module")
+def compared_backward() -> Compared:
+    seen = Compared()
+    for run in _gradients():
+        with seen:
+            try:
+                run()
+            except Exception:  # as above
                 continue
     return seen
 
@@ -146,3 +185,10 @@ def test_plain_tensors_have_metas_strides_but_for_those_listed(compared: Compare
 def test_permuted_tensors_have_metas_strides_but_for_those_listed(compared: Compared) -> None:
     listed = CPU_ALWAYS | CPU_IF_PERMUTED | _RANDOM_STRIDES
     assert compared.differ_permuted - listed == set()
+
+
+def test_backward_too_has_metas_strides_but_for_those_listed(compared_backward: Compared) -> None:
+    seen = compared_backward
+    assert sum("backward" in name for name in seen.compared) > 80
+    assert seen.differ - CPU_ALWAYS - _RANDOM_STRIDES == set()
+    assert seen.differ_permuted - CPU_ALWAYS - CPU_IF_PERMUTED - _RANDOM_STRIDES == set()
