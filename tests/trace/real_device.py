@@ -1,18 +1,25 @@
 """A device of kernels really registered in PyTorch's dispatcher, to hold exact kernels against.
 
-It shares nothing with the tracer: the C++ dispatcher decides what is asked, and every kernel
-computes on the CPU with real values. Kernels stay registered, so run it in a process of its own.
+The C++ dispatcher decides what is asked, and every kernel computes on the CPU with real values. It
+shares with the tracer only what any device needs for the gradients of overridden composites, and
+what a training step is. Kernels stay registered, so run it in a process of its own.
 """
 
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_map
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
+from opcheck.model.trace import Phase
+from opcheck.trace.overrides import overriding
+from opcheck.trace.step import TrainingStep, taken_as_plain
 
 DEVICE = "npu"
 
@@ -30,6 +37,17 @@ class _OnDevice(torch.Tensor):
     ) -> Any:
         # leaves Python at once: from here on the C++ dispatcher alone decides
         with torch._C._DisableTorchDispatch():
+            return func(*args, **(kwargs or {}))
+
+
+class _AllSubclasses(TorchDispatchMode):
+    """Has C++ take every tensor for a subclass while it runs, as under the tracer's mode.
+
+    Those that C++ kernels make are bare, and not so by themselves.
+    """
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        with self, torch._C._DisableTorchDispatch():
             return func(*args, **(kwargs or {}))
 
 
@@ -52,7 +70,12 @@ def _moved(tensor: Tensor) -> Tensor:
     made = on_device(tensor.detach().clone())
     if isinstance(tensor, nn.Parameter):
         made._is_param = True  # makes it an nn.Parameter
-    return made
+    return made.requires_grad_(tensor.requires_grad)
+
+
+def on_host(tensor: Tensor) -> Tensor:
+    """The values of a tensor on the device."""
+    return _elem(tensor).detach().clone()
 
 
 def _lstm_cell(gates: Tensor, _: Tensor, cx: Tensor, *bias: Tensor) -> tuple[Tensor, ...]:
@@ -63,20 +86,49 @@ def _gru_cell(gates: Tensor, _: Tensor, hx: Tensor, *bias: Tensor) -> tuple[Tens
     return torch.empty_like(hx), hx.new_empty(hx.shape[0], hx.shape[1] * 5)
 
 
+def _lstm_backward(
+    grad_hy: Tensor, grad_cy: Tensor, cx: Tensor, cy: Tensor, gates: Tensor, has_bias: bool
+) -> tuple[Tensor | None, ...]:
+    return torch.empty_like(gates), torch.empty_like(cx), gates.sum(0) if has_bias else None
+
+
+def _gru_backward(grad_hy: Tensor, workspace: Tensor, has_bias: bool) -> tuple[Tensor | None, ...]:
+    gates = grad_hy.new_empty(grad_hy.shape[0], grad_hy.shape[1] * 3)
+    bias = gates.sum(0) if has_bias else None
+    return gates, gates.clone(), torch.empty_like(grad_hy), bias, bias
+
+
+def _convolution_backward(
+    grad: Tensor, x: Tensor, weight: Tensor, *options: Any
+) -> tuple[Tensor, ...]:
+    *geometry, mask = options
+    found: tuple[Tensor, ...] = torch.ops.aten.convolution_backward.default(
+        grad, x, weight, [grad.shape[1]], *geometry, mask
+    )
+    return found
+
+
 def _copy(source: Tensor, target: Tensor, non_blocking: bool = False) -> Tensor:
     return target.copy_(source)
 
 
 _STAND_INS: dict[str, Callable[..., Any]] = {
     "aten::convolution_overrideable": torch.ops.aten.convolution.default,
+    "aten::convolution_backward_overrideable": _convolution_backward,
     "aten::_copy_from": _copy,
     "aten::_copy_from_and_resize": _copy,
     "aten::_thnn_fused_lstm_cell": _lstm_cell,
     "aten::_thnn_fused_gru_cell": _gru_cell,
+    "aten::_thnn_fused_lstm_cell_backward_impl": _lstm_backward,
+    "aten::_thnn_fused_gru_cell_backward": _gru_backward,
 }
 """What computes for kernels that only devices have."""
-_RAISING = ("aten::convolution_overrideable",)
+_RAISING = ("aten::convolution_overrideable", "aten::convolution_backward_overrideable")
 """Composites that exist to say "replace me": a device without them lacks them."""
+
+
+class _Quiet(threading.local):
+    on = False
 
 
 class RealDevice:
@@ -86,6 +138,9 @@ class RealDevice:
         _setup_privateuseone_for_python_backend(DEVICE)
         self.asked: Counter[str] = Counter()
         self.missing: Counter[str] = Counter()
+        self.phase = ""
+        """Stands before the names that are counted."""
+        self._quiet = _Quiet()
         self._library = torch.library.Library("aten", "IMPL")
         for name in sorted(torch._C._dispatch_get_all_op_names()):
             if name.startswith("aten::"):
@@ -102,14 +157,49 @@ class RealDevice:
         compute: Callable[..., Any] = _STAND_INS.get(name, func)
 
         def kernel(*args: Any, **kwargs: Any) -> Any:
-            counter[name] += 1
+            self._count(counter, name)
             return _computed(compute, args, kwargs)
 
         self._library.impl(name.removeprefix("aten::"), kernel, "PrivateUse1")
 
+    def _count(self, counter: Counter[str], name: str) -> None:
+        if not self._quiet.on:
+            counter[f"{self.phase} {name}".strip()] += 1
+
+    def asked_for(self, op: str) -> None:
+        """Count a kernel of the vendor's."""
+        self._count(self.asked, op)
+
     @contextmanager
     def running(self, model: nn.Module) -> Iterator[None]:
         """The model's parameters and buffers on the device, and counts from zero."""
+        self._take(model)
+        with torch.no_grad():
+            yield
+
+    def train(
+        self,
+        model: nn.Module,
+        inputs: Any,
+        overrides: Sequence[str],
+        gradients: Mapping[str, tuple[str, ...]],
+    ) -> None:
+        """One training step of the model on the device, with counts from zero by phase."""
+        self._take(model)
+        args, kwargs = inputs
+        mode = _AllSubclasses()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        with (
+            overriding(overrides, gradients, _Listener(self)),
+            taken_as_plain(_OnDevice),
+            mode,
+        ):
+            TrainingStep().run(model, args, kwargs, self._begins)
+        self.phase = ""
+
+    def _begins(self, phase: Phase) -> None:
+        self.phase = phase
+
+    def _take(self, model: nn.Module) -> None:
         moved: dict[int, Tensor] = {}
         for module in model.modules():
             tables: tuple[dict[str, Any], ...] = (module._parameters, module._buffers)
@@ -119,8 +209,21 @@ class RealDevice:
                         table[key] = moved.setdefault(id(tensor), _moved(tensor))
         self.asked.clear()
         self.missing.clear()
-        with torch.no_grad():
+
+
+class _Listener:
+    def __init__(self, device: RealDevice) -> None:
+        self._device = device
+        self.asked = device.asked_for
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        flag = self._device._quiet
+        outer, flag.on = flag.on, True
+        try:
             yield
+        finally:
+            flag.on = outer
 
 
 def _inherited(name: str) -> bool:
@@ -151,7 +254,8 @@ def _computed(compute: Callable[..., Any], args: Any, kwargs: Any) -> Any:
             return value if host else on_device(value)
         return value.clone() if host else _followed(owner, value)
 
-    result = compute(*tree_map(bare, args), **tree_map(bare, kwargs))
+    with _disable_current_modes(), torch.no_grad():
+        result = compute(*tree_map(bare, args), **tree_map(bare, kwargs))
     return [wrapped(v) for v in result] if isinstance(result, list) else tree_map(wrapped, result)
 
 
