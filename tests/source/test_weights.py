@@ -330,6 +330,19 @@ def test_transformers_says_which_weights_are_missing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_weights_that_were_cut_are_refused(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    config = transformers.BertConfig(**SMALL, vocab_size=2100)
+    transformers.BertModel(config).save_pretrained(tmp_path)
+    with (tmp_path / "model.safetensors").open("r+b") as stream:
+        stream.truncate(200_000)
+    with pytest.raises(SourceError) as caught:
+        load(f"hf:{tmp_path}", WEIGHTS)
+    assert "SafetensorError" in caught.value.message
+    assert caught.value.hint.startswith("were the weights beside the config copied completely?")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "config",
     [

@@ -57,6 +57,7 @@ def model_of(path: Path, options: LoadOptions) -> tuple[Any, tuple[str, ...]]:
     (model, lacking), notes = build(
         what,
         lambda: (chosen.make(), ()),
+        "were the weights beside the config copied completely? without --values none are read",
         weights=True,
         stored=partial(hf_weights.load, transformers, chosen.loader, path, config),
     )
