@@ -1,7 +1,7 @@
 """What one target can run: the support matrix, its conditions, and what happens to the rest."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
@@ -87,6 +87,45 @@ class Fallback:
 
 
 @dataclass(frozen=True, slots=True)
+class Formula:
+    """One formula of a gradient; it runs where one of its arguments needs a gradient."""
+
+    arguments: tuple[str, ...]
+    """Schema names of those whose gradients it computes."""
+    kernels: tuple[str, ...]
+    """Overloads that it calls, each once, in the order of its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gradient:
+    """The vendor's own gradient of an overload, in place of PyTorch's.
+
+    It stands at the vendor's autograd key, whatever keys the overload's entry names; or, where its
+    evidence is inferred, behind an operator of the vendor's that the overload's kernel calls.
+    """
+
+    kernels: tuple[str, ...]
+    """Overloads that its formulas call, each once; those of the vendor as ``npu::…``."""
+    evidence: tuple[Evidence, ...]
+    formulas: tuple[Formula, ...] = ()
+    """Which of them for which argument; an argument in none of them gets no gradient."""
+    unless: tuple[Test, ...] = ()
+    """Where one bites, the forward kernel takes a path that PyTorch differentiates instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What the vendor's runtime says, literally; ``{op}`` and the like stand for what varies."""
+
+    text: str
+    raises: bool
+    """An error; else a warning, given once."""
+    evidence: tuple[Evidence, ...]
+    number: str = ""
+    """The vendor's error number, which a line after the text names: ``ERR01007``."""
+
+
+@dataclass(frozen=True, slots=True)
 class SupportMatrix:
     """Every known fact about one target, chip and torch version already chosen."""
 
@@ -107,6 +146,13 @@ class SupportMatrix:
     """sha256 of the files that this matrix was read from, first 16 hex digits."""
     database_date: str = ""
     """ISO date of the newest source commit in them."""
+    gradients: Mapping[str, Gradient] = field(default_factory=dict)
+    """Overloads of PyTorch that the vendor differentiates itself."""
+    autocast: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Policy, as PyTorch names it (``lower_precision_fp``, ``fp32``, …; ``banned`` raises) ->
+    the overloads that the vendor registers under it; empty where that is not known."""
+    messages: Mapping[str, Message] = field(default_factory=dict)
+    """By reason code, where the vendor's own words for it are known."""
 
     @property
     def casts(self) -> Mapping[str, str]:
