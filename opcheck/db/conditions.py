@@ -19,7 +19,7 @@ def conditions_by_operator(
     target: Target, release: Mapping[str, Any], cited: Citations
 ) -> Mapping[str, tuple[Condition, ...]]:
     """Conditions by overload; ``*`` for every overload. Each is made when first asked for."""
-    stated = [said for said in release.get("conditions", ()) if _applies(said, target, release)]
+    stated = [said for said in release.get("conditions", ()) if applies(said, target, release)]
     tables = [said for said in release.get("documented", ()) if target.chip in said["chips"]]
     makers: list[Callable[[], Condition]] = [
         *(partial(_condition, said, cited) for said in stated),
@@ -54,7 +54,8 @@ def _advisory(
     return Condition(code, Verdict.NATIVE, text, confidence, evidence=evidence)
 
 
-def _applies(said: Mapping[str, Any], target: Target, release: Mapping[str, Any]) -> bool:
+def applies(said: Mapping[str, Any], target: Target, release: Mapping[str, Any]) -> bool:
+    """Whether what a release's file says holds for a target's chip and torch."""
     chips, torch = said.get("chips"), said.get("torch")
     return (chips is None or target.chip in chips) and (
         torch is None or within(target.torch, torch, release["torch"])
@@ -67,7 +68,7 @@ def _condition(said: Mapping[str, Any], cited: Citations) -> Condition:
         verdict=Verdict(said["verdict"]),
         text=said["text"],
         confidence=Confidence(said["confidence"]),
-        tests=tuple(_test(test) for test in said.get("tests", ())),
+        tests=tuple(read_test(test) for test in said.get("tests", ())),
         evidence=cited.all(said["at"], Method(said["method"])),
     )
 
@@ -90,7 +91,8 @@ def _documented(said: Mapping[str, Any], cited: Citations) -> Condition:
     )
 
 
-def _test(said: Mapping[str, Any]) -> Test:
+def read_test(said: Mapping[str, Any]) -> Test:
+    """One test of a condition, as the files write it."""
     return Test(
         subject=Subject(said["subject"]),
         argument=said["argument"],

@@ -7,10 +7,11 @@ from typing import Any
 from opcheck.db.conditions import advisories, conditions_by_operator
 from opcheck.db.document import Document
 from opcheck.db.evidence import Citations
+from opcheck.db.gradients import gradients_by_operator
 from opcheck.db.lazy import LazyMapping
 from opcheck.db.spans import within
 from opcheck.db.tables import Tables
-from opcheck.model.matrix import Entry, Fallback, SupportMatrix
+from opcheck.model.matrix import Entry, Fallback, Message, SupportMatrix
 from opcheck.model.target import Target
 from opcheck.model.verdict import Method
 
@@ -35,6 +36,9 @@ def build_matrix(
         advisories=advisories(target, release.data, cited, paired=paired),
         database_digest=sha256(digests).hexdigest()[:16],
         database_date=release.data["date"],
+        gradients=gradients_by_operator(target, release.data, cited),
+        autocast=_autocast(vendor),
+        messages=_messages(vendor),
     )
 
 
@@ -68,3 +72,18 @@ def _fallback(vendor: Document) -> Fallback:
         evidence=cited.all(said["at"], Method.REGISTERED),
         disable=said.get("disable", ""),
     )
+
+
+def _autocast(vendor: Document) -> dict[str, tuple[str, ...]]:
+    said = vendor.data.get("autocast", {"policies": {}})
+    return {policy: tuple(ops) for policy, ops in said["policies"].items()}
+
+
+def _messages(vendor: Document) -> Mapping[str, Message]:
+    cited = Citations(vendor.data["sources"])
+
+    def read(_: str, said: Mapping[str, Any]) -> Message:
+        evidence = cited.all(said["at"], Method.REGISTERED)
+        return Message(said["text"], said["raises"], evidence, said.get("number", ""))
+
+    return LazyMapping(vendor.data.get("messages", {}), read)

@@ -59,6 +59,15 @@ _CONDITION = Record(
 )
 _ADVISORY = Record({"code": Text(), "text": Text(), "at": _TEXTS, "chips": _TEXTS})
 _ENTRY = Record({"at": Text(), "impl": _TEXTS}, {"keys": _TEXTS, "torch": _SPANS})
+_GRADIENT = Record(
+    {"at": _TEXTS, "formulas": MapOf(_TEXTS)},
+    {
+        "method": Text(frozenset(Method)),
+        "chips": _TEXTS,
+        "torch": _SPANS,
+        "unless": ListOf(_TEST),
+    },
+)
 _DOCUMENTED = Record(
     {"ops": _TEXTS, "argument": Text(), "chips": _TEXTS, "at": _TEXTS},
     {"only": _DTYPES, "not": _DTYPES},
@@ -77,6 +86,7 @@ RELEASE = Record(
     },
     {
         "not_aten": MapOf(_TEXTS),
+        "gradients": MapOf(OneOrMore(_GRADIENT)),
         "advisories": ListOf(_ADVISORY),
         "conditions": ListOf(_CONDITION),
         "documented": ListOf(_DOCUMENTED),
@@ -104,6 +114,8 @@ _FALLBACK = Record(
     {"to_cpu": Flag(), "text": Text(), "at": _TEXTS}, {"disable": Text(), "note": Text()}
 )
 _NOTE = Record({"text": Text(), "at": _TEXTS})
+_AUTOCAST = Record({"at": _TEXTS, "policies": MapOf(_TEXTS)})
+_MESSAGE = Record({"text": Text(), "raises": Flag(), "at": _TEXTS}, {"number": Text()})
 
 VENDOR_FILE = Record(
     {
@@ -117,7 +129,13 @@ VENDOR_FILE = Record(
         "pairing": ListOf(_PAIR),
         "complete": _COMPLETE,
     },
-    {"python": MapOf(_TEXTS), "compat_layer": ListOf(_CALL), "notes": ListOf(_NOTE)},
+    {
+        "autocast": _AUTOCAST,
+        "messages": MapOf(_MESSAGE),
+        "python": MapOf(_TEXTS),
+        "compat_layer": ListOf(_CALL),
+        "notes": ListOf(_NOTE),
+    },
 )
 
 KINDS = {

@@ -2,7 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from opcheck.db.importers import upstream
 from opcheck.db.importers.ascend_layouts import (
+    Derivative,
     Listed,
     OperatorList,
     read_derivatives,
@@ -122,11 +124,37 @@ def test_native_entries_are_names_schemas_or_mappings(tmp_path: Path) -> None:
     }
 
 
-def test_derivatives_give_names(tmp_path: Path) -> None:
-    text = (
-        "backward:\n- name: kl_div(Tensor self) -> Tensor\n  self: grad\n  version: all_version\n"
+_DERIVATIVES = """\
+all_version: [v2.1, v2.2, v2.10]
+backward:
+- name: kl_div(Tensor self, Tensor target, *, bool log_target=False) -> Tensor
+  self: kl_div_backward(grad, self, target, log_target)
+  target: non_differentiable
+  result: auto_linear
+  version: all_version
+
+- name: npu_linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+  output_differentiability: [true]
+  input, weight: npu_linear_backward(grad, input, weight)
+  version: [v2.2, newest]
+"""
+
+
+def test_derivatives(tmp_path: Path) -> None:
+    assert read_derivatives(_written(tmp_path, _DERIVATIVES)) == (
+        Derivative(
+            "kl_div",
+            3,
+            ("2.1", "2.2", "2.10"),
+            {("self",): "kl_div_backward(grad, self, target, log_target)"},
+        ),
+        Derivative(
+            "npu_linear",
+            9,
+            ("2.2", "2.10"),
+            {("input", "weight"): "npu_linear_backward(grad, input, weight)"},
+        ),
     )
-    assert read_derivatives(_written(tmp_path, text)) == frozenset({"kl_div"})
 
 
 @pytest.mark.parametrize(
@@ -145,3 +173,21 @@ def test_what_is_no_list_is_told(tmp_path: Path, text: str, expected: str) -> No
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(DatabaseError, match="cannot read"):
         read_native_list(tmp_path / "absent.yaml")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "renorm(Tensor self, Scalar p=[1, 2], *, Tensor? x=None) -> Tensor",
+        "renorm_(Tensor(a!) self, Scalar p, *, Tensor? x=None) -> Tensor(a!)",
+        "renorm.out(Tensor self, Scalar p, *, Tensor? x=None, Tensor(a!) out) -> Tensor(a!)",
+    ],
+)
+def test_variants_share_a_signature(schema: str) -> None:
+    assert upstream.signature(schema) == "renorm(Tensor self, Scalar p, Tensor? x)"
+    assert upstream.arguments(schema)[:3] == ("self", "p", "x")
+
+
+def test_what_is_no_schema_is_told() -> None:
+    with pytest.raises(DatabaseError, match="not an operator schema: 'renorm'"):
+        upstream.signature("renorm")

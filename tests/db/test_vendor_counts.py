@@ -65,7 +65,41 @@ def test_composite_overrides_of_26_1_0(sources: Path, facts: dict[str, Any]) -> 
     assert overrides == listed
     assert len(overrides) == 72
     below = {op for op in overrides if AUTOGRAD not in found[op].keys}
-    assert below == {"aten::isclose", "aten::isfinite"}
+    exempt, differentiated = {"aten::isclose", "aten::isfinite"}, _KERNEL_AT_AUTOGRAD
+    assert below == exempt | (differentiated - {"aten::matmul", "aten::matmul.out"})
+
+
+_KERNEL_AT_AUTOGRAD = {
+    "aten::matmul",
+    "aten::matmul.out",
+    "aten::mish_backward",
+    "aten::silu_backward",
+}
+"""Composites that PyTorch itself has a kernel for at the Autograd key."""
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_composites_with_an_autograd_kernel_of_pytorch_keep_it(release: str, sources: Path) -> None:
+    """The vendor's generator skips them, but where it has a derivative of its own."""
+    lists = read_lists(sources / "ascend", release)
+    for torch in served_torch(lists.plugin, upstream.versions(sources / "pytorch")):
+        known = upstream.functions(sources / "pytorch", torch)
+        own = {f"aten::{n}" for n, f in known.items() if f.kind == IMPLICIT and f.autograd}
+        found = registrations(lists, torch, sources / "pytorch")
+        assert own & set(found) == _KERNEL_AT_AUTOGRAD
+        at_autograd = {op for op in own & set(found) if AUTOGRAD in found[op].keys}
+        derived = {"aten::matmul", "aten::matmul.out"} if release == "26.1.0" else set()
+        assert at_autograd == derived
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_isclose_and_isfinite_are_below_autograd_in_every_release(
+    release: str, sources: Path
+) -> None:
+    lists = read_lists(sources / "ascend", release)
+    for torch in served_torch(lists.plugin, upstream.versions(sources / "pytorch")):
+        found = registrations(lists, torch, sources / "pytorch")
+        assert found["aten::isclose"].keys == found["aten::isfinite"].keys == (DENSE,)
 
 
 def test_structured_overloads_served_through_out(sources: Path, facts: dict[str, Any]) -> None:

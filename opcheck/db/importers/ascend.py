@@ -17,9 +17,9 @@ from opcheck.db.importers.ascend_entries import (
     merged,
     registrations,
 )
+from opcheck.db.importers.ascend_gradients import derivatives, gradient_source, gradients
 from opcheck.db.importers.ascend_layouts import (
     OperatorList,
-    read_derivatives,
     read_native_list,
     read_plugin_list,
 )
@@ -36,6 +36,10 @@ _OPERATORS = """\
 overload: {at: source and line, impl: the vendor's kernel paths, keys: if not PrivateUse1 alone,
 torch: spans of versions, if not every one of the file}. A list where torch versions differ."""
 _NOT_ATEN = "Listed as official, but no overload of that torch: never registered under aten."
+_GRADIENTS = """\
+Gradients of the vendor's own, in place of PyTorch's: formulas, the arguments whose gradient one
+computes and the overloads that it calls. A list where torch versions or chips differ. unless: uses
+that take another path."""
 _ADVISORIES = "What holds for chips as a whole, whatever runs on them."
 _CONDITIONS = """\
 Uses that fare otherwise than the lists suggest; ops "*" is every operator. All tests must bite."""
@@ -75,14 +79,14 @@ class AscendImporter(Importer):
 
 def read_lists(folder: Path, release: str) -> Lists:
     """Read op-plugin's list of one release and the torch_npu list nearest to it."""
-    plugin = min(folder.glob(f"op_plugin_functions@{release}*.yaml"))
-    torch = plugin.stem.partition("-v")[2].replace("r", ".")
+    path = min(folder.glob(f"op_plugin_functions@{release}*.yaml"))
     native = _nearest_file(folder, "npu_native_functions@v*-*.yaml", release)
+    plugin = read_plugin_list(path, path.stem.partition("-v")[2].replace("r", "."))
     return Lists(
-        read_plugin_list(plugin, torch),
+        plugin,
         read_native_list(native),
-        read_derivatives(_nearest_file(folder, "derivatives@*.yaml", release)),
-        {"plugin": plugin.name, "native": native.name},
+        derivatives(folder, release, plugin.torch),
+        {"plugin": path.name, "native": native.name},
     )
 
 
@@ -127,6 +131,8 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     not_aten = {torch: filtered(lists, torch, upstream_folder) for torch in served}
     yield from yamltext.section("not_aten", not_aten, _NOT_ATEN)
     yield from yamltext.section("operators", merged(by_torch), _OPERATORS)
+    own = gradients(lists, release, served, upstream_folder, socs)
+    yield from yamltext.section("gradients", own, _GRADIENTS)
     yield from yamltext.listing("advisories", code_advisories(release, socs), _ADVISORIES)
     yield from yamltext.listing("conditions", conditions, _CONDITIONS)
     about = f"{_DOCUMENTED}\n{documented.figures()}"
@@ -149,6 +155,8 @@ def _used(folder: Path, release: str, lists: Lists) -> dict[str, dict[str, Any]]
     if files[lists.files["native"]].ref.rpartition("-")[2] != release:
         used["native"]["note"] = f"of the release nearest to {release}, whose own was not at hand"
     used |= code_sources(release)
+    if lists.derived:
+        used["derivatives"] = gradient_source(folder, release, used["plugin"])
     used["foreach"] = {**used["framework"], "path": _generator(release)}
     return used
 

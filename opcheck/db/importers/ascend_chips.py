@@ -45,6 +45,7 @@ CHIPS = {
 
 _FIRST_NEW = "Ascend910B1"
 """From this SoC number on, kernels are op_api by default and bfloat16 exists."""
+_NEWEST = "950"
 _COMMON = frozenset({"910b", "910c", "950"})
 """A2, A3 and 950: the guard that foreach, logit, unfold_backward and others share."""
 
@@ -78,6 +79,8 @@ class Socs:
 _GUARDS: Mapping[str, Callable[[Socs, str], bool]] = {
     "all": lambda socs, chip: True,
     "from_910b1": lambda socs, chip: socs.new(chip),
+    "from_910b1_before_950": lambda socs, chip: socs.new(chip) and chip != _NEWEST,
+    "from_950": lambda socs, chip: chip == _NEWEST,
     "before_910b1": lambda socs, chip: not socs.new(chip),
     "outside_a2_a3_950": lambda socs, chip: chip not in _COMMON,
 }

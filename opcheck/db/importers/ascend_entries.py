@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.db.importers import upstream
-from opcheck.db.importers.ascend_layouts import Listed, OperatorList
+from opcheck.db.importers.ascend_layouts import Derivative, Listed, OperatorList
 from opcheck.db.importers.upstream import IMPLICIT, Function
 from opcheck.db.versions import version_key
 
@@ -26,8 +26,8 @@ class Lists:
 
     plugin: OperatorList
     native: OperatorList
-    derived: frozenset[str]
-    """Operators with a derivative of the vendor's own, by the nearest list of those."""
+    derived: tuple[Derivative, ...]
+    """Operators with a derivative of the vendor's own."""
     files: Mapping[str, str]
     """``plugin`` and ``native`` -> the vendor file's local name."""
 
@@ -66,12 +66,20 @@ def filtered(lists: Lists, torch: str, folder: Path) -> list[str]:
 
 
 def _at_autograd(lists: Lists, torch: str, known: Mapping[str, Function]) -> frozenset[str]:
-    """Names whose kernels are registered at the autograd key as well."""
+    """Names whose kernels are registered at the autograd key as well.
+
+    Of the composites, those with a derivative of the vendor's own, in any variant; and those that
+    PyTorch has no kernel of its own for at that key, unless the vendor's generator exempts them.
+    """
     listed = {e.name for e in lists.plugin.sections.get("autograd", ()) if torch in e.kernels}
-    overrides = {name for name, function in known.items() if function.kind == IMPLICIT}
-    if version_key(torch) < version_key(_AUTOGRAD_SINCE):
-        overrides &= lists.derived
-    return frozenset(listed | (overrides - _BELOW_AUTOGRAD_ONLY))
+    composites = {name: f for name, f in known.items() if f.kind == IMPLICIT}
+    derived = {
+        known[d.name].signature for d in lists.derived if torch in d.torch and d.name in known
+    }
+    found = listed | {name for name, f in composites.items() if f.signature in derived}
+    if version_key(torch) >= version_key(_AUTOGRAD_SINCE):
+        found |= {name for name, f in composites.items() if not f.autograd} - _BELOW_AUTOGRAD_ONLY
+    return frozenset(found)
 
 
 def _official(lists: Lists, torch: str) -> Iterable[tuple[str, Listed, tuple[str, ...]]]:

@@ -3,7 +3,7 @@
 op-plugin: one file a torch version with ``impl_ns`` (up to 6.0.rc2), then one file whose
 ``acl_op`` / ``op_api`` / ``sparse`` say for which torch versions, as ``all_version``, as a comma
 list in a string, or as a closed interval ``[v2.1, newest]``. torch_npu: entries are names,
-schemas or mappings with ``func``.
+schemas or mappings with ``func``. Derivatives are written as PyTorch writes its own.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from opcheck.db.importers import upstream
 from opcheck.db.versions import major_minor
 from opcheck.errors import DatabaseError
 
@@ -50,6 +51,19 @@ class OperatorList:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """One operator that the vendor gives a derivative of its own."""
+
+    name: str
+    """Without the namespace: ``gather``, ``repeat_interleave.self_int``, ``npu_linear``."""
+    line: int
+    """1-based line of the entry."""
+    torch: tuple[str, ...]
+    formulas: Mapping[tuple[str, ...], str]
+    """Arguments -> the C++ that computes their gradients; those without one are left out."""
+
+
 def read_plugin_list(path: Path, torch: str = "") -> OperatorList:
     """Read ``op_plugin_functions.yaml``; ``torch`` for a file of the one-per-version layout."""
     document = _mapping(path)
@@ -77,11 +91,42 @@ def read_native_list(path: Path) -> OperatorList:
     return OperatorList((), sections)
 
 
-def read_derivatives(path: Path) -> frozenset[str]:
-    """Read ``derivatives.yaml``: names of the operators that the vendor gives a derivative."""
-    nodes = _mapping(path)["backward"].value
-    fields = [{key.value: value.value for key, value in node.value} for node in nodes]
-    return frozenset(field["name"].partition("(")[0] for field in fields)
+def read_derivatives(path: Path) -> tuple[Derivative, ...]:
+    """Read ``derivatives.yaml``: every operator that the vendor gives a derivative."""
+    document = _mapping(path)
+    versions = tuple(_versions(document.get("all_version")))
+    items = ((_fields(node), node.start_mark.line + 1) for node in document["backward"].value)
+    return tuple(derivative(fields, versions, line) for fields, line in items)
+
+
+def derivative(fields: Mapping[str, Any], versions: tuple[str, ...], line: int) -> Derivative:
+    """Make one entry of a list of derivatives; ``versions`` are those that the list speaks of."""
+    names = upstream.arguments(fields["name"])
+    keys = {key: tuple(part.strip() for part in key.split(",")) for key in fields}
+    formulas = {
+        keys[key]: text
+        for key, text in fields.items()
+        if key != "name" and set(keys[key]) <= set(names) and text != "non_differentiable"
+    }
+    torch = active(fields.get("version", "all_version"), versions)
+    return Derivative(fields["name"].partition("(")[0], line, torch, formulas)
+
+
+def active(said: Any, versions: tuple[str, ...]) -> tuple[str, ...]:
+    """Give the torch versions that one ``acl_op:``, ``op_api:`` or ``version:`` stands for."""
+    match said:
+        case None:
+            return ()
+        case "all_version":
+            return versions
+        case str():
+            return tuple(major_minor(part.strip()) for part in said.split(","))
+        case [first, last]:
+            start = versions.index(major_minor(first))
+            stop = len(versions) if last == "newest" else versions.index(major_minor(last)) + 1
+            return versions[start:stop]
+        case _:
+            raise DatabaseError(f"not a list of torch versions: {said!r}")
 
 
 def _mapping(path: Path) -> dict[str, Any]:
@@ -100,11 +145,13 @@ def _mapping(path: Path) -> dict[str, Any]:
 def _items(node: Any) -> Iterator[dict[str, Any]]:
     """Entries of one section: ``func`` without its schema, ``line``, and what else is said."""
     for item in node.value if isinstance(node.value, list) else ():
-        fields = {"func": item.value}
-        if not isinstance(item.value, str):
-            fields = {key.value: _plain(value) for key, value in item.value}
+        fields = {"func": item.value} if isinstance(item.value, str) else _fields(item)
         name = fields["func"].partition("(")[0].strip()
         yield {**fields, "func": name, "line": item.start_mark.line + 1}
+
+
+def _fields(node: Any) -> dict[str, Any]:
+    return {key.value: _plain(value) for key, value in node.value}
 
 
 def _plain(node: Any) -> Any:
@@ -122,25 +169,8 @@ def _versions(node: Any) -> Iterator[str]:
 def _kernels(item: Mapping[str, Any], versions: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     if "impl_ns" in item:
         paths = {part.strip() for part in item["impl_ns"].split(",")}
-        active = {path: set(versions) if path in paths else set() for path in PATHS}
+        served = {path: set(versions) if path in paths else set() for path in PATHS}
     else:
-        active = {path: set(_active(item.get(path), versions)) for path in PATHS}
-    kernels = {v: tuple(path for path in PATHS if v in active[path]) for v in versions}
+        served = {path: set(active(item.get(path), versions)) for path in PATHS}
+    kernels = {v: tuple(path for path in PATHS if v in served[path]) for v in versions}
     return {version: paths for version, paths in kernels.items() if paths}
-
-
-def _active(said: Any, versions: tuple[str, ...]) -> tuple[str, ...]:
-    """The torch versions that one ``acl_op:`` or ``op_api:`` value stands for."""
-    match said:
-        case None:
-            return ()
-        case "all_version":
-            return versions
-        case str():
-            return tuple(major_minor(part.strip()) for part in said.split(","))
-        case [first, last]:
-            start = versions.index(major_minor(first))
-            stop = len(versions) if last == "newest" else versions.index(major_minor(last)) + 1
-            return versions[start:stop]
-        case _:
-            raise DatabaseError(f"not a list of torch versions: {said!r}")

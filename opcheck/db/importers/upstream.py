@@ -16,6 +16,8 @@ _EXPLICIT = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctiona
 _FILE = re.compile(r"native_functions@(\d+\.\d+)\.\d+\.yaml\.gz")
 _SCHEMA = re.compile(r"(?P<name>[\w.]+)\((?P<arguments>.*)\) -> (?P<returns>.*)")
 _ARGUMENT = re.compile(r"(?P<type>\S+) (?P<name>\w+)(?:=.*)?")
+_ALIAS = re.compile(r"\([a-z! |>*-]+\)")
+_COMPOSITE_ONLY = frozenset({IMPLICIT, "CompositeImplicitAutogradNestedTensor"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,10 @@ class Function:
     """Has a ``dtype`` argument."""
     gives_tensor: bool = True
     """Returns a tensor; false for questions such as ``is_contiguous`` and for numbers."""
+    signature: str = ""
+    """Shared by the functional, in-place and ``out=`` overloads of one operation."""
+    autograd: bool = True
+    """Has a kernel of PyTorch's own at the Autograd key."""
 
     @property
     def base(self) -> str:
@@ -98,7 +104,36 @@ def _function(item: Mapping[str, Any]) -> Function:
         flags=frozenset(re.findall(r"\bbool (\w+)", match["arguments"])),
         takes_dtype="ScalarType? dtype" in match["arguments"],
         gives_tensor="Tensor" in match["returns"],
+        signature=signature(item["func"]),
+        # what torchgen calls abstract; of the rest only some for nested tensors have derivatives
+        autograd="structured_delegate" in item
+        or not (dispatch.keys() or {IMPLICIT}) <= _COMPOSITE_ONLY,
     )
+
+
+def signature(schema: str) -> str:
+    """Give what the variants of one operation share: its base name, and what it reads."""
+    match = _SCHEMA.fullmatch(schema)
+    if match is None:
+        raise DatabaseError(f"not an operator schema: {schema!r}")
+    base, read = match["name"].partition(".")[0], []
+    for text in _split(match["arguments"]):
+        argument = _ARGUMENT.fullmatch(text)
+        if argument is None:
+            continue
+        written, name = "!" in argument["type"], argument["name"]
+        if not written or name == "self":
+            read.append(f"{_ALIAS.sub('', argument['type'])} {name}")
+        if written and name == "self":
+            base = base.removesuffix("_")
+    return f"{base}({', '.join(read)})"
+
+
+def arguments(schema: str) -> tuple[str, ...]:
+    """Names of all arguments of a schema, in order."""
+    match = _SCHEMA.fullmatch(schema)
+    found = (_ARGUMENT.fullmatch(text) for text in _split(match["arguments"] if match else ""))
+    return tuple(argument["name"] for argument in found if argument)
 
 
 def _kind(item: Mapping[str, Any], dispatch: Mapping[str, str]) -> str:
@@ -112,8 +147,13 @@ def _kind(item: Mapping[str, Any], dispatch: Mapping[str, str]) -> str:
 def _tensors(arguments: str) -> tuple[str, ...]:
     """Names of the tensor arguments that a kernel reads."""
     names = []
-    for text in re.split(r",\s*(?![^(\[]*[)\]])", arguments):
-        match = _ARGUMENT.fullmatch(text.strip())
+    for text in _split(arguments):
+        match = _ARGUMENT.fullmatch(text)
         if match and match["type"].startswith("Tensor"):
             names.append((match["type"], match["name"]))
     return tuple(name for kind, name in names if "!" not in kind or name.startswith("self"))
+
+
+def _split(arguments: str) -> list[str]:
+    """The arguments of a schema, one text each; commas in brackets and defaults stay."""
+    return [text.strip() for text in re.split(r",\s*(?![^(\[]*[)\]])", arguments)]

@@ -1,0 +1,192 @@
+"""Ascend: gradients that the vendor has of its own, from ``derivatives.yaml`` and the code.
+
+A derivative is registered at the autograd key for the operator that it names and, as PyTorch's
+generator has it, for the in-place and ``out=`` overloads of the same signature. The list of a
+release is read from its file; where the sources do not hold that file, what was read of it is in
+``ascend_gradients.yaml``, and a release in neither has no gradients here.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from opcheck.db.importers import upstream
+from opcheck.db.importers.ascend_chips import Socs
+from opcheck.db.importers.ascend_entries import Lists, spans
+from opcheck.db.importers.ascend_formulas import Names
+from opcheck.db.importers.ascend_layouts import Derivative, active, read_derivatives
+from opcheck.db.importers.sources import load_yaml, source_files
+from opcheck.db.importers.upstream import Function
+
+_DATA = Path(__file__).with_name("ascend_gradients.yaml")
+_LIST = "op_plugin/config/derivatives.yaml"
+_SOURCE = "derivatives"
+
+Way = dict[str, Any]
+"""How an overload is differentiated, as the file writes it, without the torch versions."""
+
+
+@cache
+def _facts() -> Mapping[str, Any]:
+    data: Mapping[str, Any] = load_yaml(_DATA)
+    return data
+
+
+def derivatives(folder: Path, release: str, torch: tuple[str, ...]) -> tuple[Derivative, ...]:
+    """Derivatives that a release lists; ``torch`` are the versions that its lists speak of."""
+    path = folder / f"derivatives@{release}.yaml"
+    if path.exists():
+        return read_derivatives(path)
+    return tuple(
+        Derivative(
+            said["name"],
+            said["seen"][release],
+            active(said.get("torch", "all_version"), torch),
+            {tuple(key.split(", ")): text for key, text in said["formulas"].items()},
+        )
+        for said in _facts()["derivatives"]
+        if release in said["seen"]
+    )
+
+
+def gradient_source(folder: Path, release: str, plugin: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the derivatives of a release were read; ``plugin`` is where its operators were."""
+    file = source_files(folder).get(f"derivatives@{release}.yaml")
+    if file is not None:
+        return file.as_data()
+    return {**plugin, "path": _facts()["lists"].get(release, _LIST)}
+
+
+def gradients(
+    lists: Lists, release: str, served: tuple[str, ...], folder: Path, socs: Socs
+) -> dict[str, Way | list[Way]]:
+    """Overload -> gradient of the file, or a list of them where torch versions or chips differ.
+
+    Args:
+        lists: the operator lists of the release.
+        release: which one.
+        served: torch versions that the file speaks of.
+        folder: PyTorch's own operator lists.
+        socs: what the code asks of chips.
+    """
+    found: dict[str, list[Way]] = {}
+    for entry, torch in _by_entry(lists, served):
+        for op, ways in _listed(entry, torch, lists, release, folder).items():
+            found.setdefault(op, []).extend(_variant(way, vs, served) for way, vs in ways)
+    for op, way, torch in _through(lists, release, served, folder, socs):
+        found.setdefault(op, []).append(_variant(way, torch, served))
+    return {op: ways[0] if len(ways) == 1 else ways for op, ways in found.items()}
+
+
+def _by_entry(
+    lists: Lists, served: tuple[str, ...]
+) -> Iterator[tuple[Derivative, tuple[str, ...]]]:
+    for entry in lists.derived:
+        torch = tuple(version for version in served if version in entry.torch)
+        if torch:
+            yield entry, torch
+
+
+def _listed(
+    entry: Derivative, torch: tuple[str, ...], lists: Lists, release: str, folder: Path
+) -> dict[str, list[tuple[Way, tuple[str, ...]]]]:
+    """What one line of the list says of overloads of PyTorch, with the versions it holds for."""
+    found: dict[str, list[tuple[Way, list[str]]]] = {}
+    for version in torch:
+        known = upstream.functions(folder, version)
+        if entry.name not in known:
+            continue
+        calls = _formulas(entry, version, lists, release, known)
+        way = {"at": [_at(entry), *_cited(entry, release)], "formulas": calls}
+        for name in _differentiated(entry.name, known):
+            ways = found.setdefault(f"aten::{name}", [])
+            if ways and ways[-1][0] == way:
+                ways[-1][1].append(version)
+            else:
+                ways.append((way, [version]))
+    return {op: [(way, tuple(vs)) for way, vs in ways] for op, ways in found.items()}
+
+
+def _differentiated(name: str, known: Mapping[str, Function]) -> Iterator[str]:
+    """The overload of that name, and its in-place form; ``out=`` forms refuse gradients."""
+    yield name
+    for other in known.values():
+        if other.signature == known[name].signature and other.base == f"{known[name].base}_":
+            yield other.name
+
+
+def _formulas(
+    entry: Derivative, torch: str, lists: Lists, release: str, known: Mapping[str, Function]
+) -> dict[str, tuple[str, ...]]:
+    names = Names(_customs(lists, torch), known, _helpers(release))
+    return {", ".join(keys): names.called(text) for keys, text in entry.formulas.items()}
+
+
+def _customs(lists: Lists, torch: str) -> frozenset[str]:
+    customs = lists.plugin.sections.get("custom", ())
+    return frozenset(entry.name for entry in customs if torch in entry.kernels)
+
+
+def _helpers(release: str) -> dict[str, tuple[str, ...]]:
+    said = _facts()["helpers"].items()
+    return {name: tuple(h["calls"]) for name, h in said if _seen(h["seen"], release)}
+
+
+def _at(entry: Derivative) -> str:
+    return f"{_SOURCE}:{entry.line}"
+
+
+def _cited(entry: Derivative, release: str) -> Iterator[str]:
+    """Where the helpers of its formulas are."""
+    for name, helper in _facts()["helpers"].items():
+        if any(f"{name}(" in text for text in entry.formulas.values()):
+            yield _seen(helper["seen"], release)
+
+
+def _through(
+    lists: Lists, release: str, served: tuple[str, ...], folder: Path, socs: Socs
+) -> Iterator[tuple[str, Way, tuple[str, ...]]]:
+    """Operators whose kernel calls one of the vendor's that has a derivative."""
+    for fact in _facts()["through"]:
+        cited = _seen(fact["seen"], release)
+        chips = socs.where(fact["where"], release)
+        if not (cited and chips):
+            continue
+        asked = active(fact["torch"], lists.plugin.torch)
+        for entry, torch in _by_entry(lists, tuple(v for v in served if v in asked)):
+            if entry.name == fact["calls"]:
+                known = upstream.functions(folder, torch[-1])
+                calls = _formulas(entry, torch[-1], lists, release, known)
+                own = known[fact["op"].removeprefix("aten::")].tensors
+                yield fact["op"], _way(fact, entry, chips, cited, _kept(calls, own)), torch
+
+
+def _kept(calls: Mapping[str, tuple[str, ...]], own: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Formulas for those of their arguments that the calling operator has too."""
+    named = {key: [name for name in key.split(", ") if name in own] for key in calls}
+    return {", ".join(names): calls[key] for key, names in named.items() if names}
+
+
+def _way(
+    fact: Mapping[str, Any],
+    entry: Derivative,
+    chips: tuple[str, ...],
+    cited: str,
+    calls: Mapping[str, tuple[str, ...]],
+) -> Way:
+    unless = [test for group in fact["unless"] for test in _facts()["unless"][group]]
+    way = {"at": [cited, _at(entry)], "method": "inferred", "formulas": calls}
+    return {**way, "chips": chips, "unless": unless}
+
+
+def _variant(way: Way, torch: tuple[str, ...], served: tuple[str, ...]) -> Way:
+    return way if torch == served else {**way, "torch": spans(torch, served)}
+
+
+def _seen(seen: Mapping[str, Mapping[str, int]], release: str) -> str:
+    for path, lines in seen.items():
+        if release in lines:
+            source = "plugin" if path.startswith("op_plugin/") else "framework"
+            return f"{source}:{path}:{lines[release]}"
+    return ""
