@@ -7,6 +7,7 @@ from typing import Any
 
 from opcheck.db.importers import yamltext
 from opcheck.db.importers.ascend_chips import CHIPS, Socs, common_guard
+from opcheck.db.importers.ascend_runtime import autocast, messages
 from opcheck.db.importers.sources import load_yaml, source_files
 from opcheck.db.shapes import VENDOR
 
@@ -24,6 +25,10 @@ _CHIP_FILES = frozenset(
     }
 )
 """Where the code numbers its SoCs and asks for them."""
+_AUTOCAST = "Overloads with a kernel at AutocastPrivateUse1, by policy; all others fall through."
+_MESSAGES = """\
+The runtime's own words, by reason code. {op} and the like stand for what varies; number: the error
+number that a line after the text gives."""
 _PYTHON = re.compile(r"Python\s*(3\.\d+)")
 
 
@@ -39,6 +44,7 @@ def _lines(folder: Path) -> Iterable[str]:
     fallback = _fallback(facts, sources)
     layer = _compat_layer(facts, sources)
     notes = _notes(facts, sources)
+    policies, said = autocast(sources.cite), messages(facts, sources.cite)
     sources.add("pairing", source_files(folder)[_PAIRING].as_data())
     document = (folder / _PAIRING).read_text(encoding="utf-8").splitlines()
     yield "# What holds for every release of torch_npu. Written by"
@@ -50,6 +56,8 @@ def _lines(folder: Path) -> Iterable[str]:
     yield from yamltext.section("sources", sources.data)
     yield from yamltext.section("chips", chips)
     yield from yamltext.section("fallback", fallback)
+    yield from _autocast(policies)
+    yield from yamltext.section("messages", said, _MESSAGES)
     yield from yamltext.listing("pairing", _pairs(document), "As the vendor lists it.")
     yield from yamltext.section("python", _pythons(document))
     yield from yamltext.listing("compat_layer", layer)
@@ -117,6 +125,16 @@ def _fallback(facts: Mapping[str, Any], sources: _Sources) -> dict[str, Any]:
         "disable": f"{disabled['fact']} ({disabled['torch']})",
         "note": boxed["fact"],
     }
+
+
+def _autocast(said: Mapping[str, Any]) -> Iterable[str]:
+    yield f"# {_AUTOCAST}"
+    yield "autocast:"
+    yield f"  at: {yamltext.flow(said['at'])}"
+    yield "  policies:"
+    for policy, ops in said["policies"].items():
+        yield f"    {policy}:"
+        yield from (f"      - {op}" for op in ops)
 
 
 def _pairs(document: list[str]) -> Iterable[dict[str, str]]:
