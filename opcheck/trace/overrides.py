@@ -27,9 +27,16 @@ _KEYS: Any = torch._C.DispatchKey  # its stubs know only some
 _AUTOCAST = torch._C.DispatchKeySet(_KEYS.AutocastPrivateUse1)
 
 
-Gradient = Callable[[Mapping[str, Any], frozenset[str]], tuple[str, ...] | None]
-"""Gives what the vendor's own backward of a call runs, of the call's arguments by schema name and
-of the names of those that need a gradient; None where PyTorch differentiates the call."""
+class Gradient(Protocol):
+    """The vendor's own gradient of one overload, where it depends on the call."""
+
+    def kernels(
+        self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], needed: frozenset[str]
+    ) -> tuple[str, ...] | None:
+        """What the backward of this call runs; None where PyTorch differentiates the call.
+
+        ``needed`` holds the schema names of the arguments that need a gradient.
+        """
 
 
 class Listener(Protocol):
@@ -104,7 +111,7 @@ class _Rule:
     func: Any
     formula: Callable[..., Any]
     """PyTorch's own way to compute it such that autograd follows."""
-    gradient: Gradient
+    gradient: tuple[str, ...] | Gradient | None
     device: Listener
     composite: bool
     """CompositeImplicitAutograd; else PyTorch's own autograd kernel is the formula."""
@@ -114,10 +121,12 @@ class _Rule:
 
     def own_gradient(self, args: Any, kwargs: Any) -> tuple[str, ...] | None:
         """What the vendor's backward of this call runs; None where PyTorch's formula does."""
+        if self.gradient is None or isinstance(self.gradient, tuple):
+            return self.gradient
         names = (argument.name for argument in self.func._schema.arguments)
         named = dict(zip(names, args, strict=False)) | kwargs
-        needing = (n for n, value in named.items() if any(map(_needs_gradient, tree_leaves(value))))
-        return self.gradient(named, frozenset(needing))
+        needed = (n for n, value in named.items() if any(map(_needs_gradient, tree_leaves(value))))
+        return self.gradient.kernels(self.func, args, kwargs, frozenset(needed))
 
 
 def _rule(name: str, gradient: tuple[str, ...] | Gradient | None, device: Listener) -> _Rule | None:
@@ -132,9 +141,8 @@ def _rule(name: str, gradient: tuple[str, ...] | Gradient | None, device: Listen
         key = _KEYS.Autograd
     else:
         return None
-    find = gradient if callable(gradient) else lambda _, __: gradient
     random = torch.Tag.nondeterministic_seeded in func.tags
-    return _Rule(func, partial(func._op_dk, key), find, device, composite, aliases, random)
+    return _Rule(func, partial(func._op_dk, key), gradient, device, composite, aliases, random)
 
 
 def _has_formula(name: str) -> bool:
