@@ -5,6 +5,7 @@ from typing import Any
 
 from torch import nn
 
+from opcheck.emulate.gradients import overridden, vendor_gradients
 from opcheck.model.emulation import Agreement, Asked, Disagreement
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Phase
@@ -17,12 +18,9 @@ Counts = Mapping[tuple[str, Phase], int]
 
 def registrations(matrix: SupportMatrix) -> Registrations:
     """What the target registers, as the tracer needs to know it."""
-    overrides = {op for op, e in matrix.entries.items() if "AutogradPrivateUse1" in e.keys}
-    gradients = {
-        op: tuple(k for formula in gradient.formulas for k in formula.kernels)
-        for op, gradient in matrix.gradients.items()
-    }
-    return Registrations(frozenset(matrix.entries), frozenset(overrides), gradients, matrix.casts)
+    return Registrations(
+        frozenset(matrix.entries), overridden(matrix), vendor_gradients(matrix), matrix.casts
+    )
 
 
 def predict_model(

@@ -5,14 +5,15 @@ functions below is reached only where the target registers a kernel, or where no
 """
 
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_map
 
+from opcheck.emulate.backward import Backward
 from opcheck.emulate.judge import Judge, Objection
 from opcheck.emulate.memory import Memory
 from opcheck.emulate.overload import Overload, named
@@ -20,6 +21,7 @@ from opcheck.emulate.record import Record
 from opcheck.emulate.shapes import Shapes
 from opcheck.emulate.values import Values
 from opcheck.emulate.watched import watched
+from opcheck.emulate.wording import Wording
 from opcheck.model.emulation import Site
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Reason
@@ -27,12 +29,13 @@ from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import fate as codes
 from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, Spec, device_tensor
+from opcheck.trace.device_parts.state import DeviceState
 from opcheck.trace.dispatcher import run_composite
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.place import from_stack
 from opcheck.trace.signature import Call, take_apart
 
-_META = torch._C.DispatchKey.Meta
+_CPU = torch._C.DispatchKey.CPU
 
 
 class _Quiet(threading.local):
@@ -53,6 +56,7 @@ class Device:
         stop: bool,
         least: Confidence = Confidence.LOW,
         watch: bool = False,
+        chip: str = "",
     ) -> None:
         self.matrix = matrix
         self.torch_device = device
@@ -60,14 +64,24 @@ class Device:
         self.record = Record(self._site)
         self.modules: ModuleStack | None = None
         """Follows the model's modules, if whoever runs the model tells."""
+        self.state = DeviceState(
+            device.type,
+            available=lambda: True,
+            name=chip or matrix.target.chip,
+            memory=self.memory,
+            amp_dtypes=_amp_dtypes(matrix),
+        )
+        """What ``torch.npu`` answers from."""
+        self.backward = Backward()
+        self._watch = watch
         self._stop = stop
         self._judge = Judge(matrix.target.chip, str(device), least)
-        self._warned: set[str] = set()
+        self._wording = Wording(matrix, str(device))
         self._quiet = _Quiet()
         self._overloads: dict[str, Overload] = {}
         casts = {getattr(torch, a): getattr(torch, b) for a, b in matrix.casts.items()}
         self._shapes = Shapes(self.memory, casts, self._assumed)
-        self._values = Values(self.memory, casts) if values else None
+        self._values = Values(self.memory, casts, self.state) if values else None
 
     def overload(self, name: str) -> Overload:
         """What the target has of one overload."""
@@ -104,7 +118,8 @@ class Device:
             return self._run(overload, args, kwargs, call)
         self.record.lacked(name)
         if not overload.on_host:
-            self._refuse(overload, Reason(codes.NO_KERNEL, ""), self._no_kernel(overload), False)
+            error = self._wording.no_kernel(overload)
+            self._refuse(overload, Reason(*self._lacking(overload)), error, by_condition=False)
             return self._run(overload, args, kwargs, call)
         sure = [o for o in self._judge.before(overload, call) if o.verdict is Verdict.UNSUPPORTED]
         self._objected(overload, tuple(sure))
@@ -112,6 +127,7 @@ class Device:
         vendor = self.matrix.target.vendor
         text = f"{vendor} registers no kernel for {name}, so every call runs on the host CPU"
         self._went_to_host(overload, Reason(codes.HOST_FALLBACK, text), call, result)
+        self._wording.fell_back(overload)
         return result
 
     def composite(self, name: str, args: Any, kwargs: Any) -> Any:
@@ -142,6 +158,8 @@ class Device:
     def _run(self, overload: Overload, args: Any, kwargs: Any, call: Call) -> Any:
         if overload.view:
             return self._viewed(overload, args, kwargs)
+        if overload.op.base == "set_":
+            return self.memory.point(args[0], *args[1:], **kwargs)
         if self._values is not None:
             try:
                 return self._values.run(overload, args, kwargs, call)
@@ -154,8 +172,10 @@ class Device:
         """Views share the storage itself: what makes them for every device makes them here."""
         with self.quiet():
             if overload.facts.composite is not None:
-                return run_composite(overload.func, overload.facts.composite, args, kwargs)
-            return overload.func._op_dk(_META, *args, **kwargs)
+                result = run_composite(overload.func, overload.facts.composite, args, kwargs)
+            else:
+                result = overload.func._op_dk(_CPU, *args, **kwargs)
+        return tree_map(watched, result) if self._watch else result
 
     def _apart(self, overload: Overload, args: Any, kwargs: Any) -> Call:
         return take_apart(overload.func, args, kwargs, self._proxy)
@@ -171,8 +191,11 @@ class Device:
         """Refuse, or note a caution; whether the call runs on the host."""
         for objection in objections:
             if objection.verdict is Verdict.UNSUPPORTED:
-                self._refuse(overload, objection.reason, RuntimeError(objection.reason.text), True)
-            elif objection.verdict is Verdict.NATIVE:
+                error = self._wording.refusal(overload, objection.reason)
+                self._refuse(overload, objection.reason, error, by_condition=True)
+                continue
+            self._wording.caution(overload, objection.reason)
+            if objection.verdict is Verdict.NATIVE:
                 self.record.caution(overload.name, objection.reason)
         return any(o.verdict is Verdict.FALLBACK for o in objections)
 
@@ -183,21 +206,15 @@ class Device:
         if self._stop:
             raise error
 
-    def _no_kernel(self, overload: Overload) -> NotImplementedError:
-        """What the dispatcher says: on the device, or on the host where the fallback looks."""
-        fallback = self.matrix.fallback
-        where = "CPU" if fallback.to_cpu else self.torch_device.type
-        return NotImplementedError(
-            f"Could not run '{overload.name}' with arguments from the '{where}' backend."
-        )
+    def _lacking(self, overload: Overload) -> tuple[str, str]:
+        """Reason code and sentence for an overload that nothing runs."""
+        lacks = f"{self.matrix.target.vendor} registers no kernel for {overload.name}"
+        if self.matrix.fallback.to_cpu:
+            return codes.NO_KERNEL_ANYWHERE, f"{lacks}, and its host fallback has none either"
+        return codes.NO_KERNEL, f"{lacks} and has no host fallback"
 
     def _went_to_host(self, overload: Overload, reason: Reason, call: Call, result: Any) -> None:
-        name = overload.name
-        crossing = _bytes(call.tensors) + _bytes(result)
-        self.record.left(name, reason, crossing)
-        if reason.code == codes.HOST_FALLBACK and name not in self._warned:
-            self._warned.add(name)
-            warnings.warn(self.matrix.fallback.text.replace("{op}", name), stacklevel=3)
+        self.record.left(overload.name, reason, _bytes(call.tensors) + _bytes(result))
 
     def _assumed(self, call: Call, assumption: Assumption) -> None:
         if assumption.steers:
@@ -208,6 +225,18 @@ class Device:
     def _site(self) -> Site:
         module = self.modules.current if self.modules else ""
         return Site(module, *from_stack(2, None))
+
+
+def _amp_dtypes(matrix: SupportMatrix) -> tuple[torch.dtype, ...]:
+    """What autocast may compute in: not what the chip refuses everywhere."""
+    refused = {
+        name
+        for condition in matrix.conditions.get("*", ())
+        if condition.verdict is Verdict.UNSUPPORTED and len(condition.tests) == 1
+        for name in condition.tests[0].one_of
+    }
+    both = (torch.float16, torch.bfloat16)
+    return tuple(d for d in both if str(d).removeprefix("torch.") not in refused)
 
 
 def _worst(*found: tuple[Objection, ...]) -> Reason:

@@ -11,6 +11,7 @@ from opcheck.model.matrix import Condition
 from opcheck.model.report import Reason
 from opcheck.model.trace import Node, Value
 from opcheck.model.verdict import Confidence, Verdict
+from opcheck.resolve import fate as codes
 from opcheck.resolve.conditions import bites, sentence
 from opcheck.resolve.mixed import mixes_host
 from opcheck.trace.device import Spec
@@ -27,7 +28,6 @@ class Objection:
 
 
 _FINE: tuple[Objection, ...] = ()
-HOST_TENSOR = "host-tensor"
 
 
 class Judge:
@@ -60,11 +60,8 @@ class Judge:
             composite=overload.facts.composite,
         )
         if mixes_host(node):
-            text = (
-                "Expected all tensors to be on the same device, but found at least two devices, "
-                f"{self._device} and cpu!"
-            )
-            return (Objection(Verdict.UNSUPPORTED, Reason(HOST_TENSOR, text)),)
+            text = f"a tensor in host memory meets tensors on {self._device}"
+            return (Objection(Verdict.UNSUPPORTED, Reason(codes.HOST_TENSOR, text)),)
         conditions = [c for c in overload.conditions if not _looks_at_results(c)]
         return self._bitten(node, conditions) if conditions else _FINE
 

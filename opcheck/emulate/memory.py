@@ -13,6 +13,8 @@ from itertools import count
 import torch
 from torch import Tensor
 
+from opcheck.trace.swap import extent
+
 _BLOCK = "_emulated_block"
 _CPU = torch._C.DispatchKey.CPU
 _SET = torch.ops.aten.set_.source_Storage_storage_offset
@@ -63,7 +65,7 @@ class Memory:
 
     def blank(self, dtype: torch.dtype, shape: Sequence[int], stride: Sequence[int]) -> Tensor:
         """Give a device tensor without values; it takes no memory."""
-        nbytes = _extent(shape, stride) * dtype.itemsize
+        nbytes = extent(shape, stride) * dtype.itemsize
         return self._dressed(self._storage(Block(self, nbytes, None)), dtype, shape, stride, 0)
 
     def sharing(self, tensor: Tensor, host: Tensor) -> Tensor:
@@ -73,6 +75,8 @@ class Memory:
 
     def host(self, tensor: Tensor) -> Tensor | None:
         """Give a view of the host values of a device tensor; None where they are not known."""
+        if tensor._is_zerotensor():
+            return torch.zeros(tensor.shape, dtype=tensor.dtype)
         block = block_of(tensor)
         if block.host is None:
             return None
@@ -81,6 +85,26 @@ class Memory:
         if tensor.is_conj():
             found = found.conj()
         return found._neg_view() if tensor.is_neg() else found
+
+    def point(
+        self,
+        tensor: Tensor,
+        source: Tensor | torch.UntypedStorage | None = None,
+        storage_offset: int = 0,
+        size: Sequence[int] | None = None,
+        stride: Sequence[int] = (),
+    ) -> Tensor:
+        """Have ``tensor`` stand for another storage, as every overload of ``set_`` does."""
+        if isinstance(source, Tensor):
+            self.replace(tensor, source)
+            return tensor
+        if source is None:
+            source = self.blank(tensor.dtype, (0,), (1,)).untyped_storage()
+        if size is None:
+            size = (source.nbytes() // tensor.dtype.itemsize,)
+        whole = tuple(torch.empty(tuple(size), device="meta").stride())
+        _SET._op_dk(_CPU, tensor, source, storage_offset, size, tuple(stride) or whole)
+        return tensor
 
     def replace(self, tensor: Tensor, other: Tensor) -> None:
         """Have ``tensor`` stand for the storage, sizes and strides of ``other``."""
@@ -126,10 +150,3 @@ def block_of(tensor: Tensor) -> Block:
     """Give the block behind a device tensor."""
     found: Block = tensor.untyped_storage().__dict__[_BLOCK]
     return found
-
-
-def _extent(shape: Sequence[int], stride: Sequence[int]) -> int:
-    """Elements from the first to the last one of a strided tensor."""
-    if 0 in shape:
-        return 0
-    return 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))

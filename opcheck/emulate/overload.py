@@ -40,8 +40,8 @@ class Overload:
     conditions: tuple[Condition, ...]
     view: bool
     """Gives another view of its argument's storage, or changes its sizes in place."""
-    written: tuple[int, ...]
-    """Positions of the arguments that it writes to."""
+    random: bool
+    """Draws random numbers."""
 
     @property
     def composite(self) -> Composite | None:
@@ -53,20 +53,20 @@ class Overload:
         """Look one overload up in the dispatcher and in the target's matrix."""
         known = facts(func)
         name = str(known.name)
-        arguments = func._schema.arguments
+        native = name in matrix.entries
+        inside = known.composite is not None and not native and name not in RAISING
         on_cpu = matrix.extensions.get(name, known.cpu_kernel)
         return cls(
             func=func,
             name=name,
             op=known.name,
             facts=known,
-            native=name in matrix.entries,
+            native=native,
             on_host=matrix.fallback.to_cpu and on_cpu,
-            conditions=matrix.conditions_for(name),
+            # what holds everywhere is looked at where the device is asked
+            conditions=matrix.conditions.get(name, ()) if inside else matrix.conditions_for(name),
             view=_is_view(func),
-            written=tuple(
-                i for i, a in enumerate(arguments) if a.alias_info and a.alias_info.is_write
-            ),
+            random=torch.Tag.nondeterministic_seeded in func.tags,
         )
 
 

@@ -9,6 +9,7 @@ from torch.utils._pytree import tree_map
 from opcheck.emulate.device import Device
 from opcheck.emulate.shapes import keeps_values
 from opcheck.trace.device import Spec
+from opcheck.trace.swap import dense_copy
 
 
 class Placing:
@@ -53,4 +54,4 @@ class Placing:
         spec = Spec.like(tensor)
         if tensor.is_meta or not (self._values or keeps_values(spec)):
             return self._memory.blank(spec.dtype, spec.shape, spec.stride)
-        return self._memory.adopt(tensor.clone())
+        return self._memory.adopt(dense_copy(tensor))

@@ -13,10 +13,10 @@ from opcheck.emulate.compare import Named, named_tensors
 from opcheck.emulate.device import Device
 from opcheck.emulate.placing import Placing
 from opcheck.emulate.session import Emulator
-from opcheck.errors import OpcheckError
+from opcheck.errors import EmulationError, OpcheckError
 from opcheck.model.trace import Phase
 from opcheck.trace.eager import CudaAsDevice, asks_for_cuda
-from opcheck.trace.modules import ModuleStack
+from opcheck.trace.modules import ModuleStack, reason_of
 from opcheck.trace.run import reproducible
 from opcheck.trace.step import TrainingStep
 
@@ -45,10 +45,22 @@ class Ran:
 
 
 def on_host(job: Job) -> Named:
-    """Give what the host computes, by name. Whatever the model raises passes through."""
+    """Give what the host computes, by name.
+
+    Raises:
+        EmulationError: the model fails there too.
+    """
     module = copy.deepcopy(job.module)
-    with reproducible(module):
-        return _play(job, module, job.args, dict(job.kwargs), lambda _: None)
+    try:
+        with reproducible(module):
+            return _play(job, module, job.args, dict(job.kwargs), lambda _: None)
+    except (OpcheckError, MemoryError):
+        raise
+    except Exception as error:
+        raise EmulationError(
+            f"{type(module).__name__} fails on the host, without any device: {reason_of(error)}",
+            "there is nothing to compare with; leave --values out to see how far it gets",
+        ) from error
 
 
 def on_device(job: Job, make: Callable[[], Emulator]) -> Ran:

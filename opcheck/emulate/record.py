@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -94,6 +95,15 @@ class Record:
         tally.count += 1
         tally.nbytes += nbytes
         tally.sites[self._where()] = None
+
+    def cut(self) -> "Record":
+        """Give what was counted so far as a record of its own, and be as new from here.
+
+        A phase that an error left behind, in the middle of an optimizer's step, is forgotten too.
+        """
+        before = copy(self)
+        vars(self).update(vars(Record(self._where)))
+        return before
 
     @property
     def any_refused(self) -> bool:

@@ -43,12 +43,12 @@ def _register(library: Library, device: Device) -> None:
     for name in aten_overloads():
         entry = matrix.entries.get(name)
         if entry is not None and _KEY in entry.keys:
-            _put(library, name, _asking(device.native, name))
+            _put(library, name, _asking(device, device.native, name))
         elif name in lacking:
-            _put(library, name, _asking(device.missing, name))
+            _put(library, name, _asking(device, device.missing, name))
     for name in matrix.conditions:
         if name in aten_overloads() and name not in matrix.entries and name not in lacking:
-            _put_composite(library, name, _asking(device.composite, name))
+            _put_composite(library, name, _asking(device, device.composite, name))
 
 
 def _put(library: Library, name: str, kernel: Kernel, key: str = _KEY) -> None:
@@ -62,10 +62,13 @@ def _put_composite(library: Library, name: str, kernel: Kernel) -> None:
         _put(library, name, kernel, _AUTOGRAD)
 
 
-def _asking(answer: Callable[[str, Any, Any], Any], name: str) -> Kernel:
+def _asking(device: Device, answer: Callable[[str, Any, Any], Any], name: str) -> Kernel:
     def kernel(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        return answer(name, args, kwargs)
+        try:
+            return answer(name, args, kwargs)
+        except Exception as error:
+            return device.backward.keep(error)
 
     return kernel
 
@@ -77,7 +80,7 @@ def _unknown(device: Device) -> Kernel:
         __tracebackhide__ = True
         name = func.name()
         answer = device.native if name in device.matrix.entries else device.missing
-        return answer(name, args, kwargs)
+        return _asking(device, answer, name)(*args, **kwargs)
 
     return kernel
 

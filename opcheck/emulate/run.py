@@ -9,11 +9,12 @@ import torch
 from opcheck.emulate.agreement import agreement, predict_model
 from opcheck.emulate.compare import Named, differences
 from opcheck.emulate.play import Job, Ran, on_device, on_host
-from opcheck.emulate.session import Emulator
+from opcheck.emulate.session import Emulator, prepared
 from opcheck.model.emulation import Agreement, Emulation, EmulationRequest, Site
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import ModelInfo
 from opcheck.model.target import Target
+from opcheck.trace.modules import pattern
 from opcheck.trace.place import from_error
 from opcheck.trace.run import as_module
 from opcheck.version import __version__
@@ -50,6 +51,7 @@ def emulate_model(
         EmulationError: this process or this torch cannot have the device.
         TraceError: there is nothing to train.
     """
+    prepared(target.device_type)  # before the host's backward starts torch's autograd
     job = Job(as_module(module), args, kwargs, request.train)
     host: Named | None = None
     if request.values:
@@ -69,7 +71,7 @@ def emulate_model(
         values=request.values,
         finished=ran.error is None,
         error="" if ran.error is None else f"{type(ran.error).__name__}: {ran.error}".strip(),
-        error_site=None if ran.error is None else _site(ran.error),
+        error_site=None if ran.error is None else _site(ran, ran.error),
         refusals=emulator.refusals,
         host_calls=emulator.host_calls,
         cautions=emulator.cautions,
@@ -97,6 +99,8 @@ def _told(ran: Ran, matrix: SupportMatrix) -> Iterator[str]:
     yield from (a.text.replace("{chip}", matrix.target.chip) for a in matrix.advisories)
 
 
-def _site(error: Exception) -> Site | None:
+def _site(ran: Ran, error: Exception) -> Site | None:
     file, line = from_error(error)
-    return Site("", file, line) if file else None
+    modules = ran.emulator.device.modules
+    module = pattern(modules.failed) if modules else ""
+    return Site(module, file, line) if file or module else None

@@ -9,10 +9,13 @@ import torch
 from torch.utils import backend_registration
 
 from opcheck.db.store import Database
+from opcheck.emulate.autocast import autocasting
 from opcheck.emulate.device import Device
+from opcheck.emulate.gradients import overridden, vendor_gradients
 from opcheck.emulate.phases import optimizer_noticed
 from opcheck.emulate.printing import printed
 from opcheck.emulate.registration import registered
+from opcheck.emulate.storages import allocated
 from opcheck.emulate.watched import WatchedTensor
 from opcheck.errors import EmulationError, TraceError, UsageError
 from opcheck.model.emulation import Asked, Caution, HostCalls, Refusal
@@ -22,6 +25,7 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence
 from opcheck.trace.caches import forget
 from opcheck.trace.device import prepare
+from opcheck.trace.device_module import DeviceModule
 from opcheck.trace.eager import not_compiled
 from opcheck.trace.overrides import overriding
 from opcheck.trace.place import from_stack
@@ -153,15 +157,23 @@ class Emulator:
             _open = self
 
     def _opened(self) -> torch.device:
-        made = _prepared(self._matrix.target.device_type)
+        made = prepared(self._matrix.target.device_type)
+        module: DeviceModule = getattr(torch, made.type)
         self._undo = ExitStack()
         device = self._device = Device(
             self._matrix, made,
             values=self.values, stop=self._stop, least=self._least, watch=self._watch,
+            chip=Database.open().chip_name(self._matrix.target),
         )  # fmt: skip
         self._undo.callback(forget)
         self._undo.enter_context(registered(device))
-        self._undo.enter_context(overriding(_overridden(self._matrix), {}, device))
+        self._undo.enter_context(
+            overriding(overridden(self._matrix), vendor_gradients(self._matrix), device)
+        )
+        self._undo.enter_context(autocasting(self._matrix.autocast))
+        self._undo.enter_context(module.hosted(device.state))
+        self._undo.enter_context(allocated(device.memory, self.values))
+        self._undo.enter_context(device.backward.watched())
         self._undo.enter_context(printed(device))
         self._undo.enter_context(not_compiled())
         self._undo.enter_context(optimizer_noticed(device.record))
@@ -183,12 +195,12 @@ def _matrix(target: str) -> SupportMatrix:
     return database.matrix(database.resolve(spec))
 
 
-def _overridden(matrix: SupportMatrix) -> list[str]:
-    """Overloads that the vendor registers at the Autograd key too."""
-    return [op for op, entry in matrix.entries.items() if "AutogradPrivateUse1" in entry.keys]
+def prepared(device_type: str) -> torch.device:
+    """Make this process know the device; once per process, and before its first backward.
 
-
-def _prepared(device_type: str) -> torch.device:
+    Raises:
+        EmulationError: torch is too old, or the process has named its device otherwise.
+    """
     if not hasattr(backend_registration, "_setup_privateuseone_for_python_backend"):
         raise EmulationError(
             f"torch {torch.__version__} cannot have a device written in Python",

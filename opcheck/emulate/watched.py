@@ -34,19 +34,15 @@ class WatchedTensor(torch.Tensor):
         __tracebackhide__ = True
         with torch._C._DisableTorchDispatch():
             result = func(*args, **(kwargs or {}))
-            if isinstance(result, list):
-                return [_again(value) for value in result]
-            return tree_map(_again, result)
+        return tree_map(watched, result)
 
 
-def watched(tensor: Tensor) -> Tensor:
-    """Give a plain device tensor as one that is watched; they share their storage."""
+def watched(value: Any) -> Any:
+    """Give a plain device tensor as one that is watched, which shares its storage.
+
+    Everything else comes back as it is. C++ takes the Python key off the views that it makes.
+    """
+    if type(value) is not Tensor or value.device.type in ("cpu", "meta"):
+        return value
     with torch._C._DisableTorchDispatch():
-        made: Tensor = torch.Tensor._make_subclass(WatchedTensor, tensor)
-        return made
-
-
-def _again(value: Any) -> Any:
-    """What C++ made out of watched tensors, watched."""
-    bare = type(value) is Tensor and value.device.type not in ("cpu", "meta")
-    return torch.Tensor._make_subclass(WatchedTensor, value) if bare else value
+        return torch.Tensor._make_subclass(WatchedTensor, value)

@@ -28,7 +28,11 @@ def refused(trace: Trace, matrix: SupportMatrix) -> frozenset[str]:
 def _refuses(node: Node, matrix: SupportMatrix) -> bool:
     if mixes_host(node):
         return True
+    op = str(node.op)
+    # what a composite runs as is looked at for what holds everywhere, not the composite itself
+    inside = node.composite is not None and op not in matrix.entries
+    conditions = matrix.conditions.get(op, ()) if inside else matrix.conditions_for(op)
     return any(
         condition.verdict is Verdict.UNSUPPORTED and bites(condition, node) is not None
-        for condition in matrix.conditions_for(str(node.op))
+        for condition in conditions
     )

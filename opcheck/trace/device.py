@@ -103,6 +103,8 @@ class DeviceTensor(torch.Tensor):
 
     spec: Spec
     value: Tensor | None
+    origin: Tensor | None = None
+    """The tensor of a real device that this one stands for, if any."""
 
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # C
 

@@ -34,6 +34,11 @@ def _kind(code: CodeType) -> int:
     return _INTERNAL if name.startswith(_STDLIB) else _USER
 
 
+def is_internal(code: CodeType) -> bool:
+    """Whether a frame is of torch, of the standard library or of this package."""
+    return _kind(code) == _INTERNAL
+
+
 @cache
 def shown(file: str) -> str:
     """A path as reports show it: relative to its package or to the working directory."""

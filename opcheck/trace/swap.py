@@ -1,6 +1,6 @@
 """A model's parameters and buffers put on the traced device for one run, then given back."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -27,7 +27,23 @@ def _moved(tensor: Tensor, device: torch.device) -> Tensor:
     steers = not spec.dtype.is_floating_point or spec.numel <= FLOAT_INPUT_LIMIT
     plain = tensor.device.type == "cpu" and type(tensor) in (Tensor, nn.Parameter)
     keep = plain and steers and small(spec)
-    return device_tensor(spec, tensor.detach().clone() if keep else None, device)
+    return device_tensor(spec, dense_copy(tensor.detach()) if keep else None, device)
+
+
+def dense_copy(tensor: Tensor) -> Tensor:
+    """Give a copy on the host with the same strides, and no more storage than they reach."""
+    if tensor.is_conj() or tensor.is_neg():
+        return tensor.clone()
+    made = torch.empty(extent(tensor.shape, tensor.stride()), dtype=tensor.dtype)
+    made.copy_(tensor.as_strided(made.shape, (1,)))
+    return made.as_strided(tensor.shape, tensor.stride())
+
+
+def extent(shape: Sequence[int], stride: Sequence[int]) -> int:
+    """Elements from the first to the last one of a strided tensor."""
+    if 0 in shape:
+        return 0
+    return 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
 
 
 @contextmanager
