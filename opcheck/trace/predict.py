@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
+from opcheck.errors import TraceError
 from opcheck.model.trace import Gap, Kernel, Phase
 from opcheck.trace.caches import forget
 from opcheck.trace.device import DeviceTensor, prepare
@@ -75,18 +76,7 @@ class Predictor:
         Raises:
             TraceError: there is nothing to train.
         """
-        chosen = step or TrainingStep()
-        trained = {name for name, p in _parameters(model) if p.requires_grad}
-
-        def play(
-            module: nn.Module, engine: Engine, placed: tuple[Any, ...], named: dict[str, Any]
-        ) -> object:
-            for name, parameter in _parameters(module):
-                parameter.requires_grad_(name in trained)
-            _follow((placed, named), (args, dict(kwargs)))
-            assert isinstance(engine, Exact)
-            return chosen.run(module, placed, named, engine.begin)
-
+        play = _training(step or TrainingStep(), model, (args, dict(kwargs)))
         with taken_as_plain(DeviceTensor):
             return self._run(model, args, kwargs, play, self._with_gradients)
 
@@ -162,6 +152,27 @@ def predicting(device_type: str, registrations: Registrations) -> Iterator[Predi
         overriding(registrations.overrides & kernels, gradients, predictor),
     ):
         yield predictor
+
+
+def _training(step: TrainingStep, model: nn.Module, given: Any) -> Play:
+    """Train whatever stands for ``model`` with what stands for the inputs ``given``."""
+    trained = {name for name, p in _parameters(model) if p.requires_grad}
+
+    def play(
+        module: nn.Module, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> object:
+        assert isinstance(engine, Exact)
+        for name, parameter in _parameters(module):
+            parameter.requires_grad_(name in trained)
+        _follow((args, kwargs), given)
+        try:
+            return step.run(module, args, kwargs, engine.begin)
+        except TraceError:
+            if engine.modules.gaps:  # a module that failed passed its input on: no wonder
+                return None
+            raise
+
+    return play
 
 
 def _parameters(module: nn.Module) -> Iterator[tuple[str, nn.Parameter]]:

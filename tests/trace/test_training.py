@@ -235,6 +235,18 @@ def test_what_cannot_be_trained_is_an_error(model: nn.Module, message: str) -> N
     assert caught.value.hint
 
 
+def test_a_model_that_refuses_to_be_trained_says_why_in_a_gap() -> None:
+    class Refuses(nn.Linear):
+        def forward(self, x: Tensor) -> Tensor:
+            if self.training:
+                raise NotImplementedError("training is not supported yet")
+            return super().forward(x)
+
+    found = step(Refuses(3, 4))
+    reason = "NotImplementedError: training is not supported yet"
+    assert found == Prediction((), (Gap("(the model)", reason),))
+
+
 def test_a_device_operator_that_fails_in_backward_ends_the_run_and_not_the_process() -> None:
     class Backward(torch.autograd.Function):
         @staticmethod
