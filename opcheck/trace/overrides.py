@@ -48,6 +48,10 @@ class Listener(Protocol):
     def quiet(self) -> AbstractContextManager[None]:
         """Inside, on this thread, is a vendor's kernel: what it runs as is not counted."""
 
+    @property
+    def generator(self) -> torch.Generator:
+        """What the device draws random numbers from."""
+
 
 @contextmanager
 def overriding(
@@ -186,7 +190,7 @@ class _Differentiable(torch.autograd.Function):
         """Run it below autograd; append to ``shape`` how its outputs are nested."""
         ctx.set_materialize_grads(False)  # zeros would be asked of the device
         ctx.rule, ctx.own, ctx.spec = rule, own, spec
-        ctx.random_state = torch.get_rng_state() if rule.random else None
+        ctx.random_state = rule.device.generator.get_state() if rule.random else None
         ctx.save_for_backward(*(value for value in flat if isinstance(value, Tensor)))
         ctx.rest = [None if isinstance(value, Tensor) else (value,) for value in flat]
         args, kwargs = tree_unflatten(flat, spec)
@@ -226,7 +230,7 @@ def _again(ctx: Any) -> tuple[list[Any], list[Any]]:
     with (
         torch.enable_grad(),
         torch._C._ExcludeDispatchKeyGuard(_AUTOCAST),  # casts came before
-        _random_from(ctx.random_state),
+        _random_from(ctx.rule.device.generator, ctx.random_state),
     ):
         return inputs, tree_flatten(ctx.rule.formula(*args, **kwargs))[0]
 
@@ -273,14 +277,14 @@ def _continuous(tensor: Tensor) -> bool:
 
 
 @contextmanager
-def _random_from(state: Tensor | None) -> Iterator[None]:
+def _random_from(generator: torch.Generator, state: Tensor | None) -> Iterator[None]:
     """Draw the same random numbers as at ``state`` inside the block, and go on as before it."""
     if state is None:
         yield
         return
-    before = torch.get_rng_state()
-    torch.set_rng_state(state)
+    before = generator.get_state()
+    generator.set_state(state)
     try:
         yield
     finally:
-        torch.set_rng_state(before)
+        generator.set_state(before)

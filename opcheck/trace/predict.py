@@ -106,6 +106,11 @@ class Predictor:
                 backward_from(output)
         return Prediction(engine.kernels, tuple(sorted(engine.gaps)))
 
+    @property
+    def generator(self) -> torch.Generator:
+        """The host's own: nothing is drawn on a device that computes nothing."""
+        return torch.default_generator
+
     def asked(self, op: str) -> None:
         """The vendor's own kernel ``op`` runs now."""
         self._now.asked(op)

@@ -215,6 +215,7 @@ class _Listener:
     def __init__(self, device: RealDevice) -> None:
         self._device = device
         self.asked = device.asked_for
+        self.generator = torch.default_generator
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
