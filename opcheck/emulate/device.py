@@ -99,14 +99,18 @@ class Device:
         self.record.asked(name)
         call = self._apart(overload, args, kwargs)
         objections = self._judge.before(overload, call)
-        host = self._objected(overload, objections)
+        refused = self._refused_by(overload, objections)
         result = self._run(overload, args, kwargs, call)
-        late = self._judge.after(overload, result)
-        host |= self._objected(overload, late)
-        if host:
-            self._went_to_host(overload, _worst(objections, late), call, result)
-        else:
+        if not refused:
+            late = self._judge.after(overload, result)
+            refused = self._refused_by(overload, late)
+            objections += late
+        self._caution(overload, objections)
+        reason = next((o.reason for o in objections if o.verdict is Verdict.FALLBACK), None)
+        if reason is None:
             self.record.stayed()
+        else:
+            self._went_to_host(overload, reason, call, result)
         return result
 
     def missing(self, name: str, args: Any, kwargs: Any) -> Any:
@@ -121,8 +125,7 @@ class Device:
             error = self._wording.no_kernel(overload)
             self._refuse(overload, Reason(*self._lacking(overload)), error, by_condition=False)
             return self._run(overload, args, kwargs, call)
-        sure = [o for o in self._judge.before(overload, call) if o.verdict is Verdict.UNSUPPORTED]
-        self._objected(overload, tuple(sure))
+        self._refused_by(overload, self._judge.before(overload, call))
         result = self._run(overload, args, kwargs, call)
         vendor = self.matrix.target.vendor
         text = f"{vendor} registers no kernel for {name}, so every call runs on the host CPU"
@@ -137,7 +140,9 @@ class Device:
         assert overload.composite is not None, "registered for composites alone"
         if not self._quiet.depth:
             call = self._apart(overload, args, kwargs)
-            self._objected(overload, self._judge.before(overload, call))
+            objections = self._judge.before(overload, call)
+            self._refused_by(overload, objections)
+            self._caution(overload, objections)
         return run_composite(overload.func, overload.composite, args, kwargs)
 
     @contextmanager
@@ -148,6 +153,11 @@ class Device:
             yield
         finally:
             self._quiet.depth -= 1
+
+    @property
+    def generator(self) -> torch.Generator:
+        """What the device draws random numbers from."""
+        return self.state.generator
 
     def asked(self, op: str) -> None:
         """Count a kernel of the vendor's that is not reached through the dispatcher."""
@@ -187,17 +197,22 @@ class Device:
         made.origin = tensor
         return made
 
-    def _objected(self, overload: Overload, objections: tuple[Objection, ...]) -> bool:
-        """Refuse, or note a caution; whether the call runs on the host."""
+    def _refused_by(self, overload: Overload, objections: tuple[Objection, ...]) -> bool:
+        """Refuse the call if there is a reason to; the first one is told."""
         for objection in objections:
             if objection.verdict is Verdict.UNSUPPORTED:
                 error = self._wording.refusal(overload, objection.reason)
                 self._refuse(overload, objection.reason, error, by_condition=True)
-                continue
-            self._wording.caution(overload, objection.reason)
+                return True
+        return False
+
+    def _caution(self, overload: Overload, objections: tuple[Objection, ...]) -> None:
+        """Warn as the vendor does, and note what runs otherwise than on the host."""
+        for objection in objections:
+            if objection.verdict is not Verdict.UNSUPPORTED:
+                self._wording.caution(overload, objection.reason)
             if objection.verdict is Verdict.NATIVE:
                 self.record.caution(overload.name, objection.reason)
-        return any(o.verdict is Verdict.FALLBACK for o in objections)
 
     def _refuse(
         self, overload: Overload, reason: Reason, error: Exception, by_condition: bool
@@ -237,10 +252,6 @@ def _amp_dtypes(matrix: SupportMatrix) -> tuple[torch.dtype, ...]:
     }
     both = (torch.float16, torch.bfloat16)
     return tuple(d for d in both if str(d).removeprefix("torch.") not in refused)
-
-
-def _worst(*found: tuple[Objection, ...]) -> Reason:
-    return next(o.reason for group in found for o in group if o.verdict is Verdict.FALLBACK)
 
 
 def _bytes(value: Any) -> int:

@@ -63,6 +63,8 @@ class Judge:
             text = f"a tensor in host memory meets tensors on {self._device}"
             return (Objection(Verdict.UNSUPPORTED, Reason(codes.HOST_TENSOR, text)),)
         conditions = [c for c in overload.conditions if not _looks_at_results(c)]
+        if overload.leaves:  # what only a document says is of no kernel that is not there
+            conditions = [c for c in conditions if c.confidence is Confidence.HIGH]
         return self._bitten(node, conditions) if conditions else _FINE
 
     def _bitten(self, node: Node, conditions: Sequence[Condition]) -> tuple[Objection, ...]:

@@ -48,6 +48,11 @@ class Overload:
         """The alias-key kernel that runs where the target has none; None where that raises."""
         return None if self.name in RAISING else self.facts.composite
 
+    @property
+    def leaves(self) -> bool:
+        """Whether every call runs on the host."""
+        return self.on_host and not self.native and self.composite is None
+
     @classmethod
     def of(cls, func: Any, matrix: SupportMatrix) -> "Overload":
         """Look one overload up in the dispatcher and in the target's matrix."""

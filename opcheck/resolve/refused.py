@@ -2,7 +2,7 @@
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Node, Trace
-from opcheck.model.verdict import Verdict
+from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.conditions import bites
 from opcheck.resolve.mixed import mixes_host
 
@@ -32,7 +32,15 @@ def _refuses(node: Node, matrix: SupportMatrix) -> bool:
     # what a composite runs as is looked at for what holds everywhere, not the composite itself
     inside = node.composite is not None and op not in matrix.entries
     conditions = matrix.conditions.get(op, ()) if inside else matrix.conditions_for(op)
+    leaves = op not in matrix.entries and not inside and _on_host(node, matrix)
     return any(
-        condition.verdict is Verdict.UNSUPPORTED and bites(condition, node) is not None
+        condition.verdict is Verdict.UNSUPPORTED
+        and (condition.confidence is Confidence.HIGH or not leaves)
+        and bites(condition, node) is not None
         for condition in conditions
     )
+
+
+def _on_host(node: Node, matrix: SupportMatrix) -> bool:
+    """Whether the vendor's fallback runs what has no kernel."""
+    return matrix.fallback.to_cpu and matrix.extensions.get(str(node.op), node.cpu_kernel)
