@@ -100,13 +100,25 @@ class Leaves:
         if key in self._plans:
             plan = self._plans[key]
         else:
-            plan = self._plans[key] = self._cast(call, self._plan(call))
+            try:
+                plan = self._plans[key] = self._cast(call, self._plan(call))
+            except Exception as error:
+                return self._by_values(call, error)
         if call.known and (plan is None or _all_small(plan)):
             with suppress(NotImplementedError):  # the host has no kernel, or none for this dtype
                 return self._real(call)
         if plan is None:
             return self._assume(call)
         return self.replay(plan, call)
+
+    def _by_values(self, call: Call, error: Exception) -> Any:
+        """Run for real what shapes alone do not tell, as the classes of ``one_hot``."""
+        if not call.known:
+            raise error
+        try:
+            return self._real(call)
+        except Exception:
+            raise error from None
 
     def _cast(self, call: Call, plan: Plan | None) -> Plan | None:
         """A cast's plan with the dtype that this device gives for the one asked for."""
@@ -170,8 +182,6 @@ class Leaves:
         try:
             return self._open_sized(call) or self._probe(func, call, _on_meta)
         except Exception as error:
-            if call.known:
-                return None  # the values decide, and they are here
             unseen = isinstance(error, NotImplementedError) or without_rule(call.func)
             if elements > PROBE_LIMIT or not call.tensors or facts(call.func).composite:
                 if unseen:
@@ -209,7 +219,7 @@ class Leaves:
     def _real(self, call: Call) -> Any:
         args, kwargs, made = _converted(call, _value, "cpu")
         result = (computed_as(call.func) or call.func)(*args, **kwargs)
-        plan = self._plans[call.key]
+        plan = self._plans.get(call.key)
         if call.func in _CASTS and isinstance(plan, Spec):
             result = result.to(plan.dtype)  # the dtype that this device gives, see _cast
         return self._wrap(result, call, made)
