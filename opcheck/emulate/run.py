@@ -14,12 +14,15 @@ from opcheck.model.emulation import Agreement, Emulation, EmulationRequest, Site
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import ModelInfo
 from opcheck.model.target import Target
+from opcheck.resolve.version import torch_differs
 from opcheck.trace.modules import pattern
 from opcheck.trace.place import from_error
 from opcheck.trace.run import as_module
 from opcheck.version import __version__
 
 Progress = Callable[[str], None]
+TORCH = torch.__version__.partition("+")[0]
+"""Version of the running torch."""
 
 
 def emulate_model(
@@ -63,7 +66,7 @@ def emulate_model(
     emulator = ran.emulator
     return Emulation(
         opcheck_version=__version__,
-        torch_version=torch.__version__.partition("+")[0],
+        torch_version=TORCH,
         target=str(target),
         database_digest=matrix.database_digest,
         model=model,
@@ -97,6 +100,7 @@ def _told(ran: Ran, matrix: SupportMatrix) -> Iterator[str]:
     if ran.as_cuda:
         yield f"names a CUDA device; run as if it said {matrix.target.device_type!r}"
     yield from (a.text.replace("{chip}", matrix.target.chip) for a in matrix.advisories)
+    yield from filter(None, (torch_differs(TORCH, matrix, "run"),))
 
 
 def _site(ran: Ran, error: Exception) -> Site | None:

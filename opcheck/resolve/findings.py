@@ -11,7 +11,7 @@ from opcheck.model.trace import Kernel, TensorMeta, Trace, Use, Value
 from opcheck.model.verdict import Evidence, Verdict
 from opcheck.resolve.conditions import value_text
 from opcheck.resolve.fate import Fate
-from opcheck.resolve.version import number
+from opcheck.resolve.version import torch_differs
 from opcheck.resolve.walk import Walk
 
 
@@ -149,12 +149,7 @@ def _kernel_verdict(kernel: Kernel, worst: Mapping[str, Verdict], matrix: Suppor
 
 def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
     told = [Reason(a.code, a.text.replace("{chip}", matrix.target.chip)) for a in matrix.advisories]
-    if number(trace.torch_version) != number(matrix.target.torch):
-        told.append(
-            Reason(
-                "torch-differs",
-                f"traced with torch {trace.torch_version}, while the target runs torch "
-                f"{matrix.target.torch}: composites may be taken apart differently there",
-            )
-        )
+    differs = torch_differs(trace.torch_version, matrix, "traced")
+    if differs:
+        told.append(Reason("torch-differs", differs))
     return tuple(told)

@@ -21,6 +21,16 @@ def absent_from(matrix: SupportMatrix, op: OpName) -> str:
     return ""
 
 
+def torch_differs(running: str, matrix: SupportMatrix, done: str) -> str:
+    """Say that what was ``done`` rests on another torch than the target's; "" where it does not."""
+    if number(running) == number(matrix.target.torch):
+        return ""
+    return (
+        f"{done} with torch {running}, while the target runs torch {matrix.target.torch}: "
+        "composites may be taken apart differently there"
+    )
+
+
 def number(version: str) -> tuple[int, int]:
     """``2.13`` or ``2.13.0`` as (2, 13)."""
     major, minor = version.split(".")[:2]
