@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+import torch
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from opcheck.trace.device_parts.accelerator import answering
@@ -87,8 +88,14 @@ class DeviceModule(ModuleType):
 
 def traced(device_type: str) -> DeviceState:
     """Give the device as a trace presents it: there while a model runs, taking no memory."""
+
+    def running() -> bool:
+        mode: Any = _get_current_dispatch_mode()  # others are entered too, to build a model
+        device = getattr(mode, "device", None)
+        return isinstance(device, torch.device) and device.type == device_type
+
     return DeviceState(
         device_type=device_type,
-        available=lambda: _get_current_dispatch_mode() is not None,
+        available=running,
         name=f"{device_type} (emulated)",
     )
