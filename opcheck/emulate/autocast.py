@@ -16,7 +16,7 @@ from torch import Tensor
 
 from opcheck.emulate.autocast_casts import Casts
 from opcheck.emulate.autocast_policies import UPSTREAM, Policy
-from opcheck.emulate.overload import named
+from opcheck.trace.dispatcher import overload_named
 
 _KEYS: Any = torch._C.DispatchKey
 _KEY = "AutocastPrivateUse1"
@@ -49,7 +49,7 @@ def autocasting(policies: Mapping[str, Collection[str]]) -> Iterator[tuple[str, 
         fallback.fallback(torch.library.fallthrough_kernel, _KEY)
         for policy, names in (policies or UPSTREAM).items():
             for name in names:
-                kernel = _kernel(named(name), Policy(policy), casts)
+                kernel = _kernel(overload_named(name), Policy(policy), casts)
                 if kernel is None:
                     left_out.append(name)
                 else:
@@ -138,7 +138,7 @@ def _appending(func: Any, casts: Casts) -> Kernel | None:
     name = _WITH_DTYPE.get(func.name())
     if name is None:
         return None
-    other = named(name)
+    other = overload_named(name)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         left = func._schema.arguments[len(args) :]

@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_map
 from opcheck.emulate.backward import Backward
 from opcheck.emulate.judge import Judge, Objection
 from opcheck.emulate.memory import Memory
-from opcheck.emulate.overload import Overload, named
+from opcheck.emulate.overload import Overload
 from opcheck.emulate.record import Record
 from opcheck.emulate.shapes import Shapes
 from opcheck.emulate.values import Values
@@ -30,7 +30,7 @@ from opcheck.resolve import fate as codes
 from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, Spec, device_tensor
 from opcheck.trace.device_parts.state import DeviceState
-from opcheck.trace.dispatcher import run_composite
+from opcheck.trace.dispatcher import overload_named, run_composite
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.place import from_stack
 from opcheck.trace.signature import Call, take_apart
@@ -87,7 +87,7 @@ class Device:
         """What the target has of one overload."""
         found = self._overloads.get(name)
         if found is None:
-            found = self._overloads[name] = Overload.of(named(name), self.matrix)
+            found = self._overloads[name] = Overload.of(overload_named(name), self.matrix)
         return found
 
     def native(self, name: str, args: Any, kwargs: Any) -> Any:

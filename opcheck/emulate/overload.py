@@ -80,13 +80,3 @@ def _is_view(func: Any) -> bool:
         return func._schema.name not in ("aten::resize_", "aten::resize_as_", "aten::set_")
     returned = any(r.alias_info and not r.alias_info.is_write for r in func._schema.returns)
     return returned and not func._schema.is_mutable
-
-
-def named(name: str) -> Any:
-    """Give torch's overload of that schema spelling; None where Python cannot name it."""
-    namespace, _, rest = name.partition("::")
-    base, _, overload = rest.partition(".")
-    packet = getattr(getattr(torch.ops, namespace), base, None)
-    if packet is None:
-        return None
-    return getattr(packet, overload or "default", None)

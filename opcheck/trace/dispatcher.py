@@ -61,6 +61,14 @@ def facts(func: Any) -> OverloadFacts:
     )
 
 
+def overload_named(name: str) -> Any:
+    """The ``torch._ops.OpOverload`` of a schema name; None where the running torch has none."""
+    namespace, _, rest = name.partition("::")
+    base, _, overload = rest.partition(".")
+    packet = getattr(getattr(torch.ops, namespace), base, None)
+    return None if packet is None else getattr(packet, overload or "default", None)
+
+
 def composite_kind(name: str) -> Composite | None:
     """Which alias-key kernel the overload has; the implicit one wins, as in the dispatcher."""
     kinds = set(_ALIAS.findall(torch._C._dispatch_dump(name)))

@@ -16,12 +16,11 @@ import torch
 
 from opcheck.model.names import OpName
 from opcheck.model.trace import Kernel, Phase
-from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts
+from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, overload_named
 from opcheck.trace.engine import Engine
 from opcheck.trace.higher_order import branches
 from opcheck.trace.leaf import Plan
 from opcheck.trace.modules import ModuleStack
-from opcheck.trace.overrides import overload_named
 from opcheck.trace.signature import Call
 
 _Key = tuple[OpName, bool, bool]

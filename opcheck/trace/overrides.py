@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
 
 from opcheck.model.trace import Composite
-from opcheck.trace.dispatcher import composite_kind
+from opcheck.trace.dispatcher import composite_kind, overload_named
 
 _ATEN = "aten::"
 _KEYS: Any = torch._C.DispatchKey  # its stubs know only some
@@ -89,19 +89,16 @@ def kept_whole(ops: Collection[str]) -> Iterator[None]:
     library = torch.library.Library("aten", "IMPL")
     try:
         for name in sorted(ops):
-            if overload_named(name) is not None and composite_kind(name) is Composite.IMPLICIT:
+            if _in_aten(name) and composite_kind(name) is Composite.IMPLICIT:
                 library.impl(name.removeprefix(_ATEN), _never_run, "PrivateUse1")
         yield
     finally:
         library._destroy()
 
 
-def overload_named(name: str) -> Any:
-    """The aten overload of this schema name in the running torch; None where it has none."""
-    if not name.startswith(_ATEN):
-        return None
-    base, _, overload = name.removeprefix(_ATEN).partition(".")
-    return getattr(getattr(torch.ops.aten, base, None), overload or "default", None)
+def _in_aten(name: str) -> bool:
+    """Whether the running torch has an aten overload of this schema name."""
+    return name.startswith(_ATEN) and overload_named(name) is not None
 
 
 def _never_run(*args: Any, **kwargs: Any) -> Any:
@@ -134,9 +131,9 @@ class _Rule:
 
 
 def _rule(name: str, gradient: tuple[str, ...] | Gradient | None, device: Listener) -> _Rule | None:
-    func = overload_named(name)
-    if func is None:
+    if not _in_aten(name):
         return None
+    func = overload_named(name)
     aliases = any(argument.alias_info is not None for argument in func._schema.arguments)
     composite = composite_kind(name) is Composite.IMPLICIT
     if composite:
