@@ -13,6 +13,7 @@ from opcheck.emulate.autocast import autocasting
 from opcheck.emulate.device import Device
 from opcheck.emulate.gradients import overridden, vendor_gradients
 from opcheck.emulate.phases import optimizer_noticed
+from opcheck.emulate.pinned import pinning
 from opcheck.emulate.printing import printed
 from opcheck.emulate.registration import registered
 from opcheck.emulate.storages import allocated
@@ -174,6 +175,7 @@ class Emulator:
         self._undo.enter_context(module.hosted(device.state))
         self._undo.enter_context(allocated(device.memory, self.values))
         self._undo.enter_context(device.backward.watched())
+        self._undo.enter_context(pinning())
         self._undo.enter_context(printed(device))
         self._undo.enter_context(not_compiled())
         self._undo.enter_context(optimizer_noticed(device.record))
