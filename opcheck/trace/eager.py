@@ -89,6 +89,7 @@ class CudaAsDevice(TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         """Replace devices among the arguments; ``.cuda()`` becomes ``.to(device)``."""
+        __tracebackhide__ = True
         kwargs = dict(kwargs or {})
         if func is torch.Tensor.cuda:
             self._met()
