@@ -21,7 +21,7 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"worker", "isolate", "saved_graph", "composites"}),
     frozenset({"pipeline", "pytest_plugin"}),
     frozenset({"__init__"}),
-    frozenset({"cli", "pytest_plugin"}),
+    frozenset({"cli"}),
     frozenset({"__main__"}),
 )
 """The rooms, lowest first; those of one rank do not import each other."""

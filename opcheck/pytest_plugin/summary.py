@@ -1,0 +1,118 @@
+"""The section that a test run on an emulated device ends with."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from opcheck.model.emulation import HostCalls
+from opcheck.pytest_plugin.used import Test
+from opcheck.report.terminal.units import plural, size
+
+Row = tuple[str, ...]
+Said = tuple[str, str]
+"""An operator, and what there is to say of some of its calls."""
+
+
+@dataclass(slots=True)
+class _Sum:
+    """The calls of which the same is said, over several tests."""
+
+    calls: int = 0
+    nbytes: int = 0
+    tests: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def where(self) -> str:
+        """The first test that made one, and how many others did."""
+        first, *others = self.tests
+        return f"{first} and {plural(len(others), 'other')}" if others else first
+
+
+def lines(tests: Sequence[Test], outside: Sequence[Test]) -> Iterator[str]:
+    """Say what was asked of the device, what ran on the host, and what was refused."""
+    everything = (*tests, *outside)
+    yield _headline(tests, everything)
+    yield from _block("on the host", _on_host(everything))
+    yield from _block("refused", _refused(everything))
+    yield from _block("with a caution", _cautions(everything))
+    notes = dict.fromkeys(note for test in everything for note in test.used.notes)
+    yield from (f"note: {note}" for note in notes)
+
+
+def host_lines(calls: Iterable[HostCalls]) -> list[str]:
+    """One line for each operator that ran on the host, with the lines that called it."""
+    rows = []
+    for item in calls:
+        places = ", ".join(f"{site.file}:{site.line}" for site in item.sites if site.file)
+        rows.append((item.op, plural(item.count, "call"), size(item.nbytes), places))
+    return _aligned(rows)
+
+
+def _headline(tests: Sequence[Test], everything: Iterable[Test]) -> str:
+    kernels = [kernel for test in everything for kernel in test.used.kernels]
+    distinct = len({kernel.op for kernel in kernels})
+    calls = sum(kernel.count for kernel in kernels)
+    used = sum(test.used.any for test in tests)
+    return (
+        f"{used:,} of {plural(len(tests), 'test')} used the device: "
+        f"{plural(distinct, 'kernel')} in {plural(calls, 'call')}"
+    )
+
+
+def _on_host(tests: Iterable[Test]) -> list[Row]:
+    calls = (
+        (test, (item.op, ""), item.count, item.nbytes)
+        for test in tests
+        for item in test.used.host_calls
+    )
+    return [
+        (op, plural(found.calls, "call"), size(found.nbytes), found.where)
+        for (op, _), found in _summed(calls)
+    ]
+
+
+def _refused(tests: Iterable[Test]) -> list[Row]:
+    calls = (
+        (test, (item.op, " ".join(item.error.split())), item.count, 0)
+        for test in tests
+        for item in test.used.refusals
+    )
+    return _told(calls)
+
+
+def _cautions(tests: Iterable[Test]) -> list[Row]:
+    calls = (
+        (test, (item.op, item.reason.text), item.count, 0)
+        for test in tests
+        for item in test.used.cautions
+    )
+    return _told(calls)
+
+
+def _told(calls: Iterable[tuple[Test, Said, int, int]]) -> list[Row]:
+    return [
+        (op, plural(found.calls, "call"), found.where, text) for (op, text), found in _summed(calls)
+    ]
+
+
+def _summed(calls: Iterable[tuple[Test, Said, int, int]]) -> list[tuple[Said, _Sum]]:
+    """Add calls and bytes up by what is said of them; sorted by operator."""
+    sums: dict[Said, _Sum] = {}
+    for test, said, count, nbytes in calls:
+        found = sums.setdefault(said, _Sum())
+        found.calls += count
+        found.nbytes += nbytes
+        found.tests[test.name] = None
+    return sorted(sums.items(), key=lambda item: item[0])
+
+
+def _block(title: str, rows: Sequence[Row]) -> Iterator[str]:
+    if rows:
+        yield ""
+        yield f"{title}:"
+        yield from _aligned(rows)
+
+
+def _aligned(rows: Sequence[Row]) -> list[str]:
+    """Columns one under the other; the last one may be of any length."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
