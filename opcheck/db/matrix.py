@@ -15,8 +15,7 @@ from opcheck.model.matrix import Entry, Fallback, Message, SupportMatrix
 from opcheck.model.target import Target
 from opcheck.model.verdict import Method
 
-_DENSE = "PrivateUse1"
-_DEFAULT_KEYS = (_DENSE,)
+_PLUGIN = "PrivateUse1"
 
 
 def build_matrix(
@@ -24,11 +23,13 @@ def build_matrix(
 ) -> SupportMatrix:
     """Apply chip and torch version to what the two files say."""
     cited = Citations({**vendor.data["sources"], **release.data["sources"]})
-    chosen = dict(_registered(release.data, target.torch))
+    key = str(vendor.data.get("dispatch_key", _PLUGIN))
+    chosen = dict(_registered(release.data, target.torch, key))
+    method = Method(release.data.get("method", Method.REGISTERED))
     digests = "".join((vendor.digest, release.digest, tables.digest)).encode()
     return SupportMatrix(
         target=target,
-        entries=LazyMapping(chosen, lambda op, said: _entry(op, said, cited)),
+        entries=LazyMapping(chosen, lambda op, said: _entry(op, said, cited, key, method)),
         conditions=conditions_by_operator(target, release.data, cited),
         fallback=_fallback(vendor),
         history=tables.history,
@@ -39,26 +40,27 @@ def build_matrix(
         gradients=gradients_by_operator(target, release.data, cited),
         autocast=_autocast(vendor),
         messages=_messages(vendor),
+        dispatch_key=key,
     )
 
 
-def _entry(op: str, said: Mapping[str, Any], cited: Citations) -> Entry:
+def _entry(op: str, said: Mapping[str, Any], cited: Citations, key: str, method: Method) -> Entry:
     return Entry(
         op=op,
-        evidence=cited.all((said["at"],), Method.REGISTERED),
-        implementation=tuple(said["impl"]),
-        keys=tuple(said.get("keys", _DEFAULT_KEYS)),
+        evidence=cited.all((said["at"],), Method(said.get("method", method))),
+        implementation=tuple(said.get("impl", ())),
+        keys=tuple(said.get("keys", (key,))),
     )
 
 
-def _registered(release: Mapping[str, Any], torch: str) -> Iterator[tuple[str, Any]]:
+def _registered(release: Mapping[str, Any], torch: str, key: str) -> Iterator[tuple[str, Any]]:
     """Overloads with a kernel for dense tensors on this torch, and what the file says of them."""
     versions = release["torch"]
     for op, said in release["operators"].items():
         for variant in said if isinstance(said, list) else (said,):
             spans = variant.get("torch")
             served = spans is None or within(torch, spans, versions)
-            if served and _DENSE in variant.get("keys", _DEFAULT_KEYS):
+            if served and key in variant.get("keys", (key,)):
                 yield op, variant
                 break
 
@@ -71,6 +73,7 @@ def _fallback(vendor: Document) -> Fallback:
         text=said["text"],
         evidence=cited.all(said["at"], Method.REGISTERED),
         disable=said.get("disable", ""),
+        enable=said.get("enable", ""),
     )
 
 

@@ -58,7 +58,10 @@ _CONDITION = Record(
     {"chips": _TEXTS, "torch": _SPANS, "tests": ListOf(_TEST)},
 )
 _ADVISORY = Record({"code": Text(), "text": Text(), "at": _TEXTS, "chips": _TEXTS})
-_ENTRY = Record({"at": Text(), "impl": _TEXTS}, {"keys": _TEXTS, "torch": _SPANS})
+_METHOD = Text(frozenset(Method))
+_ENTRY = Record(
+    {"at": Text()}, {"impl": _TEXTS, "keys": _TEXTS, "torch": _SPANS, "method": _METHOD}
+)
 _GRADIENT = Record(
     {"at": _TEXTS, "formulas": MapOf(_TEXTS)},
     {
@@ -86,6 +89,7 @@ RELEASE = Record(
     },
     {
         "not_aten": MapOf(_TEXTS),
+        "method": _METHOD,
         "gradients": MapOf(OneOrMore(_GRADIENT)),
         "advisories": ListOf(_ADVISORY),
         "conditions": ListOf(_CONDITION),
@@ -94,24 +98,36 @@ RELEASE = Record(
 )
 
 _CHIP = Record(
+    {"name": Text(), "at": _TEXTS},
     {
-        "name": Text(),
         "product": Text(),
+        "arch": Text(),
         "socs": _TEXTS,
         "soc_numbers": ListOf(Number()),
-        "kernels": Text(frozenset({"acl_op", "op_api"})),
+        "kernels": Text(),
         "bfloat16": Flag(),
+        "float64": Flag(),
         "inf_nan": Flag(),
-        "at": _TEXTS,
+        "since": Text(),
+        "until": Text(),
+        "aclnn_only": Flag(),
+        "note": Text(),
     },
-    {"since": Text(), "aclnn_only": Flag(), "note": Text()},
 )
 _PAIR = Record(
-    {"torch_npu": Text(), "branch": Text(), "torch": Text(), "cann": Text(), "at": Text()},
+    {"torch": Text(), "at": Text()},
+    {
+        "release": Text(),
+        "branch": Text(),
+        "torch_npu": Text(),
+        "cann": Text(),
+        "packages": MapOf(Text()),
+    },
 )
 _CALL = Record({"call": Text(), "at": Text()}, {"since": Text(), "effect": Text()})
 _FALLBACK = Record(
-    {"to_cpu": Flag(), "text": Text(), "at": _TEXTS}, {"disable": Text(), "note": Text()}
+    {"to_cpu": Flag(), "text": Text(), "at": _TEXTS},
+    {"disable": Text(), "enable": Text(), "note": Text()},
 )
 _NOTE = Record({"text": Text(), "at": _TEXTS})
 _AUTOCAST = Record({"at": _TEXTS, "policies": MapOf(_TEXTS)})
@@ -130,6 +146,7 @@ VENDOR_FILE = Record(
         "complete": _COMPLETE,
     },
     {
+        "dispatch_key": Text(frozenset({"PrivateUse1", "CUDA", "XPU", "MPS", "XLA"})),
         "autocast": _AUTOCAST,
         "messages": MapOf(_MESSAGE),
         "python": MapOf(_TEXTS),

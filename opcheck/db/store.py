@@ -12,7 +12,7 @@ from opcheck.db.tables import OperatorFacts, Tables
 from opcheck.db.versions import major_minor, version_key
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.target import Target, TargetSpec
+from opcheck.model.target import Target, TargetSpec, target_name
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -40,8 +40,14 @@ class Vendor:
 
     def releases(self, chip: str) -> tuple[str, ...]:
         """Releases that know a chip, oldest first."""
-        since = version_key(str(self.chips[chip].get("since", "0")))
-        return tuple(release for release in self.files if version_key(release) >= since)
+        known = self.chips[chip]
+        since = version_key(str(known.get("since", "0")))
+        until = version_key(str(known["until"])) if "until" in known else None
+        return tuple(
+            release
+            for release in self.files
+            if since <= version_key(release) and (until is None or version_key(release) <= until)
+        )
 
     def release(self, name: str) -> Document:
         """The checked file of one release."""
@@ -63,7 +69,11 @@ class Vendor:
         """The torch versions, ``major.minor``, that the vendor's table pairs with a release."""
         rows = self.document.data["pairing"]
         suffix = f"-{release}"
-        return frozenset(major_minor(r["torch"]) for r in rows if r["branch"].endswith(suffix))
+        return frozenset(
+            major_minor(row["torch"])
+            for row in rows
+            if row.get("release") == release or row.get("branch", "").endswith(suffix)
+        )
 
 
 @dataclass(frozen=True)
@@ -105,7 +115,9 @@ class Database:
 
     def names(self) -> tuple[str, ...]:
         """Short name of every target, sorted."""
-        return tuple(sorted(f"{v.name}-{chip}" for v in self.vendors.values() for chip in v.chips))
+        return tuple(
+            sorted(target_name(v.name, chip) for v in self.vendors.values() for chip in v.chips)
+        )
 
     def targets(self) -> tuple[Target, ...]:
         """Every chip at its newest release and the newest torch which that serves."""
@@ -185,9 +197,10 @@ class Database:
         return self.vendors[name]
 
     def _chip(self, name: str) -> tuple[Vendor, str]:
-        vendor, _, chip = name.partition("-")
-        if vendor in self.vendors and chip in self.vendors[vendor].chips:
-            return self.vendors[vendor], chip
+        for vendor in self.vendors.values():
+            for chip in vendor.chips:
+                if target_name(vendor.name, chip) == name:
+                    return vendor, chip
         raise UsageError(f"unknown target {name!r}", _nearest(name, self.names()))
 
     def _target(self, vendor: Vendor, chip: str, release: str, torch: str) -> Target:

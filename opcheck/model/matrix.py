@@ -84,6 +84,8 @@ class Fallback:
     evidence: tuple[Evidence, ...]
     disable: str = ""
     """How to turn it into an error, where the vendor has a way."""
+    enable: str = ""
+    """How to have the host run it, where the vendor does so only when asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,8 @@ class SupportMatrix:
     the overloads that the vendor registers under it; empty where that is not known."""
     messages: Mapping[str, Message] = field(default_factory=dict)
     """By reason code, where the vendor's own words for it are known."""
+    dispatch_key: str = "PrivateUse1"
+    """Where the target's kernels for dense tensors are registered: also ``CUDA``, ``XPU``, …"""
 
     @property
     def casts(self) -> Mapping[str, str]:

@@ -33,6 +33,11 @@ class TargetSpec:
         return f"{self.name}{sdk}{torch}"
 
 
+def target_name(vendor: str, chip: str) -> str:
+    """The short name of a vendor's chip, ``ascend-910b``; the vendor's own where chips are one."""
+    return f"{vendor}-{chip}" if chip else vendor
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Target:
     """A fully resolved target; ``str()`` is a :class:`TargetSpec` that names exactly it."""
@@ -40,7 +45,7 @@ class Target:
     vendor: str
     """Folder name in the database: ``ascend``."""
     chip: str
-    """Chip id as used in the target name: ``910b``."""
+    """Chip id as used in the target name: ``910b``; "" where the vendor's software is all."""
     sdk: str
     """SDK release: ``26.1.0``."""
     torch: str
@@ -51,7 +56,7 @@ class Target:
     @property
     def name(self) -> str:
         """The short name: ``ascend-910b``."""
-        return f"{self.vendor}-{self.chip}"
+        return target_name(self.vendor, self.chip)
 
     def __str__(self) -> str:
         return f"{self.name}@{self.sdk}+torch{self.torch}"

@@ -39,7 +39,7 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
         ("impl: [acl_op]}", "impl: [acl_op}", 9, "expected valid YAML"),
         ("impl: [acl_op]}", "impl: acl_op}", 9, "expected a list, found 'acl_op'"),
         ("impl: [acl_op]}", "impl: [3]}", 9, "expected text (in quotes, if a number), found 3"),
-        ("impl: [acl_op], torch", "imp: [acl_op], torch", 10, "expected the key 'impl'"),
+        ("impl: [acl_op], torch", "imp: [acl_op], torch", 10, "expected no key 'imp' here"),
         ('torch: "2.7"}', 'torch: "2.7", x: 1}', 10, "expected no key 'x' here"),
         ('torch: "2.7"}', "torch: 2.7}", 10, "expected text (in quotes, if a number), found 2.7"),
         ('release: "26.1.0"\n', "", 1, "expected the key 'release', which is missing"),
