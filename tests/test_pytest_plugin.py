@@ -124,6 +124,10 @@ def test_without_a_device_nothing_is_loaded(run: Run) -> None:
             [DEVICE, "--opcheck-report=."],
             "ERROR: --opcheck-report: {here} is a directory; name a file",
         ),
+        (
+            [DEVICE, f"--opcheck-report={__file__}/report.json"],
+            f"ERROR: --opcheck-report: [Errno 17] File exists: {__file__!r}; name a file elsewhere",
+        ),
     ],
 )
 def test_bad_options_are_usage_errors(
@@ -316,6 +320,44 @@ def test_every_test_fails_on_the_host_when_strict(run: Run, pytester: pytest.Pyt
         "test_not_marked": "failed",
         "test_stays": "passed",
     }
+
+
+def test_outcomes_are_those_that_pytest_tells(run: Run) -> None:
+    document = report_of(
+        run,
+        DEVICE,
+        test_it="""
+            import unittest
+            import pytest
+
+            @pytest.fixture
+            def breaks():
+                yield
+                raise RuntimeError
+
+            def test_error(breaks): ...
+            def test_skipped(): pytest.skip()
+            @pytest.mark.xfail
+            def test_xfailed(): assert False
+
+            class Old(unittest.TestCase):
+                def test_subtests(self):
+                    for i in range(2):
+                        with self.subTest(i=i):
+                            assert i
+        """,
+    )
+    assert outcomes(document) == {
+        "test_error": "error",
+        "test_skipped": "skipped",
+        "test_xfailed": "xfailed",
+        "Old::test_subtests": "failed",
+    }
+
+
+def test_a_run_without_tests_tells_nothing(run: Run) -> None:
+    result = run(DEVICE, "--collect-only", test_it="def test_it(): ...")
+    result.stdout.no_fnmatch_line("=* opcheck: *")
 
 
 def test_new_tensors_go_to_the_device_by_default(run: Run) -> None:

@@ -27,9 +27,8 @@ class Header:
 
 
 def write(path: Path, header: Header, tests: Sequence[Test], outside: Sequence[Test]) -> None:
-    """Write the document; folders that are missing are made."""
+    """Write the document."""
     text = json.dumps(run_document(header, tests, outside), indent=2, ensure_ascii=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"{text}\n", encoding="utf-8")
 
 

@@ -113,4 +113,8 @@ def _level(text: str) -> str:
 def _file(path: Path) -> Path:
     if path.is_dir():
         raise pytest.UsageError(f"{_flag('report')}: {path} is a directory; name a file")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise pytest.UsageError(f"{_flag('report')}: {error}; name a file elsewhere") from error
     return path

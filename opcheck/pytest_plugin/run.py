@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _KEY = "opcheck"
 """Where a worker process puts what it counted."""
+_FINAL = ("failed", "error")
+"""Outcomes that a later phase, or the test around a failed subtest, does not better."""
 
 
 class DeviceRun:
@@ -107,7 +109,8 @@ class DeviceRun:
         """Keep what a test asked; its report may come from a worker process."""
         status = self._config.hook.pytest_report_teststatus(report=report, config=self._config)
         category = status[0] if status else report.outcome  # nobody says without a terminal
-        outcome = category or self._outcomes.get(report.nodeid, "passed")
+        before = self._outcomes.get(report.nodeid, "passed")
+        outcome = before if before in _FINAL else category or before
         self._outcomes[report.nodeid] = outcome
         used = getattr(report, _KEY, None)
         if used is not None:
@@ -131,7 +134,9 @@ class DeviceRun:
             document.write(self._options.report, self._header(), self._tests, self._outside)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say what the tests asked of the device."""
+        """Say what the tests asked of the device, if any ran."""
+        if not self._tests and not self._outside:
+            return
         terminalreporter.write_sep("=", f"opcheck: emulated {self._emulator.target}")
         for line in summary.lines(self._tests, self._outside):
             terminalreporter.write_line(line)
