@@ -1,0 +1,133 @@
+"""Kernels that PyTorch's own build registers, with the lines of its operator list that say so.
+
+Two rules turn the list into registrations. A ``structured_delegate`` is registered wherever the
+``.out`` overload that it names is, for the keys that PyTorch generates structured kernels for. An
+``ufunc_inner_loop`` stands for a CPU and a CUDA kernel that the dispatch block does not name.
+"""
+
+import gzip
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from opcheck.db.importers.sources import source_files
+from opcheck.db.versions import version_key
+from opcheck.errors import DatabaseError
+
+_FILE = re.compile(r"native_functions@(\d+\.\d+\.\d+)\.yaml\.gz")
+_STRUCTURED = frozenset({"CPU", "CUDA", "MPS", "XPU", "MTIA"})
+"""Keys that PyTorch generates structured kernels for."""
+_UFUNC = ("CPU", "CUDA")
+"""Keys that PyTorch generates the kernels of an ``ufunc_inner_loop`` for."""
+_INSIDE = " (inside the wheel)"
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel that a list names."""
+
+    name: str
+    """Of the C++ function."""
+    line: int
+    """1-based, in the list: where the dispatch key is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """One overload as a list declares it."""
+
+    name: str
+    """Without the namespace: ``add.Tensor``."""
+    line: int
+    """1-based, in the list: where the declaration begins."""
+    kernels: Mapping[str, Kernel]
+    """By dispatch key, of this overload itself."""
+    delegate: str = ""
+    """The ``.out`` overload whose kernels it shares."""
+
+
+def releases(folder: Path) -> tuple[str, ...]:
+    """The torch releases, ``2.13.0``, that ``folder`` holds the list of, oldest first."""
+    found = (_FILE.fullmatch(path.name) for path in folder.glob("native_functions@*.yaml.gz"))
+    return tuple(sorted((match[1] for match in found if match), key=version_key))
+
+
+def list_source(folder: Path, release: str) -> dict[str, str]:
+    """Where the list of one torch release comes from, for the table of sources."""
+    source = source_files(folder)[f"native_functions@{release}.yaml.gz"].as_data()
+    return {**source, "path": source["path"].removesuffix(_INSIDE)}
+
+
+@cache
+def declared(folder: Path, release: str) -> Mapping[str, Declared]:
+    """Every overload that the list of one torch release declares, by name."""
+    path = folder / f"native_functions@{release}.yaml.gz"
+    if not path.is_file():
+        known = ", ".join(releases(folder)) or "none"
+        message = f"{folder} has no native_functions of torch {release}"
+        raise DatabaseError(message, f"known releases: {known}")
+    return read_list(gzip.decompress(path.read_bytes()))
+
+
+def kernels(folder: Path, release: str, key: str) -> dict[str, Kernel]:
+    """Overloads that one torch release registers under a dispatch key, and where it says so."""
+    return registered(declared(folder, release), key)
+
+
+def registered(listed: Mapping[str, Declared], key: str) -> dict[str, Kernel]:
+    """Overloads of a list that have a kernel under ``key``, with the line that says so.
+
+    For a structured overload that is a line of the ``.out`` overload that it delegates to.
+    """
+    found = {}
+    for name, overload in listed.items():
+        kernel = overload.kernels.get(key)
+        if kernel is None and key in _STRUCTURED and overload.delegate in listed:
+            kernel = listed[overload.delegate].kernels.get(key)
+        if kernel is not None:
+            found[name] = kernel
+    return found
+
+
+def read_list(text: bytes) -> dict[str, Declared]:
+    """Read the text of a ``native_functions.yaml``, or of a list in the same form."""
+    import yaml
+
+    try:
+        root = yaml.compose(text, yaml.CSafeLoader)
+    except yaml.YAMLError as error:
+        raise DatabaseError(f"not a list of operators: {error}") from error
+    if not isinstance(root, yaml.SequenceNode):
+        raise DatabaseError("not a list of operators: no YAML sequence")
+    found = (_declared(dict(_fields(item))) for item in root.value)
+    return {overload.name: overload for overload in found}
+
+
+def _declared(fields: Mapping[str, Any]) -> Declared:
+    schema = fields["func"]
+    delegate = fields.get("structured_delegate")
+    return Declared(
+        name=schema.value.partition("(")[0],
+        line=schema.start_mark.line + 1,
+        kernels=dict(_kernels(fields)),
+        delegate=delegate.value if delegate else "",
+    )
+
+
+def _kernels(fields: Mapping[str, Any]) -> Iterable[tuple[str, Kernel]]:
+    if loop := fields.get("ufunc_inner_loop"):
+        generic = dict(_fields(loop))["Generic"]
+        line = generic.start_mark.line + 1
+        name = generic.value.partition(" ")[0]
+        yield from ((key, Kernel(f"ufunc_{name}_{key}", line)) for key in _UFUNC)
+    for keys, kernel in _fields(fields["dispatch"]) if "dispatch" in fields else ():
+        line = kernel.start_mark.line + 1
+        yield from ((key.strip(), Kernel(kernel.value, line)) for key in keys.split(","))
+
+
+def _fields(mapping: Any) -> Iterable[tuple[str, Any]]:
+    """Key texts and value nodes of a YAML mapping node."""
+    return ((key.value, value) for key, value in mapping.value)
