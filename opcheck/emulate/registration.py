@@ -80,7 +80,10 @@ def _unknown(device: Device) -> Kernel:
         __tracebackhide__ = True
         name = func.name()
         answer = device.native if name in device.matrix.entries else device.missing
-        return _asking(device, answer, name)(*args, **kwargs)
+        try:
+            return answer(name, args, kwargs)
+        except Exception as error:
+            return device.backward.keep(error)
 
     return kernel
 
