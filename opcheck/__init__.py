@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from opcheck import emulate
 from opcheck.version import __version__
 
 if TYPE_CHECKING:
+    from opcheck.emulate.session import Emulator as emulate  # noqa: N813  # called as a function
     from opcheck.model.report import Report
+else:
+    from opcheck import emulate  # the room, which is that function without loading torch
 
 __all__ = ["__version__", "emulate", "scan"]
 
