@@ -4,9 +4,10 @@ What runs where is not decided here: C++ looks each call up in its own tables, a
 functions below is reached only where the target registers a kernel, or where nothing else is there.
 """
 
+import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ from opcheck.emulate.overload import Overload
 from opcheck.emulate.record import Record
 from opcheck.emulate.shapes import Shapes
 from opcheck.emulate.values import Values
-from opcheck.emulate.watched import watched
+from opcheck.emulate.watched import watched_by
 from opcheck.emulate.wording import Wording
 from opcheck.model.emulation import Site
 from opcheck.model.matrix import SupportMatrix
@@ -60,7 +61,11 @@ class Device:
     ) -> None:
         self.matrix = matrix
         self.torch_device = device
-        self.memory = Memory(device, watched if watch else None)
+        self._process = os.getpid()
+        self.backward = Backward()
+        self.watched = watched_by(self.backward.keep) if watch else None
+        """The kind of its tensors, where they are no plain ones."""
+        self.memory = Memory(device, self.watched.of if self.watched else None)
         self.record = Record(self._site)
         self.modules: ModuleStack | None = None
         """Follows the model's modules, if whoever runs the model tells."""
@@ -72,8 +77,6 @@ class Device:
             amp_dtypes=_amp_dtypes(matrix),
         )
         """What ``torch.npu`` answers from."""
-        self.backward = Backward()
-        self._watch = watch
         self._stop = stop
         self._judge = Judge(matrix.target.chip, str(device), least)
         self._wording = Wording(matrix, str(device))
@@ -81,7 +84,7 @@ class Device:
         self._overloads: dict[str, Overload] = {}
         casts = {getattr(torch, a): getattr(torch, b) for a, b in matrix.casts.items()}
         self._shapes = Shapes(self.memory, casts, self._assumed)
-        self._values = Values(self.memory, casts, self.state) if values else None
+        self._values = Values(self.memory, casts) if values else None
 
     def overload(self, name: str) -> Overload:
         """What the target has of one overload."""
@@ -93,6 +96,7 @@ class Device:
     def native(self, name: str, args: Any, kwargs: Any) -> Any:
         """Run a kernel that the target registers."""
         __tracebackhide__ = True
+        self._refuse_forked()
         overload = self.overload(name)
         if self._quiet.depth:
             return self._run(overload, args, kwargs, self._apart(overload, args, kwargs))
@@ -116,6 +120,7 @@ class Device:
     def missing(self, name: str, args: Any, kwargs: Any) -> Any:
         """Do what the vendor's runtime does with an overload that it has no kernel for."""
         __tracebackhide__ = True
+        self._refuse_forked()
         overload = self.overload(name)
         call = self._apart(overload, args, kwargs)
         if self._quiet.depth:
@@ -170,6 +175,10 @@ class Device:
             return self._viewed(overload, args, kwargs)
         if overload.op.base == "set_":
             return self.memory.point(args[0], *args[1:], **kwargs)
+        with self.state.drawing() if overload.random else nullcontext():
+            return self._computed(overload, args, kwargs, call)
+
+    def _computed(self, overload: Overload, args: Any, kwargs: Any, call: Call) -> Any:
         if self._values is not None:
             try:
                 return self._values.run(overload, args, kwargs, call)
@@ -185,7 +194,7 @@ class Device:
                 result = run_composite(overload.func, overload.facts.composite, args, kwargs)
             else:
                 result = overload.func._op_dk(_CPU, *args, **kwargs)
-        return tree_map(watched, result) if self._watch else result
+        return tree_map(self.watched.of, result) if self.watched else result
 
     def _apart(self, overload: Overload, args: Any, kwargs: Any) -> Call:
         return take_apart(overload.func, args, kwargs, self._proxy)
@@ -220,6 +229,15 @@ class Device:
         self.record.refused(overload.name, reason, error, by_condition)
         if self._stop:
             raise error
+
+    def _refuse_forked(self) -> None:
+        """Raise as device runtimes do in a process that was forked while the device was open."""
+        if os.getpid() != self._process:
+            name = self.torch_device.type.upper()
+            raise RuntimeError(
+                f"Cannot re-initialize {name} in forked subprocess. To use {name} with "
+                "multiprocessing, you must use the 'spawn' start method"
+            )
 
     def _lacking(self, overload: Overload) -> tuple[str, str]:
         """Reason code and sentence for an overload that nothing runs."""

@@ -17,7 +17,6 @@ from opcheck.emulate.pinned import pinning
 from opcheck.emulate.printing import printed
 from opcheck.emulate.registration import registered
 from opcheck.emulate.storages import allocated
-from opcheck.emulate.watched import WatchedTensor
 from opcheck.errors import EmulationError, TraceError, UsageError
 from opcheck.model.emulation import Asked, Caution, HostCalls, Refusal
 from opcheck.model.matrix import SupportMatrix
@@ -179,8 +178,8 @@ class Emulator:
         self._undo.enter_context(printed(device))
         self._undo.enter_context(not_compiled())
         self._undo.enter_context(optimizer_noticed(device.record))
-        if self._watch:
-            self._undo.enter_context(taken_as_plain(WatchedTensor))
+        if device.watched is not None:
+            self._undo.enter_context(taken_as_plain(device.watched))
         return made
 
     def __copy__(self) -> Self:

@@ -9,8 +9,8 @@ Private torch API used here, checked on 2.13.0: ``torch.Tensor._make_subclass`` 
 ``torch._C._DisableTorchDispatch``.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -19,6 +19,9 @@ from torch.utils._pytree import tree_map
 
 class WatchedTensor(torch.Tensor):
     """A device tensor with a Python dispatch key, which leaves Python at once."""
+
+    failed: ClassVar[Callable[[Exception], Any]]
+    """Raises what a call raised, or in backward keeps it for later."""
 
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # C
 
@@ -32,17 +35,25 @@ class WatchedTensor(torch.Tensor):
     ) -> Any:
         """Have the C++ dispatcher decide alone."""
         __tracebackhide__ = True
+        try:
+            with torch._C._DisableTorchDispatch():
+                result = func(*args, **(kwargs or {}))
+        except Exception as error:
+            return cls.failed(error)
+        return tree_map(cls.of, result)
+
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        """Give a plain device tensor as one that is watched, which shares its storage.
+
+        Everything else comes back as it is. C++ takes the Python key off the views that it makes.
+        """
+        if type(value) is not Tensor or value.device.type in ("cpu", "meta"):
+            return value
         with torch._C._DisableTorchDispatch():
-            result = func(*args, **(kwargs or {}))
-        return tree_map(watched, result)
+            return torch.Tensor._make_subclass(cls, value)
 
 
-def watched(value: Any) -> Any:
-    """Give a plain device tensor as one that is watched, which shares its storage.
-
-    Everything else comes back as it is. C++ takes the Python key off the views that it makes.
-    """
-    if type(value) is not Tensor or value.device.type in ("cpu", "meta"):
-        return value
-    with torch._C._DisableTorchDispatch():
-        return torch.Tensor._make_subclass(WatchedTensor, value)
+def watched_by(keep: Callable[[Exception], Any]) -> type[WatchedTensor]:
+    """Give the watched tensors of one device, whose ``keep`` is given what their calls raise."""
+    return type("WatchedTensor", (WatchedTensor,), {"failed": staticmethod(keep)})
