@@ -9,6 +9,7 @@ of a storage, with its ``__dict__``, lives as long as the storage does.
 
 from collections.abc import Callable, Sequence
 from itertools import count
+from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor
@@ -26,7 +27,7 @@ _PAGE = 512
 class Block:
     """What the device knows of one storage: its bytes, and its values where they are followed."""
 
-    __slots__ = ("host", "memory", "nbytes")
+    __slots__ = ("__weakref__", "host", "memory", "nbytes")
 
     def __init__(self, memory: "Memory", nbytes: int, host: torch.UntypedStorage | None) -> None:
         self.memory = memory
@@ -49,6 +50,7 @@ class Memory:
         self.peak = 0
         """Most bytes that were live at once."""
         self._pages = count()
+        self._blocks: WeakValueDictionary[int, Block] = WeakValueDictionary()
 
     def take(self, nbytes: int) -> None:
         """Count ``nbytes`` as allocated, or as given back where negative."""
@@ -57,6 +59,8 @@ class Memory:
 
     def adopt(self, host: Tensor) -> Tensor:
         """Give the device tensor whose values are those of ``host``, which it shares."""
+        if host._is_zerotensor():  # it has no values to share
+            host = torch.zeros(host.shape, dtype=host.dtype)
         storage = host.untyped_storage()
         block = Block(self, storage.nbytes(), storage)
         return self._dressed(
@@ -77,7 +81,7 @@ class Memory:
         """Give a view of the host values of a device tensor; None where they are not known."""
         if tensor._is_zerotensor():
             return torch.zeros(tensor.shape, dtype=tensor.dtype)
-        block = block_of(tensor)
+        block = self.block_of(tensor)
         if block.host is None:
             return None
         found = torch.empty(0, dtype=tensor.dtype)
@@ -115,14 +119,23 @@ class Memory:
 
     def forget(self, tensor: Tensor) -> None:
         """Drop the host values behind a tensor, because it was written with unknown ones."""
-        block_of(tensor).host = None
+        self.block_of(tensor).host = None
 
     def know(self, tensor: Tensor, host: Tensor) -> None:
         """Take ``host``, of the same sizes and strides, as the values behind a tensor."""
-        block = block_of(tensor)
+        block = self.block_of(tensor)
         same = host.storage_offset() == tensor.storage_offset()
         if same and host.untyped_storage().nbytes() >= block.nbytes:
             block.host = host.untyped_storage()
+
+    def block_of(self, tensor: Tensor) -> Block:
+        """Give the block behind a device tensor.
+
+        C++ wraps a bare address in a new storage where it writes and reads old-style files.
+        """
+        storage = tensor.untyped_storage()
+        found: Block | None = storage.__dict__.get(_BLOCK)
+        return self._blocks[storage.data_ptr()] if found is None else found
 
     def _storage(self, block: Block) -> torch.UntypedStorage:
         address = 0 if block.host is None else block.host.data_ptr()
@@ -131,6 +144,7 @@ class Memory:
         made: torch.UntypedStorage
         made = torch._C._construct_storage_from_data_pointer(address, self.device, block.nbytes)  # type: ignore[assignment]  # the stub says StorageBase
         made.__dict__[_BLOCK] = block
+        self._blocks[address] = block
         return made
 
     def _dressed(
@@ -144,9 +158,3 @@ class Memory:
         made: Tensor = torch._C._acc.create_empty_tensor((0,), dtype)
         _SET._op_dk(_CPU, made, storage, offset, shape, stride)
         return made if self._finish is None else self._finish(made)
-
-
-def block_of(tensor: Tensor) -> Block:
-    """Give the block behind a device tensor."""
-    found: Block = tensor.untyped_storage().__dict__[_BLOCK]
-    return found

@@ -1,6 +1,5 @@
 """Runs a call on the host values behind its device tensors."""
 
-from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -10,19 +9,16 @@ from torch.utils._pytree import tree_map
 from opcheck.emulate.memory import Memory
 from opcheck.emulate.overload import CAST, Overload
 from opcheck.trace.device_only import computed_as
-from opcheck.trace.device_parts.state import DeviceState
+from opcheck.trace.leaf import asks_for
 from opcheck.trace.signature import Call
 
 
 class Values:
     """Computes with the CPU kernels; every device tensor has its values."""
 
-    def __init__(
-        self, memory: Memory, casts: dict[torch.dtype, torch.dtype], state: DeviceState
-    ) -> None:
+    def __init__(self, memory: Memory, casts: dict[torch.dtype, torch.dtype]) -> None:
         self._memory = memory
         self._casts = casts
-        self._state = state
 
     def run(self, overload: Overload, args: Any, kwargs: Any, call: Call) -> Any:
         """Give the outputs of one call.
@@ -49,9 +45,8 @@ class Values:
             return _CPU if isinstance(value, torch.device) else value
 
         given = tree_map(down, (args, kwargs))
-        with self._state.drawing() if overload.random else nullcontext():
-            result = (computed_as(overload.func) or overload.func)(*given[0], **given[1])
-        if overload.name in CAST and isinstance(result, Tensor):
+        result = (computed_as(overload.func) or overload.func)(*given[0], **given[1])
+        if overload.name in CAST and isinstance(result, Tensor) and asks_for(call, result.dtype):
             result = result.to(self._casts.get(result.dtype, result.dtype))
         stays = call.device is not None and call.device.type != device.type
 
@@ -71,8 +66,6 @@ class Values:
 
     def _made(self, host: Tensor, owners: Any) -> Tensor:
         """A new result on the device; one that views an argument's storage views it there too."""
-        if host._is_zerotensor():
-            host = torch.zeros(host.shape, dtype=host.dtype)
         storage = host.untyped_storage()._cdata
         for owner in owners:
             behind = self._memory.host(owner)

@@ -122,10 +122,11 @@ class Leaves:
 
     def _cast(self, call: Call, plan: Plan | None) -> Plan | None:
         """A cast's plan with the dtype that this device gives for the one asked for."""
-        if call.func not in _CASTS or not isinstance(plan, Spec) or not call.ours:
+        if call.func not in _CASTS or not isinstance(plan, Spec):
             return plan
+        here = call.ours or (call.device is not None and call.device.type == self._device.type)
         given = self._casts.get(plan.dtype)
-        if given is None or call.tensors[0].dtype == plan.dtype:
+        if not here or given is None or not asks_for(call, plan.dtype):
             return plan
         return Spec.of(given, plan.shape, plan.stride)
 
@@ -256,6 +257,12 @@ class Leaves:
             result.value = None
             return result
         return self._wrap(result, call, [])
+
+
+def asks_for(call: Call, dtype: torch.dtype) -> bool:
+    """Whether a cast names ``dtype``, or takes a tensor of another one and so must want it."""
+    named = any(value is dtype for value in (*call.args, *call.kwargs.values()))
+    return named or call.tensors[0].dtype != dtype
 
 
 def _meta_differs(call: Call) -> bool:

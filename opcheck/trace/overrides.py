@@ -6,7 +6,8 @@ stands in for it, so that no gradient is missing.
 
 Private torch API used here, checked on 2.13.0: ``OpOverload._op_dk`` (also with the alias key
 ``Autograd``, PyTorch's own formula), ``torch._C._AutoDispatchBelowAutograd``,
-``torch._C._dispatch_dump``, ``torch._C._dispatch_has_kernel`` and ``Library._destroy``.
+``torch._C._dispatch_dump``, ``torch._C._dispatch_has_kernel``,
+``torch._C._are_functorch_transforms_active`` and ``Library._destroy``.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -156,7 +157,7 @@ def _kernel(rule: _Rule, *args: Any, **kwargs: Any) -> Any:
     if not (torch.is_grad_enabled() and any(map(_needs_gradient, flat))):
         with torch._C._AutoDispatchBelowAutograd():
             return rule.func(*args, **kwargs)
-    if rule.aliases:
+    if rule.aliases or torch._C._are_functorch_transforms_active():
         rule.device.asked(rule.func.name())
         with rule.device.quiet():
             return rule.formula(*args, **kwargs)
