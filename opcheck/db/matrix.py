@@ -9,10 +9,12 @@ from opcheck.db.document import Document
 from opcheck.db.evidence import Citations
 from opcheck.db.gradients import gradients_by_operator
 from opcheck.db.lazy import LazyMapping
+from opcheck.db.shapes import KINDS
 from opcheck.db.spans import within
 from opcheck.db.tables import Tables
 from opcheck.model.matrix import Entry, Fallback, Message, SupportMatrix
 from opcheck.model.target import Target
+from opcheck.model.trace import Composite
 from opcheck.model.verdict import Method
 
 _PLUGIN = "PrivateUse1"
@@ -41,6 +43,7 @@ def build_matrix(
         autocast=_autocast(vendor),
         messages=_messages(vendor),
         dispatch_key=key,
+        inherits=_inherits(vendor),
     )
 
 
@@ -74,7 +77,14 @@ def _fallback(vendor: Document) -> Fallback:
         evidence=cited.all(said["at"], Method.REGISTERED),
         disable=said.get("disable", ""),
         enable=said.get("enable", ""),
+        elsewhere=said.get("elsewhere", ""),
     )
+
+
+def _inherits(vendor: Document) -> frozenset[Composite]:
+    """Every kind of composite, unless the vendor's file names those that its targets run."""
+    said = vendor.data.get("inherits")
+    return frozenset(Composite if said is None else (Composite(KINDS[kind]) for kind in said))
 
 
 def _autocast(vendor: Document) -> dict[str, tuple[str, ...]]:

@@ -43,6 +43,9 @@ _TEST = Record(
         "minimum": Number(),
         "maximum": Number(),
         "dim": Number(),
+        "dim_argument": Text(),
+        "multiple_of": Text(),
+        "factor_of": Text(),
     },
 )
 _CONDITION = Record(
@@ -127,11 +130,19 @@ _PAIR = Record(
 _CALL = Record({"call": Text(), "at": Text()}, {"since": Text(), "effect": Text()})
 _FALLBACK = Record(
     {"to_cpu": Flag(), "text": Text(), "at": _TEXTS},
-    {"disable": Text(), "enable": Text(), "note": Text()},
+    {"disable": Text(), "enable": Text(), "elsewhere": Text(), "note": Text()},
 )
 _NOTE = Record({"text": Text(), "at": _TEXTS})
 _AUTOCAST = Record({"at": _TEXTS, "policies": MapOf(_TEXTS)})
 _MESSAGE = Record({"text": Text(), "raises": Flag(), "at": _TEXTS}, {"number": Text()})
+
+KINDS = {
+    "CIA": Composite.IMPLICIT,
+    "CEA": Composite.EXPLICIT,
+    "CEANF": Composite.NON_FUNCTIONAL,
+    "none": None,
+}
+"""Short names of composite kinds in the files."""
 
 VENDOR_FILE = Record(
     {
@@ -147,6 +158,7 @@ VENDOR_FILE = Record(
     },
     {
         "dispatch_key": Text(frozenset({"PrivateUse1", "CUDA", "XPU", "MPS", "XLA"})),
+        "inherits": ListOf(Text(frozenset(KINDS) - {"none"})),
         "autocast": _AUTOCAST,
         "messages": MapOf(_MESSAGE),
         "python": MapOf(_TEXTS),
@@ -154,14 +166,6 @@ VENDOR_FILE = Record(
         "notes": ListOf(_NOTE),
     },
 )
-
-KINDS = {
-    "CIA": Composite.IMPLICIT,
-    "CEA": Composite.EXPLICIT,
-    "CEANF": Composite.NON_FUNCTIONAL,
-    "none": None,
-}
-"""Short names of composite kinds in the files."""
 
 HISTORY_FILE = Record(
     {

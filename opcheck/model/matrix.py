@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from opcheck.model.target import Target
+from opcheck.model.trace import Composite
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
 
@@ -41,6 +42,12 @@ class Test:
     """Bites when the subject is above this."""
     dim: int = 0
     """Dimension that SIZE looks at."""
+    dim_argument: str = ""
+    """Argument that names the dimension instead, where a call gives it."""
+    multiple_of: str = ""
+    """Bites when the size is no whole multiple of the item at ``dim`` of this list argument."""
+    factor_of: str = ""
+    """Bites when the size does not divide the item at ``dim`` of this list argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,11 @@ class Fallback:
     disable: str = ""
     """How to turn it into an error, where the vendor has a way."""
     enable: str = ""
-    """How to have the host run it, where the vendor does so only when asked."""
+    """What has the host run it, where the vendor does so only when asked: ``X=1 in the
+    environment``."""
+    elsewhere: str = ""
+    """What runs it instead, neither the vendor's kernels nor the host, as a relative clause: of a
+    graph compiler, ``which PyTorch runs on the same GPU, between two engines``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +168,8 @@ class SupportMatrix:
     """By reason code, where the vendor's own words for it are known."""
     dispatch_key: str = "PrivateUse1"
     """Where the target's kernels for dense tensors are registered: also ``CUDA``, ``XPU``, …"""
+    inherits: frozenset[Composite] = frozenset(Composite)
+    """Kinds of PyTorch's composite kernels that run where the target has no kernel."""
 
     @property
     def casts(self) -> Mapping[str, str]:

@@ -1,6 +1,6 @@
 """Whether a condition of the matrix bites on one use."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import assert_never
 
 from opcheck.model.matrix import Condition, Subject, Test
@@ -30,9 +30,11 @@ def sentence(condition: Condition, bitten: tuple[Bite, ...], chip: str) -> str:
 
 def bite(test: Test, node: Node) -> Bite | None:
     """Give the first argument that one test bites on; None where it bites on none."""
+    given = dict(node.arguments)
+    dim = _number(given.get(test.dim_argument), test.dim)
     for name, value in _subjects(test, node):
-        actual = _measure(test, value)
-        if actual is not None and _outside(test, actual):
+        actual = _measure(test, value, dim)
+        if actual is not None and (_outside(test, actual) or _unfit(test, actual, given)):
             return name, actual
     return None
 
@@ -46,7 +48,7 @@ def _subjects(test: Test, node: Node) -> Iterator[tuple[str, Value]]:
         yield from ((n, t) for n, t in node.tensors() if test.argument in ("*", n))
 
 
-def _measure(test: Test, value: Value) -> str | None:
+def _measure(test: Test, value: Value, dim: int) -> str | None:
     """What the test looks at, as text; None where this argument has no such thing."""
     match test.subject:
         case Subject.VALUE:
@@ -56,13 +58,16 @@ def _measure(test: Test, value: Value) -> str | None:
         case Subject.RANK:
             return str(len(value.shape)) if isinstance(value, TensorMeta) else None
         case Subject.SIZE:
-            if not isinstance(value, TensorMeta) or not -len(value.shape) <= test.dim < len(
-                value.shape
-            ):
-                return None
-            return str(value.shape[test.dim])
+            return _size(value, dim)
         case _:
             assert_never(test.subject)
+
+
+def _size(value: Value, dim: int) -> str | None:
+    if not isinstance(value, TensorMeta):
+        return None
+    here = -len(value.shape) <= dim < len(value.shape)
+    return str(value.shape[dim]) if here else None
 
 
 def value_text(value: Value) -> str:
@@ -86,3 +91,18 @@ def _outside(test: Test, actual: str) -> bool:
         above = test.maximum is not None and number > test.maximum
         return below or above
     return bool(test.one_of or test.none_of)
+
+
+def _unfit(test: Test, actual: str, given: Mapping[str, Value]) -> bool:
+    """Whether a size does not divide as the test wants it to."""
+    listed = given.get(test.multiple_of or test.factor_of)
+    if not isinstance(listed, tuple) or not -len(listed) <= test.dim < len(listed):
+        return False
+    size, item = int(actual), _number(listed[test.dim], 0)
+    if not (size and item):
+        return False
+    return bool(size % item if test.multiple_of else item % size)
+
+
+def _number(value: Value, otherwise: int) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else otherwise

@@ -143,8 +143,8 @@ def _kernel_verdict(kernel: Kernel, worst: Mapping[str, Verdict], matrix: Suppor
     op = str(kernel.op)
     if not kernel.missing:
         return worst.get(op, Verdict.NATIVE)
-    on_cpu = matrix.extensions.get(op, kernel.cpu_kernel)
-    return Verdict.FALLBACK if matrix.fallback.to_cpu and on_cpu else Verdict.UNSUPPORTED
+    on_cpu = matrix.fallback.to_cpu and matrix.extensions.get(op, kernel.cpu_kernel)
+    return Verdict.FALLBACK if matrix.fallback.elsewhere or on_cpu else Verdict.UNSUPPORTED
 
 
 def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:

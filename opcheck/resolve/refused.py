@@ -20,7 +20,7 @@ def refused(trace: Trace, matrix: SupportMatrix) -> frozenset[str]:
         node = trace.nodes[index]
         if _refuses(node, matrix):
             found.add(str(node.op))
-        if str(node.op) not in matrix.entries:
+        if _inside(node, matrix):
             todo += [child for child, _ in node.children or ()]
     return frozenset(found)
 
@@ -30,7 +30,7 @@ def _refuses(node: Node, matrix: SupportMatrix) -> bool:
         return True
     op = str(node.op)
     # what a composite runs as is looked at for what holds everywhere, not the composite itself
-    inside = node.composite is not None and op not in matrix.entries
+    inside = _inside(node, matrix)
     conditions = matrix.conditions.get(op, ()) if inside else matrix.conditions_for(op)
     leaves = op not in matrix.entries and not inside and _on_host(node, matrix)
     return any(
@@ -41,6 +41,12 @@ def _refuses(node: Node, matrix: SupportMatrix) -> bool:
     )
 
 
+def _inside(node: Node, matrix: SupportMatrix) -> bool:
+    """Whether the target runs what a composite is made of, having no kernel for it."""
+    return node.composite in matrix.inherits and str(node.op) not in matrix.entries
+
+
 def _on_host(node: Node, matrix: SupportMatrix) -> bool:
     """Whether the vendor's fallback runs what has no kernel."""
-    return matrix.fallback.to_cpu and matrix.extensions.get(str(node.op), node.cpu_kernel)
+    on_cpu = matrix.extensions.get(str(node.op), node.cpu_kernel)
+    return bool(matrix.fallback.elsewhere) or (matrix.fallback.to_cpu and on_cpu)

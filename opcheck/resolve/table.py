@@ -93,8 +93,8 @@ def _settled(nodes: list[Node], root: int, walk: Walk, matrix: SupportMatrix) ->
     if str(node.op) in matrix.entries:
         return True
     known = node.children is not None or str(node.op) in matrix.extensions
-    if node.composite is None and known:
-        return True  # registered nowhere and no composite: fallback or error, nothing to record
+    if node.composite not in matrix.inherits and (known or node.composite is not None):
+        return True  # registered nowhere and not taken apart: fallback or error, nothing to record
     fate = walk.fate(root)
     if fate.verdict not in (Verdict.NATIVE, Verdict.DECOMPOSED) or fate.code not in PLAIN:
         return False

@@ -1,7 +1,8 @@
 """The dispatcher's rule, walked over the tree of calls for one target.
 
-Registered for the target: its own kernel. Else a composite: what it runs as. Else the vendor's
-fallback, if a CPU kernel exists. Else nothing runs it. Then conditions may make it worse.
+Registered for the target: its own kernel. Else a composite that the target inherits: what it runs
+as. Else the vendor's fallback, if a CPU kernel exists. Else nothing runs it. Then conditions may
+make it worse.
 """
 
 from collections.abc import Iterable, Sequence
@@ -47,7 +48,7 @@ class Walk:
                 plain = _remarked(plain, condition, text)
                 worst = plain if worst.code == plain.code else worst
                 continue
-            fate = _conditioned(node, plain, condition, text)
+            fate = self._conditioned(node, plain, condition, text)
             if fate.severity > worst.severity:
                 worst = fate
         return worst
@@ -62,7 +63,7 @@ class Walk:
         absent = absent_from(self._matrix, node.op)
         if absent:
             return Fate(Verdict.UNKNOWN, codes.NOT_IN_TORCH, absent)
-        if node.composite is not None:
+        if node.composite in self._matrix.inherits:
             return self._composite(node)
         return self._missing(node)
 
@@ -110,6 +111,9 @@ class Walk:
         vendor = self._matrix.target.vendor
         on_cpu = self._matrix.extensions.get(op, node.cpu_kernel)
         evidence = fallback.evidence
+        if fallback.elsewhere:
+            text = f"{vendor} converts no {op}, {fallback.elsewhere}"
+            return Fate(Verdict.FALLBACK, codes.RUNS_ELSEWHERE, text, evidence=evidence)
         if fallback.to_cpu and on_cpu:
             text = f"{vendor} registers no kernel for {op}, so every call runs on the host CPU"
             return Fate(
@@ -119,6 +123,9 @@ class Walk:
         if fallback.to_cpu:
             text = f"{vendor} registers no kernel for {op}, and its host fallback has none either"
             code = codes.NO_KERNEL_ANYWHERE
+        elif fallback.enable and on_cpu:
+            text = f"{vendor} registers no kernel for {op}; the host runs it with {fallback.enable}"
+            code = codes.NO_KERNEL
         else:
             text = f"{vendor} registers no kernel for {op} and has no host fallback"
             code = codes.NO_KERNEL
@@ -134,22 +141,21 @@ class Walk:
             if found is not None:
                 yield condition, sentence(condition, found, self._matrix.target.chip)
 
+    def _conditioned(self, node: Node, plain: Fate, condition: Condition, text: str) -> Fate:
+        verdict = condition.verdict if condition.verdict is not Verdict.NATIVE else plain.verdict
+        moved = plain.fallback_bytes
+        if verdict is Verdict.FALLBACK and not (moved or self._matrix.fallback.elsewhere):
+            moved = _crossing(node)
+        return Fate(
+            verdict, condition.code, text, condition.confidence, condition.evidence,
+            plain.leaves, moved,
+        )  # fmt: skip
+
 
 def _remarked(plain: Fate, condition: Condition, text: str) -> Fate:
     """An answer that stays as it is, with something to know about it."""
     evidence = (*plain.evidence, *condition.evidence)
     return replace(plain, text=f"{plain.text}; {text}", evidence=evidence)
-
-
-def _conditioned(node: Node, plain: Fate, condition: Condition, text: str) -> Fate:
-    verdict = condition.verdict if condition.verdict is not Verdict.NATIVE else plain.verdict
-    moved = plain.fallback_bytes
-    if verdict is Verdict.FALLBACK and not moved:
-        moved = _crossing(node)
-    return Fate(
-        verdict, condition.code, text, condition.confidence, condition.evidence,
-        plain.leaves, moved,
-    )  # fmt: skip
 
 
 def _crossing(node: Node) -> int:

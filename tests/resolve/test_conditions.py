@@ -14,6 +14,9 @@ from tests.resolve import made
 
 F64, BF16 = made.tensor("float64"), made.tensor("bfloat16")
 BIG = made.tensor("float32", 1, 2, 3, 4, 5, 6, 7)
+AT_DIM = Test(Subject.SIZE, "self", maximum=4, dim=-1, dim_argument="dim")
+WHOLE = Test(Subject.SIZE, "self", dim=-1, multiple_of="output_size")
+PART = Test(Subject.SIZE, "self", dim=-1, factor_of="output_size")
 
 
 @pytest.mark.parametrize(
@@ -31,6 +34,16 @@ BIG = made.tensor("float32", 1, 2, 3, 4, 5, 6, 7)
         (Test(Subject.RANK, "self", minimum=3), {"self": F64}, (("self", "2"),)),
         (Test(Subject.SIZE, "self", maximum=4, dim=-1), {"self": BIG}, (("self", "7"),)),
         (Test(Subject.SIZE, "self", maximum=4, dim=9), {"self": BIG}, None),
+        (AT_DIM, {"self": BIG}, (("self", "7"),)),
+        (AT_DIM, {"self": BIG, "dim": 1}, None),
+        (AT_DIM, {"self": BIG, "dim": 5}, (("self", "6"),)),
+        (WHOLE, {"self": BIG, "output_size": (3, 2)}, (("self", "7"),)),
+        (WHOLE, {"self": BIG, "output_size": (4, 7)}, None),
+        (WHOLE, {"self": BIG, "output_size": (4, 0)}, None),
+        (WHOLE, {"self": BIG, "output_size": ()}, None),
+        (WHOLE, {"self": BIG}, None),
+        (PART, {"self": BIG, "output_size": (3, 14)}, None),
+        (PART, {"self": BIG, "output_size": (3, 15)}, (("self", "7"),)),
         (
             Test(Subject.VALUE, "sorted", one_of=frozenset({"False"})),
             {"self": F64, "sorted": False},

@@ -1,5 +1,7 @@
 """The dispatcher's rule on hand-made nodes."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,6 +99,49 @@ def test_what_was_not_taken_apart_is_unknown() -> None:
 def test_missing_kernel(fallback: Fallback, cpu: bool, expected: tuple[Verdict, str]) -> None:
     fate = last(made.matrix(fallback=fallback), made.node("aten::odd", cpu=cpu))
     assert (fate.verdict, fate.code) == expected
+
+
+def test_composite_kinds_that_a_target_does_not_inherit_are_not_taken_apart() -> None:
+    """An XLA device lacks the structured kernels that others have: the host runs the operator."""
+    nodes = (made.node("aten::gelu.out"), made.node("aten::gelu", 0, composite=STRUCTURED))
+    whole = replace(
+        made.matrix("aten::gelu.out"), inherits=frozenset({Composite.IMPLICIT, EXPLICIT})
+    )
+    fate = last(whole, *nodes)
+    assert (fate.verdict, fate.code, fate.leaves) == (
+        Verdict.FALLBACK,
+        "host-fallback",
+        frozenset(),
+    )
+    assert last(made.matrix("aten::gelu.out"), *nodes).verdict is Verdict.NATIVE
+
+
+def test_what_a_graph_compiler_lacks_runs_elsewhere_and_moves_nothing() -> None:
+    split = Fallback(False, "", (made.LISTED,), elsewhere="which PyTorch runs on the GPU")
+    slow = made.condition(Verdict.FALLBACK, code="validator")
+    matrix = made.matrix("aten::topk", conditions={"aten::topk": [slow]}, fallback=split)
+    missing = last(matrix, made.node("aten::sorted", cpu=False))
+    assert (missing.verdict, missing.code, missing.text, missing.fallback_bytes) == (
+        Verdict.FALLBACK,
+        "runs-elsewhere",
+        "vendor converts no aten::sorted, which PyTorch runs on the GPU",
+        0,
+    )
+    refused = last(matrix, made.node("aten::topk"))
+    assert (refused.code, refused.fallback_bytes) == ("validator", 0)
+
+
+def test_a_host_fallback_that_must_be_asked_for_is_named() -> None:
+    asked = Fallback(False, "", (made.LISTED,), enable="FALLBACK=1 in the environment")
+    fate = last(made.matrix(fallback=asked), made.node("aten::eig"))
+    assert (fate.verdict, fate.code, fate.text) == (
+        Verdict.UNSUPPORTED,
+        "no-kernel",
+        "vendor registers no kernel for aten::eig; the host runs it with FALLBACK=1 in the "
+        "environment",
+    )
+    nowhere = last(made.matrix(fallback=asked), made.node("aten::eig", cpu=False))
+    assert "FALLBACK=1" not in nowhere.text
 
 
 def test_fallback_counts_the_bytes_that_cross() -> None:
