@@ -103,7 +103,7 @@ class Memory:
             self.replace(tensor, source)
             return tensor
         if source is None:
-            source = self.blank(tensor.dtype, (0,), (1,)).untyped_storage()
+            source = self.adopt(torch.empty(0, dtype=tensor.dtype)).untyped_storage()
         if size is None:
             size = (source.nbytes() // tensor.dtype.itemsize,)
         whole = tuple(torch.empty(tuple(size), device="meta").stride())
