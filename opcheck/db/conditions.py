@@ -101,6 +101,7 @@ def read_test(said: Mapping[str, Any]) -> Test:
         minimum=said.get("minimum"),
         maximum=said.get("maximum"),
         dim=said.get("dim", 0),
+        default=said.get("default", ""),
         dim_argument=said.get("dim_argument", ""),
         multiple_of=said.get("multiple_of", ""),
         factor_of=said.get("factor_of", ""),

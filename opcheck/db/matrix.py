@@ -84,7 +84,7 @@ def _fallback(vendor: Document) -> Fallback:
 def _inherits(vendor: Document) -> frozenset[Composite]:
     """Every kind of composite, unless the vendor's file names those that its targets run."""
     said = vendor.data.get("inherits")
-    return frozenset(Composite if said is None else (Composite(KINDS[kind]) for kind in said))
+    return frozenset(kind for name, kind in KINDS.items() if kind and name in (said or KINDS))
 
 
 def _autocast(vendor: Document) -> dict[str, tuple[str, ...]]:

@@ -43,6 +43,7 @@ _TEST = Record(
         "minimum": Number(),
         "maximum": Number(),
         "dim": Number(),
+        "default": Text(),
         "dim_argument": Text(),
         "multiple_of": Text(),
         "factor_of": Text(),

@@ -42,6 +42,8 @@ class Test:
     """Bites when the subject is above this."""
     dim: int = 0
     """Dimension that SIZE looks at."""
+    default: str = ""
+    """What VALUE looks at where a call leaves the argument at its default."""
     dim_argument: str = ""
     """Argument that names the dimension instead, where a call gives it."""
     multiple_of: str = ""

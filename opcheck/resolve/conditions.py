@@ -43,7 +43,10 @@ def _subjects(test: Test, node: Node) -> Iterator[tuple[str, Value]]:
     if test.argument == "return":
         yield from (("the result", tensor) for tensor in node.output_tensors())
     elif test.subject is Subject.VALUE:
-        yield from ((n, v) for n, v in node.arguments if test.argument in ("*", n))
+        given = [(n, v) for n, v in node.arguments if test.argument in ("*", n)]
+        yield from given
+        if test.default and not given:
+            yield test.argument, test.default
     else:
         yield from ((n, t) for n, t in node.tensors() if test.argument in ("*", n))
 

@@ -14,6 +14,7 @@ from tests.resolve import made
 
 F64, BF16 = made.tensor("float64"), made.tensor("bfloat16")
 BIG = made.tensor("float32", 1, 2, 3, 4, 5, 6, 7)
+BY_DEFAULT = Test(Subject.VALUE, "pad", one_of=frozenset({"True"}), default="True")
 AT_DIM = Test(Subject.SIZE, "self", maximum=4, dim=-1, dim_argument="dim")
 WHOLE = Test(Subject.SIZE, "self", dim=-1, multiple_of="output_size")
 PART = Test(Subject.SIZE, "self", dim=-1, factor_of="output_size")
@@ -34,6 +35,10 @@ PART = Test(Subject.SIZE, "self", dim=-1, factor_of="output_size")
         (Test(Subject.RANK, "self", minimum=3), {"self": F64}, (("self", "2"),)),
         (Test(Subject.SIZE, "self", maximum=4, dim=-1), {"self": BIG}, (("self", "7"),)),
         (Test(Subject.SIZE, "self", maximum=4, dim=9), {"self": BIG}, None),
+        (Test(Subject.VALUE, "pad", none_of=frozenset({"True"})), {"self": F64}, None),
+        (BY_DEFAULT, {"self": F64}, (("pad", "True"),)),
+        (BY_DEFAULT, {"self": F64, "pad": True}, (("pad", "True"),)),
+        (BY_DEFAULT, {"self": F64, "pad": False}, None),
         (AT_DIM, {"self": BIG}, (("self", "7"),)),
         (AT_DIM, {"self": BIG, "dim": 1}, None),
         (AT_DIM, {"self": BIG, "dim": 5}, (("self", "6"),)),
