@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_map, tree_map_only
 
 from opcheck.emulate.backward import Backward
 from opcheck.emulate.judge import Judge, Objection
@@ -185,7 +185,10 @@ class Device:
             except NotImplementedError as error:
                 text = str(error).partition("\n")[0]
                 self.record.note(f"{overload.name} gives zeros here: nothing computes it ({text})")
-        return self._shapes.run(overload, args, kwargs, call)
+        result = self._shapes.run(overload, args, kwargs, call)
+        if self._values is not None:
+            tree_map_only(Tensor, self.memory.give_values, (result, args, kwargs))
+        return result
 
     def _viewed(self, overload: Overload, args: Any, kwargs: Any) -> Any:
         """Views share the storage itself: what makes them for every device makes them here."""

@@ -117,6 +117,13 @@ class Memory:
             other.stride(),
         )  # fmt: skip
 
+    def give_values(self, tensor: Tensor) -> None:
+        """Have a tensor of the device be zeros where its values are not known."""
+        if tensor.device.type == self.device.type:
+            block = self.block_of(tensor)
+            if block.host is None:
+                block.host = torch.zeros(block.nbytes, dtype=torch.uint8).untyped_storage()
+
     def forget(self, tensor: Tensor) -> None:
         """Drop the host values behind a tensor, because it was written with unknown ones."""
         self.block_of(tensor).host = None

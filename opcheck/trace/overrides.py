@@ -27,6 +27,9 @@ _ATEN = "aten::"
 _KEYS: Any = torch._C.DispatchKey  # its stubs know only some
 _AUTOCAST = torch._C.DispatchKeySet(_KEYS.AutocastPrivateUse1)
 
+_TRANSFORMED = torch._C.DispatchKeySet(_KEYS.AutogradCPU).add(_KEYS.FuncTorchDynamicLayerBackMode)
+"""Leads to PyTorch's own autograd kernel, and from there to functorch's next transform."""
+
 
 class Gradient(Protocol):
     """The vendor's own gradient of one overload, where it depends on the call."""
@@ -157,6 +160,8 @@ def _kernel(rule: _Rule, *args: Any, **kwargs: Any) -> Any:
     if not (torch.is_grad_enabled() and any(map(_needs_gradient, flat))):
         with torch._C._AutoDispatchBelowAutograd():
             return rule.func(*args, **kwargs)
+    if torch._C._are_functorch_transforms_active() and not rule.composite:
+        return rule.func.redispatch(_TRANSFORMED, *args, **kwargs)
     if rule.aliases or torch._C._are_functorch_transforms_active():
         rule.device.asked(rule.func.name())
         with rule.device.quiet():
