@@ -6,6 +6,7 @@ from opcheck.model.matrix import Condition, Subject, Test
 
 ANY_TENSOR, RESULT, INPUT, CALL = "any tensor", "the result", "an input", "such a call"
 OR, OTHER_THAN, BELOW, ABOVE = "or", "anything but", "below", "above"
+NO_MULTIPLE_OF, NO_DIVISOR_OF = "no multiple of", "no divisor of"
 
 
 def sentence(conditions: Sequence[Condition], chip: str) -> str:
@@ -39,7 +40,8 @@ def _argument(test: Test) -> str:
 def _subject(test: Test) -> str:
     if test.subject is Subject.VALUE:
         return _argument(test)
-    dim = f" of dimension {test.dim}" if test.subject is Subject.SIZE else ""
+    place = test.dim_argument or test.dim
+    dim = f" of dimension {place}" if test.subject is Subject.SIZE else ""
     return f"{test.subject.value}{dim} of {_argument(test)}"
 
 
@@ -53,6 +55,10 @@ def _values(test: Test) -> str:
         parts.append(f"{BELOW} {test.minimum}")
     if test.maximum is not None:
         parts.append(f"{ABOVE} {test.maximum}")
+    if test.multiple_of:
+        parts.append(f"{NO_MULTIPLE_OF} {test.multiple_of}")
+    if test.factor_of:
+        parts.append(f"{NO_DIVISOR_OF} {test.factor_of}")
     return f" {OR} ".join(parts) or CALL
 
 
