@@ -38,11 +38,12 @@ def load_yaml(path: Path) -> Any:
 
 @cache
 def source_files(folder: Path) -> Mapping[str, SourceFile]:
-    """Every file that ``SOURCES.yaml`` of a folder describes, by its local name."""
-    listed = load_yaml(folder / "SOURCES.yaml")["files"]
-    return {item["file"]: _source_file(item) for item in listed}
+    """Every file at one commit that ``SOURCES.yaml`` of a folder describes, by its local name."""
+    described = load_yaml(folder / "SOURCES.yaml")
+    listed = described.get("files", described.get("sources", ()))
+    return {item["file"]: _source_file(item) for item in listed if "commit" in item}
 
 
 def _source_file(item: Mapping[str, str]) -> SourceFile:
-    date = item.get("commit_date", "")
-    return SourceFile(item["repo"], str(item["ref"]), item["commit"], item["path"], date)
+    date = item.get("commit_date", item.get("date", ""))
+    return SourceFile(item["repo"], str(item["ref"]), item["commit"], item["path"], str(date))
