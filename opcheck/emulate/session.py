@@ -64,14 +64,14 @@ class Emulator:
             watch: have tensors that C++ takes for a tracer's, to compare with a prediction.
 
         Raises:
-            UsageError: there is no such target.
+            UsageError: there is no such target, or no such confidence.
             DatabaseError: its matrix cannot be read.
         """
         self._matrix = target if isinstance(target, SupportMatrix) else _matrix(target)
         self.values = values
         """Whether the device computes."""
         self._stop = stop
-        self._least = Confidence(confidence)
+        self._least = _confidence(confidence)
         self._watch = watch
         self._undo = ExitStack()
         self._device: Device | None = None
@@ -185,6 +185,15 @@ class Emulator:
     def __copy__(self) -> Self:
         """Refuse: a device is no value."""
         raise TypeError("an emulated device cannot be copied")
+
+
+def _confidence(text: str) -> Confidence:
+    try:
+        return Confidence(text)
+    except ValueError as error:
+        raise UsageError(
+            f"no such confidence: {text!r}", f"it is one of {', '.join(Confidence)}"
+        ) from error
 
 
 def _matrix(target: str) -> SupportMatrix:
