@@ -60,7 +60,7 @@ class Overload:
         name = str(known.name)
         native = name in matrix.entries
         inside = known.composite is not None and not native and name not in RAISING
-        on_cpu = matrix.extensions.get(name, known.cpu_kernel)
+        on_cpu = matrix.extensions.get(name, known.cpu_kernel and name not in RAISING)
         return cls(
             func=func,
             name=name,
