@@ -17,7 +17,8 @@ _DATABASE = Database(_ROOT)
 
 
 def test_targets_are_the_newest_of_every_chip(database: Database) -> None:
-    assert [str(target) for target in database.targets()] == [
+    newest = [str(target) for target in database.targets() if target.vendor == "ascend"]
+    assert newest == [
         f"ascend-{chip}@26.1.0+torch2.12"
         for chip in ("310b", "310p", "910a", "910b", "910c", "950")
     ]
@@ -108,6 +109,7 @@ def test_advisories_are_about_their_chips(database: Database) -> None:
     found = {
         name: [a.code for a in database.matrix(database.resolve(TargetSpec(name))).advisories]
         for name in database.names()
+        if name.startswith("ascend-")
     }
     off, half = "inf-nan-mode-off", "float32-may-run-as-float16"
     assert found == {

@@ -1,5 +1,6 @@
 """PyTorch's own operator list for one version, from its ``native_functions.yaml``."""
 
+import csv
 import gzip
 import re
 from collections.abc import Mapping
@@ -8,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.versions import version_key
+from opcheck.db.versions import major_minor, version_key
 from opcheck.errors import DatabaseError
 
 IMPLICIT = "CompositeImplicitAutograd"
@@ -16,6 +17,8 @@ _EXPLICIT = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctiona
 _FILE = re.compile(r"native_functions@(\d+\.\d+)\.\d+\.yaml\.gz")
 _SCHEMA = re.compile(r"(?P<name>[\w.]+)\((?P<arguments>.*)\) -> (?P<returns>.*)")
 _ARGUMENT = re.compile(r"(?P<type>\S+) (?P<name>\w+)(?:=.*)?")
+_STATE = re.compile(r"!\)\S* (?!self\b)")
+"""An argument that is written and is not ``self``."""
 _ALIAS = re.compile(r"\([a-z! |>*-]+\)")
 _COMPOSITE_ONLY = frozenset({IMPLICIT, "CompositeImplicitAutogradNestedTensor"})
 
@@ -50,6 +53,8 @@ class Function:
     """Shared by the functional, in-place and ``out=`` overloads of one operation."""
     autograd: bool = True
     """Has a kernel of PyTorch's own at the Autograd key."""
+    writes: bool = False
+    """Writes ``self`` or ``out=``, and nothing else: a functional overload does the same work."""
 
     @property
     def base(self) -> str:
@@ -61,6 +66,18 @@ def versions(folder: Path) -> tuple[str, ...]:
     """The torch versions (``major.minor``) that ``folder`` holds the list of, oldest first."""
     found = (_FILE.fullmatch(path.name) for path in folder.glob("native_functions@*.yaml.gz"))
     return tuple(sorted((match[1] for match in found if match), key=version_key))
+
+
+def newer_than(folder: Path, torch: str) -> frozenset[str]:
+    """Overloads that a torch version does not have yet, by the history."""
+    with (folder / "op-history.csv").open(encoding="utf-8", newline="") as file:
+        first = {row["op"]: row["first_version"] for row in csv.DictReader(file)}
+    version = version_key(torch)
+    return frozenset(
+        name
+        for name, since in first.items()
+        if not since.startswith("<=") and version_key(major_minor(since)) > version
+    )
 
 
 @cache
@@ -105,6 +122,8 @@ def _function(item: Mapping[str, Any]) -> Function:
         takes_dtype="ScalarType? dtype" in match["arguments"],
         gives_tensor="Tensor" in match["returns"],
         signature=signature(item["func"]),
+        writes="!" in match["arguments"]
+        and not _STATE.search(match["arguments"].partition("*, ")[0]),
         # what torchgen calls abstract; of the rest only some for nested tensors have derivatives
         autograd="structured_delegate" in item
         or not (dispatch.keys() or {IMPLICIT}) <= _COMPOSITE_ONLY,

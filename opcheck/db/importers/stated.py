@@ -1,0 +1,45 @@
+"""Conditions that a curated file of facts states, as one release's file writes them.
+
+A fact names its operators, code, verdict and text, and ``seen``: by file, the line of each release
+that says so. A release that is not named does not say it. ``cases`` are alternatives, each a list
+of tests of which all must bite; ``tests`` is the only one. ``unlisted`` keeps a fact for operators
+that the release has no kernel for.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+Fact = Mapping[str, Any]
+
+
+def conditions(
+    facts: Iterable[Fact], release: str, source: str, listed: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    """Conditions of one release, whose ``source`` id stands for the commit of the cited files."""
+    for fact in facts:
+        cited = citation(fact["seen"], release, source)
+        ops = [op for op in fact["ops"] if op == "*" or op in listed or fact.get("unlisted")]
+        if cited and ops:
+            yield from _cases(fact, ops, cited)
+
+
+def citation(seen: Mapping[str, Mapping[str, int]], release: str, source: str) -> str:
+    """Where a release says something: ``source:path:line``; "" where it does not."""
+    found = ((path, lines[release]) for path, lines in seen.items() if release in lines)
+    return next((f"{source}:{path}:{line}" for path, line in found), "")
+
+
+def _cases(fact: Fact, ops: list[str], cited: str) -> Iterator[dict[str, Any]]:
+    for tests in fact.get("cases", [fact.get("tests", [])]):
+        condition = {
+            "ops": ops,
+            "code": fact["code"],
+            "verdict": fact["verdict"],
+            "confidence": fact.get("confidence", "high"),
+            "method": fact.get("method", "registered"),
+            "text": fact["text"],
+            "at": [cited],
+        }
+        condition |= {"chips": fact["chips"]} if "chips" in fact else {}
+        condition |= {"tests": tests} if tests else {}
+        yield condition
