@@ -1,4 +1,4 @@
-"""Emulated devices, open for one test."""
+"""Emulated devices, open for one test; a module may open them once for all of its own."""
 
 from collections.abc import Iterator
 
@@ -8,15 +8,19 @@ import torch
 import opcheck
 
 
-@pytest.fixture(scope="module")
-def device() -> Iterator[torch.device]:
-    """An Ascend 910B that computes, for a module's tests together: opening takes a while."""
-    with opcheck.emulate("ascend-910b") as device:
+def opened(values: bool) -> Iterator[torch.device]:
+    """An Ascend 910B, until the next step."""
+    with opcheck.emulate("ascend-910b", values=values) as device:
         yield device
+
+
+@pytest.fixture
+def device() -> Iterator[torch.device]:
+    """A device that computes."""
+    yield from opened(True)
 
 
 @pytest.fixture(params=[True, False], ids=["values", "shapes"])
 def either(request: pytest.FixtureRequest) -> Iterator[torch.device]:
-    """An Ascend 910B that computes, and one that follows only shapes."""
-    with opcheck.emulate("ascend-910b", values=request.param) as device:
-        yield device
+    """A device that computes, and one that follows only shapes."""
+    yield from opened(request.param)

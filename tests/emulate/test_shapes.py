@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
-import opcheck
+from tests.emulate.conftest import opened
 from tests.emulate.outcome import HOST, Raised, outcome
 from tests.emulate.programs import ERRORS, PROGRAMS
 
@@ -18,8 +18,7 @@ DEPENDS_ON_VALUES = {"taken_by_index"}
 
 @pytest.fixture(scope="class")
 def shapes() -> Iterator[torch.device]:
-    with opcheck.emulate("ascend-910b", values=False) as device:
-        yield device
+    yield from opened(False)
 
 
 class TestWithoutValues:

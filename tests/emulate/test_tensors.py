@@ -1,10 +1,18 @@
 """Tensors of a device that computes behave as the host's do: values, views, storages, errors."""
 
+from collections.abc import Iterator
+
 import pytest
 import torch
 
+from tests.emulate.conftest import opened
 from tests.emulate.outcome import HOST, Raised, outcome
 from tests.emulate.programs import ERRORS, PROGRAMS, numbers
+
+
+@pytest.fixture(scope="module", name="device")
+def open_for_all() -> Iterator[torch.device]:
+    yield from opened(True)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

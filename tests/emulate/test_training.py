@@ -1,6 +1,7 @@
 """Gradients and optimizers on the emulated device, held against the host's."""
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -8,8 +9,14 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_map_only
 
+from tests.emulate.conftest import opened
 from tests.emulate.outcome import HOST, Raised, outcome
 from tests.emulate.training import ENDS, OPTIMIZERS, PIECES, gradients, network, numbers, stepped
+
+
+@pytest.fixture(scope="module", name="device")
+def open_for_all() -> Iterator[torch.device]:
+    yield from opened(True)
 
 
 @pytest.mark.parametrize("name", PIECES)

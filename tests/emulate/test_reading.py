@@ -1,0 +1,89 @@
+"""What users look at: printed tensors, numbers, and data that loads and moves."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, TensorDataset
+
+import opcheck
+
+SHOWN = (
+    torch.arange(3.0), torch.tensor([True, False]), torch.arange(6).view(2, 3), torch.tensor(2.5),
+    torch.empty(0), torch.ones(3, dtype=torch.complex64), torch.ones(2, dtype=torch.float16),
+    torch.rand(1000, 1000, generator=torch.Generator().manual_seed(0)), torch.tensor([1e-9, 1e9]),
+    torch.zeros(2, 0), torch.tensor([float("nan"), float("inf")]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("host", SHOWN, ids=lambda t: f"{t.dtype}{list(t.shape)}")
+def test_a_tensor_is_shown_with_its_values_and_its_device(
+    device: torch.device, host: Tensor
+) -> None:
+    shown = "".join(repr(host.to(device)).split())
+    assert shown.count(",device='npu:0'") == 1
+    assert shown.replace(",device='npu:0'", "") == "".join(repr(host).split())
+
+
+def test_tensors_are_shown_wherever_they_are(device: torch.device) -> None:
+    x = torch.ones(2, device=device)
+    shown = "tensor([1., 1.], device='npu:0')"
+    assert [repr([x]), f"{x}", "%s" % x, str({"a": x})] == [  # noqa: UP031  # it is what is tested
+        f"[{shown}]", shown, shown, f"{{'a': {shown}}}",
+    ]  # fmt: skip
+    assert f"{x.sum():.2f}" == "2.00"
+    assert repr(nn.Parameter(x)).splitlines() == [
+        "Parameter containing:", "tensor([1., 1.], device='npu:0', requires_grad=True)",
+    ]  # fmt: skip
+    y = x.requires_grad_() * 2
+    assert repr(y) == "tensor([2., 2.], device='npu:0', grad_fn=<MulBackward0>)"
+
+
+def test_without_values_a_tensor_is_shown_by_its_size() -> None:
+    with opcheck.emulate("ascend-910b", values=False) as device:
+        x = torch.rand(500, 500, device=device)
+        shown = "tensor(..., size=(500, 500), device='npu:0')"
+        assert repr(x) == f"{x}" == shown
+        assert repr([x.half()]) == f"[{shown[:-1]}, dtype=torch.float16)]"
+        assert repr(torch.arange(3, device=device)) == "tensor([0, 1, 2], device='npu:0')"
+
+
+def test_showing_a_tensor_asks_the_device_for_nothing() -> None:
+    emulator = opcheck.emulate("ascend-910b")
+    with emulator as device:
+        x = torch.ones(300, 300, device=device)
+        before = emulator.kernels
+        assert repr(x)
+        assert repr(x.dtype)
+        assert emulator.kernels == before
+
+
+def test_reading_a_number_asks_the_device_for_it() -> None:
+    emulator = opcheck.emulate("ascend-910b")
+    with emulator as device:
+        x = torch.ones(1, device=device)
+        before = {k.op: k.count for k in emulator.kernels}
+        assert (x.item(), float(x), int(x), bool(x)) == (1.0, 1.0, 1, True)
+        after = {k.op: k.count for k in emulator.kernels}
+    assert after == before | {"aten::_local_scalar_dense": 4}
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_batches_load_and_move(either: torch.device, workers: int) -> None:
+    data = TensorDataset(torch.arange(8.0), torch.arange(8))
+    seen = []
+    for x, y in DataLoader(data, batch_size=4, num_workers=workers):
+        seen.append((x.to(either, non_blocking=True) + 1, y.to(either)))
+    assert [(x.device, x.shape, y.dtype) for x, y in seen] == [
+        (either, torch.Size([4]), torch.int64)
+    ] * 2
+    assert [y.tolist() for _, y in seen] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+def test_pinned_memory_is_host_memory_that_says_so(device: torch.device) -> None:
+    x: Any = torch.ones(3).pin_memory()
+    assert x.is_pinned()
+    assert x.to(device, non_blocking=True).tolist() == [1, 1, 1]
+    batches = DataLoader(TensorDataset(torch.arange(4.0)), batch_size=2, pin_memory=True)
+    assert [x.to(device).tolist() for (x,) in batches] == [[0, 1], [2, 3]]
