@@ -33,7 +33,7 @@ def build_matrix(
         target=target,
         entries=LazyMapping(chosen, lambda op, said: _entry(op, said, cited, key, method)),
         conditions=conditions_by_operator(target, release.data, cited),
-        fallback=_fallback(vendor),
+        fallback=_fallback(vendor, method),
         history=tables.history,
         extensions=tables.extensions,
         advisories=advisories(target, release.data, cited, paired=paired),
@@ -68,13 +68,14 @@ def _registered(release: Mapping[str, Any], torch: str, key: str) -> Iterator[tu
                 break
 
 
-def _fallback(vendor: Document) -> Fallback:
+def _fallback(vendor: Document, method: Method) -> Fallback:
+    """What becomes of the rest, as sure as the lists are that say what there is."""
     said = vendor.data["fallback"]
     cited = Citations(vendor.data["sources"])
     return Fallback(
         to_cpu=said["to_cpu"],
         text=said["text"],
-        evidence=cited.all(said["at"], Method.REGISTERED),
+        evidence=cited.all(said["at"], method),
         disable=said.get("disable", ""),
         enable=said.get("enable", ""),
         elsewhere=said.get("elsewhere", ""),

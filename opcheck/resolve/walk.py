@@ -129,7 +129,8 @@ class Walk:
         else:
             text = f"{vendor} registers no kernel for {op} and has no host fallback"
             code = codes.NO_KERNEL
-        sure = Confidence.HIGH if node.op.namespace == "aten" else Confidence.MEDIUM
+        outside = Confidence.HIGH if node.op.namespace == "aten" else Confidence.MEDIUM
+        sure = max(outside, _sure(evidence), key=lambda confidence: confidence.rank)
         return Fate(Verdict.UNSUPPORTED, code, text, sure, evidence)
 
     def _bitten(self, node: Node, plain: Fate) -> Iterable[tuple[Condition, str]]:
@@ -168,8 +169,14 @@ def _registered(op: str, entry: Entry) -> Fate:
     how = f" ({', '.join(entry.implementation)})" if entry.implementation else ""
     return Fate(
         Verdict.NATIVE, codes.REGISTERED, f"the vendor registers a kernel for {op}{how}",
-        evidence=entry.evidence,
+        _sure(entry.evidence), entry.evidence,
     )  # fmt: skip
+
+
+def _sure(evidence: tuple[Evidence, ...]) -> Confidence:
+    """How sure an answer is that rests on some evidence: little where all of it is inferred."""
+    inferred = bool(evidence) and all(found.method is Method.INFERRED for found in evidence)
+    return Confidence.LOW if inferred else Confidence.HIGH
 
 
 def _on_host(node: Node) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from opcheck.model.matrix import Fallback, SupportMatrix
 from opcheck.model.trace import Composite, Node, TensorMeta
-from opcheck.model.verdict import Confidence, Verdict
+from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.resolve.fate import Fate
 from opcheck.resolve.walk import Walk
 from tests.resolve import made
@@ -28,6 +28,18 @@ def test_registered_is_native_with_its_evidence() -> None:
         "registered",
         (made.LISTED,),
     )
+
+
+def test_what_rests_on_inferred_evidence_alone_is_not_sure() -> None:
+    inferred = (replace(made.LISTED, method=Method.INFERRED),)
+    matrix = made.matrix("aten::add.Tensor")
+    entry = replace(matrix.entries["aten::add.Tensor"], evidence=inferred)
+    fallback = Fallback(False, "", inferred)
+    matrix = replace(matrix, entries={"aten::add.Tensor": entry}, fallback=fallback)
+    known = last(matrix, made.node("aten::add.Tensor"))
+    assert (known.verdict, known.confidence) == (Verdict.NATIVE, Confidence.LOW)
+    missing = last(matrix, made.node("aten::sub.Tensor"))
+    assert (missing.verdict, missing.confidence) == (Verdict.UNSUPPORTED, Confidence.LOW)
 
 
 def test_registered_wins_over_a_composite() -> None:
