@@ -104,6 +104,7 @@ class Device:
         call = self._apart(overload, args, kwargs)
         objections = self._judge.before(overload, call)
         refused = self._refused_by(overload, objections)
+        there = _bytes(call.tensors) if overload.conditions else 0
         result = self._run(overload, args, kwargs, call)
         if not refused:
             late = self._judge.after(overload, result)
@@ -114,7 +115,7 @@ class Device:
         if reason is None:
             self.record.stayed()
         else:
-            self._went_to_host(overload, reason, call, result)
+            self.record.left(name, reason, there + _bytes(result))
         return result
 
     def missing(self, name: str, args: Any, kwargs: Any) -> Any:
@@ -131,10 +132,11 @@ class Device:
             self._refuse(overload, Reason(*self._lacking(overload)), error, by_condition=False)
             return self._run(overload, args, kwargs, call)
         self._refused_by(overload, self._judge.before(overload, call))
+        there = _bytes(call.tensors)  # the call may resize what it writes to
         result = self._run(overload, args, kwargs, call)
         vendor = self.matrix.target.vendor
         text = f"{vendor} registers no kernel for {name}, so every call runs on the host CPU"
-        self._went_to_host(overload, Reason(codes.HOST_FALLBACK, text), call, result)
+        self.record.left(name, Reason(codes.HOST_FALLBACK, text), there + _bytes(result))
         self._wording.fell_back(overload)
         return result
 
@@ -171,7 +173,7 @@ class Device:
             self.record.stayed()
 
     def _run(self, overload: Overload, args: Any, kwargs: Any, call: Call) -> Any:
-        if overload.view:
+        if overload.facts.view:
             return self._viewed(overload, args, kwargs)
         if overload.op.base == "set_":
             return self.memory.point(args[0], *args[1:], **kwargs)
@@ -248,9 +250,6 @@ class Device:
         if self.matrix.fallback.to_cpu:
             return codes.NO_KERNEL_ANYWHERE, f"{lacks}, and its host fallback has none either"
         return codes.NO_KERNEL, f"{lacks} and has no host fallback"
-
-    def _went_to_host(self, overload: Overload, reason: Reason, call: Call, result: Any) -> None:
-        self.record.left(overload.name, reason, _bytes(call.tensors) + _bytes(result))
 
     def _assumed(self, call: Call, assumption: Assumption) -> None:
         if assumption.steers:

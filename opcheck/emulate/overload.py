@@ -70,7 +70,6 @@ class Overload:
             on_host=matrix.fallback.to_cpu and on_cpu,
             # what holds everywhere is looked at where the device is asked
             conditions=matrix.conditions.get(name, ()) if inside else matrix.conditions_for(name),
-            view=_is_view(func),
             random=torch.Tag.nondeterministic_seeded in func.tags,
         )
 

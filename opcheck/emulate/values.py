@@ -10,6 +10,7 @@ from opcheck.emulate.memory import Memory
 from opcheck.emulate.overload import CAST, Overload
 from opcheck.trace.device_only import computed_as
 from opcheck.trace.leaf import asks_for
+from opcheck.trace.outputs import remark
 from opcheck.trace.signature import Call
 
 
@@ -75,6 +76,7 @@ class Values:
 
     def _followed(self, owner: Tensor, host: Tensor) -> Tensor:
         """The caller's own tensor, which an ``out=`` or in-place kernel may have resized."""
+        remark(host, owner.is_conj(), owner.is_neg())
         if owner.shape != host.shape or owner.stride() != host.stride():
             self._memory.replace(owner, self._memory.adopt(host))
         return owner

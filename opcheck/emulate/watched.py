@@ -16,6 +16,8 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
+from opcheck.trace.dispatcher import resolving_lazy
+
 
 class WatchedTensor(torch.Tensor):
     """A device tensor with a Python dispatch key, which leaves Python at once."""
@@ -36,7 +38,7 @@ class WatchedTensor(torch.Tensor):
         """Have the C++ dispatcher decide alone."""
         __tracebackhide__ = True
         try:
-            with torch._C._DisableTorchDispatch():
+            with torch._C._DisableTorchDispatch(), resolving_lazy():
                 result = func(*args, **(kwargs or {}))
         except Exception as error:
             return cls.failed(error)

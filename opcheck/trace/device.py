@@ -2,11 +2,12 @@
 
 Private torch API used here, checked on 2.13.0: ``torch.utils.backend_registration.
 _setup_privateuseone_for_python_backend`` (device guard and hooks from Python; absent before 2.10,
-where only the name is set), ``torch._C._get_privateuse1_backend_name`` and
-``torch.Tensor._make_wrapper_subclass``. ``tests/trace/test_private_api.py`` fails when they move.
+where only the name is set), ``torch._C._get_privateuse1_backend_name``, ``torch._C._set_conj``,
+``torch._C._set_neg`` and ``torch.Tensor._make_wrapper_subclass``. ``tests/trace/
+test_private_api.py`` fails when they move.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -52,32 +53,53 @@ def _register(device_type: str) -> None:
 
 
 class Spec:
-    """dtype, shape and strides of a tensor; interned, so that equal specs are one object."""
+    """dtype, shape and strides of a tensor, and whether it is a lazy conjugate or negative.
 
-    __slots__ = ("dtype", "meta", "nbytes", "numel", "shape", "stride")
+    Interned, so that equal specs are one object.
+    """
 
-    _known: ClassVar[dict[tuple[torch.dtype, tuple[int, ...], tuple[int, ...]], "Spec"]] = {}
+    __slots__ = ("conj", "dtype", "meta", "nbytes", "neg", "numel", "shape", "stride")
+
+    _known: ClassVar[dict[tuple[Any, ...], "Spec"]] = {}
 
     dtype: torch.dtype
     shape: tuple[int, ...]
     stride: tuple[int, ...]
+    conj: bool
+    """Its values are the conjugates of what its storage holds; C++ asks for them where it must."""
+    neg: bool
+    """The same of their negatives."""
     numel: int
     nbytes: int
     meta: TensorMeta
 
     @classmethod
-    def of(cls, dtype: torch.dtype, shape: Sequence[int], stride: Sequence[int]) -> "Spec":
+    def of(
+        cls,
+        dtype: torch.dtype,
+        shape: Sequence[int],
+        stride: Sequence[int],
+        conj: bool = False,
+        neg: bool = False,
+    ) -> "Spec":
         """Give the one spec with these fields; ``stride`` in elements."""
-        key = (dtype, tuple(shape), tuple(stride))
+        key = (dtype, tuple(shape), tuple(stride), conj, neg)
         found = cls._known.get(key)
         if found is None:
             found = cls._known[key] = cls._new(*key)
         return found
 
     @classmethod
-    def _new(cls, dtype: torch.dtype, shape: tuple[int, ...], stride: tuple[int, ...]) -> "Spec":
+    def _new(
+        cls,
+        dtype: torch.dtype,
+        shape: tuple[int, ...],
+        stride: tuple[int, ...],
+        conj: bool,
+        neg: bool,
+    ) -> "Spec":
         spec = object.__new__(cls)
-        spec.dtype, spec.shape, spec.stride = dtype, shape, stride
+        spec.dtype, spec.shape, spec.stride, spec.conj, spec.neg = dtype, shape, stride, conj, neg
         spec.meta = TensorMeta(str(dtype).removeprefix("torch."), shape, stride)
         spec.numel = spec.meta.numel
         spec.nbytes = spec.numel * dtype.itemsize
@@ -86,16 +108,27 @@ class Spec:
     @classmethod
     def like(cls, tensor: Tensor) -> "Spec":
         """Give the spec of any strided tensor."""
-        return cls.of(tensor.dtype, tensor.shape, tensor.stride())
+        return cls.of(
+            tensor.dtype, tensor.shape, tensor.stride(), tensor.is_conj(), tensor.is_neg()
+        )
+
+    def marked(self, tensor: Tensor) -> Tensor:
+        """Have a new tensor say, as this spec does, that it is a lazy conjugate or negative."""
+        if self.conj:
+            torch._C._set_conj(tensor, True)
+        if self.neg:
+            torch._C._set_neg(tensor, True)
+        return tensor
 
     def on_meta(self) -> Tensor:
         """Make a tensor of this spec on torch's meta device: no memory, no values."""
-        return torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="meta")
+        made = torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="meta")
+        return self.marked(made)
 
     def zeros(self) -> Tensor:
         """Make a tensor of this spec in host memory, filled with zeros."""
         made = torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="cpu")
-        return made.zero_()
+        return self.marked(made.zero_())
 
 
 class DeviceTensor(torch.Tensor):
@@ -174,19 +207,52 @@ def device_tensor(spec: Spec, value: Tensor | None, device: torch.device) -> Dev
     return made  # type: ignore[no-any-return]  # torch types the factory as Tensor
 
 
-def adopt(tensor: Tensor, device: torch.device) -> DeviceTensor:
-    """Take a bare tensor (made by a C++ kernel, or on meta) as one of ours."""
+def adopt(
+    tensor: Tensor, device: torch.device, viewed: Iterable[DeviceTensor] = ()
+) -> DeviceTensor:
+    """Take a bare tensor (made by a C++ kernel, or on meta) as one of ours.
+
+    It has values where it is a view of one in ``viewed``. One of ours may have become a lazy
+    conjugate or negative in C++.
+    """
     if isinstance(tensor, DeviceTensor):
         return tensor
-    return device_tensor(Spec.like(tensor), None, device)
+    spec = Spec.like(tensor)
+    for other in viewed:
+        if other.value is not None and _shares_memory(tensor, other):
+            value = other.value.as_strided(spec.shape, spec.stride, tensor.storage_offset())
+            return device_tensor(spec, value, device)
+    return device_tensor(spec, None, device)
+
+
+def _shares_memory(bare: Tensor, ours: DeviceTensor) -> bool:
+    """Whether one is a plain view of the other: of its dtype, and no conjugate of it."""
+    alike = (bare.dtype, bare.is_conj(), bare.is_neg())
+    return (
+        alike == (ours.dtype, ours.is_conj(), ours.is_neg())
+        and bare.untyped_storage()._cdata == ours.untyped_storage()._cdata
+    )
+
+
+def _follow_marks(tensor: DeviceTensor) -> None:
+    before, spec = tensor.spec, Spec.like(tensor)
+    if spec is before:
+        return
+    tensor.spec = spec
+    if tensor.value is not None and spec.conj is not before.conj:
+        tensor.value = tensor.value.conj()
+    if tensor.value is not None and spec.neg is not before.neg:
+        tensor.value = tensor.value._neg_view()
 
 
 _set_data = torch.Tensor.data.__set__  # type: ignore[attr-defined]  # a C getset descriptor
 
 
 def become(tensor: DeviceTensor, other: DeviceTensor) -> None:
+    spec.marked(made)
     """Give ``tensor`` the spec and values of ``other``, as ``set_`` and ``resize_`` do."""
     if tensor.spec is not other.spec:
         _set_data(tensor, device_tensor(other.spec, other.value, tensor.device))
     tensor.spec = other.spec
     tensor.value = other.value
+        _follow_marks(tensor)

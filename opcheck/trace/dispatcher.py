@@ -3,13 +3,14 @@
 Private torch API used here, checked on 2.13.0: ``torch._C._dispatch_dump`` (for alias keys, which
 not every torch answers for otherwise), ``torch._C._dispatch_has_kernel_for_dispatch_key``,
 ``torch._C._dispatch_has_computed_kernel_for_dispatch_key``,
-``torch._C._functorch.peek_interpreter_stack`` and
+``torch._C._ForceDispatchKeyGuard``, ``torch._C._functorch.peek_interpreter_stack`` and
 ``torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack``.
 ``OpOverload.has_kernel_for_dispatch_key`` is no substitute: it counts Python decompositions, which
 the dispatcher never runs.
 """
 
 import re
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -21,6 +22,12 @@ from opcheck.model.names import OpName
 from opcheck.model.trace import Composite
 
 _ALIAS = re.compile(r"^(Composite\w+)\[alias\]:", re.MULTILINE)
+_KEYS = torch._C.DispatchKey
+_RESOLVING = (
+    torch._C.DispatchKeySet(_KEYS.Conjugate)
+    | torch._C.DispatchKeySet(_KEYS.Negative)
+    | torch._C.DispatchKeySet(_KEYS.ZeroTensor)
+)
 _ORDER = (Composite.IMPLICIT, Composite.EXPLICIT, Composite.NON_FUNCTIONAL)
 
 
@@ -41,7 +48,11 @@ class OverloadFacts:
     """A CPU tensor reaches some kernel, its own or a composite."""
     backend_select: bool
     """A ``device`` argument decides where it runs although no tensor is there."""
+    view: bool
+    """Gives another view of its argument's storage, or changes its sizes in place."""
     argument_names: tuple[str, ...]
+    returned: tuple[str, ...]
+    """For each output the argument that it is; "" for a new one. () where all are new."""
     defaults: tuple[Any, ...]
     """Default of each argument; an unset one is ``...``."""
 
@@ -56,7 +67,9 @@ def facts(func: Any) -> OverloadFacts:
         composite=composite_kind(name),
         cpu_kernel=torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, "CPU"),
         backend_select=torch._C._dispatch_has_kernel_for_dispatch_key(name, "BackendSelect"),
+        view=_is_view(func),
         argument_names=tuple(a.name for a in arguments),
+        returned=_returned(func._schema),
         defaults=tuple(a.default_value if a.has_default_value() else ... for a in arguments),
     )
 
@@ -69,6 +82,30 @@ def overload_named(name: str) -> Any:
     return None if packet is None else getattr(packet, overload or "default", None)
 
 
+def _is_view(func: Any) -> bool:
+    if torch.Tag.inplace_view in func.tags:
+        return func._schema.name not in ("aten::resize_", "aten::resize_as_", "aten::set_")
+    returned = any(r.alias_info and not r.alias_info.is_write for r in func._schema.returns)
+    return returned and not func._schema.is_mutable
+
+
+def _returned(schema: Any) -> tuple[str, ...]:
+    if not schema.is_mutable:
+        return ()
+    written = {
+        alias: argument.name
+        for argument in schema.arguments
+        if argument.alias_info is not None and argument.alias_info.is_write
+        for alias in argument.alias_info.before_set
+    }
+    return tuple(
+        next((written[a] for a in r.alias_info.before_set if a in written), "")
+        if r.alias_info is not None
+        else ""
+        for r in schema.returns
+    )
+
+
 def composite_kind(name: str) -> Composite | None:
     """Which alias-key kernel the overload has; the implicit one wins, as in the dispatcher."""
     kinds = set(_ALIAS.findall(torch._C._dispatch_dump(name)))
@@ -78,8 +115,18 @@ def composite_kind(name: str) -> Composite | None:
 def run_composite(func: Any, kind: Composite, args: Any, kwargs: Any) -> Any:
     """Run the composite kernel itself; what it calls goes through the dispatcher as usual."""
     key = getattr(torch._C.DispatchKey, kind.value)
-    if torch._C._functorch.peek_interpreter_stack() is None:
-        return func._op_dk(key, *args, **kwargs)
-    # Inside vmap the tensors here are plain already; its layers would batch the inner calls again.
-    with temporarily_clear_interpreter_stack():
-        return func._op_dk(key, *args, **kwargs)
+    with resolving_lazy():
+        if torch._C._functorch.peek_interpreter_stack() is None:
+            return func._op_dk(key, *args, **kwargs)
+        # Below vmap tensors are plain already; its layers would batch the inner calls again.
+        with temporarily_clear_interpreter_stack():
+            return func._op_dk(key, *args, **kwargs)
+
+
+def resolving_lazy() -> AbstractContextManager[None]:
+    """Have C++ resolve lazy conjugates and negatives inside, as it does everywhere else.
+
+    What answers in Python for the dispatcher runs with the keys that do so switched off.
+    """
+    switched_off = torch._C._dispatch_tls_local_exclude_set() - _RESOLVING
+    return torch._C._ForceDispatchKeyGuard(torch._C._dispatch_tls_local_include_set(), switched_off)

@@ -8,6 +8,7 @@ Training runs above it, and what arrives is what autograd asks of a device.
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from types import CodeType
 from typing import Any
 
@@ -15,7 +16,7 @@ import torch
 from torch import Tensor
 from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.model.trace import Composite, Gap
 from opcheck.trace.assume import Assumption
@@ -154,7 +155,7 @@ class Engine(TorchDispatchMode):
                 result = run_composite(func, kind, args, kwargs)
         finally:
             self._inner.depth -= 1
-        return tree_map(self._adopted, result)
+        return tree_map(partial(self._adopted, (args, kwargs)), result)
 
     def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Give the outputs of a higher-order operator."""
@@ -164,9 +165,14 @@ class Engine(TorchDispatchMode):
         """Take a bare tensor, made by a C++ kernel or on meta, as ours; without its values."""
         return adopt(bare, self.device)
 
-    def _adopted(self, value: Any) -> Any:
-        ours = isinstance(value, Tensor) and value.device.type == self.device.type
-        return self.adopt(value) if ours else value
+    def _adopted(self, given: Any, value: Any) -> Any:
+        """A result as one of ours; a bare one that views an argument has its values."""
+        if isinstance(value, DeviceTensor):
+            return self.adopt(value)
+        if not isinstance(value, Tensor) or value.device.type != self.device.type:
+            return value
+        viewed = (tensor for tensor in tree_leaves(given) if isinstance(tensor, DeviceTensor))
+        return adopt(value, self.device, viewed)
 
     def site(self) -> Site:
         """The user's line that made the call being answered."""

@@ -18,6 +18,7 @@ from opcheck.trace.device import DeviceTensor, Spec, become, device_tensor
 from opcheck.trace.device_only import computed_as
 from opcheck.trace.dispatcher import facts
 from opcheck.trace.extension import open_sized, without_rule
+from opcheck.trace.outputs import settled, standing_for
 from opcheck.trace.signature import Call
 from opcheck.trace.stride_exceptions import CPU_ALWAYS, CPU_IF_PERMUTED
 
@@ -208,8 +209,8 @@ class Leaves:
 
     def _probe(self, func: Any, call: Call, make: Callable[[Tensor], Tensor]) -> Plan:
         args, kwargs, made = _converted(call, make, "meta" if make is _on_meta else "cpu")
-        probe = Call(func, args, kwargs, call.key, made, call.ours, call.device, False)
-        return self.plan_of(func(*args, **kwargs), probe)
+        probe = standing_for(call, args, kwargs, made)
+        return self.plan_of(settled(func(*args, **kwargs), probe, call.tensors), probe)
 
     def _packed(self, call: Call) -> tuple[Tensor, Tensor]:
         """Packed rows; how many there are of each step is counted in host memory everywhere."""
@@ -223,7 +224,8 @@ class Leaves:
         plan = self._plans.get(call.key)
         if call.func in _CASTS and isinstance(plan, Spec):
             result = result.to(plan.dtype)  # the dtype that this device gives, see _cast
-        return self._wrap(result, call, made)
+        probe = standing_for(call, args, kwargs, made)
+        return self._wrap(settled(result, probe, call.tensors), call, made)
 
     def _wrap(self, result: Any, call: Call, made: list[Tensor]) -> Any:
         if isinstance(result, Tensor):

@@ -23,7 +23,7 @@ def on_device(value: Any, device: torch.device) -> Any:
 def _moved(tensor: Tensor, device: torch.device) -> Tensor:
     if isinstance(tensor, DeviceTensor) or tensor.layout is not torch.strided:
         return tensor
-    spec = Spec.like(tensor)
+    spec = Spec.of(tensor.dtype, tensor.shape, tensor.stride())
     steers = not spec.dtype.is_floating_point or spec.numel <= FLOAT_INPUT_LIMIT
     plain = tensor.device.type == "cpu" and type(tensor) in (Tensor, nn.Parameter)
     keep = plain and steers and small(spec)

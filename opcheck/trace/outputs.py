@@ -1,0 +1,65 @@
+"""What a kernel on the host or on meta gives, made what a kernel of a device gives.
+
+Private torch API used here, checked on 2.13.0: ``torch._C._set_conj`` and ``torch._C._set_neg``.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from opcheck.trace.dispatcher import OverloadFacts, facts
+from opcheck.trace.signature import Call
+
+
+def standing_for(call: Call, args: Any, kwargs: Any, made: list[Tensor]) -> Call:
+    """The call as a kernel here gets it: ``made`` in place of its tensors."""
+    return Call(call.func, args, kwargs, call.key, made, call.ours, call.device, call.known)
+
+
+def settled(result: Any, probe: Call, tensors: list[Tensor]) -> Any:
+    """Outputs of a kernel as a device gives them; ``tensors`` are those that ``probe`` stands for.
+
+    What it writes to comes back itself, where some meta functions return new tensors, and is no
+    lazy conjugate that it was not before. A kernel that makes no view leaves nothing lazy behind.
+    """
+    known = facts(probe.func)
+    if known.view:
+        return result
+    if known.returned:
+        for tensor, made in zip(tensors, probe.tensors, strict=True):
+            remark(made, tensor.is_conj(), tensor.is_neg())
+        result = _own(result, known, probe)
+    return _resolved(result, probe.tensors)
+
+
+def remark(tensor: Tensor, conj: bool, neg: bool) -> None:
+    """Have a host tensor keep its values, lazily conjugate or negative only as said here."""
+    if (tensor.is_conj(), tensor.is_neg()) == (conj, neg):
+        return
+    values = tensor.clone()
+    torch._C._set_conj(tensor, conj)
+    torch._C._set_neg(tensor, neg)
+    tensor.copy_(values)
+
+
+def _own(result: Any, known: OverloadFacts, probe: Call) -> Any:
+    """Outputs, with the arguments themselves where they are the outputs."""
+    given = dict(zip(known.argument_names, probe.args, strict=False)) | probe.kwargs
+    several = len(known.returned) > 1
+    own = [
+        output if given.get(name) is None else given[name]
+        for name, output in zip(known.returned, result if several else (result,), strict=True)
+    ]
+    return own if several else own[0]
+
+
+def _resolved(result: Any, made: list[Tensor]) -> Any:
+    if isinstance(result, Tensor):
+        lazy = result.is_conj() or result.is_neg()
+        if not lazy or any(result is tensor for tensor in made):
+            return result
+        return result.resolve_conj().resolve_neg()
+    if isinstance(result, (list, tuple)):
+        return [_resolved(item, made) for item in result]
+    return result
