@@ -38,8 +38,6 @@ class Overload:
     on_host: bool
     """No kernel, but the vendor's fallback and a CPU kernel, which need not be installed here."""
     conditions: tuple[Condition, ...]
-    view: bool
-    """Gives another view of its argument's storage, or changes its sizes in place."""
     random: bool
     """Draws random numbers."""
 
@@ -72,10 +70,3 @@ class Overload:
             conditions=matrix.conditions.get(name, ()) if inside else matrix.conditions_for(name),
             random=torch.Tag.nondeterministic_seeded in func.tags,
         )
-
-
-def _is_view(func: Any) -> bool:
-    if torch.Tag.inplace_view in func.tags:
-        return func._schema.name not in ("aten::resize_", "aten::resize_as_", "aten::set_")
-    returned = any(r.alias_info and not r.alias_info.is_write for r in func._schema.returns)
-    return returned and not func._schema.is_mutable
