@@ -40,7 +40,7 @@ class Judge:
         self._known: dict[tuple[Any, ...], tuple[Objection, ...]] = {}
 
     def before(self, overload: Overload, call: Call) -> tuple[Objection, ...]:
-        """What is against a call by its arguments, worst first."""
+        """What is against a call by its arguments, worst first, and surest among those."""
         found = self._known.get(call.key)
         if found is None:
             found = self._known[call.key] = self._judged(overload, call)
@@ -69,7 +69,7 @@ class Judge:
 
     def _bitten(self, node: Node, conditions: Sequence[Condition]) -> tuple[Objection, ...]:
         found = []
-        for condition in conditions:
+        for condition in sorted(conditions, key=lambda c: c.confidence.rank):
             unsure = condition.confidence.rank > self._least.rank
             bitten = None if unsure else bites(condition, node)
             if bitten is not None:
