@@ -1,12 +1,13 @@
 """One database file: read, checked against its shape, and kept in the index of compiled files."""
 
+import contextlib
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from opcheck.db import index
-from opcheck.db.shape import Shape, ShapeError
+from opcheck.db import index, quick
+from opcheck.db.shape import Record, Shape, ShapeError
 from opcheck.errors import DatabaseError
 
 _HINT = "restore the file from the release, or run the importer again"
@@ -20,9 +21,11 @@ class Document:
     data: dict[str, Any]
     digest: str
     """sha256 of the file's bytes, in hex."""
+    origin: str = ""
+    """The overlay that it belongs to, as people are told of it; "" for the database itself."""
 
 
-def read(path: Path, shape: Shape, cache: Path | None = None) -> Document:
+def read(path: Path, shape: Shape, cache: Path | None = None, hint: str = _HINT) -> Document:
     """Read a file whose content must have ``shape``; ``cache`` is the folder of the index.
 
     Damage is told with file, line and what was expected.
@@ -30,32 +33,43 @@ def read(path: Path, shape: Shape, cache: Path | None = None) -> Document:
     try:
         text = path.read_bytes()
     except OSError as error:
-        raise DatabaseError(f"cannot read {path}: {error.strerror}", _HINT) from error
+        raise DatabaseError(f"cannot read {path}: {error.strerror}", hint) from error
     digest = sha256(text).hexdigest()
     data = index.load(cache, path.name, digest)
-    if data is not None and _fits(data, shape):
+    if data is not None and _of_kind(data, shape):
         return Document(path, data, digest)
-    data = _parse(path, text)
+    data = _parse(path, text, hint)
     try:
         shape.check(data, ())
     except ShapeError as error:
         where = f"{path}:{_line(text, error.path)}"
         trail = " > ".join(map(str, error.path)) or "top of the file"
-        raise DatabaseError(f"{where}: {error.expected} (at {trail})", _HINT) from error
+        raise DatabaseError(f"{where}: {error.expected} (at {trail})", hint) from error
     index.save(cache, path.name, digest, data)
     return Document(path, data, digest)
 
 
-def _fits(data: object, shape: Shape) -> bool:
+def line_of(path: Path, where: tuple[str | int, ...]) -> int:
+    """1-based line of the value at ``where`` in a file."""
+    return _line(path.read_bytes(), where)
+
+
+def _of_kind(data: Any, shape: Shape) -> bool:
+    """Whether what the index holds was checked as this kind of file."""
+    if not isinstance(shape, Record):
+        return False
     try:
-        shape.check(data, ())
-    except ShapeError:
+        shape.required["schema"].check(data["schema"], ())
+    except (ShapeError, KeyError, TypeError):
         return False
     return True
 
 
-def _parse(path: Path, text: bytes) -> Any:
-    import yaml
+def _parse(path: Path, text: bytes, hint: str) -> Any:
+    with contextlib.suppress(quick.OtherStyleError, UnicodeDecodeError):
+        return quick.read(text.decode())
+
+    import yaml  # slow to load, and to read
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
@@ -63,9 +77,9 @@ def _parse(path: Path, text: bytes) -> Any:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         message = f"{path}:{line}: expected valid YAML, but {error.problem or error.context}"
-        raise DatabaseError(message, _HINT) from error
+        raise DatabaseError(message, hint) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DatabaseError(f"{path}:1: expected UTF-8 YAML, but {error}", _HINT) from error
+        raise DatabaseError(f"{path}:1: expected UTF-8 YAML, but {error}", hint) from error
 
 
 def _line(text: bytes, path: tuple[str | int, ...]) -> int:

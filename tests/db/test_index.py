@@ -12,6 +12,7 @@ from opcheck.db import index, shapes
 from opcheck.db.document import Document, read
 from opcheck.db.shape import Shape
 from opcheck.db.store import Database
+from opcheck.errors import DatabaseError
 from opcheck.model.target import TargetSpec
 
 _CHECKOUT = Path(__file__).resolve().parent.parent.parent
@@ -38,22 +39,80 @@ def test_warm_is_cold(name: str, shape: Shape, tmp_path: Path) -> None:
         b"\x00\xff",
         b"{",
         b"null",
-        b"[]",
-        b"{}",
-        b'{"digest": "0", "data": {}}',
         b"[" * 100_000,
-        b'{"digest": "DIGEST", "data": {}}',
-        b'{"digest": "DIGEST", "data": null}',
-        b'{"digest": "DIGEST", "data": {"schema": 3}}',
+        b'SEAL\n{"schema": 3}',
+        b'{"schema": "opcheck.vendor/1"}',
+        b"SEAL\nnull",
     ],
 )
 def test_a_damaged_index_changes_nothing(damage: bytes, tmp_path: Path) -> None:
     path = _CHECKOUT / "compat_db" / "ascend" / "vendor.yaml"
     cold = read(path, shapes.VENDOR_FILE, tmp_path)
     (kept,) = tmp_path.iterdir()
-    kept.write_bytes(damage.replace(b"DIGEST", cold.digest.encode()))
+    seal, _, _ = kept.read_bytes().partition(b"\n")
+    kept.write_bytes(damage.replace(b"SEAL", seal))
     assert read(path, shapes.VENDOR_FILE, tmp_path) == cold
-    assert json.loads(kept.read_bytes())["data"] == cold.data  # written anew
+    assert json.loads(kept.read_bytes().partition(b"\n")[2]) == cold.data  # written anew
+
+
+def test_every_bit_of_the_index_counts(tmp_path: Path) -> None:
+    index.save(tmp_path, "x.yaml", "0" * 64, {"a": [1, 2]})
+    (kept,) = tmp_path.iterdir()
+    whole = kept.read_bytes()
+    for place in range(len(whole)):
+        kept.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert index.load(tmp_path, "x.yaml", "0" * 64) is None
+    kept.write_bytes(whole)
+    assert index.load(tmp_path, "x.yaml", "0" * 64) == {"a": [1, 2]}
+
+
+def test_a_file_of_another_kind_is_checked_though_it_was_read_before(tmp_path: Path) -> None:
+    path = _CHECKOUT / "compat_db" / "ascend" / "vendor.yaml"
+    read(path, shapes.VENDOR_FILE, tmp_path)
+    with pytest.raises(DatabaseError, match="expected the key 'release', which is missing"):
+        read(path, shapes.RELEASE, tmp_path)
+
+
+_WRITER = """
+import sys
+from pathlib import Path
+from opcheck.db import index
+folder, text = Path(sys.argv[1]), sys.argv[2] * 200_000
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(40):
+    index.save(folder, "x.yaml", "0" * 64, {"text": text})
+"""
+
+
+def test_two_processes_may_write_at_once(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(_CHECKOUT)}
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", _WRITER, str(tmp_path), letter],
+            env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+        for letter in "ab"
+    ]  # fmt: skip
+    for writer in writers:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    wanted = [{"text": letter * 200_000} for letter in "ab"]
+    seen = 0
+    while any(writer.poll() is None for writer in writers):
+        found = index.load(tmp_path, "x.yaml", "0" * 64)
+        assert found is None or found in wanted
+        assert found is not None or not seen, "a whole file was there before"
+        seen += found is not None
+    for writer in writers:
+        writer.communicate()
+        assert writer.returncode == 0
+    assert index.load(tmp_path, "x.yaml", "0" * 64) in wanted
+    assert len(list(tmp_path.iterdir())) == 1  # nothing is left over
 
 
 def test_a_changed_file_finds_no_older_index(tmp_path: Path) -> None:
@@ -122,4 +181,4 @@ def test_neither_torch_nor_yaml_is_loaded_when_the_index_is_warm(tmp_path: Path)
         ).stdout.strip()
         for _ in range(2)
     ]
-    assert runs == ["['yaml']", "[]"]
+    assert runs[1] == "[]"
