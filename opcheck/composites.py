@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from opcheck.db import sums
 from opcheck.db.importers.yamltext import flow, section
 from opcheck.db.shapes import COMPOSITES
 
@@ -34,8 +35,10 @@ def main() -> None:
 
     device = sys.argv[1] if len(sys.argv) > 1 else "npu"
     version = ".".join(torch.__version__.split(".")[:2])
-    path = _FOLDER / f"composites@{version}-{device}.yaml"
-    path.write_text(text(record(device), version, device), encoding="utf-8")
+    name = f"composites@{version}-{device}.yaml"
+    written = text(record(device), version, device)
+    for file, content in {name: written, sums.NAME: sums.note(_FOLDER, {name: written})}.items():
+        (_FOLDER / file).write_text(content, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,77 @@
+"""Writing files of ``compat_db`` from a vendor's own files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from opcheck.db import importers, sums
+from opcheck.db.importers.base import Importer
+from opcheck.errors import DatabaseError, UsageError
+from opcheck.registry import discover
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """One file that an importer gave."""
+
+    path: Path
+    changed: bool
+    """Whether it was not there, or said something else before."""
+
+
+def known() -> Mapping[str, type[Importer]]:
+    """Every importer, by the name of its vendor."""
+    found = discover(importers, Importer)  # type: ignore[type-abstract]  # only subclasses come
+    return {importer.name: importer for importer in found}
+
+
+def import_files(
+    vendor: str, sources: Path, releases: Sequence[str], into: Path
+) -> tuple[Imported, ...]:
+    """Write the files of a vendor's releases, all that ``sources`` holds if none is named.
+
+    ``sources`` holds one folder of files a vendor, or is the vendor's own among them. The same
+    input gives the same bytes.
+    """
+    importer = _importer(vendor)
+    if not sources.is_dir():
+        raise UsageError(f"no folder of vendor files: {sources}", "give the one with SOURCES.yaml")
+    if (sources / "SOURCES.yaml").is_file():
+        sources = sources.resolve().parent
+    texts = _texts(importer, sources, releases)
+    folder = into / importer.name
+    return tuple(
+        _written(folder / name, text)
+        for name, text in {**texts, sums.NAME: sums.note(folder, texts)}.items()
+    )
+
+
+def _importer(vendor: str) -> Importer:
+    if vendor not in known():
+        raise UsageError(f"unknown vendor {vendor!r}", f"known importers: {', '.join(known())}")
+    return known()[vendor]()
+
+
+def _texts(importer: Importer, sources: Path, releases: Sequence[str]) -> dict[str, str]:
+    """Every file before any is written, so that a failure leaves the folder as it was."""
+    try:
+        texts = dict(importer.common(sources))
+        for release in releases or importer.releases(sources):
+            texts[f"{release}.yaml"] = importer.run(sources, release)
+    except OSError as error:
+        hint = "give the folder with one folder of files a vendor"
+        raise DatabaseError(f"cannot read {error.filename}: {error.strerror}", hint) from error
+    return texts
+
+
+def _written(path: Path, text: str) -> Imported:
+    data = text.encode()
+    try:
+        if path.is_file() and path.read_bytes() == data:
+            return Imported(path, changed=False)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        hint = "choose a folder to write to with --into"
+        raise DatabaseError(f"cannot write {path}: {error.strerror}", hint) from error
+    return Imported(path, changed=True)
