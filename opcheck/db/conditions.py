@@ -13,6 +13,8 @@ from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 
 _CODE = Method.REGISTERED
+DOCUMENTED = "dtype-not-supported"
+"""Code of the conditions that a release's ``documented`` stand for."""
 
 
 def conditions_by_operator(
@@ -82,7 +84,7 @@ def _documented(said: Mapping[str, Any], cited: Citations) -> Condition:
     if only:
         text += f" (they list {', '.join(only)})"
     return Condition(
-        code="dtype-not-supported",
+        code=DOCUMENTED,
         verdict=Verdict.UNSUPPORTED,
         text=text,
         confidence=Confidence.MEDIUM,

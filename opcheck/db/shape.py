@@ -84,9 +84,10 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """A mapping from any text to one shape."""
+    """A mapping from texts to one shape."""
 
     value: Shape
+    key: Shape = Text()
 
     def check(self, value: object, path: Path) -> None:
         """Raise where ``value`` is no mapping, or a key or value does not fit."""
@@ -95,6 +96,7 @@ class MapOf:
         for key, item in value.items():
             if not isinstance(key, str):
                 raise ShapeError(path, f"expected text keys (in quotes, if numbers), found {key!r}")
+            self.key.check(key, (*path, key))
             self.value.check(item, (*path, key))
 
 

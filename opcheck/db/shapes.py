@@ -1,6 +1,8 @@
 """The shapes of the database's files: what a release, a vendor and PyTorch's tables must say."""
 
-from opcheck.db.shape import Flag, ListOf, MapOf, Number, OneOrMore, Record, Text
+from collections.abc import Mapping
+
+from opcheck.db.shape import Flag, ListOf, MapOf, Number, OneOrMore, Record, Shape, Text
 from opcheck.model.matrix import Subject
 from opcheck.model.trace import DTYPE_BYTES, Composite
 from opcheck.model.verdict import Confidence, Method, Verdict
@@ -11,6 +13,9 @@ HISTORY = "opcheck.history/1"
 OPERATORS = "opcheck.operators/1"
 EXTENSIONS = "opcheck.extensions/1"
 COMPOSITES = "opcheck.composites/1"
+OVERLAY = "opcheck.overlay/1"
+ADVISORY = "opcheck.advisory/1"
+CHOICES = "opcheck.choices/1"
 
 DTYPES = {
     "bf16": "bfloat16",
@@ -93,6 +98,7 @@ RELEASE = Record(
     },
     {
         "not_aten": MapOf(_TEXTS),
+        "reason": Text(),
         "method": _METHOD,
         "gradients": MapOf(OneOrMore(_GRADIENT)),
         "advisories": ListOf(_ADVISORY),
@@ -165,6 +171,7 @@ VENDOR_FILE = Record(
         "python": MapOf(_TEXTS),
         "compat_layer": ListOf(_CALL),
         "notes": ListOf(_NOTE),
+        "reason": Text(),
     },
 )
 
@@ -202,3 +209,113 @@ COMPOSITES_FILE = Record(
         "composites": MapOf(ListOf(_TEXTS)),
     }
 )
+
+_CHOICE = Record(
+    {"devices": ListOf(Text(), least=1), "text": Text(), "at": _TEXTS},
+    {
+        "vendors": _TEXTS,
+        "when": ListOf(_TEST),
+        "asks": _TEXTS,
+        "preferred": Flag(),
+        "confidence": Text(frozenset(Confidence)),
+        "renames": MapOf(Text()),
+        "host": Flag(),
+    },
+)
+CHOICES_FILE = Record(
+    {
+        "schema": Text(frozenset({CHOICES})),
+        "torch": Text(),
+        "sources": MapOf(_SOURCE),
+        "choices": MapOf(ListOf(_CHOICE, least=1)),
+        "complete": _COMPLETE,
+    }
+)
+
+_WHY = Text(pattern=r"(?s).*\S.*", form="a sentence that says why")
+_OPERATOR = Text(pattern=r"[^:\s]+::[^:\s.]+(\.[^:\s]+)?", form="an overload as aten::add.Tensor")
+_OPERATORS = ListOf(Text(pattern=r"\*|[^:\s]+::[^:\s.]+(\.[^:\s]+)?", form=_OPERATOR.form), least=1)
+_BOUND = r"[^\s,]*?[^\s,.]"
+_SPAN = rf"({_BOUND}|{_BOUND}\.\.|\.\.{_BOUND}|{_BOUND}\.\.{_BOUND})"
+_OPEN_SPANS = Text(
+    pattern=rf"{_SPAN}(, {_SPAN})*", form="spans of versions such as ..2.4, 2.7, 2.9..2.11, 2.13.."
+)
+_DATE = Text(pattern=r"\d{4}-\d\d-\d\d", form="a date such as 2026-08-22")
+_CODE = Text(pattern=r"[a-z0-9]+(-[a-z0-9]+)*", form="words with hyphens such as no-kernel")
+_CITATIONS = ListOf(Text(), least=1)
+_WHERE: Mapping[str, Shape] = {"chips": _TEXTS, "torch": _OPEN_SPANS}
+
+OVERLAY_FILE = Record(
+    {
+        "schema": Text(frozenset({OVERLAY})),
+        "vendor": Text(),
+        "reason": _WHY,
+        "method": _METHOD,
+        "sources": MapOf(
+            Record(
+                {"repo": Text()},
+                {"ref": Text(), "commit": Text(), "path": Text(), "date": _DATE, "note": Text()},
+            )
+        ),
+    },
+    {
+        **_WHERE,
+        "releases": _OPEN_SPANS,
+        "date": _DATE,
+        "operators": MapOf(
+            OneOrMore(
+                Record(
+                    {"at": Text()},
+                    {
+                        **_WHERE,
+                        "registered": Flag(),
+                        "impl": _TEXTS,
+                        "keys": _TEXTS,
+                        "method": _METHOD,
+                    },
+                )
+            ),
+            _OPERATOR,
+        ),
+        "conditions": ListOf(
+            Record(
+                {
+                    "ops": _OPERATORS,
+                    "code": _CODE,
+                    "verdict": Text(frozenset(Verdict)),
+                    "confidence": Text(frozenset(Confidence)),
+                    "text": _WHY,
+                    "at": _CITATIONS,
+                },
+                {**_WHERE, "method": _METHOD, "tests": ListOf(_TEST)},
+            )
+        ),
+        "withdrawn": ListOf(Record({"ops": _OPERATORS, "code": _CODE, "at": _CITATIONS}, _WHERE)),
+        "complete": _COMPLETE,
+    },
+)
+"""What others add to the targets of a vendor, or correct."""
+
+ADVISORY_FILE = Record(
+    {
+        "schema": Text(frozenset({ADVISORY})),
+        "id": _CODE,
+        "title": _WHY,
+        "date": _DATE,
+        "effect": Text(
+            frozenset({"wrong-values", "wrong-shape", "memory-corruption", "crash", "hang"})
+        ),
+        "affects": ListOf(Record({"vendor": Text()}, {**_WHERE, "releases": _OPEN_SPANS}), least=1),
+        "uses": ListOf(Record({"ops": _OPERATORS}, {"tests": ListOf(_TEST)}), least=1),
+        "text": _WHY,
+        "confidence": Text(frozenset(Confidence)),
+        "method": _METHOD,
+        "reason": _WHY,
+        "references": ListOf(
+            Record({"url": Text(pattern=r"https?://\S+", form="an address"), "date": _DATE}),
+            least=1,
+        ),
+    },
+    {"fixed_in": Text(), "workaround": Text(), "complete": _COMPLETE},
+)
+"""Operators that run and do something else than they should."""

@@ -1,112 +1,87 @@
 """The database as a whole: which targets there are, and the matrix of each."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from opcheck.db import document, index, shapes
+from opcheck.db import index, layers, overlay, shapes
+from opcheck.db.addition import Addition, added, statements
+from opcheck.db.advisories import advisories
 from opcheck.db.document import Document
+from opcheck.db.layers import Layer
 from opcheck.db.matrix import build_matrix
 from opcheck.db.tables import OperatorFacts, Tables
+from opcheck.db.vendor import Place, Vendor, read_file
 from opcheck.db.versions import major_minor, version_key
 from opcheck.errors import DatabaseError, UsageError
-from opcheck.model.matrix import SupportMatrix
+from opcheck.model.explanation import Statement
+from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.target import Target, TargetSpec, target_name
+from opcheck.model.verdict import Confidence, Verdict
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-
-
-@dataclass(frozen=True)
-class Vendor:
-    """One vendor's folder: what holds for all its releases, and the releases' files."""
-
-    document: Document
-    files: Mapping[str, Path]
-    """Release -> file, oldest first."""
-    cache: Path | None
-    _read: dict[str, Document] = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def name(self) -> str:
-        """Folder name: ``ascend``."""
-        return str(self.document.data["vendor"])
-
-    @property
-    def chips(self) -> Mapping[str, Mapping[str, object]]:
-        """Chip id -> what the vendor says of it."""
-        chips: Mapping[str, Mapping[str, object]] = self.document.data["chips"]
-        return chips
-
-    def releases(self, chip: str) -> tuple[str, ...]:
-        """Releases that know a chip, oldest first."""
-        known = self.chips[chip]
-        since = version_key(str(known.get("since", "0")))
-        until = version_key(str(known["until"])) if "until" in known else None
-        return tuple(
-            release
-            for release in self.files
-            if since <= version_key(release) and (until is None or version_key(release) <= until)
-        )
-
-    def release(self, name: str) -> Document:
-        """The checked file of one release."""
-        if name not in self._read:
-            self._read[name] = document.read(self.files[name], shapes.RELEASE, self.cache)
-        return self._read[name]
-
-    def listed(self, release: str) -> tuple[str, ...]:
-        """The torch versions that the release's lists speak of, oldest first."""
-        return tuple(self.release(release).data["torch"])
-
-    def served(self, release: str) -> tuple[str, ...]:
-        """Of those, the ones that the vendor pairs a package with; all, if it pairs none."""
-        listed = self.listed(release)
-        paired = tuple(torch for torch in listed if torch in self.paired(release))
-        return paired or listed
-
-    def paired(self, release: str) -> frozenset[str]:
-        """The torch versions, ``major.minor``, that the vendor's table pairs with a release."""
-        rows = self.document.data["pairing"]
-        suffix = f"-{release}"
-        return frozenset(
-            major_minor(row["torch"])
-            for row in rows
-            if row.get("release") == release or row.get("branch", "").endswith(suffix)
-        )
+_COMMON = "vendor"
+"""Stem of the file with what holds for all of a vendor's releases."""
 
 
 @dataclass(frozen=True)
 class Database:
-    """Vendor data under one folder, read on demand."""
+    """Vendor data under one folder, with what overlays add to it; read on demand."""
 
     root: Path
     cache: Path | None = None
     """Folder of the index of compiled files; None: none is used."""
+    overlays: tuple[Layer, ...] = ()
+    """What a later one says holds against what an earlier one or ``root`` says."""
     _matrices: dict[Target, SupportMatrix] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def open(cls, root: Path | None = None, *, cached: bool = True) -> "Database":
-        """Open ``root``, or the copy that this package carries, or the one of its checkout."""
+    def open(
+        cls, root: Path | None = None, *, cached: bool = True, overlays: Sequence[Path] = ()
+    ) -> "Database":
+        """Open ``root``, or the copy that this package carries, or the one of its checkout.
+
+        On it lie what installed packages bring, and the folders named in ``overlays``.
+        """
         candidates = (root,) if root else (_PACKAGE / "_compat_db", _PACKAGE.parent / "compat_db")
         found = next((path for path in candidates if path.is_dir()), None)
         if found is None:
             looked = ", ".join(str(path) for path in candidates)
             raise DatabaseError(f"no database of operators: {looked}", "install opcheck again")
-        return cls(found, index.default_folder() if cached else None)
+        brought = () if root else layers.installed()
+        cache = index.default_folder() if cached else None
+        return cls(found, cache, (*brought, *layers.given(overlays)))
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The database itself and what lies on it, the last on top."""
+        return (Layer(self.root, ""), *self.overlays)
 
     @cached_property
     def vendors(self) -> Mapping[str, Vendor]:
         """Every vendor that has a folder, by name."""
-        found = {}
-        for path in sorted(self.root.glob("*/vendor.yaml")):
-            common = document.read(path, shapes.VENDOR_FILE, self.cache)
-            names = {p.stem: p for p in path.parent.glob("*.yaml") if p.name != path.name}
-            ordered = {name: names[name] for name in sorted(names, key=version_key)}
-            found[common.data["vendor"]] = Vendor(common, ordered, self.cache)
+        places: dict[str, dict[str, Place]] = {}
+        for layer in self.layers:
+            for name, files in overlay.vendor_files(layer).items():
+                where = places.setdefault(name, {})
+                where |= {stem: Place(path, layer.of(path)) for stem, path in files.items()}
+        found = {name: self._read_vendor(name, files) for name, files in sorted(places.items())}
         if not found:
             raise DatabaseError(f"{self.root} holds no vendor", "restore it from the release")
         return found
+
+    @cached_property
+    def additions(self) -> tuple[Addition, ...]:
+        """What advisories and overlays add to releases, in the order in which they hold."""
+        return tuple(
+            addition
+            for layer in self.layers
+            for addition in (
+                *(overlay.overlays(layer, self.cache) if layer.origin else ()),
+                *advisories(layer, self.cache),
+            )
+        )
 
     @cached_property
     def tables(self) -> Tables:
@@ -154,11 +129,22 @@ class Database:
         """Everything known about one target."""
         if target not in self._matrices:
             vendor = self._vendor(target.vendor)
-            release = vendor.release(target.sdk)
             paired = target.torch in vendor.paired(target.sdk)
-            matrix = build_matrix(target, vendor.document, release, self.tables, paired=paired)
-            self._matrices[target] = matrix
+            matrix = build_matrix(
+                target, vendor.document, self.release(target), self.tables, paired=paired
+            )
+            told = tuple(map(_edited, vendor.edited(target.sdk)))
+            self._matrices[target] = replace(matrix, advisories=(*matrix.advisories, *told))
         return self._matrices[target]
+
+    def release(self, target: Target) -> Document:
+        """The file of a target's release, with what advisories and overlays add to it."""
+        return added(self._vendor(target.vendor).release(target.sdk), self.additions, target)
+
+    def statements(self, target: Target, op: str) -> tuple[Statement, ...]:
+        """What each layer says of an overload, the last one holds; () where one alone speaks."""
+        release = self._vendor(target.vendor).release(target.sdk)
+        return statements(release, self.additions, target, op)
 
     def chip_name(self, target: Target) -> str:
         """What the vendor calls a target's chip: ``Ascend 910B``."""
@@ -185,11 +171,25 @@ class Database:
     def registered_in(self, name: str, op: str) -> tuple[str, ...]:
         """Releases of a target, oldest first, that register ``op`` for some torch version."""
         vendor, chip = self._chip(name)
-        return tuple(
-            release
-            for release in vendor.releases(chip)
-            if op in vendor.release(release).data["operators"]
-        )
+        releases = vendor.releases(chip)
+        return tuple(r for r in releases if self._registers(vendor, chip, r, op))
+
+    def _registers(self, vendor: Vendor, chip: str, release: str, op: str) -> bool:
+        """Whether a release registers an overload for one of its torch versions."""
+        if not any(op in addition.operators for addition in self.additions):
+            return op in vendor.release(release).data["operators"]
+        targets = (self._target(vendor, chip, release, t) for t in vendor.listed(release))
+        return any(op in self.release(target).data["operators"] for target in targets)
+
+    def _read_vendor(self, name: str, places: Mapping[str, Place]) -> Vendor:
+        """A vendor of these files, of which one must be ``vendor.yaml``."""
+        if _COMMON not in places:
+            path = next(iter(places.values())).path.parent
+            message = f"{path} has releases of a vendor that the database does not know"
+            raise DatabaseError(message, f"add {path / _COMMON}.yaml, or name it as its vendor")
+        common = read_file(places[_COMMON], shapes.VENDOR_FILE, name, self.cache)
+        releases = sorted(places.keys() - {_COMMON}, key=version_key)
+        return Vendor(common, {release: places[release] for release in releases}, self.cache)
 
     def _vendor(self, name: str) -> Vendor:
         if name not in self.vendors:
@@ -206,6 +206,12 @@ class Database:
     def _target(self, vendor: Vendor, chip: str, release: str, torch: str) -> Target:
         device_type = str(vendor.document.data["device_type"])
         return Target(vendor.name, chip, release, torch, device_type)
+
+
+def _edited(path: Path) -> Condition:
+    """That what a target's data rests on is not what an importer wrote."""
+    text = f"{path.parent.name}/{path.name} was edited: it is not what its importer wrote"
+    return Condition("database-edited", Verdict.NATIVE, text, Confidence.HIGH)
 
 
 def _nearest(name: str, known: tuple[str, ...]) -> str:

@@ -26,6 +26,19 @@ class TargetRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """What one layer of the database says of an overload; of several, the last one holds."""
+
+    origin: str
+    """The overlay, as people are told of it; "" for the database itself."""
+    says: str
+    """In a few words: ``registers a kernel``, ``withdraws dtype-not-supported``."""
+    reason: str
+    """Why the layer says it; "" for what an importer found."""
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """One overload on one target: how it fares, and everything that bears on it."""
 
@@ -47,3 +60,5 @@ class Explanation:
     """Releases of this vendor that register it, oldest first."""
     torch_range: tuple[str, str] | None
     """First and last torch version that has the overload; None: not known."""
+    statements: tuple[Statement, ...] = ()
+    """Where an overlay has its say: what every layer says, the last one holds."""

@@ -76,3 +76,5 @@ class Evidence:
     commit: str = ""
     date: str = ""
     """ISO date of the commit."""
+    origin: str = ""
+    """The overlay that brought it in, as people are told of it; "" for the database itself."""

@@ -1,0 +1,96 @@
+"""One vendor's part of the database: what holds for all its releases, and the releases' files."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from opcheck.db import document, overlay, shapes, sums
+from opcheck.db.document import Document
+from opcheck.db.shape import Shape
+from opcheck.db.versions import major_minor, version_key
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a file is, and the overlay that it belongs to; "" for the database itself."""
+
+    path: Path
+    origin: str = ""
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """One vendor's folder: what holds for all its releases, and the releases' files."""
+
+    document: Document
+    files: Mapping[str, Place]
+    """Release -> file, oldest first."""
+    cache: Path | None
+    _read: dict[str, Document] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        """Folder name: ``ascend``."""
+        return str(self.document.data["vendor"])
+
+    @property
+    def chips(self) -> Mapping[str, Mapping[str, object]]:
+        """Chip id -> what the vendor says of it."""
+        chips: Mapping[str, Mapping[str, object]] = self.document.data["chips"]
+        return chips
+
+    def releases(self, chip: str) -> tuple[str, ...]:
+        """Releases that know a chip, oldest first."""
+        known = self.chips[chip]
+        since = version_key(str(known.get("since", "0")))
+        until = version_key(str(known["until"])) if "until" in known else None
+        return tuple(
+            release
+            for release in self.files
+            if since <= version_key(release) and (until is None or version_key(release) <= until)
+        )
+
+    def release(self, name: str) -> Document:
+        """The checked file of one release."""
+        if name not in self._read:
+            place = self.files[name]
+            self._read[name] = read_file(place, shapes.RELEASE, self.name, self.cache)
+        return self._read[name]
+
+    def listed(self, release: str) -> tuple[str, ...]:
+        """The torch versions that the release's lists speak of, oldest first."""
+        return tuple(self.release(release).data["torch"])
+
+    def served(self, release: str) -> tuple[str, ...]:
+        """Of those, the ones that the vendor pairs a package with; all, if it pairs none."""
+        listed = self.listed(release)
+        paired = tuple(torch for torch in listed if torch in self.paired(release))
+        return paired or listed
+
+    def paired(self, release: str) -> frozenset[str]:
+        """The torch versions, ``major.minor``, that the vendor's table pairs with a release."""
+        rows = self.document.data["pairing"]
+        suffix = f"-{release}"
+        return frozenset(
+            major_minor(row["torch"])
+            for row in rows
+            if row.get("release") == release or row.get("branch", "").endswith(suffix)
+        )
+
+    def edited(self, release: str) -> tuple[Path, ...]:
+        """Files behind a release that differ from what an importer noted of them."""
+        found = (self.document, self.release(release))
+        return tuple(file.path for file in found if is_edited(file))
+
+
+def is_edited(found: Document) -> bool:
+    """Whether a generated file is no longer what its importer wrote."""
+    return sums.read(found.path.parent).get(found.path.name, found.digest) != found.digest
+
+
+def read_file(place: Place, shape: Shape, vendor: str, cache: Path | None) -> Document:
+    """Read a vendor's or release's file, whose evidence names the overlay that has it, if any."""
+    if not place.origin:
+        return document.read(place.path, shape, cache)
+    found = document.read(place.path, shape, cache, overlay.HINT)
+    return overlay.checked(replace(found, origin=place.origin), vendor)
