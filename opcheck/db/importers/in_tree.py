@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers.sources import source_files
+from opcheck.db.importers.sources import load_yaml, source_files
 from opcheck.db.versions import version_key
 from opcheck.errors import DatabaseError
 
@@ -23,6 +23,7 @@ _STRUCTURED = frozenset({"CPU", "CUDA", "MPS", "XPU", "MTIA"})
 _UFUNC = ("CPU", "CUDA")
 """Keys that PyTorch generates the kernels of an ``ufunc_inner_loop`` for."""
 _INSIDE = " (inside the wheel)"
+_RELEASES = Path(__file__).with_name("in_tree_releases.yaml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,15 @@ def releases(folder: Path) -> tuple[str, ...]:
 def list_source(folder: Path, release: str) -> dict[str, str]:
     """Where the list of one torch release comes from, for the table of sources."""
     source = source_files(folder)[f"native_functions@{release}.yaml.gz"].as_data()
-    return {**source, "path": source["path"].removesuffix(_INSIDE)}
+    dated = {"date": build["date"]} if (build := builds().get(release)) else {}
+    return {**source, "path": source["path"].removesuffix(_INSIDE), **dated}
+
+
+@cache
+def builds() -> Mapping[str, Mapping[str, Any]]:
+    """By torch release: when it was built, and what its Linux wheel requires of NVIDIA's."""
+    read: Mapping[str, Mapping[str, Any]] = load_yaml(_RELEASES)
+    return read
 
 
 @cache
@@ -90,6 +99,11 @@ def registered(listed: Mapping[str, Declared], key: str) -> dict[str, Kernel]:
         if kernel is not None:
             found[name] = kernel
     return found
+
+
+def sparse_alone(overload: Declared) -> bool:
+    """Whether no device can run it on dense tensors, so that a call of it has sparse ones."""
+    return not overload.delegate and all(key.startswith("Sparse") for key in overload.kernels)
 
 
 def read_list(text: bytes) -> dict[str, Declared]:
