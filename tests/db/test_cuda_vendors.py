@@ -1,0 +1,261 @@
+"""NVIDIA, AMD and Hygon: their files against the sources, and cells read in those by eye."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from opcheck.db.importers import in_tree, in_tree_dtypes, in_tree_facts
+from opcheck.db.importers.in_tree_cuda import bound_operators
+from opcheck.db.store import Database
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.names import OpName
+from opcheck.model.target import TargetSpec
+from opcheck.model.trace import Node, TensorMeta
+from opcheck.model.verdict import Confidence, Method, Verdict
+from opcheck.resolve.conditions import bites
+
+CUDA = ("nvidia", "amd", "hygon")
+SPARSE = {"SparseCUDA", "SparseCsrCUDA"}
+CHIPS = {
+    "nvidia": {"a100", "h100", "h200", "orin", "rtx4090", "t4"},
+    "amd": {"mi250", "mi300x", "mi355", "rx7900xt"},
+    "hygon": {"k100", "z100"},
+}
+
+
+def matrix(database: Database, text: str) -> SupportMatrix:
+    return database.matrix(database.resolve(TargetSpec.parse(text)))
+
+
+def use(op: str, **arguments: TensorMeta) -> Node:
+    return Node(OpName.parse(op), tuple(arguments.items()))
+
+
+def tensor(dtype: str, *shape: int) -> TensorMeta:
+    return TensorMeta(dtype, shape, tuple(1 for _ in shape))
+
+
+def bitten(target: SupportMatrix, node: Node) -> dict[str, Verdict]:
+    """Code -> verdict of every condition that a use breaks."""
+    stated = target.conditions_for(str(node.op))
+    return {c.code: c.verdict for c in stated if bites(c, node) is not None}
+
+
+@pytest.mark.parametrize("vendor", CUDA)
+def test_chips_and_releases(vendor: str, database: Database) -> None:
+    found = database.vendors[vendor]
+    assert set(found.chips) == CHIPS[vendor]
+    newest = "2.10.0" if vendor == "hygon" else "2.15.0"
+    assert tuple(found.files) == tuple(sorted(found.files, key=_numbers))
+    assert (next(iter(found.files)), list(found.files)[-1]) == ("2.0.1", newest)
+
+
+def _numbers(release: str) -> list[int]:
+    return [int(part) for part in release.split(".")]
+
+
+@pytest.mark.parametrize("vendor", CUDA)
+def test_as_many_kernels_as_pytorch_registers(
+    vendor: str, database: Database, sources: Path
+) -> None:
+    with (sources / "pytorch" / "version-summary.csv").open(encoding="utf-8") as file:
+        figures = {row["torch"]: int(row["eff_CUDA"]) for row in csv.DictReader(file)}
+    for release in database.vendors[vendor].files:
+        listed = in_tree.declared(sources / "pytorch", release)
+        written = database.vendors[vendor].release(release).data["operators"]
+        sparse = {
+            f"aten::{name}"
+            for name, overload in listed.items()
+            if in_tree.sparse_alone(overload)
+            and {"SparseCUDA", "SparseCsrCUDA"} & set(overload.kernels)
+        }
+        assert sparse <= set(written)
+        assert len(written) - len(sparse) == figures[release], release
+
+
+CELLS = (
+    ("2.15.0", "aten::gelu", 5146, "gelu_out_cuda"),
+    ("2.15.0", "aten::mm", 4151, "mm_out_cuda"),
+    ("2.15.0", "aten::_flash_attention_forward", 15330, "_flash_attention_forward"),
+    ("2.13.0", "aten::add.Tensor", 564, "ufunc_add_CUDA"),
+    ("2.13.0", "aten::cudnn_convolution", 1868, "cudnn_convolution"),
+    ("2.13.0", "aten::_coalesce", 7301, "_coalesce_sparse_cuda"),
+    ("2.13.0", "aten::native_layer_norm", 3234, "layer_norm_cuda"),
+    ("2.13.0", "aten::topk", 10009, "topk_out_cuda"),
+    ("2.7.1", "aten::miopen_convolution", 4100, "miopen_convolution"),
+    ("2.0.1", "aten::add_.Tensor", 525, "ufunc_add_CUDA"),
+)
+
+
+@pytest.mark.parametrize(("release", "op", "line", "kernel"), CELLS)
+def test_cells_read_by_eye(
+    release: str, op: str, line: int, kernel: str, database: Database
+) -> None:
+    entry = matrix(database, f"nvidia-a100@{release}").entries[op]
+    (evidence,) = entry.evidence
+    assert entry.implementation == (kernel,)
+    assert (evidence.method, evidence.source, evidence.line) == (
+        Method.REGISTERED,
+        "pytorch/pytorch",
+        line,
+    )
+    assert re.fullmatch(r"[0-9a-f]{40}", evidence.commit)
+
+
+def test_not_literally_everything_has_a_cuda_kernel(database: Database, sources: Path) -> None:
+    gaps = yaml.safe_load((sources / "pytorch" / "backend-gaps@2.15.0.yaml").read_text())
+    entries = matrix(database, "nvidia-h200@2.15.0").entries
+    assert len(gaps["cpu_but_no_cuda"]) == 40
+    assert not {f"aten::{name}" for name in gaps["cpu_but_no_cuda"]} & set(entries)
+    assert {f"aten::{name}" for name in gaps["cuda_but_no_cpu"]} <= set(entries)
+    assert matrix(database, "nvidia-h200").fallback.to_cpu is False
+
+
+@pytest.mark.parametrize("vendor", CUDA)
+def test_every_condition_says_where_it_was_read(vendor: str, database: Database) -> None:
+    for release in database.vendors[vendor].files:
+        data = database.vendors[vendor].release(release).data
+        for said in (*data["conditions"], *data.get("advisories", ())):
+            assert said["at"]
+            assert {at.partition(":")[0] for at in said["at"]} <= set(data["sources"])
+        for op in data["operators"]:
+            assert database.history(op) is not None, op
+
+
+@pytest.mark.parametrize("vendor", CUDA)
+def test_every_condition_is_of_chips_and_operators_that_there_are(
+    vendor: str, database: Database
+) -> None:
+    for release in database.vendors[vendor].files:
+        for said in database.vendors[vendor].release(release).data["conditions"]:
+            assert set(said.get("chips", ())) <= CHIPS[vendor]
+            assert all(op == "*" or database.history(op) for op in said["ops"]), said["ops"]
+
+
+QKV = tensor("bfloat16", 1, 8, 128, 64)
+WIDE = tensor("float16", 1, 8, 128, 512)
+FLASH = "aten::_scaled_dot_product_flash_attention"
+FP8 = tensor("float8_e4m3fn", 16, 16)
+DTYPE = {"dtype-not-supported": Verdict.UNSUPPORTED}
+CHIP = {"not-supported-on-chip": Verdict.UNSUPPORTED}
+BUILD = {"library-not-built": Verdict.UNSUPPORTED}
+EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
+
+
+@pytest.mark.parametrize(
+    ("target", "node", "expected"),
+    [
+        ("nvidia-a100", use("aten::mm", self=tensor("float16", 4, 4)), {}),
+        ("nvidia-a100", use("aten::mm", self=tensor("int64", 4, 4)), DTYPE),
+        ("nvidia-a100", use("aten::mul.Tensor", self=tensor("int64", 4)), {}),
+        ("nvidia-a100@2.13.0", use("aten::fft_fft", self=tensor("bfloat16", 4)), DTYPE),
+        ("nvidia-a100@2.15.0", use("aten::fft_fft", self=tensor("bfloat16", 4)), {}),
+        ("nvidia-a100", use(FLASH, query=QKV), {}),
+        ("nvidia-a100", use(FLASH, query=tensor("float32", 1, 8, 128, 64)), DTYPE),
+        ("nvidia-a100", use(FLASH, query=WIDE), {"size-not-supported": Verdict.UNSUPPORTED}),
+        ("nvidia-t4", use(FLASH, query=QKV), CHIP | EMULATED),
+        ("nvidia-t4", use("aten::relu", self=tensor("bfloat16", 4)), EMULATED),
+        ("nvidia-t4", use("aten::relu", self=tensor("float64", 4)), {}),
+        ("nvidia-a100", use("aten::_scaled_mm", self=FP8), CHIP),
+        ("nvidia-orin", use("aten::_scaled_mm", self=FP8), CHIP),
+        ("nvidia-rtx4090", use("aten::_scaled_mm", self=FP8), {}),
+        ("nvidia-rtx4090", use("aten::_scaled_grouped_mm", self=FP8), CHIP),
+        ("nvidia-h100", use("aten::_sparse_semi_structured_mm"), CHIP),
+        ("nvidia-a100", use("aten::miopen_convolution"), BUILD),
+        ("amd-mi300x", use("aten::cudnn_convolution"), BUILD),
+        ("amd-mi300x", use("aten::miopen_convolution"), {}),
+        ("amd-mi300x", use(FLASH, query=QKV), {}),
+        ("amd-rx7900xt", use(FLASH, query=QKV), {}),
+        ("amd-rx7900xt@2.10.0", use(FLASH, query=QKV), CHIP),
+        ("amd-mi250@2.2.2", use(FLASH, query=QKV), BUILD),
+        ("amd-mi250", use("aten::_scaled_mm"), CHIP),
+        ("amd-mi300x", use("aten::_scaled_mm", self=FP8), DTYPE),
+        ("amd-mi300x", use("aten::_scaled_mm", self=tensor("float8_e4m3fnuz", 16, 16)), {}),
+        ("amd-mi355", use("aten::_scaled_mm", self=FP8), {}),
+        ("amd-mi250@2.2.2", use("aten::fft_fft", self=tensor("float16", 4)), DTYPE),
+        ("hygon-z100", use(FLASH, query=QKV), {"not-published-for-chip": Verdict.UNKNOWN}),
+        ("hygon-k100", use("aten::cudnn_convolution"), BUILD),
+    ],
+)  # fmt: skip
+def test_conditions_bite_where_the_sources_say_so(
+    target: str, node: Node, expected: dict[str, Verdict], database: Database
+) -> None:
+    assert bitten(matrix(database, target), node) == expected
+
+
+def test_a_promoting_operator_breaks_only_where_every_argument_does(database: Database) -> None:
+    target = matrix(database, "nvidia-a100@2.13.0")
+    half, single = tensor("float16", 4), tensor("float32", 4)
+    assert bitten(target, use("aten::igamma", self=half, other=half))
+    assert not bitten(target, use("aten::igamma", self=half, other=single))
+
+
+@pytest.mark.parametrize("target", ["hygon-z100", "hygon-k100@2.0.1"])
+def test_every_cell_of_hygon_is_inferred(target: str, database: Database) -> None:
+    found = matrix(database, target)
+    evidence = [e for entry in found.entries.values() for e in entry.evidence]
+    conditions = [c for op in found.conditions for c in found.conditions[op]]
+    assert {e.method for e in evidence} == {Method.INFERRED}
+    assert {e.method for c in conditions for e in c.evidence} == {Method.INFERRED}
+    assert {c.confidence for c in conditions} == {Confidence.LOW}
+    assert {e.method for e in found.fallback.evidence} == {Method.INFERRED}
+    assert "inferred-from-rocm" in {advisory.code for advisory in found.advisories}
+
+
+def test_only_the_torch_that_a_source_pairs_with_dtk_is_paired(database: Database) -> None:
+    unpaired = {
+        target.sdk
+        for target in database.releases("hygon-k100")
+        if "torch-not-paired" in {a.code for a in database.matrix(target).advisories}
+    }
+    paired = {target.sdk for target in database.releases("hygon-k100")} - unpaired
+    assert paired == {"2.6.0", "2.9.1", "2.10.0"}
+
+
+def test_every_release_of_nvidia_has_the_libraries_of_its_wheel(database: Database) -> None:
+    rows = {row["release"]: row for row in database.vendors["nvidia"].document.data["pairing"]}
+    assert set(rows) == set(database.vendors["nvidia"].files)
+    assert rows["2.0.1"]["packages"]["cuda"] == "11.7.99"
+    assert rows["2.15.0"]["packages"]["cudnn"] == "9.26.0.51"
+
+
+def test_a_fact_is_inferred_where_another_release_says_it() -> None:
+    fact = {
+        "ops": ["aten::mm"],
+        "code": "c",
+        "verdict": "unsupported",
+        "text": "t",
+        "elsewhere": "inferred",
+        "seen": {"torch/x.py": {"2.5.1": 7, "2.7.1": 9}},
+    }
+    read = list(in_tree_facts.conditions([fact], "2.7.1", {"aten::mm"}, {}))
+    assert [(c["at"], c["confidence"], c["method"]) for c in read] == [
+        (["torch:torch/x.py:9"], "high", "registered")
+    ]
+    older = list(in_tree_facts.conditions([fact], "2.0.1", {"aten::mm"}, {}))
+    assert [(c["at"], c["confidence"], c["method"]) for c in older] == [
+        (["torch-2.5.1:torch/x.py:7"], "low", "inferred")
+    ]
+    silent = {**fact, "elsewhere": "silent"}
+    assert not list(in_tree_facts.conditions([silent], "2.0.1", {"aten::mm"}, {}))
+    assert not list(in_tree_facts.conditions([fact], "2.7.1", {"aten::bmm"}, {}))
+
+
+def test_dtypes_that_only_the_cpu_takes(sources: Path) -> None:
+    gaps = in_tree_dtypes.gaps(sources / "amd" / in_tree_dtypes.LIST)
+    assert gaps["mm"].denied == {"int8", "int16", "int32", "int64", "uint8"}
+    assert gaps["special_zeta"].denied == {"float16", "bfloat16"}
+    assert gaps["avg_pool2d"].denied == {"int64"}
+    assert "einsum" not in gaps
+    assert "relu" not in gaps
+
+
+def test_operators_bound_to_a_library(sources: Path) -> None:
+    bound = bound_operators(sources / "amd" / "library_bound_ops@torch-2.13.0.yaml")
+    counts = {library: len(ops) for library, ops in bound.items()}
+    assert counts["miopen"] == 13
+    assert counts["cudnn"] == 24  # of 26; two have no kernel in the list
+    assert "aten::miopen_convolution" in bound["miopen"]
