@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
+from opcheck.db.choices import choices_of
 from opcheck.db.conditions import advisories, conditions_by_operator
 from opcheck.db.document import Document
 from opcheck.db.evidence import Citations
@@ -28,7 +29,9 @@ def build_matrix(
     key = str(vendor.data.get("dispatch_key", _PLUGIN))
     chosen = dict(_registered(release.data, target.torch, key))
     method = Method(release.data.get("method", Method.REGISTERED))
-    digests = "".join((vendor.digest, release.digest, tables.digest)).encode()
+    branches = None if key == _PLUGIN else tables.choices(target.torch)
+    read = (vendor.digest, release.digest, tables.digest, branches.digest if branches else "")
+    digests = "".join(read).encode()
     return SupportMatrix(
         target=target,
         entries=LazyMapping(chosen, lambda op, said: _entry(op, said, cited, key, method)),
@@ -43,6 +46,7 @@ def build_matrix(
         autocast=_autocast(vendor),
         messages=_messages(vendor),
         dispatch_key=key,
+        choices=choices_of(target, branches.data) if branches else {},
         inherits=_inherits(vendor),
     )
 

@@ -65,6 +65,14 @@ class Tables:
         found = document.read(path, shapes.OPERATORS_FILE, self.cache)
         return {op: _facts(text) for op, text in found.data["overloads"].items()}
 
+    def choices(self, torch_version: str) -> Document | None:
+        """Branches on devices that no trace can name, from the recorded version nearest to it."""
+        paths = {p.stem.partition("@")[2]: p for p in self.folder.glob("choices@*.yaml")}
+        if not paths:
+            return None
+        chosen = nearest_not_newer(major_minor(torch_version), tuple(sorted(paths)))
+        return document.read(paths[chosen], shapes.CHOICES_FILE, self.cache)
+
     def composites(
         self, torch_version: str, device: str
     ) -> Mapping[str, tuple[tuple[str, ...], ...]]:

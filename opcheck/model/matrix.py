@@ -129,6 +129,30 @@ class Gradient:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """One way in which PyTorch branches on this device, where it goes another on PrivateUse1.
+
+    A trace on a stand-in shows what PrivateUse1 is asked for; this says what the target is.
+    """
+
+    asks: tuple[str, ...] | None
+    """Overloads that the device is asked for instead, each of which has to run; () for none at
+    all, None for what the trace shows."""
+    tests: tuple[Test, ...]
+    """All must bite for a call to go this way."""
+    preferred: bool
+    """Taken only where the target runs what it asks for, as PyTorch checks before it chooses."""
+    text: str
+    """What decides, as a clause: ``cuDNN convolves on CUDA``."""
+    confidence: Confidence
+    evidence: tuple[Evidence, ...]
+    renames: Mapping[str, str] = field(default_factory=dict)
+    """Argument of the overload -> its name in what is asked for, where it has another."""
+    host: bool = False
+    """Whether a CPU can run what is asked for, so that a host fallback would work."""
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """What the vendor's runtime says, literally; ``{op}`` and the like stand for what varies."""
 
@@ -170,6 +194,9 @@ class SupportMatrix:
     """By reason code, where the vendor's own words for it are known."""
     dispatch_key: str = "PrivateUse1"
     """Where the target's kernels for dense tensors are registered: also ``CUDA``, ``XPU``, …"""
+    choices: Mapping[str, tuple[Choice, ...]] = field(default_factory=dict)
+    """Overload that PrivateUse1 is asked for -> the ways the target's device type goes instead;
+    the first that fits a call holds."""
     inherits: frozenset[Composite] = frozenset(Composite)
     """Kinds of PyTorch's composite kernels that run where the target has no kernel."""
 

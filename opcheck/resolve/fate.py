@@ -33,6 +33,7 @@ class Fate:
 REGISTERED = "registered"
 THROUGH_OUT = "registered-through-out"
 DECOMPOSES = "decomposes"
+CHOSEN = "chosen-by-device"
 NO_DEVICE_WORK = "no-device-work"
 HOST_FALLBACK = "host-fallback"
 RUNS_ELSEWHERE = "runs-elsewhere"
@@ -42,5 +43,5 @@ NOT_IN_TORCH = "not-in-target-torch"
 NOT_TAKEN_APART = "decomposition-not-seen"
 HOST_TENSOR = "host-tensor"
 
-PLAIN = frozenset({REGISTERED, THROUGH_OUT, DECOMPOSES, NO_DEVICE_WORK})
+PLAIN = frozenset({REGISTERED, THROUGH_OUT, DECOMPOSES, CHOSEN, NO_DEVICE_WORK})
 """Codes of answers without any "but"."""

@@ -1,8 +1,9 @@
 """The dispatcher's rule, walked over the tree of calls for one target.
 
-Registered for the target: its own kernel. Else a composite that the target inherits: what it runs
-as. Else the vendor's fallback, if a CPU kernel exists. Else nothing runs it. Then conditions may
-make it worse.
+Registered for the target: its own kernel. Else, where PyTorch is known to branch otherwise on its
+device than in the trace, what that branch asks for. Else a composite that the target inherits:
+what it runs as. Else the vendor's fallback, if a CPU kernel exists. Else nothing runs it. Then
+conditions may make it worse.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,7 @@ from opcheck.model.matrix import Condition, Entry, SupportMatrix
 from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve import fate as codes
+from opcheck.resolve.choices import chosen
 from opcheck.resolve.conditions import bites, sentence
 from opcheck.resolve.fate import Fate
 from opcheck.resolve.mixed import mixes_host
@@ -60,6 +62,9 @@ class Walk:
         entry = self._matrix.entries.get(op)
         if entry is not None and not (node.composite and _on_host(node)):
             return _registered(op, entry)
+        way = None if _on_host(node) else chosen(node, self._matrix, self._decide)
+        if way is not None:
+            return way
         absent = absent_from(self._matrix, node.op)
         if absent:
             return Fate(Verdict.UNKNOWN, codes.NOT_IN_TORCH, absent)
@@ -102,9 +107,9 @@ class Walk:
         confidence = max((f.confidence for _, f, _ in parts), key=lambda c: c.rank)
         text = f"runs as {listed(sorted(leaves))}, {'all' if len(leaves) > 1 else ''} native"
         text = text.replace(",  native", ", native")
-        return Fate(
-            Verdict.DECOMPOSED, codes.DECOMPOSES, text, confidence, (self._torch,), leaves
-        )  # fmt: skip
+        inferred = (found for _, fate, _ in parts for found in _chosen(fate))
+        evidence = tuple(dict.fromkeys((self._torch, *inferred)))
+        return Fate(Verdict.DECOMPOSED, codes.DECOMPOSES, text, confidence, evidence, leaves)
 
     def _missing(self, node: Node) -> Fate:
         op, fallback = str(node.op), self._matrix.fallback
@@ -201,6 +206,12 @@ def _ends(node: Node, fate: Fate) -> frozenset[str]:
     return fate.leaves or (
         frozenset() if fate.code == codes.NO_DEVICE_WORK else frozenset({str(node.op)})
     )
+
+
+def _chosen(fate: Fate) -> Iterable[Evidence]:
+    """What says that PyTorch branches so on the device, where a part rests on that."""
+    if fate.code in (codes.CHOSEN, codes.DECOMPOSES):
+        yield from (found for found in fate.evidence if found.method is Method.INFERRED)
 
 
 def _stem(node: Node) -> str:
