@@ -1,0 +1,140 @@
+"""Moore Threads: torch_musa."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from opcheck.db.importers import moorethreads_lists as lists
+from opcheck.db.importers import yamltext
+from opcheck.db.importers.base import Importer
+from opcheck.db.importers.moorethreads_conditions import (
+    Release,
+    Table,
+    conditions,
+    table_of,
+)
+from opcheck.db.importers.moorethreads_lists import FIRST, Kernel
+from opcheck.db.importers.moorethreads_patches import gradients, patched
+from opcheck.db.importers.moorethreads_read import code
+from opcheck.db.importers.moorethreads_vendor import chips, vendor_file
+from opcheck.db.importers.sources import source_files
+from opcheck.db.shapes import MATRIX
+from opcheck.db.versions import major_minor, version_key
+from opcheck.errors import DatabaseError
+
+_OPERATORS = """\
+overload: {at: source and line, impl: the kernel's function; Legacy is PyTorch's CUDA kernel,
+ported, keys: if not PrivateUse1 alone, method: if not registered}."""
+_CONDITIONS = """\
+Uses that fare otherwise than the list suggests; ops "*" is every operator. All tests must bite."""
+_GRADIENTS = """\
+Gradients of the vendor's own, in place of PyTorch's: the arguments whose gradient a formula
+computes, and the overloads that it calls."""
+_NEAREST = "of the release nearest to {release}, whose own code was not searched"
+
+
+class MooreThreadsImporter(Importer):
+    """Reads torch_musa's list and the tables of what its code checks."""
+
+    name = "moorethreads"
+
+    def releases(self, sources: Path) -> tuple[str, ...]:
+        """Tags of torch_musa that the folder tells the operators of."""
+        return lists.releases(sources / self.name)
+
+    def run(self, sources: Path, release: str) -> str:
+        """Give the text of the matrix file of one release."""
+        known = self.releases(sources)
+        if release not in known:
+            raise DatabaseError(
+                f"{sources / self.name} has no list of torch_musa {release}",
+                f"known releases: {', '.join(known) or 'none'}",
+            )
+        return "\n".join(_lines(sources, release)) + "\n"
+
+    def common(self, sources: Path) -> Mapping[str, str]:
+        """Give ``vendor.yaml``."""
+        return {"vendor.yaml": vendor_file(sources / self.name)}
+
+
+def read_release(sources: Path, release: str) -> Release:
+    """Everything that conditions of a release are made from."""
+    folder = sources / "moorethreads"
+    own = dict(patched(lists.vendor_schemas(folder, release)))
+    kernels = {**lists.registrations(sources, release), **_vision(release), **own}
+    return Release(
+        release,
+        dict(sorted(kernels.items())),
+        chips(release),
+        table_of(folder, "runtime_checks", release),
+        table_of(folder, "kernel_dtype_dispatch", release),
+    )
+
+
+def _lines(sources: Path, release: str) -> Iterable[str]:
+    read = read_release(sources, release)
+    folder = sources / "moorethreads"
+    used = _used(folder, read)
+    yield f"# Operators that torch_musa {release} registers. Written by"
+    again = f"python -m opcheck.db.importers moorethreads SOURCES --release {release}"
+    yield f"# `{again}`; do not edit."
+    yield f"schema: {MATRIX}"
+    yield "vendor: moorethreads"
+    yield f'release: "{release}"'
+    yield f'date: "{used["code"]["date"]}"'
+    yield f"torch: {yamltext.flow([major_minor(lists.torch_of(folder)[release])])}"
+    yield from yamltext.section("sources", used)
+    operators = {op: kernel.as_data() for op, kernel in read.kernels.items()}
+    yield from yamltext.section("operators", operators, _OPERATORS)
+    derived = gradients(lists.vendor_schemas(folder, release))
+    yield from yamltext.section("gradients", derived, _GRADIENTS)
+    yield from yamltext.listing("conditions", conditions(read), _CONDITIONS)
+    yield from yamltext.end()
+
+
+def _vision(release: str) -> dict[str, Kernel]:
+    """Kernels of torchvision, where the vendor's torchvision has them and the plugin tests them."""
+    said = code()["vision"]
+    if version_key(release) < version_key(said["since"]):
+        return {}
+    impl = ("MooreThreads/vision",)
+    return {
+        op: Kernel(f"code:{said['file']}:{line}", impl, (lists.DENSE,), "tested")
+        for op, line in said["ops"].items()
+    }
+
+
+def _used(folder: Path, read: Release) -> dict[str, dict[str, Any]]:
+    """The file's table of sources."""
+    own = _commit(folder, read.name)
+    used = {"code": {**own, "path": "torch_musa/csrc"}, "cpp": _searched(folder, read.name)}
+    if read.name == FIRST:
+        return used
+    listed = source_files(folder)[lists.list_name(read.name)]
+    tables = {"checks": read.checks, "kernels": read.dispatch}
+    return {
+        **used,
+        "list": listed.as_data(),
+        **{name: _table(folder, read.name, table) for name, table in tables.items()},
+    }
+
+
+def _searched(folder: Path, release: str) -> dict[str, str]:
+    surveyed = lists.survey_of(folder, release)
+    return _noted(_commit(folder, surveyed), surveyed, release)
+
+
+def _table(folder: Path, release: str, table: Table) -> dict[str, str]:
+    return _noted(_commit(folder, table.release), table.release, release)
+
+
+def _noted(source: Mapping[str, str], of: str, release: str) -> dict[str, str]:
+    found = {**source, "path": "torch_musa/csrc"}
+    return found | ({"note": _NEAREST.format(release=release)} if of != release else {})
+
+
+def _commit(folder: Path, release: str) -> dict[str, str]:
+    """Where the code of a release is."""
+    if release in code()["first"]:
+        return dict(code()["first"][release])
+    return source_files(folder)[lists.list_name(release)].as_data()
