@@ -20,6 +20,12 @@ def device() -> Iterator[torch.device]:
     yield from opened(True)
 
 
+@pytest.fixture
+def shapes() -> Iterator[torch.device]:
+    """A device that follows only shapes."""
+    yield from opened(False)
+
+
 @pytest.fixture(params=[True, False], ids=["values", "shapes"])
 def either(request: pytest.FixtureRequest) -> Iterator[torch.device]:
     """A device that computes, and one that follows only shapes."""

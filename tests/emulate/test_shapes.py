@@ -16,8 +16,8 @@ DEPENDS_ON_VALUES = {"taken_by_index"}
 """Programs with a size that only values tell."""
 
 
-@pytest.fixture(scope="class")
-def shapes() -> Iterator[torch.device]:
+@pytest.fixture(scope="class", name="shapes")
+def open_for_all() -> Iterator[torch.device]:
     yield from opened(False)
 
 
