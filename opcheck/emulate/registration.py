@@ -21,6 +21,9 @@ _KEY = "PrivateUse1"
 _AUTOGRAD = "AutogradPrivateUse1"
 _BELOW = torch._C._AutoDispatchBelowAutograd
 
+_QUESTION = "aten::_has_compatible_shallow_copy_type"
+"""Asked by ``tensor.data = other``, inside our own kernels too: it is no work of the device's."""
+
 Kernel = Callable[..., Any]
 
 
@@ -42,7 +45,9 @@ def _register(library: Library, device: Device) -> None:
     lacking = _without_any_kernel()
     for name in aten_overloads():
         entry = matrix.entries.get(name)
-        if entry is not None and _KEY in entry.keys:
+        if entry is not None and name == _QUESTION:
+            _put(library, name, _compatible)
+        elif entry is not None and _KEY in entry.keys:
             _put(library, name, _asking(device, device.native, name))
         elif name in lacking:
             _put(library, name, _asking(device, device.missing, name))
@@ -71,6 +76,11 @@ def _asking(device: Device, answer: Callable[[str, Any, Any], Any], name: str) -
             return device.backward.keep(error)
 
     return kernel
+
+
+def _compatible(tensor: torch.Tensor, other: torch.Tensor) -> bool:
+    """Let host tensors become device tensors: what vendors register the question for."""
+    return True
 
 
 def _unknown(device: Device) -> Kernel:
