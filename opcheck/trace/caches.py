@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 
 _CACHE: Any = functools._lru_cache_wrapper
+_place: Any = Tensor.device.__get__
+"""What C++ knows, where Python is told of another device."""
 _DEPTH = 5
 """From a cache through its table and its links to a tensor in a tuple or a list."""
 
@@ -22,7 +24,7 @@ def forget() -> None:
 
 def _holds(container: Any, device_type: str, depth: int) -> bool:
     for item in gc.get_referents(container):
-        if isinstance(item, Tensor) and item.device.type == device_type:
+        if isinstance(item, Tensor) and _place(item).type == device_type:
             return True
         inner = isinstance(item, (tuple, list, dict)) or type(item).__name__ == "_lru_list_elem"
         if inner and depth and _holds(item, device_type, depth - 1):

@@ -138,6 +138,8 @@ class DeviceTensor(torch.Tensor):
     value: Tensor | None
     origin: Tensor | None = None
     """The tensor of a real device that this one stands for, if any."""
+    shown: ClassVar[torch.device | None] = None
+    """The device that Python is told of while a disguise is worn, see ``trace/disguise.py``."""
 
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # C
 
@@ -158,13 +160,24 @@ class DeviceTensor(torch.Tensor):
         )
 
     @property
+    def place(self) -> torch.device:
+        """The device that C++ knows."""
+        found: torch.device = _place(self)
+        return found
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]  # torch says it can be written
+        """The device that Python is told of."""
+        return DeviceTensor.shown or self.place
+
+    @property
     def data(self) -> "DeviceTensor":
         """The same tensor outside autograd."""
-        return device_tensor(self.spec, self.value, self.device)
+        return device_tensor(self.spec, self.value, self.place)
 
     @data.setter
     def data(self, new: Tensor) -> None:
-        become(self, new if isinstance(new, DeviceTensor) else adopt(new, self.device))
+        become(self, new if isinstance(new, DeviceTensor) else adopt(new, self.place))
 
     def tolist(self) -> Any:
         """Values as Python numbers, moved to the host first as every device does."""
@@ -187,13 +200,14 @@ class DeviceTensor(torch.Tensor):
 
     def __deepcopy__(self, memo: Any) -> "DeviceTensor":
         value = None if self.value is None else self.value.clone()
-        copied = device_tensor(self.spec, value, self.device)
+        copied = device_tensor(self.spec, value, self.place)
         if isinstance(self, torch.nn.Parameter):
             copied._is_param = True
         return copied
 
 
 _make = torch.Tensor._make_wrapper_subclass
+_place = torch.Tensor.device.__get__
 
 
 def device_tensor(spec: Spec, value: Tensor | None, device: torch.device) -> DeviceTensor:
@@ -252,7 +266,7 @@ def become(tensor: DeviceTensor, other: DeviceTensor) -> None:
     spec.marked(made)
     """Give ``tensor`` the spec and values of ``other``, as ``set_`` and ``resize_`` do."""
     if tensor.spec is not other.spec:
-        _set_data(tensor, device_tensor(other.spec, other.value, tensor.device))
+        _set_data(tensor, device_tensor(other.spec, other.value, tensor.place))
     tensor.spec = other.spec
     tensor.value = other.value
         _follow_marks(tensor)

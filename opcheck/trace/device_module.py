@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-import torch
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from opcheck.trace.device_parts.accelerator import answering
@@ -91,8 +90,7 @@ def traced(device_type: str) -> DeviceState:
 
     def running() -> bool:
         mode: Any = _get_current_dispatch_mode()  # others are entered too, to build a model
-        device = getattr(mode, "device", None)
-        return isinstance(device, torch.device) and device.type == device_type
+        return getattr(mode, "device_type", None) == device_type
 
     return DeviceState(
         device_type=device_type,

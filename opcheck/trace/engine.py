@@ -21,6 +21,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from opcheck.model.trace import Composite, Gap
 from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, adopt
+from opcheck.trace.disguise import there
 from opcheck.trace.dispatcher import run_composite
 from opcheck.trace.eager import CudaAsDevice, not_compiled, numbers_read
 from opcheck.trace.leaf import Leaves, Unseen
@@ -91,6 +92,11 @@ class Engine(TorchDispatchMode):
         self._backward_error: Exception | None = None
 
     @classmethod
+    @property
+    def device_type(self) -> str:
+        """What tensors say they are on."""
+        return (DeviceTensor.shown or self.device).type
+
     def _should_skip_dynamo(cls) -> bool:
         # torch 2.13 wraps __torch_dispatch__ so that Dynamo is imported (a second) on first use.
         return False
@@ -106,6 +112,7 @@ class Engine(TorchDispatchMode):
             stack.enter_context(not_compiled())
             stack.enter_context(numbers_read())
             if self.cuda_as_device:
+            stack.enter_context(there(self.device))
                 stack.enter_context(CudaAsDevice(self.device, self._met_cuda))
             if not self.training:
                 stack.enter_context(torch._C._AutoDispatchBelowAutograd())
@@ -194,7 +201,7 @@ class Engine(TorchDispatchMode):
             self.gap_here(f"reads a value that depends on data; {assumption.text} here")
 
     def _met_cuda(self) -> None:
-        self.gap_here(f"names a CUDA device; traced as if it said {self.device.type!r}")
+        self.gap_here(f"names a CUDA device; traced as if it said {self.device_type!r}")
 
     def note_read(self) -> None:
         """Python reads values that the trace does not have (``tolist``)."""

@@ -13,7 +13,7 @@ from torch import nn
 from opcheck.errors import TraceError
 from opcheck.model.trace import Kernel, Node, Trace, Use
 from opcheck.trace.caches import forget
-from opcheck.trace.device import prepare
+from opcheck.trace.disguise import device_for, undisguised, worn
 from opcheck.trace.eager import asks_for_cuda
 from opcheck.trace.engine import Engine
 from opcheck.trace.exact import Exact
@@ -44,7 +44,8 @@ def trace_model(
         model: a module, or any callable on tensors.
         args: positional inputs; tensors of any device, those on meta have no values.
         kwargs: keyword inputs.
-        device_type: what tensors say they are on: ``npu``.
+        device_type: what tensors say they are on: ``npu``, or a type that this torch cannot have
+            such as ``cuda``, which a stand-in then says it is.
         exact: for each target (its text), the overloads that it registers; the trace then holds
             the exact kernels asked of it, or a note why not.
         casts: dtype that a cast on the device asks for -> the dtype that it gives instead.
@@ -56,10 +57,10 @@ def trace_model(
         TraceError: the inputs do not fit: the model fails before it computes anything, or, with
             ``inputs_given``, an operator refuses what they became.
     """
-    device = prepare(device_type)
+    device = device_for(device_type)
     module = as_module(model)
     changed = dtypes(casts or {})
-    with reproducible(module), swapped(module, device):
+    with worn(device_type), reproducible(module), swapped(module, device):
         progress("recording the operators")
         make_tree = partial(Tree, device, changed)
         tree = attempt(module, args, kwargs, make_tree, inputs_given=inputs_given)
@@ -241,6 +242,8 @@ def _trace(
 ) -> Trace:
     gaps = sorted({*tree.gaps, *tree.modules.gaps})
     nodes, uses = _reachable(tree.nodes, tree.uses)
+    if device_type != tree.device.type:
+        nodes = tuple(undisguised(nodes, tree.device, device_type))
     return Trace(
         torch_version=torch.__version__.partition("+")[0],
         device_type=device_type,

@@ -220,7 +220,7 @@ def _copies(arguments: Any) -> Any:
             kept = None if value.value is None else value.value.clone()
             if kept is not None and kept.stride() != value.spec.stride:
                 kept = None
-            made[id(value)] = device_tensor(value.spec, kept, value.device)
+            made[id(value)] = device_tensor(value.spec, kept, value.place)
         return made[id(value)]
 
     return tree_map(copy, arguments)

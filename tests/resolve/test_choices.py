@@ -1,0 +1,97 @@
+"""Where PyTorch branches otherwise on the target's device than a trace can show."""
+
+from dataclasses import replace
+
+from opcheck.model.matrix import Choice, Condition, Subject, SupportMatrix, Test
+from opcheck.model.trace import Composite, Node
+from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
+from opcheck.resolve.fate import Fate
+from opcheck.resolve.walk import Walk
+from tests.resolve import made
+
+READ = Evidence(Method.INFERRED, "pytorch/pytorch", "Convolution.cpp", 7)
+HALF = Test(Subject.DTYPE, "input", one_of=frozenset({"float16"}))
+OUTER, INNER = "aten::outer", "aten::convolution_overrideable"
+
+
+def way(*asks: str, tests: tuple[Test, ...] = (), preferred: bool = False) -> Choice:
+    return Choice(asks, tests, preferred, "it convolves", Confidence.MEDIUM, (READ,))
+
+
+def matrix(*registered: str, choices: tuple[Choice, ...]) -> SupportMatrix:
+    return replace(made.matrix(*registered, fallback=made.NONE), choices={INNER: choices})
+
+
+def call(dtype: str = "float32") -> Node:
+    return made.node(INNER, cpu=False, given={"input": made.tensor(dtype, 1, 3, 8, 8)})
+
+
+def fate(on: SupportMatrix, inner: Node) -> Fate:
+    outer = made.node(OUTER, 0, composite=Composite.IMPLICIT)
+    return Walk((inner, outer), on, "2.13.0").fate(1)
+
+
+def test_what_the_device_is_asked_for_counts_in_place_of_what_the_trace_shows() -> None:
+    on = matrix("aten::cudnn_convolution", choices=(way("aten::cudnn_convolution"),))
+    found = fate(on, call())
+    assert (found.verdict, found.confidence) == (Verdict.DECOMPOSED, Confidence.MEDIUM)
+    assert found.leaves == {"aten::cudnn_convolution"}
+    assert READ in found.evidence
+
+
+def test_the_first_way_that_fits_the_call_is_taken() -> None:
+    ways = (way("aten::relu", tests=(HALF,)), way("aten::gelu"))
+    on = matrix("aten::relu", "aten::gelu", choices=ways)
+    assert fate(on, call("float16")).leaves == {"aten::relu"}
+    assert fate(on, call("float32")).leaves == {"aten::gelu"}
+
+
+def test_without_arguments_every_way_counts_and_the_worst_wins() -> None:
+    ways = (way("aten::relu", tests=(HALF,)), way("aten::gelu"))
+    bare = replace(call(), arguments=())
+    assert fate(matrix("aten::gelu", choices=ways), bare).verdict is Verdict.UNSUPPORTED
+    assert fate(matrix("aten::gelu", "aten::relu", choices=ways), bare).verdict.on_device
+
+
+def test_a_preferred_way_is_passed_over_where_the_target_does_not_run_it() -> None:
+    ways = (way("aten::relu", preferred=True), way("aten::gelu"))
+    assert fate(matrix("aten::gelu", choices=ways), call()).leaves == {"aten::gelu"}
+    refused = Condition("not-here", Verdict.UNSUPPORTED, "no", Confidence.HIGH)
+    on = matrix("aten::gelu", "aten::relu", choices=ways)
+    assert fate(on, call()).leaves == {"aten::relu"}
+    on = replace(on, conditions={"aten::relu": (refused,)})
+    assert fate(on, call()).leaves == {"aten::gelu"}
+
+
+def test_a_way_that_asks_for_what_is_not_registered_is_unsupported_and_says_why() -> None:
+    found = fate(matrix(choices=(way("aten::relu"),)), call())
+    assert (found.verdict, found.code) == (Verdict.UNSUPPORTED, "no-kernel")
+    assert "since it convolves: vendor registers no kernel for aten::relu" in found.text
+    assert READ in found.evidence
+
+
+def test_conditions_on_what_is_asked_for_see_the_call_s_arguments_by_their_names_there() -> None:
+    on_self = replace(HALF, argument="self")
+    refused = Condition("half", Verdict.UNSUPPORTED, "no half", Confidence.HIGH, (on_self,))
+    ways = (replace(way("aten::relu"), renames={"input": "self"}),)
+    on = replace(matrix("aten::relu", choices=ways), conditions={"aten::relu": (refused,)})
+    assert fate(on, call("float16")).code == "half"
+    assert fate(on, call("float32")).verdict.on_device
+
+
+def test_a_way_may_ask_for_nothing_or_be_the_recorded_one() -> None:
+    nothing = fate(matrix(choices=(way(),)), call())
+    assert (nothing.verdict, nothing.leaves) == (Verdict.DECOMPOSED, frozenset())
+    recorded = replace(way(), asks=None)
+    assert fate(matrix(choices=(recorded,)), call()).verdict is Verdict.UNSUPPORTED
+
+
+def test_a_kernel_of_the_target_s_own_needs_no_choice() -> None:
+    on = matrix(INNER, choices=(way("aten::absent"),))
+    assert fate(on, call()).leaves == {INNER}
+
+
+def test_a_way_of_another_torch_is_passed_over() -> None:
+    ways = (way("aten::relu"), way("aten::gelu"))
+    on = replace(matrix("aten::gelu", choices=ways), history={"aten::relu": ("3.1", "3.2")})
+    assert fate(on, call()).leaves == {"aten::gelu"}

@@ -1,0 +1,174 @@
+"""A traced device that says it is of a type of PyTorch's own: what Python sees and asks."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from opcheck.model.trace import Constant, Trace
+from opcheck.trace import trace_model
+from opcheck.trace.device import DeviceTensor
+from opcheck.trace.disguise import DISGUISES
+
+EVERY = sorted(DISGUISES)
+X = torch.ones(2, 3)
+
+
+def traced(function: Callable[..., Any], device_type: str, *args: Any) -> Trace:
+    """A trace without gaps: where something fails in it, the gap's reason is the test's failure."""
+    trace = trace_model(function, args or (X,), {}, device_type=device_type)
+    assert [gap.reason for gap in trace.gaps] == []
+    return trace
+
+
+def operators(trace: Trace) -> list[str]:
+    return [str(trace.nodes[use.node].op) for use in trace.uses]
+
+
+@pytest.mark.parametrize("device_type", EVERY)
+def test_a_tensor_says_that_it_is_on_the_device_asked_for(device_type: str) -> None:
+    seen: dict[str, Any] = {}
+
+    def model(x: Tensor) -> Tensor:
+        seen["device"], seen["index"], seen["text"] = x.device, x.get_device(), repr(x)
+        seen.update({name: getattr(x, f"is_{name}") for name in (*EVERY, "cpu")})
+        return x + 1
+
+    trace = traced(model, device_type)
+    assert trace.device_type == device_type
+    assert (seen["device"], seen["index"]) == (torch.device(device_type, 0), 0)
+    assert f"device='{device_type}:0'" in seen["text"]
+    assert [name for name in (*EVERY, "cpu") if seen[name]] == [device_type]
+    assert DeviceTensor.shown is None
+
+
+MAKERS: dict[str, Callable[[Tensor, str], Tensor]] = {
+    "zeros-of-its-device": lambda x, _: torch.zeros(2, device=x.device),
+    "zeros-by-name": lambda _, name: torch.zeros(2, device=name),
+    "zeros-by-index": lambda _, name: torch.zeros(2, device=f"{name}:0"),
+    "tensor": lambda _, name: torch.tensor([1.0, 2.0], device=name),
+    "arange": lambda x, _: torch.arange(3, device=x.device),
+    "to-name": lambda _, name: torch.zeros(2).to(name),
+    "to-device": lambda x, _: torch.zeros(2).to(x.device, torch.float16),
+    "to-by-keyword": lambda x, _: torch.zeros(2).to(device=x.device),
+    "to-other": lambda x, _: torch.zeros(2).to(x),
+    "like": lambda x, name: torch.empty_like(x.cpu(), device=name),
+    "new": lambda x, _: x.new_zeros(2),
+    "new-of-device": lambda x, _: x.cpu().new_zeros(2, device=x.device),
+    "in-a-block": lambda _, name: _in_block(name),
+    "one-hot": lambda x, _: functional.one_hot(x.long().clamp(0, 1), 3),
+}
+
+
+def _in_block(name: str) -> Tensor:
+    with torch.device(name):
+        return torch.ones(2)
+
+
+@pytest.mark.parametrize("device_type", EVERY)
+@pytest.mark.parametrize("maker", MAKERS.values(), ids=MAKERS)
+def test_what_is_made_there_is_there(
+    maker: Callable[[Tensor, str], Tensor], device_type: str
+) -> None:
+    made: list[torch.device] = []
+
+    def model(x: Tensor) -> Tensor:
+        tensor = maker(x, device_type)
+        made.append(tensor.device)
+        return tensor
+
+    traced(model, device_type)
+    assert made == [torch.device(device_type, 0)]
+
+
+def test_cuda_is_a_method_and_a_module_too() -> None:
+    seen: list[Any] = []
+
+    def model(x: Tensor) -> Tensor:
+        seen.extend((torch.cuda.is_available(), torch.cuda.device_count()))
+        seen.extend((torch.cuda.current_device(), torch.cuda.get_device_capability()))
+        seen.append(torch.cuda.get_device_properties(x.device).total_memory > 0)
+        seen.append(torch.accelerator.current_accelerator())
+        torch.cuda.synchronize()
+        return torch.zeros(2).cuda() + torch.zeros(2).cuda(0)
+
+    before = torch.cuda.is_available
+    traced(model, "cuda")
+    assert seen == [True, 1, 0, (8, 0), True, torch.device("cuda", 0)]
+    assert torch.cuda.is_available is before
+
+
+@pytest.mark.parametrize("device_type", ["mps", "xpu"])
+def test_the_device_s_own_module_says_that_it_is_there(device_type: str) -> None:
+    seen: list[bool] = []
+
+    def model(x: Tensor) -> Tensor:
+        own: Any = torch.backends.mps if device_type == "mps" else torch.xpu
+        seen.extend((own.is_available(), torch.cuda.is_available(), torch.npu.is_available()))  # type: ignore[attr-defined]  # the stand-in's
+        return x + 1
+
+    traced(model, device_type)
+    assert seen == [True, False, False]
+
+
+def test_code_takes_the_branch_of_the_device() -> None:
+    def model(x: Tensor) -> Tensor:
+        if x.device.type == "cpu":
+            return x.exp()
+        return x.sin() if x.is_cuda else x.cos()
+
+    assert operators(traced(model, "cuda")) == ["aten::sin"]
+    assert operators(traced(model, "mps")) == ["aten::cos"]
+    assert operators(traced(model, "npu")) == ["aten::cos"]
+
+
+def test_functions_written_in_python_are_followed_inside() -> None:
+    class Attention(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.attention = nn.MultiheadAttention(4, 2, add_zero_attn=True, bias=False)
+
+        def forward(self, x: Tensor) -> Tensor:
+            mask = torch.ones(2, 2, dtype=torch.bool, device=x.device)
+            attended: Tensor = self.attention(x, x, x, attn_mask=mask)[0]
+            return functional.max_pool2d(attended.unflatten(-1, (2, 2)), 2)
+
+    of_cuda = traced(Attention(), "cuda", torch.ones(2, 1, 4))
+    of_npu = traced(Attention(), "npu", torch.ones(2, 1, 4))
+    assert operators(of_cuda) == operators(of_npu)
+
+
+def test_autocast_and_events_name_the_device() -> None:
+    def model(x: Tensor) -> Tensor:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with torch.autocast("cuda", dtype=torch.bfloat16):
+                y = x + 1
+        done = torch.Event(device=x.device, blocking=True)
+        done.record(torch.cuda.current_stream())
+        done.synchronize()
+        return y
+
+    traced(model, "cuda")
+
+
+def test_arguments_name_the_device_asked_for() -> None:
+    trace = traced(lambda x: torch.zeros(2, device=x.device), "xla")
+    constants = [v for n in trace.nodes for _, v in n.arguments if isinstance(v, Constant)]
+    assert {constant.value for constant in constants if constant.kind == "device"} == {"xla"}
+
+
+def test_one_process_traces_for_several_device_types() -> None:
+    model = nn.Conv2d(3, 4, 3)
+    traces = [traced(model, name, torch.ones(1, 3, 8, 8)) for name in (*EVERY, "npu", *EVERY)]
+    assert [trace.device_type for trace in traces] == [*EVERY, "npu", *EVERY]
+    assert len({trace.nodes for trace in traces}) == 1
+
+
+def test_without_a_disguise_cuda_stays_what_it_is() -> None:
+    trace = trace_model(lambda x: x + torch.zeros(3, device="cuda"), (X,), {}, device_type="npu")
+    assert "names a CUDA device" in trace.gaps[0].reason
