@@ -60,8 +60,9 @@ def test_every_listed_name_is_an_entry(release: str, sources: Path) -> None:
     listed = {f"aten::{n}" for s in _SECTIONS for n in _listed(sources, release)[s]}
     entries = registered(sources, release)
     assert listed <= set(entries)
-    others = {op for op in set(entries) - listed if op.startswith("aten::")}
-    assert all(entries[op]["method"] == "inferred" for op in others)
+    composite = {"aten::all.dims", "aten::any.dims"}
+    others = {op for op in set(entries) - listed - composite if op.startswith("aten::")}
+    assert all(entries[op]["method"] == "dispatcher" for op in others)
     assert all(entries[op]["impl"][0] in listed for op in others)
 
 
@@ -113,6 +114,17 @@ def test_composites_of_structured_operators_run_on_the_host(database: Database) 
     unlisted = Node(OpName.parse("aten::lgamma"), (), (), Composite.NON_FUNCTIONAL)
     assert "aten::lgamma" not in found.entries
     assert Walk([unlisted], found, "2.9.0").fate(0).code == "host-fallback"
+
+
+def test_a_structured_operator_with_a_composite_beside_runs_as_that(database: Database) -> None:
+    """XLA inherits it, as the dispatcher's table of torch 2.13 says."""
+    entry = matrix(database, "google-tpu-v4@r2.9").entries["aten::any.dims"]
+    (evidence,) = entry.evidence
+    assert (entry.implementation, evidence.line, evidence.source) == (
+        ("composite",),
+        761,
+        "pytorch/pytorch",
+    )
 
 
 def test_core_operators_without_a_lowering(database: Database) -> None:

@@ -1,22 +1,23 @@
 """Google TPU: torch_xla."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers import forms, stated, upstream
+from opcheck.db.importers import forms, in_tree, stated, upstream
 from opcheck.db.importers.base import Importer
 from opcheck.db.importers.sources import load_yaml, source_files
 from opcheck.db.importers.vendor_files import ReleaseFile, VendorFile
-from opcheck.db.versions import nearest_not_newer, version_key
+from opcheck.db.versions import major_minor, nearest_not_newer, version_key
 from opcheck.errors import DatabaseError
 
 _FOLDER = "google-tpu"
 _LIST = re.compile(r"xla_native_functions@(r[\d.]+)\.yaml")
 _DATA = Path(__file__).with_name("google_code.yaml")
 _KEY, _AUTOGRAD = "XLA", "AutogradXLA"
+_COMPOSITE = "CompositeExplicitAutograd"
 _LOWERED = ("full_codegen", "supported")
 _SECTIONS = (*_LOWERED, "autograd")
 """What registers kernels; ``symint`` and ``ir_gen`` say more of operators that these name."""
@@ -73,7 +74,8 @@ def registered(sources: Path, release: str) -> dict[str, dict[str, Any]]:
     }
     for name, form in _forms(sources, release, lowered).items():
         at, impl = f"list:{lowered[form]}", [f"aten::{form}"]
-        found[f"aten::{name}"] = {"at": at, "impl": impl, "method": "inferred"}
+        found[f"aten::{name}"] = {"at": at, "impl": impl, "method": "dispatcher"}
+    found |= _inherited(sources, release, found)
     for op, seen in _code()["registrations"].items():
         if at := stated.citation(seen, release, "list"):
             keys = [_KEY, *(key for key in found.get(op, {}).get("keys", ()) if key != _KEY)]
@@ -102,6 +104,26 @@ def _forms(sources: Path, release: str, lowered: Mapping[str, int]) -> dict[str,
     return {**forms.written_forms(lowered, known), **forms.view_forms(lowered, known)}
 
 
+def _inherited(sources: Path, release: str, listed: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Structured overloads whose composite kernel is not of the kind that XLA goes without."""
+    declared = in_tree.declared(sources / "pytorch", _torch_release(sources, release))
+    return {
+        f"aten::{name}": {
+            "at": f"torch:{overload.kernels[_COMPOSITE].line}",
+            "impl": ["composite"],
+            "method": "dispatcher",
+        }
+        for name, overload in declared.items()
+        if overload.delegate and _COMPOSITE in overload.kernels and f"aten::{name}" not in listed
+    }
+
+
+def _torch_release(sources: Path, release: str) -> str:
+    """The torch release, of those whose list is at hand, that a release is nearest to."""
+    full = {major_minor(known): known for known in in_tree.releases(sources / "pytorch")}
+    return full[nearest_not_newer(torch_of(release), tuple(full))]
+
+
 def torch_of(release: str) -> str:
     """The torch version that a release is built for: ``2.9`` for ``r2.9``."""
     return release.removeprefix("r")
@@ -109,29 +131,21 @@ def torch_of(release: str) -> str:
 
 def _release(sources: Path, release: str) -> ReleaseFile:
     operators = registered(sources, release)
+    served = {op: said["impl"][0] for op, said in operators.items() if "method" in said}
+    found = stated.conditions(_code()["facts"], release, "list", operators)
     return ReleaseFile(
         vendor=GoogleImporter.name,
         release=release,
         about=f"Operators that torch_xla {release} lowers, and those served by one that it lowers",
         torch=(torch_of(release),),
-        sources={"list": _source(sources, release)},
+        sources={
+            "list": _source(sources, release),
+            "torch": in_tree.list_source(sources / "pytorch", _torch_release(sources, release)),
+        },
         operators=operators,
-        conditions=tuple(_conditions(release, operators)),
+        conditions=tuple(stated.for_every_form(found, served)),
         key=_KEY,
     )
-
-
-def _conditions(
-    release: str, operators: Mapping[str, Mapping[str, Any]]
-) -> Iterable[dict[str, Any]]:
-    """What the code states of a release, for every form of the operators that it states it of."""
-    served: dict[str, list[str]] = {}
-    for op, entry in operators.items():
-        if entry.get("method") == "inferred":
-            served.setdefault(entry["impl"][0], []).append(op)
-    for condition in stated.conditions(_code()["facts"], release, "list", operators):
-        ops = [form for op in condition["ops"] for form in (op, *served.get(op, ()))]
-        yield {**condition, "ops": ops}
 
 
 def _vendor(sources: Path, releases: Iterable[str]) -> VendorFile:

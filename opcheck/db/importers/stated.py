@@ -43,3 +43,15 @@ def _cases(fact: Fact, ops: list[str], cited: str) -> Iterator[dict[str, Any]]:
         condition |= {"chips": fact["chips"]} if "chips" in fact else {}
         condition |= {"tests": tests} if tests else {}
         yield condition
+
+
+def for_every_form(
+    conditions: Iterable[dict[str, Any]], served: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """The conditions, each for the overloads too that one of its operators serves."""
+    forms: dict[str, list[str]] = {}
+    for op, by in served.items():
+        forms.setdefault(by, []).append(op)
+    for condition in conditions:
+        ops = [form for op in condition["ops"] for form in (op, *forms.get(op, ()))]
+        yield {**condition, "ops": ops}
