@@ -1,0 +1,212 @@
+"""Torch-TensorRT's converters, decompositions and validators, against figures others took."""
+
+import csv
+import gzip
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from opcheck.db.importers.nvidia_tensorrt import (
+    TensorrtImporter,
+    converters,
+    overload,
+    registered,
+)
+from opcheck.db.store import Database
+from opcheck.errors import DatabaseError
+from opcheck.model.names import OpName
+from opcheck.model.trace import Composite, Constant, Node, TensorMeta, Value
+from opcheck.model.verdict import Confidence, Verdict
+from opcheck.resolve.fate import Fate
+from opcheck.resolve.walk import Walk
+from tests.db.vendor_checks import (
+    check_evidence,
+    check_names,
+    matrix,
+    newest_of_each_release,
+)
+
+_RELEASES = (
+    "2.2.0", "2.3.0", "2.4.0", "2.5.0", "2.6.0", "2.7.0",
+    "2.8.0", "2.9.0", "2.10.0", "2.11.0", "2.12.1", "2.13.0",
+)  # fmt: skip
+_NAME = "nvidia-tensorrt"
+_BF16 = Constant("dtype", "bfloat16")
+
+
+def _tensor(*shape: int, dtype: str = "float32") -> TensorMeta:
+    return TensorMeta(dtype, shape, tuple(1 for _ in shape))
+
+
+def _fate(database: Database, target: str, op: str, **given: Value) -> Fate:
+    found = matrix(database, target)
+    return Walk([Node(OpName.parse(op), tuple(given.items()))], found, "2.13.0").fate(0)
+
+
+def test_releases_are_the_tags(sources: Path) -> None:
+    assert TensorrtImporter().releases(sources) == _RELEASES
+
+
+def test_counts_of_2_13_0(sources: Path) -> None:
+    found = converters(sources / _NAME, "2.13.0")
+    assert len(found) == 238
+    assert sum("dynamic" in how for how in found.values()) == 219
+    assert sum("validated" in how for how in found.values()) == 50
+
+
+@pytest.mark.parametrize("release", ["2.5.0", "2.8.0", "2.10.0", "2.12.1", "2.13.0"])
+def test_the_matrix_of_converters_agrees_with_each_list(release: str, sources: Path) -> None:
+    with (sources / _NAME / f"converters@v{release}.csv").open(newline="") as file:
+        listed = {row["op"] for row in csv.DictReader(file)}
+    assert set(converters(sources / _NAME, release)) == listed
+
+
+@pytest.mark.parametrize("release", _RELEASES)
+def test_every_converter_of_an_overload_is_an_entry(release: str, sources: Path) -> None:
+    entries = registered(sources, release)
+    for key in converters(sources / _NAME, release):
+        if op := overload(key):
+            assert entries[op]["impl"] == ["converter"], key
+
+
+def test_core_operators_of_2_13_0(sources: Path) -> None:
+    """163 have a converter; what has neither that nor a decomposition is as the facts say."""
+    entries = registered(sources, "2.13.0")
+    core = [f"aten::{name}" for name in _core(sources / "pytorch")]
+    kinds = Counter(entries[op]["impl"][0] if op in entries else "" for op in core)
+    assert kinds == {"converter": 163, "decomposition": 20, "": 10}
+    assert {op for op in core if op not in entries and "::sym_" not in op} == {
+        "aten::convolution_backward", "aten::_fft_r2c", "aten::_fft_c2r",
+        "aten::_native_batch_norm_legit", "aten::_local_scalar_dense",
+        "aten::max_pool2d_with_indices", "aten::max_pool3d_with_indices",
+    }  # fmt: skip
+
+
+def _core(folder: Path) -> list[str]:
+    packed = (folder / "native_functions@2.13.0.yaml.gz").read_bytes()
+    declared: list[dict[str, Any]] = yaml.load(gzip.decompress(packed), yaml.CSafeLoader)
+    return [
+        item["func"].partition("(")[0]
+        for item in declared
+        if "core" in str(item.get("tags", "")).replace("[", " ").replace(",", " ").split()
+        or "core" in item.get("tags", ())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("op", "implementation"),
+    [
+        ("aten::abs", ("converter",)),
+        ("aten::relu_", ("aten::relu",)),
+        ("aten::matmul", ("converter",)),
+        ("aten::addcmul", ("decomposition",)),
+        ("aten::index_put_", ("aten::index_put",)),
+        ("prims::sum", ("converter",)),
+    ],
+)
+def test_cells_read_by_eye(op: str, implementation: tuple[str, ...], database: Database) -> None:
+    entry = matrix(database, f"{_NAME}@2.13.0").entries[op]
+    (evidence,) = entry.evidence
+    assert entry.implementation == implementation
+    assert evidence.commit == "64f0ed46c01c61fe2a7cc93b47f393c3a7da9f75"
+    assert evidence.path.startswith("py/torch_tensorrt/dynamo/")
+
+
+def test_what_has_no_converter_splits_the_engine_and_stays_on_the_gpu(database: Database) -> None:
+    fate = _fate(database, _NAME, "aten::_fft_r2c", self=_tensor(8))
+    assert (fate.verdict, fate.code, fate.fallback_bytes) == (
+        Verdict.FALLBACK,
+        "runs-elsewhere",
+        0,
+    )
+    assert "PyTorch runs on the same GPU" in fate.text
+
+
+def test_only_implicit_composites_are_taken_apart(database: Database) -> None:
+    assert matrix(database, _NAME).inherits == {Composite.IMPLICIT}
+
+
+def test_what_is_decomposed_first_is_no_converter_and_less_sure(database: Database) -> None:
+    fate = _fate(database, _NAME, "aten::addcmul", self=_tensor(8))
+    assert (fate.verdict, fate.code, fate.confidence) == (
+        Verdict.DECOMPOSED,
+        "decomposed-before-conversion",
+        Confidence.LOW,
+    )
+
+
+@pytest.mark.parametrize(
+    ("op", "given", "code"),
+    [
+        ("aten::topk", {"self": _tensor(9000), "k": 3840}, "registered"),
+        ("aten::topk", {"self": _tensor(9000), "k": 3841}, "value-not-supported"),
+        ("aten::sort", {"self": _tensor(9000, 4)}, "registered"),
+        ("aten::sort", {"self": _tensor(9000, 4), "dim": 0}, "size-not-supported"),
+        ("aten::sort", {"self": _tensor(4, 9000)}, "size-not-supported"),
+        ("aten::max_pool2d", {"self": _tensor(1, 1, 8, 8), "kernel_size": (2, 2)}, "registered"),
+        ("aten::max_pool2d", {"self": _tensor(8), "ceil_mode": True}, "value-not-supported"),
+        ("aten::max_pool2d", {"self": _tensor(8), "dilation": (2, 2)}, "value-not-supported"),
+        ("aten::avg_pool2d", {"self": _tensor(8), "divisor_override": 3}, "value-not-supported"),
+        ("aten::bitwise_not", {"self": _tensor(8, dtype="int64")}, "dtype-not-supported"),
+        ("aten::bitwise_not", {"self": _tensor(8, dtype="bool")}, "registered"),
+        ("aten::bitwise_not_", {"self": _tensor(8, dtype="int64")}, "dtype-not-supported"),
+        ("aten::add.Tensor", {"self": _tensor(8, dtype="float64")}, "dtype-not-supported"),
+        (
+            "aten::_to_copy",
+            {"self": _tensor(8), "dtype": Constant("dtype", "float64")},
+            "dtype-not-supported",
+        ),
+        (
+            "aten::_to_copy",
+            {"self": _tensor(8), "dtype": _BF16},
+            "registered",
+        ),
+    ],
+)
+def test_validators(op: str, given: dict[str, Value], code: str, database: Database) -> None:
+    assert _fate(database, f"{_NAME}@2.13.0", op, **given).code == code
+
+
+@pytest.mark.parametrize(
+    ("release", "op", "given", "code"),
+    [
+        ("2.3.0", "aten::topk", {"k": 9000}, "runs-elsewhere"),
+        ("2.3.0", "aten::sort", {"self": _tensor(9000)}, "fixed-shapes-only"),
+        ("2.7.0", "aten::_to_copy", {"dtype": _BF16}, "dtype-not-supported"),
+        ("2.2.0", "aten::add.Tensor", {"self": _tensor(8, dtype="int64")}, "dtype-not-supported"),
+        ("2.6.0", "aten::index_put", {"accumulate": True}, "value-not-supported"),
+        ("2.13.0", "aten::index_put", {"accumulate": True}, "needs-plugin"),
+        ("2.8.0", "aten::index.Tensor", {"indices": (_tensor(8, dtype="bool"),)},
+         "dtype-not-supported"),
+        ("2.13.0", "aten::index.Tensor", {"indices": (_tensor(8, dtype="bool"),)},
+         "needs-output-allocator"),
+        ("2.13.0", "aten::_cdist_forward", {"x1": _tensor(8, 8)}, "fixed-shapes-only"),
+    ],
+)  # fmt: skip
+def test_validators_are_those_of_the_release(
+    release: str, op: str, given: dict[str, Value], code: str, database: Database
+) -> None:
+    assert _fate(database, f"{_NAME}@{release}", op, **given).code == code
+
+
+def test_every_cell_has_evidence_and_a_known_name(database: Database) -> None:
+    for found in newest_of_each_release(database, _NAME):
+        check_evidence(found)
+        check_names(found)
+
+
+def test_a_release_is_paired_with_one_torch_and_tells_of_small_blocks(database: Database) -> None:
+    target = database.releases(_NAME)[-1]
+    assert (str(target), target.device_type) == ("nvidia-tensorrt@2.13.0+torch2.13", "cuda")
+    codes = [advisory.code for advisory in database.matrix(target).advisories]
+    assert codes == ["small-blocks-run-in-pytorch"]
+
+
+def test_an_unknown_release_names_the_known_ones(sources: Path) -> None:
+    with pytest.raises(DatabaseError) as caught:
+        TensorrtImporter().run(sources, "9.9")
+    assert "9.9" in caught.value.message
+    assert "2.13.0" in caught.value.hint
