@@ -16,6 +16,7 @@ from torch.utils._pytree import tree_map, tree_map_only
 
 from opcheck.emulate.backward import Backward
 from opcheck.emulate.judge import Judge, Objection
+from opcheck.emulate.layouts import not_emulated
 from opcheck.emulate.memory import Memory
 from opcheck.emulate.overload import Overload
 from opcheck.emulate.record import Record
@@ -35,6 +36,7 @@ from opcheck.trace.dispatcher import overload_named, run_composite
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.place import from_stack
 from opcheck.trace.signature import Call, take_apart
+from opcheck.trace.unseen import OtherLayout
 
 _CPU = torch._C.DispatchKey.CPU
 
@@ -177,8 +179,11 @@ class Device:
             return self._viewed(overload, args, kwargs)
         if overload.op.base == "set_":
             return self.memory.point(args[0], *args[1:], **kwargs)
-        with self.state.drawing() if overload.random else nullcontext():
-            return self._computed(overload, args, kwargs, call)
+        try:
+            with self.state.drawing() if overload.random else nullcontext():
+                return self._computed(overload, args, kwargs, call)
+        except OtherLayout:
+            raise not_emulated(overload.name) from None
 
     def _computed(self, overload: Overload, args: Any, kwargs: Any, call: Call) -> Any:
         if self._values is not None:

@@ -12,6 +12,7 @@ from opcheck.db.store import Database
 from opcheck.emulate.autocast import autocasting
 from opcheck.emulate.device import Device
 from opcheck.emulate.gradients import overridden, vendor_gradients
+from opcheck.emulate.layouts import layouts_refused
 from opcheck.emulate.phases import optimizer_noticed
 from opcheck.emulate.pinned import pinning
 from opcheck.emulate.printing import printed
@@ -167,6 +168,7 @@ class Emulator:
         )  # fmt: skip
         self._undo.callback(forget)
         self._undo.enter_context(registered(device))
+        self._undo.enter_context(layouts_refused(device.backward))
         self._undo.enter_context(
             overriding(overridden(self._matrix), vendor_gradients(self._matrix), device)
         )

@@ -10,9 +10,10 @@ from opcheck.emulate.memory import Memory
 from opcheck.emulate.overload import Overload
 from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, Spec
-from opcheck.trace.leaf import Leaves, Unseen, small
+from opcheck.trace.leaf import Leaves, small
 from opcheck.trace.signature import Call
 from opcheck.trace.swap import FLOAT_INPUT_LIMIT
+from opcheck.trace.unseen import OtherLayout, Unseen
 
 
 class Shapes:
@@ -41,6 +42,8 @@ class Shapes:
         ]
         try:
             result = self._leaves.run(call)
+        except OtherLayout:
+            raise
         except Unseen as error:
             raise NotImplementedError(str(error)) from error
         for tensor, origin, value in before:

@@ -12,6 +12,7 @@ from opcheck.trace.device_only import computed_as
 from opcheck.trace.leaf import asks_for
 from opcheck.trace.outputs import remark
 from opcheck.trace.signature import Call
+from opcheck.trace.unseen import require_strides
 
 
 class Values:
@@ -34,6 +35,7 @@ class Values:
 
         def down(value: Any) -> Any:
             if isinstance(value, Tensor):
+                require_strides(value, overload.name)
                 if value.device.type != device.type:
                     return value
                 host = behind.get(id(value))
@@ -54,6 +56,7 @@ class Values:
         def up(value: Any) -> Any:
             if not isinstance(value, Tensor):
                 return value
+            require_strides(value, overload.name)
             owner = owners.get(id(value))
             if owner is not None:
                 return value.clone() if stays else self._followed(owner, value)

@@ -218,6 +218,7 @@ def device_tensor(spec: Spec, value: Tensor | None, device: torch.device) -> Dev
     )
     made.spec = spec
     made.value = value
+    spec.marked(made)
     return made  # type: ignore[no-any-return]  # torch types the factory as Tensor
 
 
@@ -230,6 +231,7 @@ def adopt(
     conjugate or negative in C++.
     """
     if isinstance(tensor, DeviceTensor):
+        _follow_marks(tensor)
         return tensor
     spec = Spec.like(tensor)
     for other in viewed:
@@ -263,10 +265,8 @@ _set_data = torch.Tensor.data.__set__  # type: ignore[attr-defined]  # a C getse
 
 
 def become(tensor: DeviceTensor, other: DeviceTensor) -> None:
-    spec.marked(made)
     """Give ``tensor`` the spec and values of ``other``, as ``set_`` and ``resize_`` do."""
     if tensor.spec is not other.spec:
         _set_data(tensor, device_tensor(other.spec, other.value, tensor.place))
     tensor.spec = other.spec
     tensor.value = other.value
-        _follow_marks(tensor)

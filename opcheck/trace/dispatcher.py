@@ -3,7 +3,8 @@
 Private torch API used here, checked on 2.13.0: ``torch._C._dispatch_dump`` (for alias keys, which
 not every torch answers for otherwise), ``torch._C._dispatch_has_kernel_for_dispatch_key``,
 ``torch._C._dispatch_has_computed_kernel_for_dispatch_key``,
-``torch._C._ForceDispatchKeyGuard``, ``torch._C._functorch.peek_interpreter_stack`` and
+``torch._C._ForceDispatchKeyGuard``, ``torch._C._functorch.peek_interpreter_stack``,
+``torch._C._functorch.is_functorch_wrapped_tensor`` and
 ``torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack``.
 ``OpOverload.has_kernel_for_dispatch_key`` is no substitute: it counts Python decompositions, which
 the dispatcher never runs.
@@ -17,6 +18,7 @@ from typing import Any
 
 import torch
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
+from torch.utils._pytree import tree_leaves
 
 from opcheck.model.names import OpName
 from opcheck.model.trace import Composite
@@ -116,11 +118,17 @@ def run_composite(func: Any, kind: Composite, args: Any, kwargs: Any) -> Any:
     """Run the composite kernel itself; what it calls goes through the dispatcher as usual."""
     key = getattr(torch._C.DispatchKey, kind.value)
     with resolving_lazy():
-        if torch._C._functorch.peek_interpreter_stack() is None:
+        if torch._C._functorch.peek_interpreter_stack() is None or _in_transform(args, kwargs):
             return func._op_dk(key, *args, **kwargs)
         # Below vmap tensors are plain already; its layers would batch the inner calls again.
         with temporarily_clear_interpreter_stack():
             return func._op_dk(key, *args, **kwargs)
+
+
+def _in_transform(args: Any, kwargs: Any) -> bool:
+    """Whether functorch's transforms are still to come for a call's tensors."""
+    wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+    return any(isinstance(t, torch.Tensor) and wrapped(t) for t in tree_leaves((args, kwargs)))
 
 
 def resolving_lazy() -> AbstractContextManager[None]:

@@ -24,10 +24,11 @@ from opcheck.trace.device import DeviceTensor, adopt
 from opcheck.trace.disguise import there
 from opcheck.trace.dispatcher import run_composite
 from opcheck.trace.eager import CudaAsDevice, not_compiled, numbers_read
-from opcheck.trace.leaf import Leaves, Unseen
+from opcheck.trace.leaf import Leaves
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.place import Site, from_stack
 from opcheck.trace.signature import Call, take_apart
+from opcheck.trace.unseen import Unseen
 
 _TO_LAYOUT = torch.ops.aten.to.dtype_layout
 _TO_DEVICE = torch.ops.aten.to.device
@@ -91,12 +92,12 @@ class Engine(TorchDispatchMode):
         self._inner = _Inner()
         self._backward_error: Exception | None = None
 
-    @classmethod
     @property
     def device_type(self) -> str:
         """What tensors say they are on."""
         return (DeviceTensor.shown or self.device).type
 
+    @classmethod
     def _should_skip_dynamo(cls) -> bool:
         # torch 2.13 wraps __torch_dispatch__ so that Dynamo is imported (a second) on first use.
         return False
@@ -111,8 +112,8 @@ class Engine(TorchDispatchMode):
             stack.enter_context(_lifting())
             stack.enter_context(not_compiled())
             stack.enter_context(numbers_read())
-            if self.cuda_as_device:
             stack.enter_context(there(self.device))
+            if self.cuda_as_device:
                 stack.enter_context(CudaAsDevice(self.device, self._met_cuda))
             if not self.training:
                 stack.enter_context(torch._C._AutoDispatchBelowAutograd())

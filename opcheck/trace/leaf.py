@@ -21,6 +21,7 @@ from opcheck.trace.extension import open_sized, without_rule
 from opcheck.trace.outputs import settled, standing_for
 from opcheck.trace.signature import Call
 from opcheck.trace.stride_exceptions import CPU_ALWAYS, CPU_IF_PERMUTED
+from opcheck.trace.unseen import OtherLayout, Unseen, require_strides
 
 VALUE_LIMIT = 1 << 20
 """Largest tensor, in elements, whose values are kept where they are known."""
@@ -42,10 +43,6 @@ _CASTS = frozenset(
     )
 )  # fmt: skip
 """Overloads that change a tensor's dtype."""
-
-
-class Unseen(Exception):  # noqa: N818  # the reason a trace stops here, not a fault of anybody's
-    """A call whose result cannot be known without the device or its extension."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +115,8 @@ class Leaves:
             raise error
         try:
             return self._real(call)
+        except OtherLayout:
+            raise
         except Exception:
             raise error from None
 
@@ -197,6 +196,8 @@ class Leaves:
             return self._probe(func, call, _zeros)
         except NotImplementedError as missing:
             raise Unseen(_first_line(missing)) from missing
+        except OtherLayout:
+            raise
         except Exception:
             raise error from None
 
@@ -336,6 +337,7 @@ def _converted(
 
     def convert(value: Any) -> Any:
         if isinstance(value, Tensor):
+            require_strides(value, call.func.name())
             if id(value) not in made:
                 made[id(value)] = make(value)
             return made[id(value)]

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from opcheck.errors import OpcheckError
 from opcheck.model.trace import Gap
-from opcheck.trace.leaf import Unseen
+from opcheck.trace.unseen import Unseen
 
 _COMPILED = "_orig_mod"
 """The name that ``torch.compile`` puts between a module and what it wraps."""

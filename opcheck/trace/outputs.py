@@ -10,6 +10,7 @@ from torch import Tensor
 
 from opcheck.trace.dispatcher import OverloadFacts, facts
 from opcheck.trace.signature import Call
+from opcheck.trace.unseen import require_strides
 
 
 def standing_for(call: Call, args: Any, kwargs: Any, made: list[Tensor]) -> Call:
@@ -22,6 +23,9 @@ def settled(result: Any, probe: Call, tensors: list[Tensor]) -> Any:
 
     What it writes to comes back itself, where some meta functions return new tensors, and is no
     lazy conjugate that it was not before. A kernel that makes no view leaves nothing lazy behind.
+
+    Raises:
+        OtherLayout: one has no strides.
     """
     known = facts(probe.func)
     if known.view:
@@ -30,7 +34,7 @@ def settled(result: Any, probe: Call, tensors: list[Tensor]) -> Any:
         for tensor, made in zip(tensors, probe.tensors, strict=True):
             remark(made, tensor.is_conj(), tensor.is_neg())
         result = _own(result, known, probe)
-    return _resolved(result, probe.tensors)
+    return _resolved(result, probe.tensors, probe.func.name())
 
 
 def remark(tensor: Tensor, conj: bool, neg: bool) -> None:
@@ -54,12 +58,13 @@ def _own(result: Any, known: OverloadFacts, probe: Call) -> Any:
     return own if several else own[0]
 
 
-def _resolved(result: Any, made: list[Tensor]) -> Any:
+def _resolved(result: Any, made: list[Tensor], op: str) -> Any:
     if isinstance(result, Tensor):
+        require_strides(result, op)
         lazy = result.is_conj() or result.is_neg()
         if not lazy or any(result is tensor for tensor in made):
             return result
         return result.resolve_conj().resolve_neg()
     if isinstance(result, (list, tuple)):
-        return [_resolved(item, made) for item in result]
+        return [_resolved(item, made, op) for item in result]
     return result

@@ -17,10 +17,10 @@ from opcheck.trace.disguise import device_for, undisguised, worn
 from opcheck.trace.eager import asks_for_cuda
 from opcheck.trace.engine import Engine
 from opcheck.trace.exact import Exact
-from opcheck.trace.leaf import Unseen
 from opcheck.trace.modules import ModuleStack, raise_if_bug, reason_of
 from opcheck.trace.swap import on_device, swapped
 from opcheck.trace.tree import Tree
+from opcheck.trace.unseen import Unseen
 
 Progress = Callable[[str], None]
 Play = Callable[[nn.Module, Engine, tuple[Any, ...], dict[str, Any]], object]

@@ -83,7 +83,8 @@ def _add(value: Any, parts: list[Any], call: Call) -> bool:
     if isinstance(value, Tensor):
         if value.device.type != "cpu":
             return False
-        parts.append((value.dtype, value.shape, value.stride()))
+        strided = value.layout is torch.strided
+        parts.append((value.dtype, value.shape, value.stride() if strided else value.layout))
         call.tensors.append(value)
         return True
     if kind is torch.device:

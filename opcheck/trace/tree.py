@@ -15,10 +15,10 @@ from opcheck.trace.device import DeviceTensor, device_tensor
 from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts
 from opcheck.trace.engine import Engine
 from opcheck.trace.higher_order import branches
-from opcheck.trace.leaf import Unseen
 from opcheck.trace.modules import ModuleStack, raise_if_bug, reason_of
 from opcheck.trace.place import Site
 from opcheck.trace.signature import Call, named_arguments, to_value
+from opcheck.trace.unseen import Unseen
 
 
 @dataclass(slots=True)

@@ -1,0 +1,26 @@
+"""Calls whose result cannot be known here, and why."""
+
+import torch
+from torch import Tensor
+
+
+class Unseen(Exception):  # noqa: N818  # the reason a trace stops here, not a fault of anybody's
+    """A call whose result cannot be known without the device or its extension."""
+
+
+class OtherLayout(Unseen):
+    """A call that takes or gives a tensor of a layout that is not followed: it has no strides."""
+
+    def __init__(self, op: str, tensor: Tensor) -> None:
+        layout = str(tensor.layout).removeprefix("torch.")
+        super().__init__(f"{op} meets a tensor of layout {layout}; only strided ones are followed")
+
+
+def require_strides(tensor: Tensor, op: str) -> None:
+    """Let only tensors of the usual layout pass.
+
+    Raises:
+        OtherLayout: it is sparse, say.
+    """
+    if tensor.layout is not torch.strided:
+        raise OtherLayout(op, tensor)
