@@ -44,5 +44,5 @@ def described(value: Any, *, values: bool = True) -> Any:
 
 def bits(tensor: Tensor) -> list[Any]:
     """Its values, exactly, whatever they are."""
-    host = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous().view(-1)
-    return host.view(torch.uint8).tolist()
+    host = torch.empty(tensor.shape, dtype=tensor.dtype).copy_(tensor.detach())
+    return host.view(-1).view(torch.uint8).tolist()
