@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Generic, Self, TypeVar
@@ -31,6 +31,8 @@ from opcheck.source.user_code import innermost
 
 MEMORY_SHARE = 0.8
 """Part of the machine's memory that the model's process may use where no limit was given."""
+_AT_ONCE = 2
+"""Processes that work side by side, and share what memory there is."""
 _KEPT_LINES = 20
 _LONGEST_LINE = 4096
 _GRACE_SECONDS = 1.0
@@ -199,9 +201,38 @@ def run(
 
     What can be refused without torch is refused before a process is started.
     """
-    check(request)
-    with Work(request, WorkResult, timeout=timeout, memory=memory) as work:
-        return work.result(progress, output)
+    return run_all(
+        (request,), timeout=timeout, memory=memory, progress=progress, output=output
+    )[0]  # fmt: skip
+
+
+def run_all(
+    requests: Sequence[WorkRequest],
+    *,
+    timeout: float | None = None,
+    memory: float | None = None,
+    progress: Say = _ignore,
+    output: Say = _ignore,
+) -> tuple[WorkResult, ...]:
+    """Trace a model once for each request, as :func:`run` does, two at a time.
+
+    The listeners hear of the first request alone: the others do the same again.
+    """
+    for request in requests:
+        check(request)
+    done: list[WorkResult] = []
+    for start in range(0, len(requests), _AT_ONCE):
+        batch = requests[start : start + _AT_ONCE]
+        share = memory or total_memory() * MEMORY_SHARE / len(batch) / 2**30
+        with contextlib.ExitStack() as ends:
+            works = [
+                ends.enter_context(Work(request, WorkResult, timeout=timeout, memory=share))
+                for request in batch
+            ]
+            for work in works:
+                hear = (_ignore, _ignore) if done else (progress, output)
+                done.append(work.result(*hear))
+    return tuple(done)
 
 
 def emulate(

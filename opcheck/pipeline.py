@@ -1,21 +1,23 @@
 """The order of the rooms: source, trace, database, resolve, report. Nothing here imports torch."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from opcheck import device_types
 from opcheck.db.store import Database
+from opcheck.device_types import Scanned
 from opcheck.errors import TraceError, UsageError
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.names import OpName
-from opcheck.model.report import ModelInfo, Report, TraceInfo
+from opcheck.model.report import ModelInfo, Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import Target, TargetSpec
 from opcheck.model.trace import Trace
-from opcheck.model.work import WorkRequest, WorkResult
+from opcheck.model.work import WorkRequest
 from opcheck.resolve.findings import resolve
 from opcheck.version import __version__
 
@@ -42,13 +44,13 @@ def scan(request: ScanRequest, progress: Progress = _silent, output: Progress = 
     matrices = _matrices(database, request.targets)
     progress(f"reading {request.source}")
     by_tables = _by_tables(request)
-    result = _without_torch(request, database, matrices) if by_tables else None
-    if result is None:
-        result = _with_torch(request, matrices, progress, output)
+    scanned = _without_torch(request, database, matrices) if by_tables else None
+    if scanned is None:
+        scanned = _with_torch(request, matrices, progress, output)
         if by_tables:
-            result = replace(result, notes=(*result.notes, _UNSETTLED))
+            scanned = replace(scanned, notes=(*scanned.notes, _UNSETTLED))
     progress("resolving")
-    return _report(request.source, result, matrices)
+    return _report(request.source, scanned, matrices)
 
 
 def emulate(
@@ -79,21 +81,23 @@ def scan_module(
     from opcheck.trace.caches import forget
 
     matrices = _matrices(Database.open(), tuple(targets))
-    wanted = _wanted_exactly(exact, matrices)
     loaded = load_live(module, inputs)
     try:
-        trace = trace_model(
-            loaded.module,
-            loaded.args,
-            loaded.kwargs,
-            device_type=_device_type(matrices),
-            exact={name: frozenset(ops) for name, ops in wanted.items()},
-            casts=_casts(matrices),
-        )
+        traces = [
+            trace_model(
+                loaded.module,
+                loaded.args,
+                loaded.kwargs,
+                device_type=work.device_type,
+                exact={name: frozenset(ops) for name, ops in work.exact.items()},
+                casts=work.casts,
+            )
+            for work in device_types.works(matrices, exact=exact)
+        ]
     finally:
         forget()
-    result = WorkResult(trace, loaded.kind, loaded.digest, loaded.notes)
-    return _report(type(module).__name__, result, matrices)
+    scanned = Scanned.of(traces, loaded.kind, loaded.digest, loaded.notes)
+    return _report(type(module).__name__, scanned, matrices)
 
 
 def targets() -> tuple[TargetRow, ...]:
@@ -128,27 +132,6 @@ def _matrices(database: Database, specs: tuple[TargetSpec, ...]) -> tuple[Suppor
     return tuple(database.matrix(target) for target in dict.fromkeys(wanted))
 
 
-def _device_type(matrices: Sequence[SupportMatrix]) -> str:
-    return matrices[0].target.device_type
-
-
-def _casts(matrices: Sequence[SupportMatrix]) -> Mapping[str, str]:
-    """Casts that give another dtype than asked on every one of the targets, which share a trace."""
-    common = set(matrices[0].casts.items())
-    for matrix in matrices[1:]:
-        common &= set(matrix.casts.items())
-    return dict(sorted(common))
-
-
-def _wanted_exactly(
-    exact: bool, matrices: Sequence[SupportMatrix]
-) -> Mapping[str, tuple[str, ...]]:
-    """Targets whose exact kernels are recorded: all on request, else the only one."""
-    if not exact and len(matrices) > 1:
-        return {}
-    return {str(m.target): tuple(sorted(m.entries)) for m in matrices}
-
-
 def _by_tables(request: ScanRequest) -> bool:
     """Whether tables alone might answer: for a saved graph as it was saved."""
     return request.source.endswith(".pt2") and not (request.exact or request.inputs)
@@ -156,59 +139,55 @@ def _by_tables(request: ScanRequest) -> bool:
 
 def _without_torch(
     request: ScanRequest, database: Database, matrices: Sequence[SupportMatrix]
-) -> WorkResult | None:
+) -> Scanned | None:
     """Answer from the saved graph and tables alone; None where that cannot settle every call."""
     from opcheck import saved_graph
     from opcheck.source.pt2_graph import read_trace
 
     graph = read_trace(Path(request.source))
     trace = saved_graph.trace_of(graph, database, matrices)
-    return None if trace is None else WorkResult(trace, "pt2", graph.digest, graph.notes)
+    if trace is None:
+        return None
+    traces = [replace(trace, device_type=work.device_type) for work in device_types.works(matrices)]
+    return Scanned.of(traces, "pt2", graph.digest, graph.notes)
 
 
 def _with_torch(
     request: ScanRequest, matrices: Sequence[SupportMatrix], progress: Progress, output: Progress
-) -> WorkResult:
+) -> Scanned:
     from opcheck import isolate
 
-    work = WorkRequest(
-        source=request.source,
-        device_type=_device_type(matrices),
-        inputs=request.inputs,
-        trust=request.trust,
-        exact=_wanted_exactly(request.exact, matrices),
-        casts=_casts(matrices),
+    requests = [
+        WorkRequest(
+            source=request.source,
+            device_type=first.device_type,
+            inputs=request.inputs,
+            trust=request.trust,
+            exact=first.exact,
+            casts=first.casts,
+            others=tuple(others),
+        )
+        for first, *others in device_types.processes(matrices, exact=request.exact)
+    ]
+    results = isolate.run_all(
+        requests, timeout=request.timeout, memory=request.memory, progress=progress, output=output
     )
-    return isolate.run(
-        work, timeout=request.timeout, memory=request.memory, progress=progress, output=output
-    )
+    traces = [trace for result in results for trace in (result.trace, *result.others)]
+    return Scanned.of(traces, results[0].kind, results[0].digest, results[0].notes)
 
 
-def _report(source: str, result: WorkResult, matrices: Sequence[SupportMatrix]) -> Report:
-    trace = result.trace
-    if not trace.uses and not trace.gaps:
+def _report(source: str, scanned: Scanned, matrices: Sequence[SupportMatrix]) -> Report:
+    if scanned.empty:
         raise TraceError(
             f"{source} calls no operator, so there is nothing to scan",
             hint="check that the model's forward is reached and takes tensors",
         )
     return Report(
         opcheck_version=__version__,
-        torch_version=trace.torch_version,
-        model=ModelInfo(source, result.kind, result.digest or _graph_digest(trace)),
-        trace=_trace_info(trace, result.notes),
-        targets=tuple(resolve(trace, matrix) for matrix in matrices),
-    )
-
-
-def _trace_info(trace: Trace, notes: tuple[str, ...]) -> TraceInfo:
-    return TraceInfo(
-        mode=trace.mode,
-        device_type=trace.device_type,
-        calls=trace.calls,
-        operators=len({trace.nodes[use.node].op for use in trace.uses}),
-        gaps=trace.gaps,
-        modules_not_called=trace.modules_not_called,
-        notes=(*notes, *trace.notes),
+        torch_version=scanned.first.torch_version,
+        model=ModelInfo(source, scanned.kind, scanned.digest or _graph_digest(scanned.first)),
+        trace=scanned.info(),
+        targets=tuple(resolve(scanned.of_device(m.target.device_type), m) for m in matrices),
     )
 
 

@@ -13,7 +13,11 @@ from opcheck.source.pt2_graph import GraphCall, GraphTrace
 def trace_of(
     graph: GraphTrace, database: Database, matrices: Sequence[SupportMatrix]
 ) -> Trace | None:
-    """Give the trace of a saved graph; None where its tables leave a call open on some target."""
+    """Give the trace of a saved graph; None where its tables leave a call open on some target.
+
+    The tables tell how composites go on PrivateUse1; where a target's device goes another way its
+    matrix says so, and any device type will do.
+    """
     device_type = matrices[0].target.device_type
     branches = database.composites(graph.torch_version, device_type)
     table = TableNodes(database.operators(graph.torch_version), branches)

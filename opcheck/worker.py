@@ -20,7 +20,8 @@ from opcheck.errors import OpcheckError
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.report import ModelInfo
-from opcheck.model.work import STACK_SECONDS, Job, WorkRequest, WorkResult
+from opcheck.model.trace import Trace
+from opcheck.model.work import STACK_SECONDS, DeviceWork, Job, WorkRequest, WorkResult
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.load import load
@@ -72,17 +73,21 @@ def _trace(request: WorkRequest, send: Send) -> WorkResult:
     from opcheck.trace import trace_model  # needs torch: only once there is something to trace
 
     gc.freeze()  # what the libraries made stays: the collector need not look at it again and again
-    trace = trace_model(
-        loaded.module,
-        loaded.args,
-        loaded.kwargs,
-        device_type=request.device_type,
-        exact={target: frozenset(ops) for target, ops in request.exact.items()},
-        casts=request.casts,
-        inputs_given=bool(request.inputs),
-        progress=lambda text: send({"stage": "trace", "progress": text}),
-    )
-    return WorkResult(trace, loaded.kind, loaded.digest, loaded.notes)
+
+    def traced(work: WorkRequest | DeviceWork) -> Trace:
+        return trace_model(
+            loaded.module,
+            loaded.args,
+            loaded.kwargs,
+            device_type=work.device_type,
+            exact={target: frozenset(ops) for target, ops in work.exact.items()},
+            casts=work.casts,
+            inputs_given=bool(request.inputs),
+            progress=lambda text: send({"stage": "trace", "progress": text}),
+        )
+
+    trace, others = traced(request), tuple(map(traced, request.others))
+    return WorkResult(trace, loaded.kind, loaded.digest, loaded.notes, others)
 
 
 def _emulate(request: EmulationRequest, send: Send) -> Emulation:

@@ -18,7 +18,7 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"resolve"}),
     frozenset({"emulate"}),
     frozenset({"report"}),
-    frozenset({"worker", "isolate", "saved_graph", "composites"}),
+    frozenset({"worker", "isolate", "saved_graph", "composites", "device_types"}),
     frozenset({"pipeline", "pytest_plugin"}),
     frozenset({"__init__"}),
     frozenset({"cli"}),

@@ -76,10 +76,16 @@ class Tables:
     def composites(
         self, torch_version: str, device: str
     ) -> Mapping[str, tuple[tuple[str, ...], ...]]:
-        """Branches of every recorded composite, for exactly this torch and device type."""
-        path = self.folder / f"composites@{major_minor(torch_version)}-{device}.yaml"
-        if not path.exists():
+        """Branches of every recorded composite, for exactly this torch.
+
+        They are those of PrivateUse1, whatever name it had when they were recorded; ``device``'s
+        own are preferred.
+        """
+        stem = f"composites@{major_minor(torch_version)}-"
+        recorded = sorted(self.folder.glob(f"{stem}*.yaml"))
+        if not recorded:
             return {}
+        path = next((p for p in recorded if p.stem == f"{stem}{device}"), recorded[0])
         found = document.read(path, shapes.COMPOSITES_FILE, self.cache)
         branches = found.data["composites"].items()
         return {op: tuple(tuple(ops) for ops in listed) for op, listed in branches}

@@ -11,6 +11,15 @@ STACK_SECONDS = 0.3
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceWork:
+    """One device type to trace for, beside the first."""
+
+    device_type: str
+    exact: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    casts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class WorkRequest:
     """One model to load and trace."""
 
@@ -26,6 +35,8 @@ class WorkRequest:
     """``str(Target)`` -> overloads that it registers, for the targets wanted exactly."""
     casts: Mapping[str, str] = field(default_factory=dict)
     """dtype that a cast on the device asks for -> the dtype that it gives instead."""
+    others: tuple[DeviceWork, ...] = ()
+    """Further device types, which one process can trace for together with the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +50,8 @@ class WorkResult:
     """Of the file or config; empty where there is none."""
     notes: tuple[str, ...] = ()
     """What was chosen for the user while loading."""
+    others: tuple[Trace, ...] = ()
+    """Of the further device types, in their order."""
 
 
 @dataclass(frozen=True, slots=True)

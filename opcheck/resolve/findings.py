@@ -147,9 +147,19 @@ def _kernel_verdict(kernel: Kernel, worst: Mapping[str, Verdict], matrix: Suppor
     return Verdict.FALLBACK if matrix.fallback.elsewhere or on_cpu else Verdict.UNSUPPORTED
 
 
+_STAND_IN = (
+    "traced on a stand-in for {device}: where PyTorch looks at the device (in convolution, batch "
+    "norm, attention, recurrent layers) its sources tell which way it goes there, and what rests "
+    "on that is inferred"
+)
+
+
 def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
     told = [Reason(a.code, a.text.replace("{chip}", matrix.target.chip)) for a in matrix.advisories]
     differs = torch_differs(trace.torch_version, matrix, "traced")
     if differs:
         told.append(Reason("torch-differs", differs))
+    if matrix.choices:
+        device = matrix.target.device_type
+        told.append(Reason("stand-in", _STAND_IN.format(device=device)))
     return tuple(told)

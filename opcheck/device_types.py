@@ -1,0 +1,127 @@
+"""One trace a device type: what is traced in which process, and the traces as one."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.report import TraceInfo
+from opcheck.model.trace import Trace
+from opcheck.model.work import DeviceWork
+
+_PLUGIN = "PrivateUse1"
+
+
+def works(matrices: Sequence[SupportMatrix], *, exact: bool = False) -> tuple[DeviceWork, ...]:
+    """What to trace for targets, in an order in which one process may do it.
+
+    A type that PrivateUse1 has to be named after comes first: any name will do to stand in for one
+    of PyTorch's own.
+    """
+    groups: dict[str, list[SupportMatrix]] = defaultdict(list)
+    for matrix in sorted(matrices, key=_stood_in_for):
+        groups[matrix.target.device_type].append(matrix)
+    wanted = _wanted_exactly(exact, matrices)
+    return tuple(
+        DeviceWork(
+            device_type,
+            {str(m.target): wanted[str(m.target)] for m in group if str(m.target) in wanted},
+            _casts(group),
+        )
+        for device_type, group in groups.items()
+    )
+
+
+def processes(
+    matrices: Sequence[SupportMatrix], *, exact: bool = False
+) -> tuple[tuple[DeviceWork, ...], ...]:
+    """The same by process: PrivateUse1 has one name in each, and every stand-in is in the first."""
+    found = works(matrices, exact=exact)
+    own = {m.target.device_type for m in matrices if _stood_in_for(m)}
+    named = [work for work in found if work.device_type not in own]
+    stood_in_for = [work for work in found if work.device_type in own]
+    first = (*named[:1], *stood_in_for)
+    return (first, *((work,) for work in named[1:]))
+
+
+def _stood_in_for(matrix: SupportMatrix) -> bool:
+    return matrix.dispatch_key != _PLUGIN
+
+
+def _wanted_exactly(
+    exact: bool, matrices: Sequence[SupportMatrix]
+) -> Mapping[str, tuple[str, ...]]:
+    """Targets whose exact kernels are recorded: all on request, else the only one.
+
+    None where a stand-in is traced: what it is asked for is not what the target is.
+    """
+    if not exact and len(matrices) > 1:
+        return {}
+    return {str(m.target): tuple(sorted(m.entries)) for m in matrices if not _stood_in_for(m)}
+
+
+def _casts(matrices: Sequence[SupportMatrix]) -> Mapping[str, str]:
+    """Casts that give another dtype than asked on every one of the targets, which share a trace."""
+    common = set(matrices[0].casts.items())
+    for matrix in matrices[1:]:
+        common &= set(matrix.casts.items())
+    return dict(sorted(common))
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """A model loaded and traced for each device type that its targets have."""
+
+    traces: Mapping[str, Trace]
+    """By device type; at least one."""
+    kind: str
+    """The source kind that loaded it."""
+    digest: str
+    """Of the file or config; empty where there is none."""
+    notes: tuple[str, ...]
+    """What was chosen for the user while loading."""
+
+    @classmethod
+    def of(cls, traces: Sequence[Trace], kind: str, digest: str, notes: tuple[str, ...]) -> Self:
+        """Gather the traces of one model."""
+        return cls({trace.device_type: trace for trace in traces}, kind, digest, notes)
+
+    @property
+    def first(self) -> Trace:
+        """The trace whose figures stand for all."""
+        return next(iter(self.traces.values()))
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was called, and nothing hindered it."""
+        return not any(trace.uses or trace.gaps for trace in self.traces.values())
+
+    def of_device(self, device_type: str) -> Trace:
+        """The trace that is true for targets of one device type."""
+        return self.traces[device_type]
+
+    def info(self) -> TraceInfo:
+        """What the findings rest on; where traces differ in size, a note tells."""
+        traces = self.traces.values()
+        sizes = {trace.device_type: _size(trace) for trace in traces}
+        calls, operators = sizes[self.first.device_type]
+        differ = [
+            f"traced for {device_type}: {size[0]} calls of {size[1]} operators"
+            for device_type, size in sizes.items()
+            if size != (calls, operators)
+        ]
+        notes = (*self.notes, *(note for trace in traces for note in trace.notes), *differ)
+        return TraceInfo(
+            mode=self.first.mode,
+            device_type=", ".join(self.traces),
+            calls=calls,
+            operators=operators,
+            gaps=tuple(sorted({gap for trace in traces for gap in trace.gaps})),
+            modules_not_called=self.first.modules_not_called,
+            notes=tuple(dict.fromkeys(notes)),
+        )
+
+
+def _size(trace: Trace) -> tuple[int, int]:
+    return trace.calls, len({trace.nodes[use.node].op for use in trace.uses})
