@@ -207,7 +207,7 @@ def _fate(found: SupportMatrix, op: str, output: Value = None, **arguments: Valu
          "dtype-not-supported", 90),
         ("aten::mm", {"self": _tensor("int64", 2, 2), "mat2": _tensor("int64", 2, 2)},
          "dtype-not-supported", 151),
-        ("aten::_unique2", {"self": _tensor("bool")}, "dtype-not-supported", 104),
+        ("aten::_unique2", {"self": _tensor("bool")}, "dtype-not-supported", 117),
         ("aten::masked_fill_.Scalar", {"self": _tensor("uint8"), "mask": _tensor("bool")},
          "dtype-not-supported", 88),
         ("aten::grid_sampler_2d", {"input": _FLOATS, "interpolation_mode": 2, "padding_mode": 0},
@@ -233,8 +233,15 @@ def _fate(found: SupportMatrix, op: str, output: Value = None, **arguments: Valu
         ("aten::max_pool2d_with_indices", {"self": _FLOATS, "dilation": (2, 2)},
          "value-not-supported", 2887),
         ("aten::topk", {"self": _FLOATS, "k": 3, "sorted": False}, "sorted-all-the-same", 1426),
-        ("aten::eq.Scalar", {"self": _tensor("int64"), "other": 3},
+        ("aten::maximum", {"self": _tensor("int64"), "other": _tensor("int64")},
          "int64-narrowed-to-int32", None),
+        # comparisons take int64 as it is; at::native sees to integers before the kernel does
+        ("aten::eq.Scalar", {"self": _tensor("int64"), "other": 3}, "registered", None),
+        ("aten::nan_to_num.out", {"self": _tensor("int64")}, "registered", None),
+        ("aten::nan_to_num.out", {"self": _tensor("complex64")}, "dtype-not-supported", None),
+        ("aten::hardtanh", {"self": _tensor("int64")}, "registered", None),
+        ("aten::all", {"self": _tensor("complex64")}, "registered", None),
+        ("aten::var.correction", {"self": _tensor("complex64")}, "dtype-not-supported", 433),
         ("aten::_index_put_impl_", {"self": _tensor("int64"), "accumulate": True},
          "int64-narrowed-to-int32", None),
         ("aten::_index_put_impl_", {"self": _tensor("int64"), "accumulate": False},
@@ -253,6 +260,20 @@ def test_conditions_bite_where_the_code_says_so(
     assert fate.code == code
     if code != "registered":
         assert fate.evidence[0].line == line
+
+
+@pytest.mark.parametrize(
+    ("release", "var", "var_mean"), [("r1.22_pt2.4.0", 361, set()), ("r2.4_develop", 437, {397})]
+)
+def test_a_check_is_told_from_another_that_says_the_same(
+    release: str, var: int, var_mean: set[int], database: Database
+) -> None:
+    """var_mean looks at the correction only in the newer release, in a function of its own."""
+    found = matrix(database, f"cambricon-mlu590@{release}")
+    assert _fate(found, "aten::var.correction", self=_FLOATS, correction=2).evidence[0].line == var
+    conditions = found.conditions.get("aten::var_mean.correction", ())
+    lines = {c.evidence[0].line for c in conditions if c.code == "value-not-supported"}
+    assert lines == var_mean
 
 
 def test_comparisons_look_at_what_they_compare(database: Database) -> None:

@@ -71,12 +71,14 @@ class Conditions:
         for name, ops in self._structured().items():
             argument = "*" if name in code()["asking"] else "return"
             at = f"{table.source}:{_PARAMETERS}"
-            yield from _not_in_list(table, rows, name, argument, ops, [at])
+            yield from _not_in_list(table, _row(rows, name), name, argument, ops, [at])
         for fact in code()["iterated"]:
             at = f"{table.source}:{fact['file']}"
             ops = self.ops(fact["ops"])
             cited = [f"{table.source}:{_PARAMETERS}", at]
-            yield from _not_in_list(table, rows, fact["name"], fact["argument"], ops, cited)
+            row = _row(rows, fact["name"])
+            for line in _not_in_list(table, row, fact["name"], fact["argument"], ops, cited):
+                yield from _among(line, fact["reached_by"]) if "reached_by" in fact else (line,)
 
     def _structured(self) -> dict[str, tuple[str, ...]]:
         """Names that the code generator gives TensorIteratorBridge -> the overloads so built."""
@@ -111,7 +113,7 @@ class Conditions:
         """Kernels that look before they compute."""
         table = self.tables.checked
         for fact in code()["checked"]:
-            rows = [row for row in table.rows if fact["says"] in row["message"]]
+            rows = [row for row in table.rows if _is_said(row, fact)]
             row, ops = _nth(rows, fact), self.ops(fact["ops"])
             if row is None or not ops:
                 continue
@@ -169,12 +171,15 @@ def gradients(release: str, kernels: Mapping[str, Kernel]) -> dict[str, dict[str
     }
 
 
+def _row(rows: Mapping[str, Row], name: str) -> Row:
+    """The row of CNNL's list for a name; the default's where it has none."""
+    return rows.get(name, rows["default"])
+
+
 def _not_in_list(
-    table: Table, rows: Mapping[str, Row], name: str, argument: str, ops: tuple[str, ...],
-    at: list[str],
-) -> Iterator[Line]:  # fmt: skip
-    """The condition that a row of CNNL's list makes; a name without a row has the default's."""
-    row = rows.get(name, rows["default"])
+    table: Table, row: Row, name: str, argument: str, ops: tuple[str, ...], at: list[str]
+) -> Iterator[Line]:
+    """The condition that a row of CNNL's list makes of a kernel."""
     if row.get("types_check_closed") or not ops:
         return
     raised = f"MLU {name} don't support tensor dtype"
@@ -185,6 +190,15 @@ def _not_in_list(
         raised = f"MLU {name} Can't get a promote dtype when common dtype is"
         test = {"subject": "dtype", "argument": argument, "one_of": _COMPLEX}
     yield _refused(table, ops, f'{_ACTUAL["dtype"]}: torch_mlu raises "{raised}"', [test], at)
+
+
+def _among(line: Line, dtypes: Iterable[str]) -> Iterator[Line]:
+    """A condition on what is not listed, held to the dtypes that reach the kernel."""
+    test = line["tests"][0]
+    left = [dtype for dtype in dtypes if dtype not in test["none_of"]]
+    if left:
+        bound = {"subject": "dtype", "argument": test["argument"], "one_of": left}
+        yield {**line, "tests": [bound]}
 
 
 def _refused(
@@ -204,6 +218,12 @@ def _refused(
 def _only(argument: str, dtypes: Iterable[str]) -> dict[str, Any]:
     allowed = sorted({_NAMES.get(name, name.lower()) for name in dtypes})
     return {"subject": "dtype", "argument": argument, "none_of": allowed}
+
+
+def _is_said(row: Row, fact: Fact) -> bool:
+    """Whether a check is the one that a fact is about."""
+    within = fact.get("functions", (row["function"],))
+    return fact["says"] in row["message"] and row["function"] in within
 
 
 def _nth(rows: list[Row], fact: Fact) -> Row | None:
