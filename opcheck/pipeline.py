@@ -66,8 +66,11 @@ def emulate(
         DatabaseError: a support matrix is missing or damaged.
     """
     from opcheck import isolate
+    from opcheck.emulate.supported import require_emulated
 
-    _matrices(Database.open(), (request.target,))  # an unknown one needs no process to be refused
+    # one that is unknown or cannot be emulated needs no process to be refused
+    (matrix,) = _matrices(Database.open(), (request.target,))
+    require_emulated(matrix)
     progress(f"reading {request.source}")
     return isolate.emulate(request, progress=progress, output=output)
 

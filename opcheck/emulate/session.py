@@ -18,6 +18,7 @@ from opcheck.emulate.pinned import pinning
 from opcheck.emulate.printing import printed
 from opcheck.emulate.registration import registered
 from opcheck.emulate.storages import allocated
+from opcheck.emulate.supported import require_emulated
 from opcheck.errors import EmulationError, TraceError, UsageError
 from opcheck.model.emulation import Asked, Caution, HostCalls, Refusal
 from opcheck.model.matrix import SupportMatrix
@@ -68,8 +69,10 @@ class Emulator:
             UsageError: there is no such target, or no such confidence.
             DatabaseError: its matrix cannot be read.
         """
+            EmulationError: its device is none that this torch can have.
         self._matrix = target if isinstance(target, SupportMatrix) else _matrix(target)
         self.values = values
+        require_emulated(self._matrix)
         """Whether the device computes."""
         self._stop = stop
         self._least = _confidence(confidence)

@@ -1,0 +1,42 @@
+"""Targets that cannot be emulated are refused, before any process is started."""
+
+import time
+
+import pytest
+
+import opcheck
+from opcheck import pipeline
+from opcheck.db.store import Database
+from opcheck.emulate.supported import require_emulated
+from opcheck.errors import EmulationError
+from opcheck.model.emulation import EmulationRequest
+from opcheck.model.target import TargetSpec
+
+
+def test_a_target_of_another_dispatch_key_is_refused_with_the_reason() -> None:
+    with pytest.raises(EmulationError) as caught:
+        opcheck.emulate("nvidia-a100")
+    assert caught.value.message.startswith(
+        "nvidia-a100 cannot be emulated: its kernels stand at CUDA"
+    )
+    assert "ascend, cambricon, moorethreads can be emulated" in caught.value.hint
+
+
+def test_a_run_on_it_starts_no_process() -> None:
+    started = time.monotonic()
+    request = EmulationRequest("torchvision:resnet18", TargetSpec.parse("amd-mi300x"), ())
+    with pytest.raises(EmulationError, match="amd-mi300x cannot be emulated"):
+        pipeline.emulate(request)
+    assert time.monotonic() - started < 1.0
+
+
+def test_every_target_of_privateuse1_may_be() -> None:
+    database = Database.open()
+    refused = set()
+    for target in database.targets():
+        try:
+            require_emulated(database.matrix(target))
+        except EmulationError:
+            refused.add(target.device_type)
+    assert {"npu", "mlu", "musa"}.isdisjoint(refused)
+    assert refused <= {"cuda", "xpu", "mps", "xla"}
