@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck import device_types
+from opcheck.db.selection import names_groups, select
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned
 from opcheck.errors import TraceError, UsageError
@@ -19,6 +20,7 @@ from opcheck.model.target import Target, TargetSpec
 from opcheck.model.trace import Trace
 from opcheck.model.work import WorkRequest
 from opcheck.resolve.findings import resolve
+from opcheck.resolve.ranking import best_first
 from opcheck.version import __version__
 
 Progress = Callable[[str], None]
@@ -50,7 +52,8 @@ def scan(request: ScanRequest, progress: Progress = _silent, output: Progress = 
         if by_tables:
             scanned = replace(scanned, notes=(*scanned.notes, _UNSETTLED))
     progress("resolving")
-    return _report(request.source, scanned, matrices)
+    report = _report(request.source, scanned, matrices)
+    return _ranked(report) if names_groups(database, request.targets) else report
 
 
 def emulate(
@@ -66,11 +69,9 @@ def emulate(
         DatabaseError: a support matrix is missing or damaged.
     """
     from opcheck import isolate
-    from opcheck.emulate.supported import require_emulated
 
-    # one that is unknown or cannot be emulated needs no process to be refused
-    (matrix,) = _matrices(Database.open(), (request.target,))
-    require_emulated(matrix)
+    database = Database.open()
+    database.matrix(database.resolve(request.target))  # what is unknown needs no process
     progress(f"reading {request.source}")
     return isolate.emulate(request, progress=progress, output=output)
 
@@ -83,7 +84,8 @@ def scan_module(
     from opcheck.trace import trace_model
     from opcheck.trace.caches import forget
 
-    matrices = _matrices(Database.open(), tuple(targets))
+    database = Database.open()
+    matrices = _matrices(database, tuple(targets))
     loaded = load_live(module, inputs)
     try:
         traces = [
@@ -100,7 +102,8 @@ def scan_module(
     finally:
         forget()
     scanned = Scanned.of(traces, loaded.kind, loaded.digest, loaded.notes)
-    return _report(type(module).__name__, scanned, matrices)
+    report = _report(type(module).__name__, scanned, matrices)
+    return _ranked(report) if names_groups(database, targets) else report
 
 
 def targets() -> tuple[TargetRow, ...]:
@@ -131,8 +134,7 @@ def explain(operator: str, specs: Sequence[TargetSpec] = ()) -> tuple[Explanatio
 
 
 def _matrices(database: Database, specs: tuple[TargetSpec, ...]) -> tuple[SupportMatrix, ...]:
-    wanted = tuple(database.resolve(spec) for spec in specs) if specs else database.targets()
-    return tuple(database.matrix(target) for target in dict.fromkeys(wanted))
+    return tuple(database.matrix(target) for target in select(database, specs))
 
 
 def _by_tables(request: ScanRequest) -> bool:
@@ -192,6 +194,10 @@ def _report(source: str, scanned: Scanned, matrices: Sequence[SupportMatrix]) ->
         trace=scanned.info(),
         targets=tuple(resolve(scanned.of_device(m.target.device_type), m) for m in matrices),
     )
+
+
+def _ranked(report: Report) -> Report:
+    return replace(report, targets=best_first(report.targets))
 
 
 def _graph_digest(trace: Trace) -> str:

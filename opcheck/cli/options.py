@@ -68,8 +68,8 @@ Targets = Annotated[
         "-t",
         parser=_target,
         metavar="TARGET",
-        help="NAME[@SDK][+torchX.Y], repeatable; opcheck targets lists them.",
-        show_default="the newest release of every target",
+        help="NAME[@SDK][+torchX.Y], VENDOR[@SDK] or all, repeatable; opcheck targets lists them.",
+        show_default="all, each at its newest release",
     ),
 ]
 OneTarget = Annotated[

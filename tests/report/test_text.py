@@ -204,18 +204,42 @@ def test_any_report_can_be_written(report: Report, width: int, verbose: bool) ->
 
 
 @pytest.mark.parametrize(
-    ("width", "columns"),
+    ("width", "header", "first"),
     [
-        (80, "target runs share fallback unsupported unknown"),
-        (60, "target runs share fallback"),
+        (120, "target runs share fallback moved islands breaks", "ascend-910b@26.1.0+torch2.12"),
+        (80, "target runs share fallback moved islands breaks", "ascend-910b"),
+        (60, "target runs share fallback moved islands", "ascend-910b"),
+        (20, "target runs share fallback moved islands", "ascend-910b"),
     ],
 )
-def test_a_narrow_table_leaves_out_what_no_target_has(width: int, columns: str) -> None:
+def test_a_narrow_table_has_shorter_names_then_fewer_columns(
+    width: int, header: str, first: str
+) -> None:
+    lines = TextFormat().render(STANDARD["three-targets"], Page(width)).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.split()[:1] == ["target"])
+    assert lines[start].split() == header.split()
+    assert lines[start + 1].split()[1] == first
+
+
+def test_short_names_in_a_table_say_of_which_release() -> None:
     on_910b, on_910a, _ = STANDARD["three-targets"].targets
-    runs = replace(on_910a, summary=on_910b.summary)
-    report = replace(STANDARD["three-targets"], targets=(on_910b, runs))
-    header = TextFormat().render(report, Page(width)).splitlines()[2]
-    assert " ".join(header.split()) == columns
+    older = replace(on_910b, target="ascend-910b@7.3.0+torch2.7", sdk="7.3.0", torch="2.7")
+    report = replace(STANDARD["three-targets"], targets=(on_910b, on_910a, older))
+    text = TextFormat().render(report, Page(40))
+    table = text.split("\n\n")[1].splitlines()
+    assert [line.split()[1] for line in table[1:4]] == [
+        "ascend-910b@26.1.0+torch2.12",
+        "ascend-910a",
+        "ascend-910b@7.3.0+torch2.7",
+    ]
+    assert "  releases: ascend@26.1.0+torch2.12" in table
+
+
+def test_a_table_leaves_out_what_no_target_has() -> None:
+    native = STANDARD["all-native"].targets[0]
+    report = replace(STANDARD["all-native"], targets=(native, replace(native, chip="other")))
+    header = TextFormat().render(report).splitlines()[2]
+    assert header.split() == ["target", "runs", "share"]
 
 
 def first_lines(report: Report) -> str:

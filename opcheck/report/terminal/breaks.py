@@ -43,6 +43,12 @@ def breaks(target: TargetReport) -> list[Atom]:
     ]
 
 
+def first_broken(target: TargetReport) -> str:
+    """The operator that :func:`breaks` names; "" where there is none."""
+    found = _in_trouble(target)
+    return found[0][1].op if found else ""
+
+
 def why(target: TargetReport, marks: Marks) -> list[Atom]:
     """The reason of the operator that :func:`breaks` names."""
     found = _in_trouble(target)

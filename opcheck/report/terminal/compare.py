@@ -1,21 +1,23 @@
 """Several targets side by side."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from opcheck.model.report import Report, TargetReport
+from opcheck.model.target import target_name
 from opcheck.model.verdict import Verdict
 from opcheck.report.terminal import words
-from opcheck.report.terminal.breaks import breaks
+from opcheck.report.terminal.breaks import breaks, first_broken, trouble
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
-from opcheck.report.terminal.head import fallback_cost, mark, write_gap_count
-from opcheck.report.terminal.marks import STYLES
-from opcheck.report.terminal.units import percent
+from opcheck.report.terminal.head import mark, write_gap_count
+from opcheck.report.terminal.marks import STYLES, Marks
+from opcheck.report.terminal.units import percent, size
 
 
 def short_names(targets: Sequence[TargetReport]) -> Mapping[str, str]:
     """Target -> the shortest name that only it has: ``ascend-910b`` where there is one of it."""
-    short = {target.target: f"{target.vendor}-{target.chip}" for target in targets}
+    short = {target.target: target_name(target.vendor, target.chip) for target in targets}
     uses = Counter(short.values())
     return {full: name if uses[name] == 1 else full for full, name in short.items()}
 
@@ -31,64 +33,126 @@ def of_targets(
 
 
 def write_comparison(canvas: Canvas, report: Report) -> None:
-    """One headline, one row a target, and what fallbacks cost where there are any."""
+    """One headline, one row a target, and what breaks where."""
     targets = report.targets
     runs = [target.summary.runs for target in targets]
     headline = words.headline(len(runs), runs.count(True), runs.count(False))
     canvas.flow([(f"{report.model.source}:", "bold"), *split(headline)])
     canvas.blank()
     _write_table(canvas, targets)
-    canvas.flow(split(words.SHARE_MEANS, "dim"), 2)
     _write_breaks(canvas, targets)
     write_gap_count(canvas, report)
 
 
-_COUNTED = (Verdict.FALLBACK, Verdict.UNSUPPORTED, Verdict.UNKNOWN)
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """One column of the table."""
+
+    name: str
+    cell: Callable[[TargetReport, Marks], Atom]
+    left: bool = False
+
+
+def _write_table(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
+    """One row a target, in the fullest of the forms for which the page is wide enough."""
+    names = short_names(targets)
+    short = _Column(words.TARGET, lambda target, _: (names[target.target], "bold"), left=True)
+    forms = list(_forms((_FULL_NAME, short), targets))
+    columns = next((f for f in forms if canvas.has_room(_rows(canvas, targets, f), 2)), forms[-1])
+    left = [i for i, column in enumerate(columns) if column.left]
+    canvas.table(_rows(canvas, targets, columns), 2, left=left)
+    canvas.flow(split(words.columns_mean(_BREAKS in columns), "dim"), 2)
+    if short in columns:
+        _write_releases(canvas, targets)
+
+
+def _forms(
+    names: Sequence[_Column], targets: Sequence[TargetReport]
+) -> Iterator[tuple[_Column, ...]]:
+    """The table's columns, from all to few; what none of the targets has is in none of them."""
+    host = (_CALLS, _MOVED, _ISLANDS) if any(map(_falls_back, targets)) else ()
+    broken = (_BREAKS,) if any(map(first_broken, targets)) else ()
+    for ending in (broken, ()):
+        for name in names:
+            yield (_MARK, name, _RUNS, _SHARE, *host, *ending)
+
+
+def _rows(
+    canvas: Canvas, targets: Sequence[TargetReport], columns: Sequence[_Column]
+) -> list[list[Atom]]:
+    header: list[Atom] = [(column.name, "dim") for column in columns]
+    return [
+        header,
+        *([column.cell(target, canvas.marks) for column in columns] for target in targets),
+    ]
+
+
+def _falls_back(target: TargetReport) -> bool:
+    return bool(target.summary.calls.get(Verdict.FALLBACK, 0))
+
+
+def _sign(target: TargetReport, marks: Marks) -> Atom:
+    return mark(target.summary.runs, marks)
+
+
+def _runs(target: TargetReport, marks: Marks) -> Atom:
+    return words.RUNS_CELL[target.summary.runs], _sign(target, marks)[1]
+
+
+def _share(target: TargetReport, marks: Marks) -> Atom:
+    rate = target.summary.support_rate
+    return (marks.dash if rate is None else percent(rate)), ""
+
+
+def _calls(target: TargetReport, _: Marks) -> Atom:
+    count = target.summary.calls.get(Verdict.FALLBACK, 0)
+    return f"{count:,}", STYLES[Verdict.FALLBACK] if count else "dim"
+
+
+def _moved(target: TargetReport, _: Marks) -> Atom:
+    moved = target.summary.fallback_bytes
+    return size(moved), "" if moved else "dim"
+
+
+def _islands(target: TargetReport, _: Marks) -> Atom:
+    return f"{target.summary.islands:,}", ""
+
+
+def _breaks(target: TargetReport, _: Marks) -> Atom:
+    """The most called operator that is in trouble, and how many others there are."""
+    op = first_broken(target)
+    if not op:
+        return "", ""
+    verdict = trouble(target)
+    others = target.summary.operators.get(verdict, 0) - 1
+    return f"{op}{f' +{others:,}' if others > 0 else ''}", STYLES[verdict]
+
+
+_MARK = _Column("", _sign, left=True)
+_FULL_NAME = _Column(words.TARGET, lambda target, _: (target.target, "bold"), left=True)
+_RUNS = _Column(words.RUNS_COLUMN, _runs, left=True)
+_SHARE = _Column(words.SHARE, _share)
+_CALLS = _Column(words.FALLBACK_CALLS, _calls)
+_MOVED = _Column(words.MOVED, _moved)
+_ISLANDS = _Column(words.ISLANDS, _islands)
+_BREAKS = _Column(words.BREAKS, _breaks, left=True)
+
+
+def _write_releases(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
+    """Which releases the short names stand for."""
+    names = short_names(targets)
+    shortened = (target for target in targets if names[target.target] != target.target)
+    said = dict.fromkeys(f"{t.vendor}@{t.target.partition('@')[2]}" for t in shortened)
+    canvas.flow([*split(f"{words.RELEASES}:", "dim"), *listed(said, "dim")], 2)
 
 
 def _write_breaks(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
-    """What breaks where on which targets, then what falling back costs."""
+    """What breaks where on which targets."""
     told: dict[tuple[Atom, ...], list[TargetReport]] = {}
     for target in targets:
         told.setdefault(tuple(breaks(target)), []).append(target)
-    for target in targets:
-        if target.summary.operators.get(Verdict.FALLBACK, 0):
-            cost = tuple(split(fallback_cost(target.summary)))
-            told.setdefault(cost, []).append(target)
     told.pop((), None)
     if told:
         canvas.blank()
     for atoms, whom in told.items():
         canvas.flow([*of_targets(whom, targets), *atoms], 2)
-
-
-def _write_table(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
-    """One row a target; on a page too narrow for it, without what is nought for all."""
-    table = _rows(canvas, targets, _COUNTED)
-    if not canvas.has_room(table, 2):
-        counts = [target.summary.operators for target in targets]
-        some = [verdict for verdict in _COUNTED if any(count.get(verdict) for count in counts)]
-        table = _rows(canvas, targets, some)
-    canvas.table(table, 2, left=range(3))
-
-
-def _rows(
-    canvas: Canvas, targets: Sequence[TargetReport], counted: Sequence[Verdict]
-) -> list[list[Atom]]:
-    names = ("", "target", "runs", "share", *(verdict.value for verdict in counted))
-    header = [(name, "dim") for name in names]
-    return [header, *(_row(canvas, target, counted) for target in targets)]
-
-
-def _row(canvas: Canvas, target: TargetReport, counted: Sequence[Verdict]) -> list[Atom]:
-    summary = target.summary
-    sign = mark(summary.runs, canvas.marks)
-    rate = canvas.marks.dash if summary.support_rate is None else percent(summary.support_rate)
-    counts = ((verdict, summary.operators.get(verdict, 0)) for verdict in counted)
-    return [
-        sign,
-        (target.target, "bold"),
-        (words.RUNS_CELL[summary.runs], sign[1]),
-        (rate, ""),
-        *((f"{count:,}", STYLES[verdict] if count else "dim") for verdict, count in counts),
-    ]

@@ -14,7 +14,8 @@ REGISTERED_IN = "registered in"
 ALL_OF_THESE = "All of these"
 NOTHING = "nothing that the device is asked for"
 MOST_CALLED, FIRST = "most called", "first"
-SHARE_MEANS = "share: operators that stay on the device; the others are counts of operators"
+TARGET, RUNS_COLUMN, SHARE, BREAKS = "target", "runs", "share", "breaks"
+FALLBACK_CALLS, MOVED, ISLANDS = "fallback", "moved", "islands"
 ROOT = "the model itself"
 EVERY_TARGET = "every target"
 THE_OPERATOR = "the operator"
@@ -95,6 +96,12 @@ def headline(total: int, runs: int, fails: int) -> str:
     if total > runs + fails:
         parts.append(f"cannot tell for {total - runs - fails}")
     return ", ".join(parts)
+
+
+def columns_mean(breaks: bool) -> str:
+    """What the less plain columns of a comparison hold."""
+    share = "share: operators that stay on the device; fallback: calls that leave it"
+    return f"{share}; breaks: the most called of the operators in trouble" if breaks else share
 
 
 def confidence(level: str) -> str:
