@@ -192,7 +192,13 @@ class Device:
             except NotImplementedError as error:
                 text = str(error).partition("\n")[0]
                 self.record.note(f"{overload.name} gives zeros here: nothing computes it ({text})")
-        result = self._shapes.run(overload, args, kwargs, call)
+        try:
+            result = self._shapes.run(overload, args, kwargs, call)
+        except Exception:  # meta refuses what the composite takes, or does not know what it gives
+            if overload.facts.composite is None:
+                raise
+            with self.quiet():
+                return run_composite(overload.func, overload.facts.composite, args, kwargs)
         if self._values is not None:
             tree_map_only(Tensor, self.memory.give_values, (result, args, kwargs))
         return result

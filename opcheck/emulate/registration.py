@@ -6,7 +6,7 @@ Private torch API used here, checked on 2.13.0: ``torch._C._dispatch_get_all_op_
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -24,6 +24,9 @@ _BELOW = torch._C._AutoDispatchBelowAutograd
 _QUESTION = "aten::_has_compatible_shallow_copy_type"
 """Asked by ``tensor.data = other``, inside our own kernels too: it is no work of the device's."""
 
+_OURS = frozenset({"aten::_to_copy"})
+"""Composites that run otherwise here than in C++, which asks for pinned memory in this one."""
+
 Kernel = Callable[..., Any]
 
 
@@ -34,6 +37,8 @@ def registered(device: Device) -> Iterator[None]:
     try:
         _register(libraries[0], device)
         libraries[1].fallback(_unknown(device), _KEY)
+        if device.watched is not None:
+            device.watched.met = staticmethod(partial(_extend, device, libraries))
         yield
     finally:
         for library in libraries:
@@ -51,7 +56,7 @@ def _register(library: Library, device: Device) -> None:
             _put(library, name, _asking(device, device.native, name))
         elif name in lacking:
             _put(library, name, _asking(device, device.missing, name))
-    for name in matrix.conditions:
+    for name in (*matrix.conditions, *(_OURS - matrix.conditions.keys())):
         if name in aten_overloads() and name not in matrix.entries and name not in lacking:
             _put_composite(library, name, _asking(device, device.composite, name))
 
@@ -81,6 +86,21 @@ def _asking(device: Device, answer: Callable[[str, Any, Any], Any], name: str) -
 def _compatible(tensor: torch.Tensor, other: torch.Tensor) -> bool:
     """Let host tensors become device tensors: what vendors register the question for."""
     return True
+
+
+def _extend(device: Device, libraries: list[Library], func: Any) -> None:
+    """Give an overload outside aten a kernel of its own.
+
+    C++ does not find a fallback in Python for tensors that have a Python key.
+    """
+    name = func.name()
+    if func.namespace == "aten" or torch._C._dispatch_has_kernel_for_dispatch_key(name, _KEY):
+        return
+    if composite_kind(name) is None:
+        answer = device.native if name in device.matrix.entries else device.missing
+        library = Library(func.namespace, "IMPL")
+        libraries.append(library)
+        library.impl(name.partition("::")[2], _asking(device, answer, name), _KEY)
 
 
 def _unknown(device: Device) -> Kernel:

@@ -24,6 +24,8 @@ class WatchedTensor(torch.Tensor):
 
     failed: ClassVar[Callable[[Exception], Any]]
     """Raises what a call raised, or in backward keeps it for later."""
+    met: ClassVar[Callable[[Any], None]]
+    """Told of every overload before it is called."""
 
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # C
 
@@ -37,6 +39,7 @@ class WatchedTensor(torch.Tensor):
     ) -> Any:
         """Have the C++ dispatcher decide alone."""
         __tracebackhide__ = True
+        cls.met(func)
         try:
             with torch._C._DisableTorchDispatch(), resolving_lazy():
                 result = func(*args, **(kwargs or {}))
@@ -55,7 +58,25 @@ class WatchedTensor(torch.Tensor):
         with torch._C._DisableTorchDispatch():
             return torch.Tensor._make_subclass(cls, value)
 
+    def tolist(self) -> Any:
+        """Values as Python numbers, moved to the host first as those of plain tensors are."""
+        return self.to("cpu").tolist()
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """Refuse as plain tensors of a device do, unless forced."""
+        if force:
+            return self.detach().to("cpu").numpy(force=True)
+        raise TypeError(
+            f"can't convert {self.device} device type tensor to numpy. "
+            "Use Tensor.cpu() to copy the tensor to host memory first."
+        )
+
+    def __format__(self, spec: str) -> str:
+        """Format a number as one, as plain tensors are."""
+        return format(self.item(), spec) if self.dim() == 0 else object.__format__(self, spec)
+
 
 def watched_by(keep: Callable[[Exception], Any]) -> type[WatchedTensor]:
     """Give the watched tensors of one device, whose ``keep`` is given what their calls raise."""
-    return type("WatchedTensor", (WatchedTensor,), {"failed": staticmethod(keep)})
+    members = {"failed": staticmethod(keep), "met": staticmethod(lambda func: None)}
+    return type("WatchedTensor", (WatchedTensor,), members)

@@ -1,7 +1,14 @@
-"""Watched tensors: errors in their backward, which would end the process where Python raised."""
+"""Watched tensors do what plain ones do: errors in backward, custom operators, numbers in text."""
 
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from opcheck.emulate.session import Emulator
 
 PROGRAM = """
 import warnings
@@ -27,3 +34,42 @@ def test_an_error_in_backward_reaches_who_called_it() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = "index_add_(): self (Double) and source (Float) must have the same scalar type\n"
     assert (done.returncode, done.stdout) == (0, said), done.stderr
+
+
+@pytest.fixture(params=[True, False], ids=["watched", "plain"])
+def emulator(request: pytest.FixtureRequest) -> Iterator[Emulator]:
+    emulator = Emulator("ascend-910b", watch=request.param, stop=False)
+    with emulator:
+        yield emulator
+
+
+def test_an_operator_of_an_extension_is_missing(emulator: Emulator) -> None:
+    library = torch.library.Library("opcheck_tests", "FRAGMENT")
+    try:
+        library.define("doubled(Tensor x) -> Tensor")
+        library.impl("doubled", lambda x: x * 2, "CPU")
+        x = torch.ones(3).to(emulator.device.torch_device)
+        for _ in range(2):
+            assert torch.ops.opcheck_tests.doubled(x).tolist() == [2, 2, 2]
+    finally:
+        library._destroy()
+    missing = {op: count for (op, _), count in emulator.asked.missing.items()}
+    assert missing == {"opcheck_tests::doubled": 2}
+
+
+def test_values_are_brought_to_the_host(emulator: Emulator) -> None:
+    x = torch.ones(2).to(emulator.device.torch_device)
+    before = sum(emulator.asked.native.values())
+    assert x.tolist() == [1, 1]
+    assert x.numpy(force=True).tolist() == [1, 1]
+    said = "can't convert npu:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to"
+    with pytest.raises(TypeError, match=re.escape(said)):
+        x.numpy()
+    assert sum(emulator.asked.native.values()) == before + 2
+
+
+def test_a_number_in_text_is_read(emulator: Emulator) -> None:
+    x = torch.ones(()).to(emulator.device.torch_device)
+    assert f"{x:.2f} {x}" == "1.00 1.0"
+    read = {op: n for (op, _), n in emulator.asked.native.items() if op != "aten::_copy_from"}
+    assert read["aten::_local_scalar_dense"] == 2
