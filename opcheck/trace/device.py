@@ -195,6 +195,12 @@ class DeviceTensor(torch.Tensor):
             "Use Tensor.cpu() to copy the tensor to host memory first."
         )
 
+    def __format__(self, spec: str) -> str:
+        """Format a number as every device does, which reads it."""
+        if self.dim() or _get_current_dispatch_mode() is None:
+            return object.__format__(self, spec)
+        return format(self.item(), spec)
+
     def __repr__(self, **_: Any) -> str:  # type: ignore[override]  # torch passes contents
         return f"tensor(..., device='{self.device}', size={self.spec.shape}, dtype={self.dtype})"
 
