@@ -9,9 +9,7 @@ from torch.library import Library
 from opcheck.emulate.backward import Backward
 from opcheck.errors import EmulationError
 
-_KEYS = tuple(
-    f"{kind}PrivateUse1" for kind in ("Sparse", "SparseCsr", "Quantized", "NestedTensor")
-)
+_KEYS = tuple(f"{kind}PrivateUse1" for kind in ("Sparse", "SparseCsr", "Quantized", "NestedTensor"))
 
 
 def not_emulated(op: str) -> EmulationError:
