@@ -21,6 +21,8 @@ class Subject(StrEnum):
     """The constant value of a non-tensor argument, as text (``True``, ``2``, ``reflect``)."""
     SIZE = "size"
     """The size of the tensor argument's dimension ``dim`` (negative counts from the end)."""
+    LAYOUT = "layout"
+    """How the elements of a tensor argument lie: ``contiguous``, ``permuted``, ``strided``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What a model did: the tree of calls, where they came from, and what could not be seen."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -33,8 +33,30 @@ class TensorMeta:
         """Bytes of the elements, views counted as if dense."""
         return self.numel * DTYPE_BYTES.get(self.dtype, 1)
 
+    @property
+    def layout(self) -> str:
+        """How its elements lie.
+
+        ``contiguous``: in order; ``permuted``: in another order, without gaps; ``strided``: else.
+        """
+        pairs = list(zip(self.stride, self.shape, strict=True))
+        if not self.numel or _dense(pairs):
+            return "contiguous"
+        in_order = sorted(pairs, key=lambda pair: (-pair[0], pair[1] == 1))
+        return "permuted" if _dense(in_order) else "strided"
+
     def __str__(self) -> str:
         return f"{self.dtype}[{','.join(map(str, self.shape))}]"
+
+
+def _dense(dimensions: Sequence[tuple[int, int]]) -> bool:
+    """Whether dimensions, (stride, size) each, lie one within the other without gaps."""
+    expected = 1
+    for step, size in reversed(dimensions):
+        if size != 1 and step != expected:
+            return False
+        expected *= size
+    return True
 
 
 DTYPE_BYTES: Mapping[str, int] = {

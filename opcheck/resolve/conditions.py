@@ -62,6 +62,8 @@ def _measure(test: Test, value: Value, dim: int) -> str | None:
             return str(len(value.shape)) if isinstance(value, TensorMeta) else None
         case Subject.SIZE:
             return _size(value, dim)
+        case Subject.LAYOUT:
+            return value.layout if isinstance(value, TensorMeta) else None
         case _:
             assert_never(test.subject)
 

@@ -128,7 +128,7 @@ def _test_might_bite(test: Test, outer: Node) -> bool:
             return below or (test.maximum is not None and high > test.maximum)
         case Subject.VALUE:
             return not test.one_of or bite(replace(test, argument="*"), outer) is not None
-        case Subject.SIZE:
+        case Subject.SIZE | Subject.LAYOUT:
             return True
         case _:
             assert_never(test.subject)
