@@ -2,14 +2,24 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from opcheck import device_types
 from opcheck.db.selection import names_groups, select
+from opcheck.db.status import require_fresh
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned
 from opcheck.errors import TraceError, UsageError
+from opcheck.model.database import (
+    Audit,
+    Contents,
+    DatabaseStatus,
+    ImportedFile,
+    Imports,
+    MatrixDiffs,
+)
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.matrix import SupportMatrix
@@ -40,10 +50,13 @@ def scan(request: ScanRequest, progress: Progress = _silent, output: Progress = 
     Raises:
         UsageError: an unknown target, source kind or input.
         SourceError, TraceError: the model cannot be loaded or run.
-        DatabaseError: a support matrix is missing or damaged.
+        DatabaseError: a support matrix is missing, damaged or older than may be.
     """
-    database = Database.open()
+    database = _open(request.databases)
     matrices = _matrices(database, request.targets)
+    if request.max_age is not None:
+        targets = [matrix.target for matrix in matrices]
+        require_fresh(database, targets, request.max_age, date.today())
     progress(f"reading {request.source}")
     by_tables = _by_tables(request)
     scanned = _without_torch(request, database, matrices) if by_tables else None
@@ -69,9 +82,11 @@ def emulate(
         DatabaseError: a support matrix is missing or damaged.
     """
     from opcheck import isolate
+    from opcheck.emulate.supported import require_emulated
 
-    database = Database.open()
-    database.matrix(database.resolve(request.target))  # what is unknown needs no process
+    database = _open(request.databases)
+    # one that is unknown or cannot be emulated needs no process to be refused
+    require_emulated(database.matrix(database.resolve(request.target)))
     progress(f"reading {request.source}")
     return isolate.emulate(request, progress=progress, output=output)
 
@@ -106,17 +121,19 @@ def scan_module(
     return _ranked(report) if names_groups(database, targets) else report
 
 
-def targets() -> tuple[TargetRow, ...]:
+def targets(databases: Sequence[str] = ()) -> tuple[TargetRow, ...]:
     """Every target of the database at its newest release."""
-    database = Database.open()
+    database = _open(databases)
     return tuple(_row(database, target) for target in database.targets())
 
 
-def explain(operator: str, specs: Sequence[TargetSpec] = ()) -> tuple[Explanation, ...]:
+def explain(
+    operator: str, specs: Sequence[TargetSpec] = (), databases: Sequence[str] = ()
+) -> tuple[Explanation, ...]:
     """Say for one operator, overload by overload, how it fares on each target."""
     from opcheck.resolve import explain as room
 
-    database = Database.open()
+    database = _open(databases)
     matrices = _matrices(database, tuple(specs))
     torch = database.tables.operator_versions()[-1]
     found = []
@@ -124,13 +141,62 @@ def explain(operator: str, specs: Sequence[TargetSpec] = ()) -> tuple[Explanatio
         operators = database.operators(torch)
         branches = database.composites(torch, matrix.target.device_type)
         found += [
-            room.explain(
-                op, matrix, operators, branches, torch,
-                database.registered_in(matrix.target.name, str(op)),
+            replace(
+                room.explain(
+                    op, matrix, operators, branches, torch,
+                    database.registered_in(matrix.target.name, str(op)),
+                ),
+                statements=database.statements(matrix.target, str(op)),
             )
             for op in _overloads(operator, {*operators, *matrix.entries, *matrix.extensions})
         ]  # fmt: skip
     return tuple(found)
+
+
+def database_status(databases: Sequence[str] = ()) -> DatabaseStatus:
+    """Say how old the database is and what it holds."""
+    from opcheck.db.status import status
+
+    return status(_open(databases), date.today())
+
+
+def database_show(spec: TargetSpec, databases: Sequence[str] = ()) -> Contents:
+    """Say what the database holds for one target."""
+    from opcheck.db.contents import contents
+
+    database = _open(databases)
+    return contents(database, database.resolve(spec))
+
+
+def database_diff(
+    before: TargetSpec, after: TargetSpec, databases: Sequence[str] = ()
+) -> MatrixDiffs:
+    """Say what changed from one target or release to another."""
+    from opcheck.db.contents import diffs
+
+    return diffs(_open(databases), before, after)
+
+
+def database_check(databases: Sequence[str] = ()) -> Audit:
+    """Look at every file of the database and say what is wrong."""
+    from opcheck.db.audit import audit
+
+    return audit(_open(databases))
+
+
+def database_import(
+    vendor: str, sources: Path, releases: Sequence[str], into: Path | None = None
+) -> Imports:
+    """Write the files of a vendor's releases from its own files, into the database itself."""
+    from opcheck.db.importing import import_files
+
+    root = into or Database.open().root
+    found = import_files(vendor, sources, releases, root)
+    return Imports(tuple(ImportedFile(str(file.path), file.changed) for file in found))
+
+
+def _open(databases: Sequence[str]) -> Database:
+    return Database.open(overlays=tuple(map(Path, databases)))
 
 
 def _matrices(database: Database, specs: tuple[TargetSpec, ...]) -> tuple[SupportMatrix, ...]:

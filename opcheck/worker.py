@@ -13,6 +13,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from opcheck.db.store import Database
@@ -107,7 +108,7 @@ def _emulate(request: EmulationRequest, send: Send) -> Emulation:
 
 
 def _emulated(request: EmulationRequest, send: Send) -> Emulation:
-    database = Database.open()
+    database = Database.open(overlays=tuple(map(Path, request.databases)))
     target = database.resolve(request.target)
     matrix = database.matrix(target)
     loaded = _load(request, send, weights=request.values)

@@ -13,6 +13,9 @@ EXAMPLES = (
     "opcheck emulate torchvision:resnet50 -t ascend-910b --train",
     "opcheck emulate path/to/file.py:build -t ascend-910a --values --check",
     "opcheck explain aten::gelu -t ascend-910b",
+    "opcheck db status",
+    "opcheck db diff ascend@26.0.0 ascend@26.1.0",
+    "opcheck db show ascend-910b aten::gelu --db path/to/overlays",
 )
 INPUTS: Mapping[str, str] = {
     "ids=1x128:int64": "a tensor for the parameter named ids",
@@ -27,7 +30,7 @@ EXIT_CODES: Mapping[ExitCode, str] = {
     ExitCode.CRASH: "a bug in opcheck",
     ExitCode.USAGE: "the command line, a target or a source kind is not understood",
     ExitCode.MODEL: "the model cannot be loaded, traced or emulated, or calls no operator",
-    ExitCode.DATABASE: "the database is missing, damaged, or of another version",
+    ExitCode.DATABASE: "the database is missing, damaged, of another version, or too old",
     ExitCode.GATE: "emulate --stop met a refusal, or emulate --check a disagreement",
 }
 

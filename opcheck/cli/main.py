@@ -5,6 +5,7 @@ import pkgutil
 import sys
 import traceback
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +13,7 @@ import typer.main
 
 import opcheck.cli.commands
 from opcheck.cli.direct import DirectCommand, DirectGroup
-from opcheck.cli.guide import write_examples, write_exit_codes
+from opcheck.cli.guide import EXAMPLES, write_examples, write_exit_codes
 from opcheck.cli.output import Output
 from opcheck.cli.rooms import Rooms
 from opcheck.errors import ExitCode, OpcheckError
@@ -56,22 +57,39 @@ class _Program(DirectGroup):
         write_exit_codes(formatter)
 
 
+class _Group(DirectGroup):
+    """Ends its help with the examples of its commands."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write examples and exit codes."""
+        write_examples(formatter, [line for line in EXAMPLES if f" {ctx.info_name} " in line])
+        write_exit_codes(formatter)
+
+
 def application() -> typer.Typer:
     """Every command of the package, by name."""
+    return _group(opcheck.cli.commands, _Program, callback=_opcheck)
+
+
+def _group(package: ModuleType, kind: type[DirectGroup], **options: Any) -> typer.Typer:
+    """The commands of a package: a module is a command, a package in it a group of them."""
     app = typer.Typer(
-        cls=_Program,
-        callback=_opcheck,
+        cls=kind,
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=None,  # plain help is read as well, and loads in half the time
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
+        **options,
     )
-    package = opcheck.cli.commands
     for info in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"{package.__name__}.{info.name}")
-        kind = getattr(module, "Command", DirectCommand)
-        app.command(info.name, cls=kind)(getattr(module, info.name))
+        name = info.name.removesuffix("_")  # of a command that is a keyword of Python
+        if info.ispkg:
+            app.add_typer(_group(module, _Group), name=name, help=module.__doc__)
+        else:
+            command = getattr(module, "Command", DirectCommand)
+            app.command(name, cls=command)(getattr(module, info.name))
     return app
 
 

@@ -47,6 +47,16 @@ def _positive(text: str) -> float:
     return value
 
 
+_LONGEST = 9
+"""Digits of a number of days."""
+
+
+def _days(text: str) -> int:
+    if not text.isdecimal() or len(text) > _LONGEST:
+        raise typer.BadParameter(f"not a number of days: {text[:40]!r}")
+    return int(text)
+
+
 Source = Annotated[
     str,
     typer.Argument(
@@ -177,5 +187,90 @@ Verbose = Annotated[
         "--verbose",
         help="List what is otherwise summarised, and pass on what the model prints.",
         show_default="summarise",
+    ),
+]
+Databases = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--db",
+        metavar="DIR",
+        help="A folder of overlays, repeatable; the last one holds.",
+        show_default="those of installed packages",
+    ),
+]
+MaxAge = Annotated[
+    int | None,
+    typer.Option(
+        "--max-age",
+        parser=_days,
+        metavar="DAYS",
+        help="Exit with 4 where a vendor's newest data is older.",
+        show_default="any age will do",
+    ),
+]
+OneSpec = Annotated[
+    TargetSpec,
+    typer.Argument(
+        parser=_target,
+        metavar="TARGET",
+        help="NAME[@SDK][+torchX.Y]; opcheck targets lists them.",
+        show_default=False,
+    ),
+]
+OneOperator = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[OPERATOR]",
+        help="aten::gelu, aten.gelu.default, or a base name for all its overloads.",
+        show_default="the target as a whole",
+    ),
+]
+Before = Annotated[
+    TargetSpec,
+    typer.Argument(
+        parser=_target,
+        metavar="BEFORE",
+        help="A target, or VENDOR@RELEASE for every chip of a vendor.",
+        show_default=False,
+    ),
+]
+After = Annotated[
+    TargetSpec,
+    typer.Argument(
+        parser=_target, metavar="AFTER", help="The same, to compare with.", show_default=False
+    ),
+]
+Vendor = Annotated[
+    str,
+    typer.Argument(
+        metavar="VENDOR", help="Whose files they are: ascend, nvidia, …", show_default=False
+    ),
+]
+SourcesFolder = Annotated[
+    Path,
+    typer.Argument(
+        parser=Path,
+        metavar="PATH",
+        help="The folder of the vendor's files, or the one that holds it.",
+        show_default=False,
+    ),
+]
+Releases = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--release",
+        metavar="R",
+        help="Only this release, repeatable.",
+        show_default="every release that PATH holds files of",
+    ),
+]
+Into = Annotated[
+    Path | None,
+    typer.Option(
+        "--into",
+        parser=Path,
+        metavar="DIR",
+        help="The database to write to.",
+        show_default="the one that opcheck reads",
     ),
 ]

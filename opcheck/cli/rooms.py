@@ -2,10 +2,12 @@
 
 import importlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Protocol
 
 import typer
 
+from opcheck.model.database import Audit, Contents, DatabaseStatus, Imports, MatrixDiffs
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
@@ -32,11 +34,32 @@ class Rooms(Protocol):
     ) -> Emulation:
         """Run a model on an emulated device."""
 
-    def targets(self) -> tuple[TargetRow, ...]:
+    def targets(self, databases: tuple[str, ...]) -> tuple[TargetRow, ...]:
         """Give the newest target of every chip."""
 
-    def explain(self, operator: str, specs: tuple[TargetSpec, ...]) -> tuple[Explanation, ...]:
+    def explain(
+        self, operator: str, specs: tuple[TargetSpec, ...], databases: tuple[str, ...]
+    ) -> tuple[Explanation, ...]:
         """Give each overload of an operator on each target."""
+
+    def database_status(self, databases: tuple[str, ...]) -> DatabaseStatus:
+        """Say how old the database is and what it holds."""
+
+    def database_show(self, spec: TargetSpec, databases: tuple[str, ...]) -> Contents:
+        """Say what the database holds for one target."""
+
+    def database_diff(
+        self, before: TargetSpec, after: TargetSpec, databases: tuple[str, ...]
+    ) -> MatrixDiffs:
+        """Say what changed from one target or release to another."""
+
+    def database_check(self, databases: tuple[str, ...]) -> Audit:
+        """Look at every file of the database and say what is wrong."""
+
+    def database_import(
+        self, vendor: str, sources: Path, releases: tuple[str, ...], into: Path | None
+    ) -> Imports:
+        """Write the files of a vendor's releases from its own files."""
 
 
 def rooms(context: typer.Context) -> Rooms:

@@ -1,6 +1,7 @@
 """One database file: read, checked against its shape, and kept in the index of compiled files."""
 
 import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -52,6 +53,24 @@ def read(path: Path, shape: Shape, cache: Path | None = None, hint: str = _HINT)
 def line_of(path: Path, where: tuple[str | int, ...]) -> int:
     """1-based line of the value at ``where`` in a file."""
     return _line(path.read_bytes(), where)
+
+
+def repeated_keys(text: bytes) -> Iterator[tuple[int, str]]:
+    """1-based line and name of each key that its mapping had before."""
+    import yaml
+
+    pending = [yaml.compose(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, yaml.SequenceNode):
+            pending += node.value
+        elif isinstance(node, yaml.MappingNode):
+            seen = set()
+            for key, value in node.value:
+                if key.value in seen:
+                    yield key.start_mark.line + 1, key.value
+                seen.add(key.value)
+                pending.append(value)
 
 
 def _of_kind(data: Any, shape: Shape) -> bool:

@@ -24,9 +24,18 @@ _SOURCE = {"ref": "", "commit": "", "path": ""}
 
 def overlays(layer: Layer, cache: Path | None) -> Iterator[Addition]:
     """What the overlay files of a layer say, by file name."""
-    for path in sorted([*layer.folder.glob("*.yaml"), *layer.folder.glob("*.yml")]):
-        found = document.read(path, shapes.OVERLAY_FILE, cache, HINT)
-        yield _addition(replace(found, origin=layer.of(path)))
+    return (read(layer, path, cache) for path in overlay_paths(layer))
+
+
+def overlay_paths(layer: Layer) -> Iterable[Path]:
+    """The overlay files of a layer, by name."""
+    return sorted([*layer.folder.glob("*.yaml"), *layer.folder.glob("*.yml")])
+
+
+def read(layer: Layer, path: Path, cache: Path | None) -> Addition:
+    """What one overlay file says."""
+    found = document.read(path, shapes.OVERLAY_FILE, cache, HINT)
+    return _addition(replace(found, origin=layer.of(path)))
 
 
 def vendor_files(layer: Layer) -> Mapping[str, Mapping[str, Path]]:

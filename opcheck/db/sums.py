@@ -20,6 +20,12 @@ def read(folder: Path) -> Mapping[str, str]:
     return {name.removeprefix("*"): digest for digest, name in pairs}
 
 
+def digests(folder: Path) -> Mapping[str, str]:
+    """Name of each YAML file that is there -> its digest."""
+    files = sorted(folder.glob("*.yaml"))
+    return {path.name: sha256(path.read_bytes()).hexdigest() for path in files}
+
+
 def note(folder: Path, texts: Mapping[str, str]) -> str:
     """What ``SHA256SUMS`` must say once these files, name to text, are written; others keep theirs.
 

@@ -163,6 +163,8 @@ class EmulationRequest:
     """GiB for the process that loads and runs the model; None: most of what the machine has."""
     trust: bool = False
     """Whether pickled code in the source may run."""
+    databases: tuple[str, ...] = ()
+    """Folders of overlays, of which the last one holds."""
 
 
 @dataclass(frozen=True, slots=True)

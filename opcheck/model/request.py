@@ -23,3 +23,7 @@ class ScanRequest:
     """GiB for the process that loads and runs the model; None: most of what the machine has."""
     trust: bool = False
     """Whether pickled code in the source may run."""
+    databases: tuple[str, ...] = ()
+    """Folders of overlays, of which the last one holds."""
+    max_age: int | None = None
+    """Days that the vendors' data may be old; None: any age will do."""

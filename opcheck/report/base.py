@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import opcheck.report
 from opcheck.errors import UsageError
+from opcheck.model.database import DatabaseView
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
@@ -52,6 +53,10 @@ class Format(ABC):
     def render_explanations(self, explanations: Sequence[Explanation], page: Page = PLAIN) -> str:
         """Give operators explained; a format made for reports alone declines."""
         raise UsageError(*self._declined("explain"))
+
+    def render_database(self, view: DatabaseView, page: Page = PLAIN) -> str:
+        """Give what the database says of itself; a format made for reports alone declines."""
+        raise UsageError(*self._declined("db"))
 
     def _declined(self, command: str) -> tuple[str, str]:
         return (

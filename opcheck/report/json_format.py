@@ -3,10 +3,12 @@
 import json
 from collections.abc import Sequence
 
+from opcheck.model.database import DatabaseView
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
 from opcheck.report.base import PLAIN, Format, Page
+from opcheck.report.document.database import database_document
 from opcheck.report.document.emulation import emulation_document
 from opcheck.report.document.listing import explanations_document, targets_document
 from opcheck.report.document.parts import Json
@@ -34,6 +36,10 @@ class JsonFormat(Format):
     def render_explanations(self, explanations: Sequence[Explanation], page: Page = PLAIN) -> str:
         """Give the explanations as ``opcheck.explain/1``."""
         return _text(explanations_document(explanations))
+
+    def render_database(self, view: DatabaseView, page: Page = PLAIN) -> str:
+        """Give what the database says of itself as ``opcheck.database/1``."""
+        return _text(database_document(view))
 
 
 def _text(document: Json) -> str:

@@ -113,4 +113,5 @@ def _evidence(node: Node) -> Evidence:
         line=None if line is None else line.as_number(),
         commit=node.text("commit"),
         date=node.text("date"),
+        origin=node.text("origin") if node.has("origin") else "",
     )

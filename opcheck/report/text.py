@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from opcheck.model.database import DatabaseView
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
@@ -37,3 +38,9 @@ class TextFormat(Format):
         from opcheck.report.terminal.explain import explanations_page
 
         return explanations_page(explanations, page)
+
+    def render_database(self, view: DatabaseView, page: Page = PLAIN) -> str:
+        """Say how old it is, what it holds, what changed or what is wrong."""
+        from opcheck.report.terminal.database.page import database_page
+
+        return database_page(view, page)

@@ -2,14 +2,17 @@
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from opcheck.cli.main import run
 from opcheck.errors import DatabaseError, EmulationError, SourceError, TraceError, UsageError
+from opcheck.model.database import Audit, Contents, DatabaseStatus, Imports, MatrixDiffs
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
+from tests.report.databases import CONTENTS, DIFFS, IMPORTS, SOUND, STATUS, UNSOUND
 from tests.report.emulations import EMULATIONS
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
 
@@ -58,14 +61,46 @@ class StandIn:
             raise FAILURES[request.source]
         return EMULATIONS[request.source]
 
-    def targets(self) -> tuple[TargetRow, ...]:
+    def targets(self, databases: tuple[str, ...]) -> tuple[TargetRow, ...]:
         """The standard rows."""
+        self.asked.append(("targets", databases))
         return ROWS
 
-    def explain(self, operator: str, specs: tuple[TargetSpec, ...]) -> tuple[Explanation, ...]:
+    def explain(
+        self, operator: str, specs: tuple[TargetSpec, ...], databases: tuple[str, ...]
+    ) -> tuple[Explanation, ...]:
         """The standard explanations."""
-        self.asked.append((operator, specs))
+        self.asked.append((operator, specs, databases))
         return EXPLAINED
+
+    def database_status(self, databases: tuple[str, ...]) -> DatabaseStatus:
+        """The standard status."""
+        self.asked.append(("status", databases))
+        return STATUS
+
+    def database_show(self, spec: TargetSpec, databases: tuple[str, ...]) -> Contents:
+        """The standard contents."""
+        self.asked.append(("show", spec, databases))
+        return CONTENTS
+
+    def database_diff(
+        self, before: TargetSpec, after: TargetSpec, databases: tuple[str, ...]
+    ) -> MatrixDiffs:
+        """The standard changes."""
+        self.asked.append(("diff", before, after, databases))
+        return DIFFS
+
+    def database_check(self, databases: tuple[str, ...]) -> Audit:
+        """A sound database, unless overlays are asked for."""
+        self.asked.append(("check", databases))
+        return UNSOUND if databases else SOUND
+
+    def database_import(
+        self, vendor: str, sources: Path, releases: tuple[str, ...], into: Path | None
+    ) -> Imports:
+        """The standard import."""
+        self.asked.append(("import", vendor, sources, releases, into))
+        return IMPORTS
 
 
 if __name__ == "__main__":

@@ -15,10 +15,17 @@ from opcheck.model.target import TargetSpec
 from opcheck.report.base import Page, format_named
 from opcheck.version import __version__
 from tests.cli.stand_in import FAILURES, StandIn
+from tests.report.databases import STATUS, UNSOUND
 from tests.report.emulations import EMULATIONS
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
 
 COMMANDS = [command.name for command in application().registered_commands]
+GROUPS = {
+    group.name: [command.name for command in group.typer_instance.registered_commands]
+    for group in application().registered_groups
+    if group.typer_instance is not None
+}
+LINES = [*COMMANDS, *GROUPS, *(f"{name} {c}" for name, found in GROUPS.items() for c in found)]
 
 
 @pytest.fixture(autouse=True)
@@ -28,9 +35,11 @@ def _plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_commands_are_found() -> None:
-    assert COMMANDS == ["emulate", "explain", "scan", "targets"]
-    files = Path(opcheck.cli.commands.__file__).parent.glob("[!_]*.py")
-    assert sorted(file.stem for file in files) == COMMANDS
+    folder = Path(opcheck.cli.commands.__file__).parent
+    assert {"emulate", "explain", "scan", "targets"} <= set(COMMANDS)
+    assert sorted(file.stem for file in folder.glob("[!_]*.py")) == COMMANDS
+    assert sorted(file.parent.name for file in folder.glob("*/__init__.py")) == list(GROUPS)
+    assert GROUPS["db"] == ["check", "diff", "import", "show", "status"]
 
 
 def test_scan_asks_for_everything_that_was_said() -> None:
@@ -149,6 +158,7 @@ def test_stdout_is_the_answer_and_nothing_else(
         f"emulate mixed -t ascend-910a --format {name}": view.render_emulation(EMULATIONS["mixed"]),
         f"targets --format {name}": view.render_targets(ROWS),
         f"explain gelu --format {name}": view.render_explanations(EXPLAINED),
+        f"db status --format {name}": view.render_database(STATUS),
     }.items():
         assert run(line.split(), StandIn()) == ExitCode.PASS
         assert capsys.readouterr() == (expected, "")
@@ -163,7 +173,65 @@ def test_scan_says_more_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
 def test_explain_asks_for_the_operator_on_the_targets() -> None:
     rooms = StandIn()
     assert run(["explain", "aten.gelu.default", "-t", "ascend-910b@26.1.0"], rooms) == 0
-    assert rooms.asked == [("aten.gelu.default", (TargetSpec("ascend-910b", "26.1.0"),))]
+    assert rooms.asked == [("aten.gelu.default", (TargetSpec("ascend-910b", "26.1.0"),), ())]
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ("targets --db a --db b", ("targets", ("a", "b"))),
+        ("explain gelu --db a", ("gelu", (), ("a",))),
+        ("db status --db a", ("status", ("a",))),
+        ("db show ascend-910b@26.1.0", ("show", TargetSpec("ascend-910b", "26.1.0"), ())),
+        ("db show ascend-910b gelu --db a", ("gelu", (TargetSpec("ascend-910b"),), ("a",))),
+        (
+            "db diff ascend@26.0.0 ascend@26.1.0 --db a",
+            ("diff", TargetSpec("ascend", "26.0.0"), TargetSpec("ascend", "26.1.0"), ("a",)),
+        ),
+        ("db check", ("check", ())),
+        ("db import ascend files", ("import", "ascend", Path("files"), (), None)),
+        (
+            "db import ascend files --release 1 --release 2 --into there",
+            ("import", "ascend", Path("files"), ("1", "2"), Path("there")),
+        ),
+        ("scan mixed --db a --max-age 9", ScanRequest("mixed", (), databases=("a",), max_age=9)),
+        (
+            "emulate clean -t ascend-910b --db a",
+            EmulationRequest("clean", TargetSpec("ascend-910b"), databases=("a",)),
+        ),
+    ],
+)
+def test_databases_are_asked_for(line: str, asked: object) -> None:
+    rooms = StandIn()
+    assert run(line.split(), rooms) == ExitCode.PASS
+    assert rooms.asked == [asked]
+
+
+def test_an_unsound_database_ends_in_its_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("db check --db a".split(), StandIn()) == ExitCode.DATABASE
+    assert capsys.readouterr() == (format_named("text").render_database(UNSOUND), "")
+
+
+@pytest.mark.parametrize(
+    ("days", "code", "message"),
+    [
+        (365, 4, "opcheck: error: too old for the policy of 365 days: dateless (of no date)\n"),
+        (
+            20,
+            4,
+            "opcheck: error: too old for the policy of 20 days: acme (of 2025-06-01), "
+            "dateless (of no date)\n",
+        ),
+    ],
+)
+def test_old_data_is_refused_after_it_was_shown(
+    days: int, code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(f"db status --max-age {days}".split(), StandIn()) == code
+    shown = capsys.readouterr()
+    assert shown.out == format_named("text").render_database(STATUS)
+    hint = "  hint: update opcheck, or bring the vendor's newer files in with opcheck db import\n"
+    assert shown.err == message + hint
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,7 +239,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == (f"opcheck {__version__}\n", "")
 
 
-@pytest.mark.parametrize("line", ["--help", "-h", *(f"{name} --help" for name in COMMANDS)])
+@pytest.mark.parametrize("line", ["--help", "-h", *(f"{line} --help" for line in LINES)])
 def test_help(line: str) -> None:
     result = CliRunner().invoke(application(), line.split())
     assert (result.exit_code, result.stderr) == (0, "")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from opcheck.model.explanation import Explanation, TargetRow
+from opcheck.model.explanation import Explanation, Statement, TargetRow
 from opcheck.model.matrix import Condition, Subject, Test
 from opcheck.model.report import (
     Finding,
@@ -423,6 +423,12 @@ EXPLAINED = (
         ),
         registered_in=(),
         torch_range=None,
+        statements=(
+            Statement("", "registers no kernel", "", ()),
+            Statement("team/a.yaml", "registers a kernel", "We wrote one.", (LISTED,)),
+            Statement("team/a.yaml", "withdraws dtype-not-supported", "We wrote one.", ()),
+            Statement("b.yaml", "registers no kernel", "It was taken out again.", ()),
+        ),
     ),
 )
 """Two operators explained, by hand."""

@@ -6,6 +6,7 @@ from opcheck.errors import ExitCode, UsageError
 from opcheck.model.report import Report
 from opcheck.report.base import Format, Page, format_named, formats
 from tests.report import snapshots
+from tests.report.databases import VIEWS
 from tests.report.emulations import EMULATIONS
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
 
@@ -70,6 +71,20 @@ def test_explanations(name: str) -> None:
     snapshots.check(f"{name}/explain.txt", format_named(name).render_explanations(EXPLAINED))
 
 
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("name", FORMATS)
+def test_databases(name: str, view: str) -> None:
+    text = format_named(name).render_database(VIEWS[view])
+    snapshots.check(f"{name}/database/{view}.txt", text)
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("view", VIEWS)
+def test_database_pages(view: str, page: str) -> None:
+    text = format_named("text").render_database(VIEWS[view], PAGES[page])
+    snapshots.check(f"text/database/{view}-{page}.txt", text)
+
+
 def test_nothing_to_list_is_said() -> None:
     text = format_named("text")
     assert text.render_targets(()) == "The database has no targets.\n"
@@ -83,6 +98,8 @@ def test_a_format_for_reports_alone_declines_the_rest() -> None:
         _Lines().render_emulation(EMULATIONS["clean"])
     with pytest.raises(UsageError, match="opcheck explain cannot write it"):
         _Lines().render_explanations(EXPLAINED)
+    with pytest.raises(UsageError, match="opcheck db cannot write it"):
+        _Lines().render_database(VIEWS["status"])
 
 
 def test_unknown_format_names_the_known() -> None:

@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from opcheck.report.emulation_reader import emulation_from_json
 from opcheck.report.json_format import JsonFormat
 from opcheck.report.order import arranged, arranged_emulation
 from opcheck.report.reader import from_json
+from tests.report.databases import VIEWS
 from tests.report.emulations import EMULATIONS
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
 from tests.report.strategies import emulations, reports
@@ -63,7 +65,7 @@ def at(value: Any, path: tuple[str | int, ...]) -> Any:
     return value
 
 
-@pytest.mark.parametrize("name", ["report", "targets", "explain", "emulation"])
+@pytest.mark.parametrize("name", ["report", "targets", "explain", "emulation", "database"])
 def test_schema_is_a_schema(name: str) -> None:
     Draft202012Validator.check_schema(schema(name))
 
@@ -78,6 +80,31 @@ def test_listings_follow_their_schemas() -> None:
     Draft202012Validator(schema("targets")).validate(rows)
     explained = json.loads(JsonFormat().render_explanations(EXPLAINED))
     Draft202012Validator(schema("explain")).validate(explained)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_of_the_database_follow_the_schema(view: str) -> None:
+    found = json.loads(JsonFormat().render_database(VIEWS[view]))
+    validator = Draft202012Validator(schema("database"))
+    validator.validate(found)
+    for path in objects(found):
+        changed = copy.deepcopy(found)
+        at(changed, path)["surprise"] = 1
+        assert not validator.is_valid(changed), path
+
+
+def test_what_an_overlay_brought_in_names_it() -> None:
+    report = STANDARD["mixed"]
+    (target,) = report.targets
+    first, *others = target.findings
+    fact = replace(first.evidence[0], origin="team/gelu.yaml")
+    finding = replace(first, evidence=(fact,))
+    told = replace(report, targets=(replace(target, findings=(finding, *others)),))
+    text = JsonFormat().render(told)
+    VALIDATOR.validate(json.loads(text))
+    assert from_json(text) == arranged(told)
+    assert text.count('"origin": "team/gelu.yaml"') == 1
+    assert '"origin"' not in JsonFormat().render(report)
 
 
 @settings(max_examples=60, deadline=None)
@@ -140,7 +167,7 @@ def test_schema_knows_every_member(kind: type[StrEnum], enum: tuple[str, ...]) -
     assert at(schema()["$defs"], enum) == [member.value for member in kind]
 
 
-@pytest.mark.parametrize("name", ["targets", "explain", "emulation"])
+@pytest.mark.parametrize("name", ["targets", "explain", "emulation", "database"])
 def test_listings_share_the_definitions_of_the_report(name: str) -> None:
     shared = schema(name)["$defs"].keys() & schema()["$defs"].keys()
     assert all(schema(name)["$defs"][key] == schema()["$defs"][key] for key in shared)

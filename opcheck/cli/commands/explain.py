@@ -12,6 +12,7 @@ def explain(
     context: typer.Context,
     operator: options.Operator,
     target: options.Targets = None,
+    database: options.Databases = None,
     format: options.FormatName = "text",
     output: options.OutputFile = None,
     verbose: options.Verbose = False,
@@ -21,5 +22,5 @@ def explain(
     With every condition, what it decomposes to, the releases that have it, and the evidence.
     """
     view, out = format_named(format), Output(output)
-    explanations = rooms(context).explain(operator, tuple(target or ()))
+    explanations = rooms(context).explain(operator, tuple(target or ()), tuple(database or ()))
     out.write(view.render_explanations(explanations, out.page(verbose)))

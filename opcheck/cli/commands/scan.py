@@ -39,6 +39,8 @@ def scan(
     format: options.FormatName = "text",
     output: options.OutputFile = None,
     exact: options.Exact = False,
+    database: options.Databases = None,
+    max_age: options.MaxAge = None,
     timeout: options.Timeout = None,
     memory: options.Memory = None,
     trust: options.Trust = False,
@@ -51,8 +53,9 @@ def scan(
     """
     view, out = format_named(format), Output(output)
     request = ScanRequest(
-        source, tuple(target or ()), tuple(inputs or ()), exact, timeout, memory, trust
-    )
+        source, tuple(target or ()), tuple(inputs or ()), exact, timeout, memory, trust,
+        tuple(database or ()), max_age,
+    )  # fmt: skip
     with Progress() as progress:
         report = rooms(context).scan(request, progress, said if verbose else unsaid)
     out.write(view.render(report, out.page(verbose)))

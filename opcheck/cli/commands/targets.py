@@ -10,6 +10,7 @@ from opcheck.report.base import format_named
 
 def targets(
     context: typer.Context,
+    database: options.Databases = None,
     format: options.FormatName = "text",
     output: options.OutputFile = None,
 ) -> None:
@@ -18,4 +19,5 @@ def targets(
     With the newest release, the torch versions that it serves, and the other releases.
     """
     view, out = format_named(format), Output(output)
-    out.write(view.render_targets(rooms(context).targets(), out.page()))
+    rows = rooms(context).targets(tuple(database or ()))
+    out.write(view.render_targets(rows, out.page()))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from opcheck.model.explanation import Explanation, TargetRow
+from opcheck.model.explanation import Explanation, Statement, TargetRow
 from opcheck.model.matrix import Condition, Test
 from opcheck.report.conditions import sentence
 from opcheck.report.document.parts import Json, evidence_value, reason_value
@@ -46,15 +46,26 @@ def _explanation(found: Explanation) -> Json:
         "confidence": found.confidence.value,
         "reason": reason_value(found.reason),
         "implementation": list(found.implementation),
-        "conditions": [_condition(c, found.target.chip) for c in found.conditions],
+        "conditions": [condition_value(c, found.target.chip) for c in found.conditions],
         "evidence": [evidence_value(evidence) for evidence in found.evidence],
         "branches": [list(branch) for branch in found.branches],
         "registered_in": list(found.registered_in),
         "torch_range": None if span is None else {"first": span[0], "last": span[1]},
+        "statements": [_statement(statement) for statement in found.statements],
     }
 
 
-def _condition(condition: Condition, chip: str) -> Json:
+def _statement(statement: Statement) -> Json:
+    return {
+        "origin": statement.origin,
+        "says": statement.says,
+        "reason": statement.reason,
+        "evidence": [evidence_value(evidence) for evidence in statement.evidence],
+    }
+
+
+def condition_value(condition: Condition, chip: str) -> Json:
+    """A condition as JSON, its sentence for uses on ``chip``."""
     return {
         "code": condition.code,
         "verdict": condition.verdict.value,

@@ -36,6 +36,10 @@ class Node:
             self.fail(f"the key {key!r} is missing")
         return Node(self.value[key], f"{self.path}.{key}", self.hint)
 
+    def has(self, key: str) -> bool:
+        """Whether an object has a key that it need not have."""
+        return isinstance(self.value, Mapping) and key in self.value
+
     def items(self, key: str) -> tuple["Node", ...]:
         """The items of an array."""
         node = self.at(key)

@@ -30,8 +30,8 @@ def reason_value(reason: Reason) -> Json:
 
 
 def evidence_value(evidence: Evidence) -> Json:
-    """One fact's source as JSON."""
-    return {
+    """One fact's source as JSON; only what an overlay brought in names its origin."""
+    value: dict[str, object] = {
         "method": evidence.method.value,
         "source": evidence.source,
         "commit": evidence.commit,
@@ -39,3 +39,4 @@ def evidence_value(evidence: Evidence) -> Json:
         "line": evidence.line,
         "date": evidence.date,
     }
+    return {**value, "origin": evidence.origin} if evidence.origin else value

@@ -28,12 +28,13 @@ def report_document(report: Report) -> Json:
         "opcheck_version": report.opcheck_version,
         "torch_version": report.torch_version,
         "model": model_value(report.model),
-        "trace": _trace(report.trace),
+        "trace": trace_value(report.trace),
         "targets": [_target(target) for target in report.targets],
     }
 
 
-def _trace(trace: TraceInfo) -> Json:
+def trace_value(trace: TraceInfo) -> Json:
+    """What the findings rest on as JSON."""
     return {
         "mode": trace.mode,
         "device_type": trace.device_type,
@@ -55,7 +56,7 @@ def _target(target: TargetReport) -> Json:
         "torch": target.torch,
         "database": {"digest": target.database_digest, "date": target.database_date},
         "summary": _summary(target.summary),
-        "findings": [_finding(finding) for finding in target.findings],
+        "findings": [finding_value(finding) for finding in target.findings],
         "kernels": None if kernels is None else [kernel_value(kernel) for kernel in kernels],
         "advisories": [reason_value(advisory) for advisory in target.advisories],
     }
@@ -76,7 +77,8 @@ def _counts(counts: Mapping[Verdict, int]) -> Json:
     return {verdict.value: counts[verdict] for verdict in Verdict}
 
 
-def _finding(finding: Finding) -> Json:
+def finding_value(finding: Finding) -> Json:
+    """One finding as JSON."""
     return {
         "id": finding.id,
         "op": finding.op,

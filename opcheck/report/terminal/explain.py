@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from opcheck.model.explanation import Explanation
+from opcheck.model.explanation import Explanation, Statement
 from opcheck.model.matrix import Condition
 from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Evidence, Verdict
@@ -93,6 +93,7 @@ def _write_overload(canvas: Canvas, found: Explanation, chip: str) -> None:
     if found.registered_in:
         releases = [*split(words.REGISTERED_IN), *listed(found.registered_in)]
         canvas.field(words.RELEASES, releases, 4)
+    _write_statements(canvas, found.statements)
     if found.torch_range:
         canvas.field(words.TORCH, split(words.torch_range(*found.torch_range)), 4)
 
@@ -112,6 +113,18 @@ def _write_conditions(canvas: Canvas, conditions: Iterable[Condition], chip: str
         if tests and canvas.page.verbose:
             canvas.field("", split(f"{words.WHEN} {f' {words.OR} '.join(tests)}", "dim"), 4)
         _write_evidence(canvas, "", evidence[:1])
+
+
+def _write_statements(canvas: Canvas, statements: Sequence[Statement]) -> None:
+    """Each layer once, with all that it says; the last one holds."""
+    layers: dict[tuple[str, str], list[Statement]] = {}
+    for said in statements:
+        layers.setdefault((said.origin, said.reason), []).append(said)
+    for i, ((origin, reason), told) in enumerate(layers.items()):
+        says = "; ".join(said.says for said in told)
+        why = f" ({reason})" if reason else ""
+        atoms = split(f"{words.layer(origin)} {says}{why}")
+        canvas.field("" if i else words.LAYERS, atoms, 4)
 
 
 def _write_evidence(canvas: Canvas, label: str, evidence: Sequence[Evidence]) -> None:

@@ -31,4 +31,5 @@ def source(evidence: Evidence, verbose: bool) -> str:
     path = evidence.path if verbose else evidence.path.rpartition("/")[2]
     line = "" if evidence.line is None else f":{evidence.line}"
     at = f"@{commit}" if commit else ""
-    return f"{evidence.source}{at}{f' {path}{line}' if path else ''}"
+    origin = f" ({evidence.origin})" if evidence.origin else ""
+    return f"{evidence.source}{at}{f' {path}{line}' if path else ''}{origin}"

@@ -60,6 +60,7 @@ WHERE, WHY, EVIDENCE, INPUTS = "where", "why", "evidence", "inputs"
 RUNS_AS, OR_AS = "runs as", "or as"
 PATH, RELEASES, TORCH = "path", "releases", "torch"
 ERROR = "error"
+LAYERS = "layers"
 BUT, WHEN, CAUTION, MISSING = "but", "when", "caution", "not on the device"
 
 
@@ -107,6 +108,11 @@ def columns_mean(breaks: bool) -> str:
 def confidence(level: str) -> str:
     """How sure a finding is."""
     return f"{level} confidence"
+
+
+def layer(origin: str) -> str:
+    """Who says something, of layers of which the last one holds."""
+    return f"then {origin}:" if origin else "the database:"
 
 
 def torch_range(first: str, last: str) -> str:

@@ -1,0 +1,1 @@
+"""Look after the database: its age, contents, changes and faults."""

@@ -1,0 +1,30 @@
+"""``opcheck db show``: what the database holds for one target, or for one operator on it."""
+
+import typer
+
+from opcheck.cli import options
+from opcheck.cli.output import Output
+from opcheck.cli.rooms import rooms
+from opcheck.report.base import format_named
+
+
+def show(
+    context: typer.Context,
+    target: options.OneSpec,
+    operator: options.OneOperator = None,
+    database: options.Databases = None,
+    format: options.FormatName = "text",
+    output: options.OutputFile = None,
+    verbose: options.Verbose = False,
+) -> None:
+    """Show what the database holds for a target.
+
+    Kernels by how they are known, conditions, fallback and sources; or one operator's cells.
+    """
+    view, out, databases = format_named(format), Output(output), tuple(database or ())
+    if operator is not None:
+        explained = rooms(context).explain(operator, (target,), databases)
+        out.write(view.render_explanations(explained, out.page(verbose)))
+        return
+    found = rooms(context).database_show(target, databases)
+    out.write(view.render_database(found, out.page(verbose)))

@@ -1,0 +1,206 @@
+"""What the database says of itself: how old it is, what it holds, what changed, what is wrong."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from opcheck.model.matrix import Condition, Fallback
+from opcheck.model.target import Target
+from opcheck.model.verdict import Method, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseStatus:
+    """One release of one vendor."""
+
+    release: str
+    date: str
+    """ISO date of the newest source commit."""
+    age: int | None
+    """Days since then; None: the date is none."""
+    torch_versions: tuple[str, ...]
+    """torch versions, ``major.minor``, that it serves, newest first."""
+    entries: Mapping[Method, int]
+    """Overloads with a kernel, by how that is known; only methods that there are."""
+    conditions: int
+    digest: str
+    """sha256 of its file, first 16 hex digits."""
+    origin: str = ""
+    """The overlay that has it; "" for the database itself."""
+    edited: bool = False
+    """Whether the file is no longer what its importer wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class VendorStatus:
+    """One vendor with its releases."""
+
+    vendor: str
+    """Folder name: ``ascend``."""
+    name: str
+    """As people call it: ``Huawei Ascend``."""
+    targets: tuple[str, ...]
+    """Short names, sorted."""
+    date: str
+    """ISO date of the newest source commit of any release."""
+    age: int | None
+    """Days since then; None: no release has a date."""
+    releases: tuple[ReleaseStatus, ...]
+    """Newest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdditionStatus:
+    """What one overlay file or advisory adds."""
+
+    origin: str
+    """The file, as people are told of it; for an advisory of the database its id."""
+    vendor: str
+    reason: str
+    operators: int
+    conditions: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseStatus:
+    """The database as a whole."""
+
+    today: str
+    """ISO date that ages count to."""
+    digest: str
+    """sha256 over all its files, first 16 hex digits."""
+    vendors: tuple[VendorStatus, ...]
+    overlays: tuple[AdditionStatus, ...]
+    """In the order in which they hold: the last wins."""
+    advisories: tuple[str, ...]
+    """Their ids, sorted."""
+
+    def older_than(self, days: int) -> tuple[VendorStatus, ...]:
+        """Vendors whose newest data is older than so many days, or of no known date."""
+        return tuple(v for v in self.vendors if v.age is None or v.age > days)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One of the files that a target's data was read from."""
+
+    repo: str
+    ref: str
+    commit: str
+    path: str
+    date: str
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionGroup:
+    """Conditions of one code."""
+
+    code: str
+    verdict: Verdict
+    overloads: int
+    """How many overloads have one; those that hold for every overload count as one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Everything known about one target, counted."""
+
+    target: Target
+    device_name: str
+    dispatch_key: str
+    date: str
+    digest: str
+    entries: Mapping[Method, int]
+    """Overloads with a kernel, by how that is known; only methods that there are."""
+    operators: tuple[str, ...]
+    """Those overloads, sorted."""
+    conditions: tuple[ConditionGroup, ...]
+    gradients: int
+    """Overloads that the vendor differentiates itself."""
+    fallback: Fallback
+    advisories: tuple[Condition, ...]
+    sources: tuple[SourceFile, ...]
+
+
+Pair = tuple[tuple[str, ...], tuple[str, ...]]
+"""Before and after."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellChange:
+    """How one overload differs between two targets that both know it."""
+
+    op: str
+    """Schema spelling; ``*`` for what holds for every overload."""
+    keys: Pair | None
+    """Dispatch keys of its kernel, where they differ."""
+    paths: Pair | None
+    """The vendor's words for the kernel path, where they differ."""
+    gone: tuple[Condition, ...]
+    """Conditions that the second lacks; without evidence, whose lines differ in every release."""
+    come: tuple[Condition, ...]
+    """Conditions that the first lacks, likewise."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixDiff:
+    """What changed from one target to another."""
+
+    before: Target
+    after: Target
+    added: tuple[str, ...]
+    """Overloads with a kernel on the second alone, sorted."""
+    removed: tuple[str, ...]
+    """Overloads with a kernel on the first alone, sorted."""
+    changed: tuple[CellChange, ...]
+    """Overloads whose keys, kernel paths or conditions differ, sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixDiffs:
+    """What changed, one after the other for each chip."""
+
+    diffs: tuple[MatrixDiff, ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One thing that is wrong with a file of the database."""
+
+    file: str
+    """Relative to its database folder."""
+    line: int
+    """1-based; 0 for the file as a whole."""
+    code: str
+    """Stable, for machines: ``schema``, ``edited``, ``no-evidence``, …"""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What a check of every file found."""
+
+    files: int
+    """How many were looked at."""
+    problems: tuple[Problem, ...]
+    """By file, then line."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedFile:
+    """One file that an importer gave."""
+
+    path: str
+    changed: bool
+    """Whether it was not there, or said something else before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imports:
+    """What an import wrote."""
+
+    files: tuple[ImportedFile, ...]
+
+
+DatabaseView = DatabaseStatus | Contents | MatrixDiffs | Audit | Imports
+"""What ``opcheck db`` answers with."""
