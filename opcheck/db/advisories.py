@@ -47,8 +47,8 @@ def advisories(layer: Layer, cache: Path | None) -> Iterator[Addition]:
 
 
 def sentence(said: Mapping[str, Any]) -> str:
-    """What a use is told: what goes wrong, since when that is over, and what to do."""
-    fixed = f", fixed in {said['fixed_in']}" if "fixed_in" in said else ", not fixed yet"
+    """What a use is told: what goes wrong, where that is fixed, and what to do."""
+    fixed = f", fixed in {said['fixed_in']}" if "fixed_in" in said else ""
     text = f"{' '.join(said['text'].split())} (advisory {said['id']}{fixed})"
     return f"{text}; {said['workaround']}" if "workaround" in said else text
 
