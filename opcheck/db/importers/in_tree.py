@@ -101,6 +101,16 @@ def registered(listed: Mapping[str, Declared], key: str) -> dict[str, Kernel]:
     return found
 
 
+def on_device(listed: Mapping[str, Declared], key: str) -> dict[str, Kernel]:
+    """Overloads of a list with a kernel under ``key``, and those for sparse tensors alone."""
+    found = registered(listed, key)
+    for sparse in (f"Sparse{key}", f"SparseCsr{key}"):
+        for name, kernel in registered(listed, sparse).items():
+            if sparse_alone(listed[name]):
+                found.setdefault(name, kernel)
+    return found
+
+
 def sparse_alone(overload: Declared) -> bool:
     """Whether no device can run it on dense tensors, so that a call of it has sparse ones."""
     return not overload.delegate and all(key.startswith("Sparse") for key in overload.kernels)

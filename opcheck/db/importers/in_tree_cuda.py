@@ -22,7 +22,6 @@ _KEY = "CUDA"
 _LIST = "list"
 _TESTS = "tests"
 _BOUND = "library_bound_ops@torch-2.13.0.yaml"
-_SPARSE = ("SparseCUDA", "SparseCsrCUDA")
 _REGISTERED = "registered"
 
 
@@ -92,16 +91,10 @@ class CudaVendor:
 
     def _operators(self, sources: Path, release: str) -> dict[str, Any]:
         """Overload -> entry."""
-        folder = sources / "pytorch"
-        listed = in_tree.declared(folder, release)
-        found = dict(in_tree.registered(listed, _KEY))
-        for key in _SPARSE:
-            for name, kernel in in_tree.registered(listed, key).items():
-                if in_tree.sparse_alone(listed[name]):
-                    found.setdefault(name, kernel)
+        listed = in_tree.declared(sources / "pytorch", release)
         return {
             f"aten::{name}": {"at": f"{_LIST}:{kernel.line}", "impl": [kernel.name]}
-            for name, kernel in found.items()
+            for name, kernel in in_tree.on_device(listed, _KEY).items()
         }
 
     def _facts(self, sources: Path, release: str) -> Iterator[dict[str, Any]]:
