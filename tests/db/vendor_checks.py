@@ -4,6 +4,7 @@ from opcheck.db.store import Database
 from opcheck.db.versions import version_key
 from opcheck.model.matrix import SupportMatrix, Test
 from opcheck.model.target import TargetSpec
+from opcheck.model.verdict import Evidence
 
 
 def matrix(database: Database, target: str) -> SupportMatrix:
@@ -21,12 +22,18 @@ def check_evidence(found: SupportMatrix) -> None:
     assert found.entries
     for op, entry in found.entries.items():
         assert entry.evidence, op
-        assert all(e.source and e.path and e.commit for e in entry.evidence), op
+        assert all(map(_cited, entry.evidence)), op
     for op in found.conditions:
         for condition in found.conditions[op]:
             assert condition.evidence, op
-            assert all(e.source and e.path and e.commit for e in condition.evidence), op
-    assert all(e.path and e.commit for e in found.fallback.evidence)
+            assert all(map(_cited, condition.evidence)), op
+    assert all(map(_cited, found.fallback.evidence))
+
+
+def _cited(evidence: Evidence) -> bool:
+    """Whether a file at a commit is named, or a thread, which has none."""
+    thread = evidence.path.startswith(("issues/", "pull/"))
+    return bool(evidence.source and evidence.path and (evidence.commit or thread))
 
 
 def check_names(found: SupportMatrix) -> None:

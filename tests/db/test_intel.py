@@ -1,0 +1,160 @@
+"""What is registered under XPU, against figures that others took from the same lists."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from opcheck.db.importers import in_tree
+from opcheck.db.importers.intel import (
+    IntelImporter,
+    flat_list,
+    host_only,
+    listed,
+    registered,
+)
+from opcheck.db.importers.sources import load_yaml
+from opcheck.db.store import Database
+from opcheck.db.versions import major_minor
+from opcheck.errors import DatabaseError
+from opcheck.model.names import OpName
+from opcheck.model.trace import Node, TensorMeta
+from opcheck.model.verdict import Confidence, Verdict
+from opcheck.resolve.fate import Fate
+from opcheck.resolve.walk import Walk
+from tests.db.vendor_checks import (
+    check_evidence,
+    check_names,
+    matrix,
+    newest_of_each_release,
+)
+
+_RELEASES = (
+    "2.4.1", "2.5.1", "2.6.0", "2.7.1", "2.8.0", "2.9.1",
+    "2.10.0", "2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0",
+)  # fmt: skip
+
+
+def _fate(database: Database, target: str, op: str, dtype: str = "float32") -> Fate:
+    tensor = TensorMeta(dtype, (8, 8), (8, 1))
+    node = Node(OpName.parse(op), (("self", tensor),))
+    return Walk([node], matrix(database, target), "2.13.0").fate(0)
+
+
+def test_releases_are_those_of_torch_from_2_4_on(sources: Path) -> None:
+    assert IntelImporter().releases(sources) == _RELEASES
+
+
+@pytest.mark.parametrize(("torch", "count"), [("2.4", 294), ("2.5", 716), ("2.6", 741)])
+def test_the_flat_lists_are_read_whole(torch: str, count: int, sources: Path) -> None:
+    """They name four operators twice."""
+    text = (sources / "intel-xpu" / f"xpu_functions@{torch}.yaml").read_text()
+    assert len(flat_list(text)) == count - 4
+
+
+@pytest.mark.parametrize("torch", ["2.6", "2.7", "2.8", "2.10", "2.12", "2.13"])
+def test_the_declared_lists_are_read_whole(torch: str, sources: Path) -> None:
+    summary = load_yaml(sources / "intel-xpu" / "xpu-release-summary.yaml")
+    said = next(branch for branch in summary if branch["branch"] == f"release/{torch}")
+    packed = (sources / "intel-xpu" / said["file"]).read_bytes()
+    found = in_tree.read_list(gzip.decompress(packed)).values()
+    assert len(found) == said["native_functions_entries"]
+    assert sum("XPU" in overload.kernels for overload in found) == said["xpu_dispatch_lines"]
+    assert sum(bool(overload.delegate) for overload in found) == said["structured_delegate"]
+
+
+def test_the_union_of_2_13_is_what_2_14_has_and_three_more(sources: Path) -> None:
+    dense = in_tree.kernels(sources / "pytorch", "2.14.1", "XPU")
+    united = {op.removeprefix("aten::") for op in listed(sources, "2.13.0")}
+    sparse = set(in_tree.on_device(in_tree.declared(sources / "pytorch", "2.13.0"), "XPU"))
+    sparse -= set(in_tree.kernels(sources / "pytorch", "2.13.0", "XPU"))
+    assert len(united - sparse) == 1158
+    assert united - sparse - set(dense) == {
+        "_empty_affine_quantized", "_empty_per_channel_affine_quantized", "quantized_max_pool2d",
+    }  # fmt: skip
+    assert set(dense) <= united
+
+
+@pytest.mark.parametrize("release", _RELEASES[:-1])
+def test_what_always_runs_on_the_cpu(release: str, sources: Path) -> None:
+    counts = dict(zip(_RELEASES, (303, 141, 39, 33, 28, 31, 34, 32, 30, 29, 29), strict=False))
+    names = host_only(sources, release)
+    assert len(names) == counts[release]
+    entries = registered(sources, release)
+    aten = in_tree.declared(sources / "pytorch", release)
+    known = {op for op in names if op.removeprefix("aten::") in aten}
+    assert all(entries[op]["impl"] == ["cpu_fallback"] for op in known)
+
+
+@pytest.mark.parametrize(
+    ("target", "op", "implementation", "path", "line"),
+    [
+        ("intel-max@2.13.0", "aten::mm", "mm_out_xpu", "native_functions.yaml", 4094),
+        ("intel-max@2.4.1", "aten::copy_", "", "yaml/xpu_functions.yaml", 179),
+        ("intel-max@2.5.1", "aten::view", "", "yaml/xpu_functions.yaml", 302),
+        ("intel-max@2.13.0", "aten::_copy_from", "manual", "src/ATen/native/xpu/Resize.cpp", 83),
+        ("intel-max@2.6.0", "aten::addmm", "addmm_out_xpu", "native_functions.yaml", 7028),
+    ],
+)
+def test_cells_read_by_eye(
+    target: str, op: str, implementation: str, path: str, line: int, database: Database
+) -> None:
+    entry = matrix(database, target).entries[op]
+    (evidence,) = entry.evidence
+    assert entry.implementation == ((implementation,) if implementation else ())
+    assert (evidence.path.endswith(path), evidence.line) == (True, line)
+
+
+@pytest.mark.parametrize(
+    ("target", "op", "verdict", "confidence"),
+    [
+        ("intel-max@2.13.0", "aten::linalg_eig", Verdict.FALLBACK, Confidence.HIGH),
+        ("intel-max@2.15.0", "aten::linalg_eig", Verdict.FALLBACK, Confidence.LOW),
+        ("intel-max@2.5.1", "torchvision::roi_align", Verdict.FALLBACK, Confidence.HIGH),
+        ("intel-max@2.6.0", "torchvision::roi_align", Verdict.NATIVE, Confidence.HIGH),
+        ("intel-max@2.6.0", "torchvision::deform_conv2d", Verdict.UNSUPPORTED, Confidence.MEDIUM),
+        ("intel-max@2.13.0", "aten::_spdiags", Verdict.UNSUPPORTED, Confidence.HIGH),
+        ("intel-max@2.5.1", "aten::addmm", Verdict.NATIVE, Confidence.LOW),
+    ],
+)
+def test_fates(
+    target: str, op: str, verdict: Verdict, confidence: Confidence, database: Database
+) -> None:
+    fate = _fate(database, target, op)
+    assert (fate.verdict, fate.confidence) == (verdict, confidence)
+
+
+def test_what_is_missing_names_the_variable_that_sends_it_to_the_host(database: Database) -> None:
+    fate = _fate(database, "intel-max@2.13.0", "aten::_spdiags")
+    assert "PYTORCH_ENABLE_XPU_FALLBACK=1" in fate.text
+
+
+@pytest.mark.parametrize(
+    ("target", "dtype", "verdict"),
+    [
+        ("intel-arc", "float64", Verdict.UNSUPPORTED),
+        ("intel-arc", "complex128", Verdict.UNSUPPORTED),
+        ("intel-arc", "float32", Verdict.NATIVE),
+        ("intel-max", "float64", Verdict.NATIVE),
+    ],
+)
+def test_arc_has_no_float64(target: str, dtype: str, verdict: Verdict, database: Database) -> None:
+    assert _fate(database, target, "aten::neg", dtype).verdict is verdict
+
+
+def test_arc_is_known_from_2_5_on(database: Database) -> None:
+    assert [t.sdk for t in database.releases("intel-arc")] == list(_RELEASES[1:])
+
+
+def test_every_cell_has_evidence_and_a_known_name(database: Database) -> None:
+    for found in newest_of_each_release(database, "intel-max"):
+        check_evidence(found)
+        check_names(found)
+        assert found.target.torch == major_minor(found.target.sdk)
+
+
+def test_an_unknown_release_names_the_known_ones(sources: Path) -> None:
+    with pytest.raises(DatabaseError) as caught:
+        IntelImporter().run(sources, "2.3.1")
+    assert "2.3.1" in caught.value.message
+    assert "2.13.0" in caught.value.hint
