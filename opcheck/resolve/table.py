@@ -9,7 +9,7 @@ from opcheck.model.names import OpName
 from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.conditions import bite
-from opcheck.resolve.fate import PLAIN
+from opcheck.resolve.fate import CHOSEN, PLAIN
 from opcheck.resolve.walk import Walk
 
 Branches = Mapping[str, tuple[tuple[str, ...], ...]]
@@ -98,6 +98,8 @@ def _settled(nodes: list[Node], root: int, walk: Walk, matrix: SupportMatrix) ->
     fate = walk.fate(root)
     if fate.verdict not in (Verdict.NATIVE, Verdict.DECOMPOSED) or fate.code not in PLAIN:
         return False
+    if fate.code == CHOSEN:
+        return True  # what is asked for instead was held against the call's own arguments
     return not any(
         _might_bite(condition, node)
         for leaf in fate.leaves
