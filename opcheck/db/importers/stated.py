@@ -2,8 +2,7 @@
 
 A fact names its operators, code, verdict and text, and ``seen``: by file, the line of each release
 that says so. A release that is not named does not say it. ``cases`` are alternatives, each a list
-of tests of which all must bite; ``tests`` is the only one. ``unlisted`` keeps a fact for operators
-that the release has no kernel for.
+of tests of which all must bite; ``tests`` is the only one.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -17,10 +16,8 @@ def conditions(
 ) -> Iterator[dict[str, Any]]:
     """Conditions of one release, whose ``source`` id stands for the commit of the cited files."""
     for fact in facts:
-        cited = citation(fact["seen"], release, source)
-        ops = [op for op in fact["ops"] if op == "*" or op in listed or fact.get("unlisted")]
-        if cited and ops:
-            yield from _cases(fact, ops, cited)
+        if cited := citation(fact["seen"], release, source):
+            yield from cases(fact, listed, [cited])
 
 
 def citation(seen: Mapping[str, Mapping[str, int]], release: str, source: str) -> str:
@@ -29,8 +26,10 @@ def citation(seen: Mapping[str, Mapping[str, int]], release: str, source: str) -
     return next((f"{source}:{path}:{line}" for path, line in found), "")
 
 
-def _cases(fact: Fact, ops: list[str], cited: str) -> Iterator[dict[str, Any]]:
-    for tests in fact.get("cases", [fact.get("tests", [])]):
+def cases(fact: Fact, listed: Collection[str], at: list[str]) -> Iterator[dict[str, Any]]:
+    """A condition for each case of a fact, about those of its operators that are listed."""
+    ops = [op for op in fact["ops"] if op == "*" or op in listed]
+    for tests in fact.get("cases", [fact.get("tests", [])]) if ops else ():
         condition = {
             "ops": ops,
             "code": fact["code"],
@@ -38,11 +37,10 @@ def _cases(fact: Fact, ops: list[str], cited: str) -> Iterator[dict[str, Any]]:
             "confidence": fact.get("confidence", "high"),
             "method": fact.get("method", "registered"),
             "text": fact["text"],
-            "at": [cited],
+            "at": at,
         }
         condition |= {"chips": fact["chips"]} if "chips" in fact else {}
-        condition |= {"tests": tests} if tests else {}
-        yield condition
+        yield condition | ({"tests": tests} if tests else {})
 
 
 def for_every_form(

@@ -1,0 +1,134 @@
+"""Apple GPUs: what PyTorch registers under MPS."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from opcheck.db.importers import in_tree, stated
+from opcheck.db.importers.base import Importer
+from opcheck.db.importers.sources import load_yaml
+from opcheck.db.importers.vendor_files import ReleaseFile, VendorFile
+from opcheck.db.versions import major_minor, version_key
+from opcheck.errors import DatabaseError
+
+_KEY = "MPS"
+_DATA = Path(__file__).with_name("apple_code.yaml")
+_HOST = "cpu_fallback"
+
+
+class AppleImporter(Importer):
+    """Reads the MPS keys of PyTorch's list, and adds what runs on the CPU and what is refused."""
+
+    name = "apple"
+
+    def releases(self, sources: Path) -> tuple[str, ...]:
+        """Torch releases that the folder holds the list of."""
+        return in_tree.releases(sources / "pytorch")
+
+    def run(self, sources: Path, release: str) -> str:
+        """Give the text of the matrix file of one release."""
+        known = self.releases(sources)
+        if release not in known:
+            raise DatabaseError(
+                f"{self.name} has no torch release {release}",
+                f"known releases: {', '.join(known) or 'none'}",
+            )
+        return _release(sources / "pytorch", release).text()
+
+    def common(self, sources: Path) -> Mapping[str, str]:
+        """Give ``vendor.yaml``."""
+        return {"vendor.yaml": _vendor(sources / "pytorch", self.releases(sources)).text()}
+
+
+def registered(folder: Path, release: str) -> dict[str, dict[str, Any]]:
+    """Overload -> entry, for one release; those that the CPU runs unasked among them."""
+    declared = in_tree.declared(folder, release)
+    found = {
+        f"aten::{name}": {"at": f"list:{kernel.line}", "impl": [kernel.name]}
+        for name, kernel in in_tree.on_device(declared, _KEY).items()
+    }
+    for said in _code()["host"]:
+        if _within(said, release):
+            for op, line in said["ops"].items():
+                if op.removeprefix("aten::") in declared:
+                    found.setdefault(op, {"at": f"{said['source']}:{line}", "impl": [_HOST]})
+    return found
+
+
+def _within(said: Mapping[str, Any], release: str) -> bool:
+    """Whether a release lies between the first and the last that say something."""
+    first, last = said.get("since", "0"), said.get("until", release)
+    return version_key(first) <= version_key(release) <= version_key(last)
+
+
+def _release(folder: Path, release: str) -> ReleaseFile:
+    operators = registered(folder, release)
+    conditions = tuple(_conditions(release, operators))
+    cited = {said["at"] for said in operators.values()}
+    cited |= {at for condition in conditions for at in condition["at"]}
+    used = {**_code()["sources"], "list": in_tree.list_source(folder, release)}
+    return ReleaseFile(
+        vendor=AppleImporter.name,
+        release=release,
+        about=f"Operators that torch {release} registers under {_KEY}",
+        torch=(major_minor(release),),
+        sources={name: used[name] for name in sorted({at.partition(":")[0] for at in cited})},
+        operators=operators,
+        conditions=conditions,
+        key=_KEY,
+    )
+
+
+def _conditions(
+    release: str, operators: Mapping[str, Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """What the CPU runs unasked, and what the kernels refuse."""
+    on_host: dict[str, list[str]] = {}
+    for op, said in operators.items():
+        if said["impl"] == [_HOST]:
+            on_host.setdefault(said["at"].partition(":")[0], []).append(op)
+    for source, ops in on_host.items():
+        yield {"ops": ops, **_code()["computed_on_host"], "at": [source]}
+    for fact in _code()["facts"]:
+        if sure := _sure(fact, release):
+            yield from stated.cases({**fact, **sure}, operators, fact["at"])
+
+
+def _sure(fact: stated.Fact, release: str) -> dict[str, str]:
+    """How sure a fact is of a release, and how it is known; empty where it says nothing of it."""
+    if _within(fact, release):
+        return {
+            "confidence": fact.get("confidence", "high"),
+            "method": fact.get("method", "registered"),
+        }
+    before = version_key(release) < version_key(fact.get("since", "0"))
+    if before and "older" in fact:
+        return {"confidence": fact["older"], "method": "inferred"}
+    return {}
+
+
+def _vendor(folder: Path, releases: Iterable[str]) -> VendorFile:
+    code = _code()
+    said = (*code["chips"].values(), code["fallback"], *code["notes"])
+    cited = sorted({at.partition(":")[0] for part in said for at in part["at"]})
+    listed = {f"v{release}": in_tree.list_source(folder, release) for release in releases}
+    return VendorFile(
+        vendor=AppleImporter.name,
+        name="Apple GPU (Metal Performance Shaders)",
+        device_type="mps",
+        dispatch_key=_KEY,
+        sources={**{name: code["sources"][name] for name in cited}, **listed},
+        chips=code["chips"],
+        fallback=code["fallback"],
+        pairing=tuple(
+            {"torch": release, "release": release, "at": f"v{release}"} for release in releases
+        ),
+        notes=tuple(code["notes"]),
+    )
+
+
+@cache
+def _code() -> Mapping[str, Any]:
+    data: Mapping[str, Any] = load_yaml(_DATA)
+    return data

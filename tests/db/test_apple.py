@@ -1,0 +1,155 @@
+"""What is registered under MPS, against figures that others took from the same lists."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from opcheck.db.importers import in_tree
+from opcheck.db.importers.apple import AppleImporter, registered
+from opcheck.db.store import Database
+from opcheck.errors import DatabaseError
+from opcheck.model.names import OpName
+from opcheck.model.trace import Node, TensorMeta, Value
+from opcheck.model.verdict import Confidence, Verdict
+from opcheck.resolve.fate import Fate
+from opcheck.resolve.walk import Walk
+from tests.db.vendor_checks import (
+    check_evidence,
+    check_names,
+    matrix,
+    newest_of_each_release,
+)
+
+_RELEASES = (
+    "2.0.1", "2.1.2", "2.2.2", "2.3.1", "2.4.1", "2.5.1", "2.6.0", "2.7.1",
+    "2.8.0", "2.9.1", "2.10.0", "2.11.0", "2.12.1", "2.13.0", "2.14.1", "2.15.0",
+)  # fmt: skip
+
+
+def _tensor(*shape: int, dtype: str = "float32") -> TensorMeta:
+    return TensorMeta(dtype, shape, tuple(1 for _ in shape))
+
+
+def _fate(database: Database, release: str, op: str, **given: Value) -> Fate:
+    found = matrix(database, f"apple-mps@{release}")
+    return Walk([Node(OpName.parse(op), tuple(given.items()))], found, "2.13.0").fate(0)
+
+
+def test_releases_are_those_of_torch(sources: Path) -> None:
+    assert AppleImporter().releases(sources) == _RELEASES
+
+
+@pytest.mark.parametrize("release", _RELEASES)
+def test_kernels_are_counted_as_others_did(release: str, sources: Path) -> None:
+    with (sources / "pytorch" / "version-summary.csv").open(newline="") as file:
+        counts = {row["torch"]: int(row["eff_MPS"]) for row in csv.DictReader(file)}
+    dense = in_tree.kernels(sources / "pytorch", release, "MPS")
+    assert len(dense) == counts[release]
+    entries = registered(sources / "pytorch", release)
+    assert {f"aten::{name}" for name in dense} <= set(entries)
+
+
+@pytest.mark.parametrize(
+    ("release", "on_host"),
+    [
+        (
+            "2.0.1",
+            {
+                "bitwise_left_shift.Tensor_out", "bitwise_right_shift.Tensor_out",
+                "embedding_renorm_", "linalg_svd", "linalg_svd.U", "im2col", "col2im",
+                "upsample_nearest3d.vec",
+            },
+        ),
+        (
+            "2.6.0",
+            {"embedding_renorm_", "linalg_svd", "linalg_svd.U", "col2im", "upsample_nearest3d.vec"},
+        ),
+        ("2.15.0", set()),
+    ],
+)  # fmt: skip
+def test_what_the_cpu_runs_unasked(release: str, on_host: set[str], sources: Path) -> None:
+    entries = registered(sources / "pytorch", release)
+    found = {op for op, said in entries.items() if said["impl"] == ["cpu_fallback"]}
+    native = {op for op in on_host if entries[f"aten::{op}"]["impl"] != ["cpu_fallback"]}
+    assert found == {f"aten::{op}" for op in on_host - native}
+    assert native == set()
+
+
+@pytest.mark.parametrize(
+    ("release", "op", "implementation", "line"),
+    [
+        ("2.15.0", "aten::_adaptive_avg_pool2d", "adaptive_avg_pool2d_mps", 12394),
+        ("2.13.0", "aten::silu", "silu_out", 5216),
+        ("2.7.1", "aten::linalg_svd", "cpu_fallback", 92),
+        ("2.5.1", "aten::im2col", "cpu_fallback", 93),
+    ],
+)
+def test_cells_read_by_eye(
+    release: str, op: str, implementation: str, line: int, database: Database
+) -> None:
+    entry = matrix(database, f"apple-mps@{release}").entries[op]
+    (evidence,) = entry.evidence
+    assert (entry.implementation, evidence.line) == ((implementation,), line)
+
+
+def test_the_host_runs_what_is_missing_when_asked(database: Database) -> None:
+    fate = _fate(database, "2.15.0", "aten::linalg_eig", self=_tensor(4, 4))
+    assert (fate.verdict, fate.code) == (Verdict.UNSUPPORTED, "no-kernel")
+    assert "PYTORCH_ENABLE_MPS_FALLBACK=1" in fate.text
+
+
+_POOL, _CONVOLUTION = "aten::_adaptive_avg_pool2d", "aten::_mps_convolution_transpose"
+_DTYPE, _SIZE = "dtype-not-supported", "size-not-supported"
+
+
+@pytest.mark.parametrize(
+    ("release", "op", "given", "code"),
+    [
+        ("2.0.1", "aten::neg", {"self": _tensor(4, dtype="float64")}, _DTYPE),
+        ("2.15.0", "aten::neg", {"self": _tensor(4, dtype="float32")}, "registered"),
+        ("2.15.0", "aten::neg", {"self": _tensor(4, dtype="complex64")}, "registered"),
+        ("2.15.0", "aten::neg", {"self": _tensor(*([1] * 17))}, "rank-not-supported"),
+        ("2.13.0", _POOL, {"self": _tensor(1, 8, 7, 7), "output_size": (7, 7)}, "registered"),
+        ("2.13.0", _POOL, {"self": _tensor(1, 8, 7, 7), "output_size": (14, 7)}, "registered"),
+        ("2.13.0", _POOL, {"self": _tensor(1, 8, 7, 7), "output_size": (7, 6)}, _SIZE),
+        ("2.13.0", _POOL, {"self": _tensor(1, 8, 7, 7), "output_size": (8, 7)}, _SIZE),
+        ("2.15.0", _CONVOLUTION, {"self": _tensor(1, 2, 3, 4, 5, dtype="bfloat16")}, _DTYPE),
+        ("2.15.0", _CONVOLUTION, {"self": _tensor(1, 2, 3, 4, dtype="bfloat16")}, "registered"),
+        ("2.13.0", "aten::silu", {"self": _tensor(4, dtype="int32")}, _DTYPE),
+        ("2.15.0", "aten::silu", {"self": _tensor(4, dtype="int32")}, "registered"),
+        (
+            "2.15.0",
+            "aten::_scaled_dot_product_attention_math_for_mps",
+            {"query": _tensor(4), "dropout_p": 0.1},
+            "value-not-supported",
+        ),
+    ],
+)
+def test_what_kernels_refuse(
+    release: str, op: str, given: dict[str, Value], code: str, database: Database
+) -> None:
+    assert _fate(database, release, op, **given).code == code
+
+
+@pytest.mark.parametrize(
+    ("release", "confidence"), [("2.13.0", Confidence.MEDIUM), ("2.9.1", Confidence.LOW)]
+)
+def test_what_tests_of_one_release_say_is_inferred_of_older_ones(
+    release: str, confidence: Confidence, database: Database
+) -> None:
+    fate = _fate(database, release, "aten::silu", self=_tensor(4, dtype="int32"))
+    assert (fate.verdict, fate.confidence) == (Verdict.UNSUPPORTED, confidence)
+
+
+def test_every_cell_has_evidence_and_a_known_name(database: Database) -> None:
+    for found in newest_of_each_release(database, "apple-mps"):
+        check_evidence(found)
+        check_names(found)
+
+
+def test_an_unknown_release_names_the_known_ones(sources: Path) -> None:
+    with pytest.raises(DatabaseError) as caught:
+        AppleImporter().run(sources, "1.0")
+    assert "1.0" in caught.value.message
+    assert "2.7.1" in caught.value.hint
