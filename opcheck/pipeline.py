@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck import device_types
+from opcheck.db.neighbours import neighbours
 from opcheck.db.selection import names_groups, select
 from opcheck.db.status import require_fresh
 from opcheck.db.store import Database
@@ -28,9 +29,11 @@ from opcheck.model.report import ModelInfo, Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import Target, TargetSpec
 from opcheck.model.trace import Trace
+from opcheck.model.upgrade import Upgrade
 from opcheck.model.work import WorkRequest
 from opcheck.resolve.findings import resolve
 from opcheck.resolve.ranking import best_first
+from opcheck.resolve.upgrade import moves
 from opcheck.version import __version__
 
 Progress = Callable[[str], None]
@@ -54,19 +57,46 @@ def scan(request: ScanRequest, progress: Progress = _silent, output: Progress = 
     """
     database = _open(request.databases)
     matrices = _matrices(database, request.targets)
-    if request.max_age is not None:
-        targets = [matrix.target for matrix in matrices]
-        require_fresh(database, targets, request.max_age, date.today())
-    progress(f"reading {request.source}")
-    by_tables = _by_tables(request)
-    scanned = _without_torch(request, database, matrices) if by_tables else None
-    if scanned is None:
-        scanned = _with_torch(request, matrices, progress, output)
-        if by_tables:
-            scanned = replace(scanned, notes=(*scanned.notes, _UNSETTLED))
-    progress("resolving")
+    _require_fresh(request, database, matrices)
+    scanned = _scanned(request, database, matrices, progress, output)
     report = _report(request.source, scanned, matrices)
     return _ranked(report) if names_groups(database, request.targets) else report
+
+
+def upgrade(
+    request: ScanRequest, progress: Progress = _silent, output: Progress = _silent
+) -> Upgrade:
+    """Say which release, torch version or chip of a vendor unblocks a model on its one target.
+
+    Raises:
+        UsageError: not exactly one target, or what :func:`scan` refuses.
+        SourceError, TraceError, DatabaseError: as :func:`scan`.
+    """
+    if len(request.targets) != 1:
+        raise UsageError(f"want one target to move from, got {len(request.targets)}")
+    database = _open(request.databases)
+    matrix = database.matrix(database.resolve(request.targets[0]))
+    _require_fresh(request, database, (matrix,))
+    candidates = [
+        (found.kind, database.matrix(found.target)) for found in neighbours(database, matrix.target)
+    ]
+    others = [other for _, other in candidates]
+    scanned = _scanned(request, database, (matrix,), progress, output, others)
+    report = _report(request.source, scanned, (matrix,))
+    (today,) = report.targets
+    found = moves(scanned.first, today, candidates)
+    return Upgrade(
+        opcheck_version=report.opcheck_version,
+        torch_version=report.torch_version,
+        model=report.model,
+        trace=report.trace,
+        target=matrix.target,
+        runs=today.summary.runs,
+        support_rate=today.summary.support_rate,
+        blocked=found.blocked,
+        moves=found.worthwhile,
+        tried=len(candidates) if found.blocked else 0,
+    )
 
 
 def emulate(
@@ -201,6 +231,37 @@ def _open(databases: Sequence[str]) -> Database:
 
 def _matrices(database: Database, specs: tuple[TargetSpec, ...]) -> tuple[SupportMatrix, ...]:
     return tuple(database.matrix(target) for target in select(database, specs))
+
+
+def _require_fresh(
+    request: ScanRequest, database: Database, matrices: Sequence[SupportMatrix]
+) -> None:
+    if request.max_age is not None:
+        targets = [matrix.target for matrix in matrices]
+        require_fresh(database, targets, request.max_age, date.today())
+
+
+def _scanned(
+    request: ScanRequest,
+    database: Database,
+    matrices: Sequence[SupportMatrix],
+    progress: Progress,
+    output: Progress,
+    others: Sequence[SupportMatrix] = (),
+) -> Scanned:
+    """The traces to hold against the targets, without torch where tables settle every call.
+
+    They have to settle them on ``others`` as well, which get no say in how torch traces.
+    """
+    progress(f"reading {request.source}")
+    by_tables = _by_tables(request)
+    scanned = _without_torch(request, database, (*matrices, *others)) if by_tables else None
+    if scanned is None:
+        scanned = _with_torch(request, matrices, progress, output)
+        if by_tables:
+            scanned = replace(scanned, notes=(*scanned.notes, _UNSETTLED))
+    progress("resolving")
+    return scanned
 
 
 def _by_tables(request: ScanRequest) -> bool:

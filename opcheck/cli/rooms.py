@@ -13,6 +13,7 @@ from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
+from opcheck.model.upgrade import Upgrade
 
 
 class Rooms(Protocol):
@@ -25,6 +26,14 @@ class Rooms(Protocol):
         output: Callable[[str], None],
     ) -> Report:
         """Hold a model against targets."""
+
+    def upgrade(
+        self,
+        request: ScanRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Upgrade:
+        """Say which moves would unblock a model on its one target."""
 
     def emulate(
         self,

@@ -11,6 +11,7 @@ from opcheck.model.database import DatabaseView
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
+from opcheck.model.upgrade import Upgrade
 from opcheck.registry import discover
 
 
@@ -45,6 +46,10 @@ class Format(ABC):
     def render_emulation(self, emulation: Emulation, page: Page = PLAIN) -> str:
         """Give what happened on an emulated device; a format made for reports alone declines."""
         raise UsageError(*self._declined("emulate"))
+
+    def render_upgrade(self, found: Upgrade, page: Page = PLAIN) -> str:
+        """Give which moves would unblock a model; a format made for reports alone declines."""
+        raise UsageError(*self._declined("upgrade"))
 
     def render_targets(self, rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
         """Give the targets of the database; a format made for reports alone declines."""

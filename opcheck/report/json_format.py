@@ -7,12 +7,14 @@ from opcheck.model.database import DatabaseView
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
+from opcheck.model.upgrade import Upgrade
 from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.document.database import database_document
 from opcheck.report.document.emulation import emulation_document
 from opcheck.report.document.listing import explanations_document, targets_document
 from opcheck.report.document.parts import Json
 from opcheck.report.document.report import report_document
+from opcheck.report.document.upgrade import upgrade_document
 from opcheck.report.order import arranged, arranged_emulation
 
 
@@ -28,6 +30,10 @@ class JsonFormat(Format):
     def render_emulation(self, emulation: Emulation, page: Page = PLAIN) -> str:
         """Give the run as ``opcheck.emulation/1``, arranged by the contract."""
         return _text(emulation_document(arranged_emulation(emulation)))
+
+    def render_upgrade(self, found: Upgrade, page: Page = PLAIN) -> str:
+        """Give the moves as ``opcheck.upgrade/1``."""
+        return _text(upgrade_document(found))
 
     def render_targets(self, rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
         """Give the targets as ``opcheck.targets/1``."""

@@ -6,6 +6,7 @@ from opcheck.model.database import DatabaseView
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
+from opcheck.model.upgrade import Upgrade
 from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.order import arranged, arranged_emulation
 
@@ -26,6 +27,12 @@ class TextFormat(Format):
         from opcheck.report.terminal.emulation.page import emulation_page
 
         return emulation_page(arranged_emulation(emulation), page)
+
+    def render_upgrade(self, found: Upgrade, page: Page = PLAIN) -> str:
+        """Name the best move, smaller ones, and what removes each finding."""
+        from opcheck.report.terminal.upgrade.page import upgrade_page
+
+        return upgrade_page(found, page)
 
     def render_targets(self, rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
         """Give one row a target."""

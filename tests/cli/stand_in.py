@@ -12,9 +12,11 @@ from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
+from opcheck.model.upgrade import Upgrade
 from tests.report.databases import CONTENTS, DIFFS, IMPORTS, SOUND, STATUS, UNSOUND
 from tests.report.emulations import EMULATIONS
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
+from tests.report.upgrades import UPGRADES
 
 FAILURES: dict[str, BaseException] = {
     "no-such-kind": UsageError("not a model source: 'no-such-kind'", "give one of: a file"),
@@ -46,6 +48,20 @@ class StandIn:
         if request.source in FAILURES:
             raise FAILURES[request.source]
         return STANDARD[request.source]
+
+    def upgrade(
+        self,
+        request: ScanRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Upgrade:
+        """The standard answer that the source names, or the failure that it stands for."""
+        self.asked.append(request)
+        progress(f"loading {request.source}")
+        output("the model prints this")
+        if request.source in FAILURES:
+            raise FAILURES[request.source]
+        return UPGRADES[request.source]
 
     def emulate(
         self,

@@ -13,11 +13,13 @@ from opcheck.errors import ExitCode
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
+from opcheck.model.upgrade import Upgrade
 from opcheck.source.inputs import InputSpec
 from opcheck.source.select import select
 from tests.cli.stand_in import StandIn
 from tests.report.emulations import EMULATIONS
 from tests.report.samples import STANDARD
+from tests.report.upgrades import UPGRADES
 
 README = Path(__file__).parent.parent.parent / "README.md"
 
@@ -31,6 +33,15 @@ class _AnyModel(StandIn):
     ) -> Report:
         self.asked.append(request)
         return STANDARD["empty"]
+
+    def upgrade(
+        self,
+        request: ScanRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Upgrade:
+        self.asked.append(request)
+        return UPGRADES["nothing"]
 
     def emulate(
         self,

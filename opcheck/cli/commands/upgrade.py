@@ -1,0 +1,61 @@
+"""``opcheck upgrade``: which release, torch version or chip would unblock a model."""
+
+from typing import Any
+
+import typer
+
+from opcheck.cli import options
+from opcheck.cli.direct import DirectCommand
+from opcheck.cli.guide import (
+    EXAMPLES,
+    write_examples,
+    write_exit_codes,
+    write_inputs,
+    write_sources,
+)
+from opcheck.cli.output import Output
+from opcheck.cli.progress import Progress, said, unsaid
+from opcheck.cli.rooms import rooms
+from opcheck.model.request import ScanRequest
+from opcheck.report.base import format_named
+
+
+class Command(DirectCommand):
+    """Lists the source kinds under its help; only then are they imported."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the forms that SOURCE and --input can have, and the exit codes."""
+        write_sources(formatter)
+        write_inputs(formatter)
+        write_examples(formatter, [line for line in EXAMPLES if " upgrade " in line])
+        write_exit_codes(formatter)
+
+
+def upgrade(
+    context: typer.Context,
+    source: options.Source,
+    target: options.OneTarget = None,
+    inputs: options.Inputs = None,
+    format: options.FormatName = "text",
+    output: options.OutputFile = None,
+    database: options.Databases = None,
+    max_age: options.MaxAge = None,
+    timeout: options.Timeout = None,
+    memory: options.Memory = None,
+    trust: options.Trust = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Say which release, torch version or chip would unblock a model.
+
+    For each operator that a target does not run itself: the nearest target of the same vendor that
+    does. And the smallest move that helps most: first another torch version of the same release,
+    then a newer release, then another chip. The exit code is 0 whenever there is an answer.
+    """
+    view, out = format_named(format), Output(output)
+    request = ScanRequest(
+        source, (options.only(target),), tuple(inputs or ()), False, timeout, memory, trust,
+        tuple(database or ()), max_age,
+    )  # fmt: skip
+    with Progress() as progress:
+        found = rooms(context).upgrade(request, progress, said if verbose else unsaid)
+    out.write(view.render_upgrade(found, out.page(verbose)))

@@ -1,0 +1,1 @@
+"""What would unblock a model, for people at a terminal."""

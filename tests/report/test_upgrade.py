@@ -1,0 +1,88 @@
+"""What is said about upgrades: whole pages, and the published schema."""
+
+import json
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from rich.cells import cell_len
+
+from opcheck.errors import UsageError
+from opcheck.model.report import Report
+from opcheck.model.upgrade import MoveKind
+from opcheck.report.base import PLAIN, Format, Page, format_named, formats
+from opcheck.report.json_format import JsonFormat
+from opcheck.report.text import TextFormat
+from tests.report import snapshots
+from tests.report.test_formats import PAGES
+from tests.report.test_json import schema
+from tests.report.upgrades import UPGRADES
+
+SCHEMA = schema("upgrade")
+
+
+def document(sample: str) -> Any:
+    return json.loads(JsonFormat().render_upgrade(UPGRADES[sample]))
+
+
+@pytest.mark.parametrize("sample", UPGRADES)
+@pytest.mark.parametrize("name", [kind.name for kind in formats()])
+def test_standard_upgrades(name: str, sample: str) -> None:
+    text = format_named(name).render_upgrade(UPGRADES[sample])
+    snapshots.check(f"{name}/upgrade/{sample}.txt", text)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_upgrade_pages(page: str) -> None:
+    text = TextFormat().render_upgrade(UPGRADES["moves"], PAGES[page])
+    snapshots.check(f"text/upgrade/moves-{page}.txt", text)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("sample", UPGRADES)
+def test_a_page_is_as_wide_as_it_may_be(width: int, sample: str) -> None:
+    text = TextFormat().render_upgrade(UPGRADES[sample], Page(width))
+    assert max(map(cell_len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("sample", UPGRADES)
+def test_upgrades_follow_the_schema(sample: str) -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    Draft202012Validator(SCHEMA).validate(document(sample))
+
+
+def test_the_schema_takes_no_other_keys() -> None:
+    changed = document("moves")
+    for part in (
+        changed,
+        changed["blocked"][0],
+        changed["blocked"][0]["gone"],
+        changed["moves"][0],
+    ):
+        part["later"] = 1
+        assert not Draft202012Validator(SCHEMA).is_valid(changed)
+        del part["later"]
+    assert Draft202012Validator(SCHEMA).is_valid(changed)
+
+
+def test_the_schema_shares_its_parts_with_that_of_reports() -> None:
+    shared = schema()["$defs"]
+    own = SCHEMA["$defs"]
+    assert {name: own[name] for name in own if name in shared} == {
+        name: shared[name] for name in own if name in shared
+    }
+    assert own["move"]["properties"]["kind"]["enum"] == [kind.value for kind in MoveKind]
+
+
+class _Lines(Format):
+    """A format for reports alone."""
+
+    name = "lines"
+
+    def render(self, report: Report, page: Page = PLAIN) -> str:
+        return f"{report.model.source}\n"
+
+
+def test_a_format_for_reports_alone_declines() -> None:
+    with pytest.raises(UsageError, match="opcheck upgrade cannot write it"):
+        _Lines().render_upgrade(UPGRADES["nothing"])
