@@ -42,13 +42,12 @@ what asks wants to know whether there are tensor cores that compute in bfloat16.
 def device_for(device_type: str) -> torch.device:
     """Give the device to trace on, and make this process know it.
 
-    Raises:
-        TraceError: the process already uses PrivateUse1 under another name.
+    It is the process's own PrivateUse1 device where that has a name already, whichever that is.
     """
-    if device_type not in DISGUISES:
-        return prepare(device_type)
     named = torch._C._get_privateuse1_backend_name()
-    return prepare(STAND_IN if named == "privateuseone" else named)
+    if named != "privateuseone":
+        return prepare(named)
+    return prepare(STAND_IN if device_type in DISGUISES else device_type)
 
 
 @contextmanager

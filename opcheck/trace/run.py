@@ -13,7 +13,7 @@ from torch import nn
 from opcheck.errors import TraceError
 from opcheck.model.trace import Kernel, Node, Trace, Use
 from opcheck.trace.caches import forget
-from opcheck.trace.disguise import device_for, undisguised, worn
+from opcheck.trace.disguise import DISGUISES, device_for, undisguised, worn
 from opcheck.trace.eager import asks_for_cuda
 from opcheck.trace.engine import Engine
 from opcheck.trace.exact import Exact
@@ -65,7 +65,7 @@ def trace_model(
         make_tree = partial(Tree, device, changed)
         tree = attempt(module, args, kwargs, make_tree, inputs_given=inputs_given)
         kernels: dict[str, tuple[Kernel, ...]] = {}
-        notes: list[str] = []
+        notes = _stood_in(device, device_type)
         done: dict[frozenset[str], Exact] = {}
         for target, registered in (exact or {}).items():
             if registered not in done:
@@ -79,6 +79,16 @@ def trace_model(
             else:
                 notes.append(f"no exact kernels for {target}: {_told(counted)}")
     return _trace(tree, device_type, kernels, tuple(notes))
+
+
+def _stood_in(device: torch.device, device_type: str) -> list[str]:
+    """Say where Python saw another name than the device's own: torch has one a process."""
+    if device_type in DISGUISES or device.type == device_type:
+        return []
+    return [
+        f"traced under the name {device.type!r}, which this process has given its device: code "
+        f"that asks for {device_type!r} by name was not followed"
+    ]
 
 
 def _told(engine: Engine) -> str:
