@@ -22,6 +22,8 @@ _TABLES: Mapping[str, Shape] = {
 }
 """Files of PyTorch's tables, by what stands before ``@``."""
 _PYTORCH = "pytorch"
+_HEAD = 500
+"""Bytes in which a file says whether it was written by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,17 @@ def _edits(layers: Iterable[Layer]) -> Iterator[Problem]:
                 file = _File(layer, folder / name, shapes.RELEASE)
                 if name not in present:
                     yield file.problem("missing", f"{sums.NAME} names a file that is not there")
-                elif name not in noted:
+                elif name not in noted and _is_generated(file.path):
                     yield file.problem("not-noted", f"{sums.NAME} has no digest of it")
-                elif noted[name] != present[name]:
+                elif noted.get(name, present[name]) != present[name]:
                     text = f"it is not what its importer wrote: {sums.NAME} has another digest"
                     yield file.problem("edited", text)
+
+
+def _is_generated(path: Path) -> bool:
+    """Whether a file says that an importer wrote it."""
+    head = path.read_bytes()[:_HEAD]
+    return b"do not edit" in head
 
 
 def _history(database: Database) -> frozenset[str]:

@@ -4,7 +4,7 @@ A folder of them may also hold whole vendors and releases, in the form that the 
 advisories.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ def overlays(layer: Layer, cache: Path | None) -> Iterator[Addition]:
     return (read(layer, path, cache) for path in overlay_paths(layer))
 
 
-def overlay_paths(layer: Layer) -> Iterable[Path]:
+def overlay_paths(layer: Layer) -> Sequence[Path]:
     """The overlay files of a layer, by name."""
     return sorted([*layer.folder.glob("*.yaml"), *layer.folder.glob("*.yml")])
 
@@ -46,6 +46,28 @@ def vendor_files(layer: Layer) -> Mapping[str, Mapping[str, Path]]:
         if files and folder.name != ADVISORIES and (layer.origin or "vendor" in files):
             found[folder.name] = files
     return found
+
+
+def require_something(layer: Layer) -> None:
+    """Refuse a folder that adds nothing: it is not the one that was meant."""
+    advisories = (layer.folder / ADVISORIES).glob("*.yaml")
+    if not (overlay_paths(layer) or vendor_files(layer) or any(advisories)):
+        message = f"cannot add the database {layer.origin}: it holds nothing that opcheck reads"
+        raise DatabaseError(message, "give a folder of overlay files, vendors or advisories")
+
+
+def require_known(added: Addition, vendors: Mapping[str, Collection[str]]) -> None:
+    """Refuse an overlay of a vendor or chip that there is not; ``vendors`` have their chips."""
+    if added.vendor not in vendors:
+        known = f"known: {', '.join(vendors)}"
+        raise DatabaseError(f"{added.origin}: there is no vendor {added.vendor!r}", known)
+    chips = vendors[added.vendor]
+    entries = [said for listed in added.operators.values() for said in listed]
+    for said in (added.where, *entries, *added.conditions, *added.withdrawn):
+        for chip in said.get("chips", ()):
+            if chip not in chips:
+                message = f"{added.origin}: there is no chip {chip!r} of {added.vendor}"
+                raise DatabaseError(message, f"known: {', '.join(chips)}")
 
 
 def checked(found: Document, folder: str) -> Document:

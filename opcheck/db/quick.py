@@ -10,7 +10,7 @@ from typing import Any
 
 _QUOTED = re.compile(r'("(?:[^"\\\n]|\\.)*")')
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+=@<>-]*(?:::?[A-Za-z0-9_./-]+)*")
-_TITLE = re.compile(r"^([a-z_]+): ([A-Za-z]\S* [A-Za-z0-9 ./()+-]*[A-Za-z0-9.)])$", re.MULTILINE)
+_TITLE = re.compile(r"^([a-z_]+): ([A-Za-z]\S* [A-Za-z0-9_ ./()+-]*[A-Za-z0-9.)])$", re.MULTILINE)
 """A top-level value of several plain words."""
 _NOT_TEXT = re.compile(r'"(?:null|yes|no|on|off|y|n)"', re.IGNORECASE)
 """What YAML reads as something else than text."""

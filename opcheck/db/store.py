@@ -49,9 +49,10 @@ class Database:
         if found is None:
             looked = ", ".join(str(path) for path in candidates)
             raise DatabaseError(f"no database of operators: {looked}", "install opcheck again")
-        brought = () if root else layers.installed()
-        cache = index.default_folder() if cached else None
-        return cls(found, cache, (*brought, *layers.given(overlays)))
+        added = (*(() if root else layers.installed()), *layers.given(overlays))
+        for layer in added:
+            overlay.require_something(layer)
+        return cls(found, index.default_folder() if cached else None, added)
 
     @property
     def layers(self) -> tuple[Layer, ...]:
@@ -74,14 +75,14 @@ class Database:
     @cached_property
     def additions(self) -> tuple[Addition, ...]:
         """What advisories and overlays add to releases, in the order in which they hold."""
-        return tuple(
-            addition
-            for layer in self.layers
-            for addition in (
-                *(overlay.overlays(layer, self.cache) if layer.origin else ()),
-                *advisories(layer, self.cache),
-            )
-        )
+        found: list[Addition] = []
+        chips = {name: tuple(vendor.chips) for name, vendor in self.vendors.items()}
+        for layer in self.layers:
+            for addition in overlay.overlays(layer, self.cache) if layer.origin else ():
+                overlay.require_known(addition, chips)
+                found.append(addition)
+            found += advisories(layer, self.cache)  # of vendors to come, too
+        return tuple(found)
 
     @cached_property
     def tables(self) -> Tables:

@@ -208,7 +208,7 @@ def test_databases_are_asked_for(line: str, asked: object) -> None:
 
 
 def test_an_unsound_database_ends_in_its_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("db check --db a".split(), StandIn()) == ExitCode.DATABASE
+    assert run(["db", "check", "--db", "a"], StandIn()) == ExitCode.DATABASE
     assert capsys.readouterr() == (format_named("text").render_database(UNSOUND), "")
 
 

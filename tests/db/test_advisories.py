@@ -1,0 +1,229 @@
+"""Advisories: whom they concern, which uses they bite, and what is wrong with a damaged one."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from opcheck.db import advisories
+from opcheck.db.addition import Addition
+from opcheck.db.advisories import documents
+from opcheck.db.conditions import read_test
+from opcheck.db.layers import Layer
+from opcheck.db.store import Database
+from opcheck.errors import DatabaseError
+from opcheck.model.matrix import Condition
+from opcheck.model.names import OpName
+from opcheck.model.target import TargetSpec
+from opcheck.model.trace import Node, TensorMeta, Trace, Use, Value
+from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
+from opcheck.resolve.conditions import bites
+from opcheck.resolve.findings import resolve
+from tests.db.overlays import ROOT, written
+
+BASE = Layer(ROOT, "")
+FILES = {found.path.stem: found for found in documents(BASE, None)}
+ADDED = list(advisories.advisories(BASE, None))
+
+
+def dense(*shape: int, dtype: str = "float32") -> TensorMeta:
+    steps, step = [], 1
+    for size in reversed(shape):
+        steps.append(step)
+        step *= size
+    return TensorMeta(dtype, shape, tuple(reversed(steps)))
+
+
+def node(op: str, **arguments: Value) -> Node:
+    return Node(OpName.parse(op), tuple(arguments.items()))
+
+
+def told(use: Node) -> set[str]:
+    """Ids of the advisories of every vendor that a use meets."""
+    return {
+        said["code"]
+        for added in ADDED
+        for said in added.conditions
+        if str(use.op) in said["ops"] and bites(_condition(said), use) is not None
+    }
+
+
+def _condition(said: Mapping[str, object]) -> Condition:
+    tests = tuple(map(read_test, said["tests"]))  # type: ignore[call-overload]  # as in the files
+    return Condition("", Verdict.NATIVE, "", Confidence.HIGH, tests)
+
+
+COLUMNS = TensorMeta("float32", (2_000_000, 46), (464, 1))
+KERNEL = TensorMeta("float32", (4, 3, 3, 3), (81, 27, 9, 3))
+INTEGERS = dense(3, dtype="int64")
+POOL, MASK = "aten::adaptive_max_pool2d", dense(5, dtype="bool")
+USES = {
+    "a side does not divide": (
+        node(POOL, self=dense(1, 1, 6, 5), output_size=(3, 3)), {"mps-adaptive-max-pool2d"},
+    ),
+    "the other does not": (
+        node(POOL, self=dense(1, 1, 5, 6), output_size=(3, 3)), {"mps-adaptive-max-pool2d"},
+    ),
+    "a larger output": (
+        node(POOL, self=dense(1, 1, 2, 2), output_size=(4, 4)), {"mps-adaptive-max-pool2d"},
+    ),
+    "both divide": (node(POOL, self=dense(1, 1, 6, 9), output_size=(3, 3)), set()),
+    "a mask": (
+        node("aten::index_put_", self=dense(5, 3), indices=(MASK,), values=dense(2, 3)),
+        {"npu-index-put-mask-310p"},
+    ),
+    "integers": (
+        node("aten::index_put_", self=dense(5, 3), indices=(dense(2, dtype="int64"),)), set(),
+    ),
+    "a read through a mask": (
+        node("aten::index.Tensor", self=dense(5, 3), indices=(MASK,)), {"torch-fl-index-mask"},
+    ),
+    "a transposed condition": (
+        node("aten::where.self", condition=TensorMeta("bool", (2, 3), (1, 2))),
+        {"mps-where-layout"},
+    ),
+    "a condition in order": (node("aten::where.self", condition=dense(2, 3)), set()),
+    "a transposed input": (
+        node("aten::silu", self=TensorMeta("float32", (2, 3), (1, 2))), {"mps-silu-layout"},
+    ),
+    "columns of a huge tensor": (node("aten::isfinite", self=COLUMNS), {"mps-isfinite-slice"}),
+    "columns of a small tensor": (
+        node("aten::isfinite", self=replace(COLUMNS, shape=(20, 46))), set(),
+    ),
+    "a slice of a kernel": (
+        node("aten::conv2d", input=dense(1, 3, 8, 8), weight=KERNEL),
+        {"mps-conv2d-weight-layout"},
+    ),
+    "a kernel as it is": (
+        node("aten::conv2d", input=dense(1, 3, 8, 8), weight=dense(4, 3, 3, 3)), set(),
+    ),
+    "a weight with gaps": (
+        node("aten::linear", input=dense(2, 8), weight=TensorMeta("float32", (6, 8), (16, 1))),
+        {"mps-linear-layout"},
+    ),
+    "a shift by a scalar": (
+        node("aten::__rshift__.Tensor", self=dense(3, dtype="int32"), other=dense(dtype="int64")),
+        {"npu-shift-by-scalar-tensor"},
+    ),
+    "a shift by a vector": (
+        node("aten::__rshift__.Tensor", self=dense(3, dtype="int32"), other=INTEGERS),
+        set(),
+    ),
+    "antialiased": (
+        node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", USES)
+def test_uses_that_an_advisory_is_about(name: str) -> None:
+    use, ids = USES[name]
+    assert told(use) == ids
+
+
+def test_every_advisory_has_a_use_above() -> None:
+    assert set(FILES) == set().union(*(ids for _, ids in USES.values()))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_advisory_says_where_it_was_told(name: str) -> None:
+    said = FILES[name].data
+    assert all(reference["url"].startswith("https://") for reference in said["references"])
+    history = Database.open(ROOT).tables.history
+    assert [op for use in said["uses"] for op in use["ops"] if op not in history] == []
+
+
+def test_a_scan_tells_of_it_and_the_call_stays_native() -> None:
+    database = Database.open(ROOT)
+    target = database.resolve(TargetSpec.parse("ascend-310p@26.1.0+torch2.12"))
+    call = replace(USES["a mask"][0], cpu_kernel=True)
+    trace = Trace(
+        mode="inference", device_type="npu", torch_version="2.12", nodes=(call,),
+        uses=(Use(0, "model", "model.py", 3, 1),), sequence=(0,), gaps=(), modules_not_called=(),
+    )  # fmt: skip
+    (finding,) = resolve(trace, database.matrix(target)).findings
+    assert (finding.verdict, finding.reason.code) == (Verdict.NATIVE, "npu-index-put-mask-310p")
+    assert "(advisory npu-index-put-mask-310p); use mask.nonzero()" in finding.reason.text
+    assert finding.evidence == (
+        Evidence(Method.TESTED, "Ascend/pytorch", "issues/153", date="2026-07-27"),
+        Evidence(Method.TESTED, "vllm-project/vllm-ascend", "issues/12086", date="2026-07-27"),
+    )
+    elsewhere = database.resolve(TargetSpec.parse("ascend-910b@26.1.0+torch2.12"))
+    (other,) = resolve(trace, database.matrix(elsewhere)).findings
+    assert other.reason.code != "npu-index-put-mask-310p"
+
+
+ADVISORY = """\
+schema: opcheck.advisory/1
+id: npu-abs
+title: abs is negative
+date: "2026-01-01"
+effect: wrong-values
+affects:
+  - {vendor: ascend, chips: ["910b"], releases: "..26.0.0", torch: "2.7..2.9"}
+uses:
+  - ops: [aten::abs]
+text: it is negative
+fixed_in: torch_npu 26.1.0
+confidence: high
+method: tested
+reason: We saw it.
+references:
+  - {url: "https://acme.example/reports/7", date: "2026-01-02"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "concerned"),
+    [
+        ("ascend-910b@26.0.0+torch2.9", True),
+        ("ascend-910b@7.3.0+torch2.7", True),
+        ("ascend-910b@7.3.0+torch2.6", False),
+        ("ascend-910b@26.1.0+torch2.9", False),
+        ("ascend-910a@26.0.0+torch2.9", False),
+    ],
+)
+def test_overlays_may_have_advisories(spec: str, concerned: bool, tmp_path: Path) -> None:
+    folder = written(tmp_path, **{"advisories__npu-abs": ADVISORY})
+    database = Database.open(ROOT, overlays=[folder])
+    matrix = database.matrix(database.resolve(TargetSpec.parse(spec)))
+    found = [c for c in matrix.conditions.get("aten::abs", ()) if c.code == "npu-abs"]
+    expected = Condition(
+        "npu-abs", Verdict.NATIVE, "it is negative (advisory npu-abs, fixed in torch_npu 26.1.0)",
+        Confidence.HIGH,
+        evidence=(
+            Evidence(
+                Method.TESTED, "acme.example", "reports/7", date="2026-01-02",
+                origin=f"{tmp_path.as_posix()}/advisories/npu-abs.yaml",
+            ),
+        ),
+    )  # fmt: skip
+    assert found == ([expected] if concerned else [])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("id: npu-abs", "id: npu-neg", "expected the id npu-abs, found 'npu-neg'"),
+        ("id: npu-abs", "id: NPU abs", "words with hyphens"),
+        ("effect: wrong-values", "effect: odd", "expected one of crash, hang"),
+        ('date: "2026-01-01"', "date: soon", "a date such as"),
+        ("reason: We saw it.\n", "", "the key 'reason', which is missing"),
+        ("https://acme.example", "acme.example", "expected an address"),
+        ("[aten::abs]", "[]", "a list of 1 or more"),
+    ],
+)
+def test_damaged_advisories_are_told(old: str, new: str, expected: str, tmp_path: Path) -> None:
+    assert old in ADVISORY
+    text = ADVISORY.replace(old, new, 1)
+    folder = written(tmp_path, **{"advisories__npu-abs": text})
+    with pytest.raises(DatabaseError, match=r"npu-abs\.yaml:\d+: ") as caught:
+        _ = Database.open(ROOT, overlays=[folder]).additions
+    assert expected in caught.value.message
+
+
+def test_an_advisory_may_concern_a_vendor_to_come() -> None:
+    vendors = {added.vendor for added in ADDED}
+    assert {"torch-fl", "onnx"} <= vendors - set(Database.open(ROOT).vendors)
+    assert all(isinstance(added, Addition) and added.origin == "" for added in ADDED)
