@@ -70,12 +70,13 @@ def test_composites_of_a_recorded_device(tmp_path: Path) -> None:
         "  aten::linear: [[aten::addmm, aten::t], [aten::matmul, aten::t]]\n  aten::t: [[]]\n"
     )
     database = Database(tmp_path)
-    assert database.composites("2.13.0", "npu") == {
+    recorded = {
         "aten::linear": (("aten::addmm", "aten::t"), ("aten::matmul", "aten::t")),
         "aten::t": ((),),
     }
+    assert database.composites("2.13.0", "npu") == recorded
+    assert database.composites("2.13.0", "mlu") == recorded  # another name of PrivateUse1
     assert database.composites("2.12.0", "npu") == {}
-    assert database.composites("2.13.0", "mlu") == {}
 
 
 def test_a_damaged_composites_table_is_told(tmp_path: Path) -> None:
