@@ -118,6 +118,11 @@ _DTYPE, _SIZE = "dtype-not-supported", "size-not-supported"
         ("2.15.0", _CONVOLUTION, {"self": _tensor(1, 2, 3, 4, dtype="bfloat16")}, "registered"),
         ("2.13.0", "aten::silu", {"self": _tensor(4, dtype="int32")}, _DTYPE),
         ("2.15.0", "aten::silu", {"self": _tensor(4, dtype="int32")}, "registered"),
+        ("2.0.1", "torchvision::nms", {"dets": _tensor(9, 4)}, "no-kernel"),
+        ("2.1.2", "torchvision::nms", {"dets": _tensor(9, 4)}, "registered"),
+        ("2.1.2", "torchvision::nms", {"dets": _tensor(9, 4, dtype="bfloat16")}, _DTYPE),
+        ("2.7.1", "torchvision::deform_conv2d", {"input": _tensor(9, 4)}, "no-kernel"),
+        ("2.8.0", "torchvision::deform_conv2d", {"input": _tensor(9, 4)}, "registered"),
         (
             "2.15.0",
             "aten::_scaled_dot_product_attention_math_for_mps",

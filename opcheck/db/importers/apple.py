@@ -48,6 +48,9 @@ def registered(folder: Path, release: str) -> dict[str, dict[str, Any]]:
         f"aten::{name}": {"at": f"list:{kernel.line}", "impl": [kernel.name]}
         for name, kernel in in_tree.on_device(declared, _KEY).items()
     }
+    for said in _code()["registrations"]:
+        if _within(said, release):
+            found |= {op: {"at": said["source"], "impl": ["manual"]} for op in said["ops"]}
     for said in _code()["host"]:
         if _within(said, release):
             for op, line in said["ops"].items():
