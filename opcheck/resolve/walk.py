@@ -60,7 +60,9 @@ class Walk:
         if mixes_host(node):
             return _host_tensor(node)
         entry = self._matrix.entries.get(op)
-        if entry is not None and not (node.composite and _on_host(node)):
+        # a compiler converts by name, whatever device the tensors are on
+        compiled = bool(self._matrix.fallback.elsewhere)
+        if entry is not None and (compiled or not (node.composite and _on_host(node))):
             return _registered(op, entry)
         way = None if _on_host(node) else chosen(node, self._matrix, self._decide)
         if way is not None:
@@ -117,7 +119,7 @@ class Walk:
         on_cpu = self._matrix.extensions.get(op, node.cpu_kernel)
         evidence = fallback.evidence
         if fallback.elsewhere:
-            text = f"{vendor} converts no {op}, {fallback.elsewhere}"
+            text = f"{vendor} has no converter for {op}, {fallback.elsewhere}"
             return Fate(Verdict.FALLBACK, codes.RUNS_ELSEWHERE, text, evidence=evidence)
         if fallback.to_cpu and on_cpu:
             text = f"{vendor} registers no kernel for {op}, so every call runs on the host CPU"

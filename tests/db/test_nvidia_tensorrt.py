@@ -154,6 +154,9 @@ def test_what_is_decomposed_first_is_no_converter_and_less_sure(database: Databa
         ("aten::bitwise_not", {"self": _tensor(8, dtype="bool")}, "registered"),
         ("aten::bitwise_not_", {"self": _tensor(8, dtype="int64")}, "dtype-not-supported"),
         ("aten::add.Tensor", {"self": _tensor(8, dtype="float64")}, "dtype-not-supported"),
+        ("aten::cat", {"tensors": (_tensor(2, 3), _tensor(2, 3))}, "registered"),
+        ("aten::cat", {"tensors": (_tensor(2, 3), _tensor(0))}, "shape-not-supported"),
+        ("aten::_to_copy", {"self": _tensor(8)}, "dtype-not-supported"),
         (
             "aten::_to_copy",
             {"self": _tensor(8), "dtype": Constant("dtype", "float64")},

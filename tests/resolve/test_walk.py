@@ -136,9 +136,11 @@ def test_what_a_graph_compiler_lacks_runs_elsewhere_and_moves_nothing() -> None:
     assert (missing.verdict, missing.code, missing.text, missing.fallback_bytes) == (
         Verdict.FALLBACK,
         "runs-elsewhere",
-        "vendor converts no aten::sorted, which PyTorch runs on the GPU",
+        "vendor has no converter for aten::sorted, which PyTorch runs on the GPU",
         0,
     )
+    host = made.node("aten::topk", composite=EXPLICIT, given={"self": made.tensor(host=True)})
+    assert last(replace(matrix, conditions={}), host).code == "registered"
     refused = last(matrix, made.node("aten::topk"))
     assert (refused.code, refused.fallback_bytes) == ("validator", 0)
 
