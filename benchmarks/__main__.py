@@ -21,6 +21,7 @@ def _measured(folder: Path) -> Iterator[Figure]:
         processes.saved_graphs(folder),
         processes.large_process(folder),
         processes.many_targets(folder),
+        processes.every_target(folder),
         _calls(),
     )
 

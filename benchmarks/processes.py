@@ -63,6 +63,20 @@ def large_process(folder: Path) -> Iterator[Figure]:
     yield Figure("Llama 405B: peak memory, the same", scanned / bare, 1.3, detail)
 
 
+def every_target(folder: Path) -> Iterator[Figure]:
+    """The newest of every target: a trace a device type, and a verdict a target."""
+    for name, source in {
+        "ResNet-50": "torchvision:resnet50",
+        "Llama 405B": f"hf:{folder / 'llama'}",
+    }.items():
+        scans = {"one": (*SCAN, source, *TARGET), "all": (*SCAN, source, "-t", "all")}
+        process(*scans["all"])  # the index of every release is written on its first use
+        costs = in_turn({count: partial(process, *scan) for count, scan in scans.items()})
+        one, every = (median_seconds(costs[count]) for count in scans)
+        detail = f"{every:.2f} s / {one:.2f} s"
+        yield Figure(f"{name}: scan for all targets / one", every / one, 1.5, detail)
+
+
 def many_targets(folder: Path) -> Iterator[Figure]:
     """Twenty targets share one trace, so that they cost little more than one; whole processes."""
     database = Database.open()
