@@ -29,6 +29,7 @@ from opcheck.trace.caches import forget
 from opcheck.trace.device import prepare
 from opcheck.trace.device_module import DeviceModule
 from opcheck.trace.eager import not_compiled
+from opcheck.trace.lazy_copies import copied_as_they_are
 from opcheck.trace.overrides import overriding
 from opcheck.trace.place import from_stack
 from opcheck.trace.step import taken_as_plain
@@ -68,11 +69,11 @@ class Emulator:
         Raises:
             UsageError: there is no such target, or no such confidence.
             DatabaseError: its matrix cannot be read.
-        """
             EmulationError: its device is none that this torch can have.
+        """
         self._matrix = target if isinstance(target, SupportMatrix) else _matrix(target)
-        self.values = values
         require_emulated(self._matrix)
+        self.values = values
         """Whether the device computes."""
         self._stop = stop
         self._least = _confidence(confidence)
@@ -171,6 +172,7 @@ class Emulator:
         )  # fmt: skip
         self._undo.callback(forget)
         self._undo.enter_context(registered(device))
+        self._undo.enter_context(copied_as_they_are(self._matrix.entries))
         self._undo.enter_context(layouts_refused(device.backward))
         self._undo.enter_context(
             overriding(overridden(self._matrix), vendor_gradients(self._matrix), device)

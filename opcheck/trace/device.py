@@ -234,10 +234,10 @@ def adopt(
     """Take a bare tensor (made by a C++ kernel, or on meta) as one of ours.
 
     It has values where it is a view of one in ``viewed``. One of ours may have become a lazy
-    conjugate or negative in C++.
+    conjugate or negative in C++, or another view of its storage.
     """
     if isinstance(tensor, DeviceTensor):
-        _follow_marks(tensor)
+        _follow(tensor)
         return tensor
     spec = Spec.like(tensor)
     for other in viewed:
@@ -256,11 +256,14 @@ def _shares_memory(bare: Tensor, ours: DeviceTensor) -> bool:
     )
 
 
-def _follow_marks(tensor: DeviceTensor) -> None:
+def _follow(tensor: DeviceTensor) -> None:
     before, spec = tensor.spec, Spec.like(tensor)
     if spec is before:
         return
     tensor.spec = spec
+    if tensor.value is not None and (spec.shape, spec.stride) != (before.shape, before.stride):
+        offset = tensor.storage_offset()
+        tensor.value = tensor.value.as_strided(spec.shape, spec.stride, offset)
     if tensor.value is not None and spec.conj is not before.conj:
         tensor.value = tensor.value.conj()
     if tensor.value is not None and spec.neg is not before.neg:

@@ -33,6 +33,9 @@ _RESOLVING = (
 _ORDER = (Composite.IMPLICIT, Composite.EXPLICIT, Composite.NON_FUNCTIONAL)
 
 
+_TO_COPY = torch.ops.aten._to_copy.default
+"""A composite that copies into pinned host memory where it need not wait for the copy. Of that
+memory C++ asks the device, and Python cannot give it."""
 ALIASES = frozenset((torch.ops.aten.detach.default, torch.ops.aten.alias.default))
 """Composites that only make another view of a tensor, without any device work.
 
@@ -117,6 +120,8 @@ def composite_kind(name: str) -> Composite | None:
 def run_composite(func: Any, kind: Composite, args: Any, kwargs: Any) -> Any:
     """Run the composite kernel itself; what it calls goes through the dispatcher as usual."""
     key = getattr(torch._C.DispatchKey, kind.value)
+    if func is _TO_COPY and kwargs.get("non_blocking"):
+        kwargs = {**kwargs, "non_blocking": False}
     with resolving_lazy():
         if torch._C._functorch.peek_interpreter_stack() is None or _in_transform(args, kwargs):
             return func._op_dk(key, *args, **kwargs)

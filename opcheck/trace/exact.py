@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from types import CodeType
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from opcheck.model.trace import Kernel, Phase
 from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, overload_named
 from opcheck.trace.engine import Engine
 from opcheck.trace.higher_order import branches
+from opcheck.trace.lazy_copies import copied_as_they_are
 from opcheck.trace.leaf import Plan
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.signature import Call
@@ -56,6 +58,12 @@ class Exact(Engine):
         self._phase = Phase.FORWARD
         self._open = _Open()
         self._memo: dict[tuple[Any, ...], tuple[Counter[_Key], Plan]] = {}
+
+    @contextmanager
+    def running(self, until: CodeType | None = None) -> Iterator[None]:
+        """Answer for the target's device inside the block."""
+        with copied_as_they_are(self._registered), super().running(until):
+            yield
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:

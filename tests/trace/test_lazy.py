@@ -98,3 +98,26 @@ def test_what_a_kernel_writes_to_is_what_it_returns() -> None:
     found = kernels(torch.linalg.solve, torch.eye(80), torch.ones(80))
     assert count("_linalg_solve_ex.result", found) == 1
     assert count("_local_scalar_dense", found) == 1
+
+
+def test_a_device_that_copies_by_copy_from_is_asked_for_it_once() -> None:
+    """Cloning its argument first would come to ``_copy_from`` again, for ever."""
+    kernels_of = Registrations(frozenset({"aten::_copy_from", "aten::empty_strided"}))
+    with predicting("npu", kernels_of) as predictor:
+        found = predictor.call(lambda x: x.conj().clone(), (SMALL,), {}).kernels
+    assert count("_copy_from", found) == 1
+
+
+def test_known_values_follow_a_view_that_c_makes_in_place() -> None:
+    def narrowed(x: Tensor) -> float:
+        return torch.as_strided_(x, (2,), (2,), 1).sum().item()
+
+    values: list[float] = []
+    with predicting("npu", REGISTERED) as predictor:
+        predictor.call(lambda x: values.append(narrowed(x)), (torch.arange(4.0),), {})
+    assert values == [4.0]
+
+
+def test_a_copy_to_the_host_that_need_not_wait_asks_for_no_pinned_memory() -> None:
+    found = kernels(lambda x: x.to("cpu", non_blocking=True), SMALL)
+    assert [str(kernel.op) for kernel in found if kernel.missing] == ["aten::_copy_from"]
