@@ -4,10 +4,11 @@
 #   make test    set up, then everything that CI checks
 #   make lint, make format, make bench
 #   make readme  write the outputs that the README shows anew
+#   make rates   write docs/support-rates.md anew
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench readme
+.PHONY: help setup demo test lint format bench readme rates
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -58,3 +59,6 @@ bench: setup
 
 readme: setup
 	$(BIN)/python -m tests.readme
+
+rates: setup
+	$(BIN)/python -m benchmarks.rates

@@ -1,0 +1,197 @@
+"""The page of support rates, made from reports: figures first, then why, operator by operator."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from opcheck.model.report import Finding, Report, TargetReport
+from opcheck.model.target import Target
+from opcheck.model.verdict import Confidence
+from opcheck.report.terminal.units import plural
+
+COMMAND = "python -m benchmarks.rates"
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A target that somebody published a rate for."""
+
+    name: str
+    title: str
+    """What its vendor calls it."""
+    published: float
+    then: Target
+    """At the release nearest to what the rate speaks of."""
+    newest: Target
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """One model held against the targets."""
+
+    model: str
+    report: Report
+
+    def on(self, target: Target) -> TargetReport:
+        """What was said of one target."""
+        return next(found for found in self.report.targets if found.target == str(target))
+
+
+def page(devices: Sequence[Device], held: Sequence[Scan], more: Sequence[Scan]) -> str:
+    """The whole page as Markdown."""
+    return "\n".join(
+        [
+            *_intro(held),
+            *_beside_published(devices, held),
+            *(line for scan in held for line in _operators(scan, devices)),
+            *_more_models(devices, more),
+        ]
+    )
+
+
+def _intro(held: Sequence[Scan]) -> Iterator[str]:
+    report = held[0].report
+    dates = sorted({target.database_date for target in report.targets})
+    yield "# Support rates\n"
+    yield f"Written by `{COMMAND}`; do not edit.\n"
+    yield (
+        "A rate is the share of the distinct operators of one forward that stay on the device: run "
+        "by a kernel of the vendor's, or by operators into which PyTorch takes them apart and all "
+        "of which have one. ✔ runs, ✘ will not run, ? cannot tell.\n"
+    )
+    yield (
+        f"Traced with torch {report.torch_version}, database of {dates[-1]}. On a release for "
+        "another torch the same code may take composites apart differently; an operator that its "
+        "torch does not have yet counts as unknown.\n"
+    )
+
+
+def _beside_published(devices: Sequence[Device], held: Sequence[Scan]) -> Iterator[str]:
+    yield "## Beside the published rates\n"
+    yield (
+        "What is published is one figure a device; which operators, which release and which "
+        "conditions it counts is not said.\n"
+    )
+    header = ["device", "published", "release", *(scan.model for scan in held)]
+    rows = [
+        [device.title, f"{device.published:.0%}", f"`{target}`",
+         *(_rate(scan.on(target)) for scan in held)]
+        for device in devices
+        for target in dict.fromkeys((device.then, device.newest))
+    ]  # fmt: skip
+    yield from _table(header, rows)
+
+
+def _rate(target: TargetReport) -> str:
+    rate = target.summary.support_rate
+    share = "—" if rate is None else f"{rate:.1%}"
+    return f"{_SIGNS[target.summary.runs]} {share}"
+
+
+_SIGNS: Mapping[bool | None, str] = {True: "✔", False: "✘", None: "?"}
+
+
+def _operators(scan: Scan, devices: Sequence[Device]) -> Iterator[str]:
+    """Why a model's rates are what they are: each operator on each target."""
+    targets = [t for d in devices for t in dict.fromkeys((d.then, d.newest))]
+    worst = {target: _worst(scan.on(target)) for target in targets}
+    operators = sorted({op for found in worst.values() for op in found})
+    yield f"### {scan.model}, operator by operator\n"
+    for device in devices:
+        yield f"* {device.title}: {_difference(device, scan, len(operators))}"
+    yield ""
+    named = [f"`{target}`" for target in targets]
+    rows = [[f"`{op}`", *(_cell(worst[target].get(op)) for target in targets)] for op in operators]
+    yield from _table(["operator", *named], rows)
+    yield from _reasons([scan], targets)
+
+
+def _difference(device: Device, scan: Scan, operators: int) -> str:
+    """What the published rate would mean for this model, and what was found instead."""
+    said = [_meaning(device.published, operators)]
+    for target in dict.fromkeys((device.then, device.newest)):
+        off = [op for op, f in _worst(scan.on(target)).items() if not f.verdict.on_device]
+        names = ", ".join(f"`{op}`" for op in sorted(off))
+        said.append(f"{target.sdk} with torch {target.torch} misses {names or 'none'}")
+    return f"{'; '.join(said)}."
+
+
+def _meaning(published: float, operators: int) -> str:
+    """How many operators a published share is; often no whole number, so it counts others."""
+    count = published * operators
+    share = f"{published:.0%} of {plural(operators, 'operator')} is {count:.4g}"
+    whole = abs(count - round(count)) < _ROUNDING * operators
+    return share if whole else f"{share}, which is no count of them"
+
+
+_ROUNDING = 0.005
+"""Of a share given in whole percent."""
+
+
+def _worst(target: TargetReport) -> Mapping[str, Finding]:
+    found: dict[str, Finding] = {}
+    for finding in target.findings:
+        known = found.get(finding.op)
+        if known is None or finding.verdict.rank > known.verdict.rank:
+            found[finding.op] = finding
+    return found
+
+
+def _cell(finding: Finding | None) -> str:
+    """A verdict; in brackets how sure it is, where that is less than high."""
+    if finding is None:
+        return "not called"
+    sure = finding.confidence
+    return f"{finding.verdict.value}{'' if sure is Confidence.HIGH else f' ({sure.value})'}"
+
+
+def _more_models(devices: Sequence[Device], more: Sequence[Scan]) -> Iterator[str]:
+    yield f"## {plural(len(more), 'more model')}\n"
+    yield "On the newest release of each.\n"
+    targets = [device.newest for device in devices]
+    yield from _table(
+        ["model", *(device.title for device in devices)],
+        [[scan.model, *(_rate(scan.on(target)) for target in targets)] for scan in more],
+    )
+    yield "### What does not stay on the device\n"
+    yield from _reasons(more, targets)
+    gaps = [scan for scan in more if scan.report.trace.gaps]
+    if gaps:
+        yield "### What could not be seen\n"
+        for scan in gaps:
+            first = scan.report.trace.gaps[0]
+            yield f"* {scan.model}: {first.where or 'the model itself'}: {_line(first.reason)}"
+        yield ""
+
+
+def _reasons(scans: Iterable[Scan], targets: Sequence[Target]) -> Iterator[str]:
+    """Each operator that leaves the device somewhere, why, and where."""
+    told: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
+    for scan in scans:
+        for target in targets:
+            for finding in _off_device(scan.on(target).findings):
+                key = (scan.model, finding.op, finding.verdict.value, finding.reason.text)
+                told[key].append(f"`{target}`")
+    rows = [
+        [model, f"`{op}`", verdict, _line(text), ", ".join(dict.fromkeys(whom))]
+        for (model, op, verdict, text), whom in sorted(told.items())
+    ]
+    if rows:
+        yield from _table(["model", "operator", "verdict", "why", "on"], rows)
+    else:
+        yield "Every operator stays on every device.\n"
+
+
+def _off_device(findings: Iterable[Finding]) -> Iterator[Finding]:
+    return (finding for finding in findings if not finding.verdict.on_device)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(header)} |"
+    yield f"|{' --- |' * len(header)}"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+    yield ""

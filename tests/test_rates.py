@@ -1,0 +1,107 @@
+"""The page of support rates says what the reports say."""
+
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.rates import CONFIGS, HELD, LIBRARIES, PUBLISHED, devices
+from benchmarks.rates_page import Device, Scan, _meaning, page
+from opcheck.db.store import Database
+from opcheck.model.report import Report
+from opcheck.model.target import Target
+from opcheck.resolve.findings import resolve
+from tests.report.samples import STANDARD
+from tests.resolve.made import NONE, matrix, node, trace
+
+THEN, NEWEST = (Target("vendor", "chip", sdk, "2.9", "npu") for sdk in ("1.0", "2.0"))
+DEVICE = Device("vendor-chip", "The Chip", 0.5, THEN, NEWEST)
+MODEL = trace(node("aten::relu"))
+
+
+def scan(model: str) -> Scan:
+    on_then = replace(matrix(fallback=NONE), target=THEN)
+    on_newest = replace(matrix("aten::relu"), target=NEWEST)
+    found = tuple(resolve(MODEL, each) for each in (on_then, on_newest))
+    report: Report = replace(STANDARD["all-native"], targets=found)
+    return Scan(model, report)
+
+
+def test_rates_stand_beside_what_is_published_with_every_reason() -> None:
+    text = page([DEVICE], [scan("Net")], [scan("Other")])
+    head, heading, rest = text.partition("## Beside")
+    assert head.startswith("# Support rates\n")
+    assert (
+        heading + rest
+        == """\
+## Beside the published rates
+
+What is published is one figure a device; which operators, which release and which conditions it \
+counts is not said.
+
+| device | published | release | Net |
+| --- | --- | --- | --- |
+| The Chip | 50% | `vendor-chip@1.0+torch2.9` | ✘ 0.0% |
+| The Chip | 50% | `vendor-chip@2.0+torch2.9` | ✔ 100.0% |
+
+### Net, operator by operator
+
+* The Chip: 50% of 1 operator is 0.5, which is no count of them; 1.0 with torch 2.9 misses \
+`aten::relu`; 2.0 with torch 2.9 misses none.
+
+| operator | `vendor-chip@1.0+torch2.9` | `vendor-chip@2.0+torch2.9` |
+| --- | --- | --- |
+| `aten::relu` | unsupported | native |
+
+| model | operator | verdict | why | on |
+| --- | --- | --- | --- | --- |
+| Net | `aten::relu` | unsupported | vendor registers no kernel for aten::relu and has no host \
+fallback | `vendor-chip@1.0+torch2.9` |
+
+## 1 more model
+
+On the newest release of each.
+
+| model | The Chip |
+| --- | --- |
+| Other | ✔ 100.0% |
+
+### What does not stay on the device
+
+Every operator stays on every device.
+"""
+    )
+
+
+def test_every_device_is_taken_at_the_release_nearest_to_then_and_at_the_newest() -> None:
+    found = {
+        device.name: (str(device.then), str(device.newest)) for device in devices(Database.open())
+    }
+    assert set(found) == set(PUBLISHED)
+    assert found["ascend-910b"] == ("ascend-910b@5.0.0+torch2.1", "ascend-910b@26.1.0+torch2.12")
+    assert found["nvidia-a100"][0] == "nvidia-a100@2.0.1+torch2.0"
+    assert found["cambricon-mlu370"][0] == "cambricon-mlu370@r1.22_pt2.1.0+torch2.1"
+
+
+@pytest.mark.parametrize(
+    ("published", "operators", "said"),
+    [
+        (1.0, 8, "100% of 8 operators is 8"),
+        (0.96, 8, "96% of 8 operators is 7.68, which is no count of them"),
+        (0.95, 20, "95% of 20 operators is 19"),
+        (0.67, 3, "67% of 3 operators is 2.01"),
+    ],
+)
+def test_a_share_that_no_count_gives_is_told(published: float, operators: int, said: str) -> None:
+    assert _meaning(published, operators) == said
+
+
+def test_there_are_twenty_more_models() -> None:
+    assert len(HELD) == 2
+    assert len({**LIBRARIES, **CONFIGS}) == 20
+
+
+@pytest.mark.parametrize("source", [*HELD.values(), *LIBRARIES.values()])
+def test_every_source_is_of_a_known_kind(source: str) -> None:
+    from opcheck.source.select import select
+
+    assert select(source).name.startswith(source.partition(":")[0])
