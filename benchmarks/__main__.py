@@ -11,13 +11,15 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import processes
+from benchmarks import database, processes
 from benchmarks.measure import ROOT, Figure
 
 
 def _measured(folder: Path) -> Iterator[Figure]:
     return chain(
         processes.startup(),
+        database.loading(),
+        database.size(),
         processes.saved_graphs(folder),
         processes.large_process(folder),
         processes.many_targets(folder),

@@ -1,7 +1,6 @@
 """Conditions of one target: what its release's file says, for its chip and torch version."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 from opcheck.db.evidence import Citations
@@ -23,15 +22,15 @@ def conditions_by_operator(
     """Conditions by overload; ``*`` for every overload. Each is made when first asked for."""
     stated = [said for said in release.get("conditions", ()) if applies(said, target, release)]
     tables = [said for said in release.get("documented", ()) if target.chip in said["chips"]]
-    makers: list[Callable[[], Condition]] = [
-        *(partial(_condition, said, cited) for said in stated),
-        *(partial(_documented, said, cited) for said in tables),
-    ]
-    by_operator: dict[str, list[Callable[[], Condition]]] = {}
-    for said, make in zip((*stated, *tables), makers, strict=True):
+    by_operator: dict[str, list[Mapping[str, Any]]] = {}
+    for said in (*stated, *tables):
         for op in said["ops"]:
-            by_operator.setdefault(op, []).append(make)
-    return LazyMapping(by_operator, lambda _, listed: tuple(make() for make in listed))
+            by_operator.setdefault(op, []).append(said)
+
+    def made(_: str, listed: list[Mapping[str, Any]]) -> tuple[Condition, ...]:
+        return tuple((_condition if "code" in s else _documented)(s, cited) for s in listed)
+
+    return LazyMapping(by_operator, made)
 
 
 def advisories(

@@ -19,15 +19,27 @@ from opcheck.model.trace import Composite
 from opcheck.model.verdict import Method
 
 _PLUGIN = "PrivateUse1"
+Registered = Mapping[str, Mapping[str, Any]]
+"""Overload -> its entry, as a release's file has it."""
 
 
 def build_matrix(
-    target: Target, vendor: Document, release: Document, tables: Tables, *, paired: bool
+    target: Target,
+    vendor: Document,
+    release: Document,
+    tables: Tables,
+    *,
+    paired: bool,
+    chosen: Registered | None = None,
 ) -> SupportMatrix:
-    """Apply chip and torch version to what the two files say."""
+    """Apply chip and torch version to what the two files say.
+
+    ``chosen``: what :func:`registered` gives, where that is known: of another chip, it is the same.
+    """
     cited = Citations({**vendor.data["sources"], **release.data["sources"]})
     key = str(vendor.data.get("dispatch_key", _PLUGIN))
-    chosen = dict(_registered(release.data, target.torch, key))
+    if chosen is None:
+        chosen = registered(vendor, release, target.torch)
     method = Method(release.data.get("method", Method.REGISTERED))
     branches = None if key == _PLUGIN else tables.choices(target.torch)
     read = (vendor.digest, release.digest, tables.digest, branches.digest if branches else "")
@@ -58,6 +70,12 @@ def _entry(op: str, said: Mapping[str, Any], cited: Citations, key: str, method:
         implementation=tuple(said.get("impl", ())),
         keys=tuple(said.get("keys", (key,))),
     )
+
+
+def registered(vendor: Document, release: Document, torch: str) -> Registered:
+    """Overloads with a kernel for dense tensors on this torch, and what the file says of them."""
+    key = str(vendor.data.get("dispatch_key", _PLUGIN))
+    return dict(_registered(release.data, torch, key))
 
 
 def _registered(release: Mapping[str, Any], torch: str, key: str) -> Iterator[tuple[str, Any]]:

@@ -5,11 +5,11 @@ Every value stands on one line in flow style, so that quoting its plain words ma
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from typing import Any
 
 _QUOTED = re.compile(r'("(?:[^"\\\n]|\\.)*")')
-_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+=@<>-]*(?:::?[A-Za-z0-9_./-]+)*")
+_PLAIN = re.compile(r"([A-Za-z_/][A-Za-z0-9_./+=@<>-]*(?:::?[A-Za-z0-9_./-]+)*)")
 _TITLE = re.compile(r"^([a-z_]+): ([A-Za-z]\S* [A-Za-z0-9_ ./()+-]*[A-Za-z0-9.)])$", re.MULTILINE)
 """A top-level value of several plain words."""
 _NOT_TEXT = re.compile(r'"(?:null|yes|no|on|off|y|n)"', re.IGNORECASE)
@@ -37,10 +37,10 @@ def read(text: str, *, distinct: bool = False) -> Any:
 
 def _as_json(text: str) -> str:
     titled = _TITLE.sub(r'\1: "\2"', _without_comments(text))
-    sections = list(_sections(_quoted(titled)))
-    if not sections:
+    lines = [line for line in _quoted(titled).split("\n") if line]
+    if not lines:
         raise OtherStyleError("nothing")
-    return "{" + ",".join(sections) + "}"
+    return _mapping(lines, "")
 
 
 def _without_comments(text: str) -> str:
@@ -52,7 +52,7 @@ def _quoted(text: str) -> str:
     if _GAP in text:
         raise OtherStyleError("a control character")
     parts = _QUOTED.split(text)
-    words = _PLAIN.sub(r'"\g<0>"', _GAP.join(parts[::2]))
+    words = '"'.join(_PLAIN.split(_GAP.join(parts[::2])))
     if _NOT_TEXT.search(words):
         raise OtherStyleError("a plain word that is no text")
     words = words.replace('"true"', "true").replace('"false"', "false")
@@ -60,30 +60,34 @@ def _quoted(text: str) -> str:
     return "".join(parts)
 
 
-def _sections(text: str) -> Iterator[str]:
-    """Each top-level key with its value, as members of a JSON object."""
-    head, items = "", list[str]()
-    for line in text.split("\n"):
-        if line.startswith("  ") and head and line[2:3].strip():
-            items.append(line[2:])
-        elif line.startswith(" ") or (items and not head):
+def _mapping(lines: Sequence[str], indent: str) -> str:
+    """Lines of one indent, each with those below it, as a JSON object."""
+    members: list[str] = []
+    head, below = "", list[str]()
+    for line in lines:
+        if line.startswith(f"{indent}  ") and head:
+            below.append(line)
+            continue
+        if head:
+            members.append(_member(head, below, indent))
+        head, below = line.removeprefix(indent), []
+        if head.startswith(" ") or len(head) + len(indent) != len(line):
             raise OtherStyleError(f"unexpected indent: {line}")
-        elif line:
-            yield from _section(head, items)
-            head, items = line, []
-    yield from _section(head, items)
+    members.append(_member(head, below, indent))
+    return "{" + ",".join(members) + "}"
 
 
-def _section(head: str, items: list[str]) -> Iterable[str]:
-    if not head:
-        return ()
+def _member(head: str, below: Sequence[str], indent: str) -> str:
+    """A key with its value, on its own line or on those below it."""
+    if not below:
+        return head
     if not head.endswith(":"):
-        if items:
-            raise OtherStyleError(f"items below a value: {head}")
-        return (head,)
-    if items and all(item.startswith("- ") for item in items):
-        return (f"{head}[{','.join(item[2:] for item in items)}]",)
-    return (f"{head}{{{','.join(items)}}}",) if items else (head,)
+        raise OtherStyleError(f"lines below a value: {head}")
+    indent += "  "
+    mark = f"{indent}- "
+    if all(line.startswith(mark) for line in below):
+        return f"{head}[{','.join(line[len(mark) :] for line in below)}]"
+    return f"{head}{_mapping(below, indent)}"
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

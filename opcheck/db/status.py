@@ -8,7 +8,7 @@ from typing import Any
 
 from opcheck.db.advisories import documents
 from opcheck.db.store import Database
-from opcheck.db.vendor import Vendor, is_edited
+from opcheck.db.vendor import Vendor
 from opcheck.errors import DatabaseError
 from opcheck.model.database import AdditionStatus, DatabaseStatus, ReleaseStatus, VendorStatus
 from opcheck.model.target import Target, target_name
@@ -90,7 +90,7 @@ def _release(vendor: Vendor, release: str, today: date) -> ReleaseStatus:
         conditions=sum(len(found.data.get(key, ())) for key in ("conditions", "documented")),
         digest=found.digest[:16],
         origin=found.origin,
-        edited=is_edited(found) or is_edited(vendor.document),
+        edited=bool(vendor.edited(release)),
     )
 
 

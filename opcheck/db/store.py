@@ -10,7 +10,7 @@ from opcheck.db.addition import Addition, added, statements
 from opcheck.db.advisories import advisories
 from opcheck.db.document import Document
 from opcheck.db.layers import Layer
-from opcheck.db.matrix import build_matrix
+from opcheck.db.matrix import Registered, build_matrix, registered
 from opcheck.db.tables import OperatorFacts, Tables
 from opcheck.db.vendor import Place, Vendor, read_file
 from opcheck.db.versions import major_minor, version_key
@@ -35,6 +35,9 @@ class Database:
     overlays: tuple[Layer, ...] = ()
     """What a later one says holds against what an earlier one or ``root`` says."""
     _matrices: dict[Target, SupportMatrix] = field(default_factory=dict, repr=False, compare=False)
+    _chosen: dict[tuple[Path, str, str], Registered] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @classmethod
     def open(
@@ -131,8 +134,10 @@ class Database:
         if target not in self._matrices:
             vendor = self._vendor(target.vendor)
             paired = target.torch in vendor.paired(target.sdk)
+            release = self.release(target)
+            chosen = self._registered(vendor.document, release, target.torch)
             matrix = build_matrix(
-                target, vendor.document, self.release(target), self.tables, paired=paired
+                target, vendor.document, release, self.tables, paired=paired, chosen=chosen
             )
             told = tuple(map(_edited, vendor.edited(target.sdk)))
             self._matrices[target] = replace(matrix, advisories=(*matrix.advisories, *told))
@@ -174,6 +179,13 @@ class Database:
         vendor, chip = self._chip(name)
         releases = vendor.releases(chip)
         return tuple(r for r in releases if self._registers(vendor, chip, r, op))
+
+    def _registered(self, vendor: Document, release: Document, torch: str) -> Registered:
+        """What a release registers; the chips that it is the same for share it."""
+        key = (vendor.path, release.digest, torch)
+        if key not in self._chosen:
+            self._chosen[key] = registered(vendor, release, torch)
+        return self._chosen[key]
 
     def _registers(self, vendor: Vendor, chip: str, release: str, op: str) -> bool:
         """Whether a release registers an overload for one of its torch versions."""

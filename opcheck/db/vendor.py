@@ -27,6 +27,7 @@ class Vendor:
     """Release -> file, oldest first."""
     cache: Path | None
     _read: dict[str, Document] = field(default_factory=dict, repr=False, compare=False)
+    _noted: dict[Path, Mapping[str, str]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -80,12 +81,14 @@ class Vendor:
     def edited(self, release: str) -> tuple[Path, ...]:
         """Files behind a release that differ from what an importer noted of them."""
         found = (self.document, self.release(release))
-        return tuple(file.path for file in found if is_edited(file))
+        return tuple(file.path for file in found if self._is_edited(file))
 
-
-def is_edited(found: Document) -> bool:
-    """Whether a generated file is no longer what its importer wrote."""
-    return sums.read(found.path.parent).get(found.path.name, found.digest) != found.digest
+    def _is_edited(self, found: Document) -> bool:
+        """Whether a generated file is no longer what its importer wrote."""
+        folder = found.path.parent
+        if folder not in self._noted:
+            self._noted[folder] = sums.read(folder)
+        return self._noted[folder].get(found.path.name, found.digest) != found.digest
 
 
 def read_file(place: Place, shape: Shape, vendor: str, cache: Path | None) -> Document:

@@ -82,7 +82,6 @@ def test_whatever_importers_write_reads_the_same(
         "a: !!str b",
         "a: 'b'",
         "a: >-\n  b",
-        "a:\n  b:\n    c: 1",
         "a: 1\n  b: 2",
         " a: 1",
         "  - 1",
@@ -97,6 +96,11 @@ def test_whatever_importers_write_reads_the_same(
 def test_other_styles_are_left_to_the_library(text: str) -> None:
     with pytest.raises(quick.OtherStyleError):
         quick.read(text)
+
+
+def test_sections_may_hold_sections() -> None:
+    text = "a:\n  at: [x]\n  b:\n    c: [1, 2]\n    d:\n      - e\n      - f\ncomplete: true\n"
+    assert quick.read(text) == yaml.safe_load(text)
 
 
 def test_titles_of_several_words_are_read() -> None:

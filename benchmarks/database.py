@@ -1,0 +1,59 @@
+"""Figures of the database: how soon every target is loaded, and how large it may grow."""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.measure import ROOT, RUNS, Figure
+
+COLD, WARM = 0.25, 0.05
+"""Seconds in which the newest matrix of every target is there, without an index and with one."""
+LARGEST = 25 * 10**6
+"""Bytes that the database may take in the repository."""
+_LOAD = """
+import time
+from opcheck.db.store import Database
+started = time.perf_counter()
+database = Database.open()
+count = sum(len(database.matrix(target).entries) > 0 for target in database.targets())
+print(time.perf_counter() - started, count)
+"""
+
+
+def loading() -> Iterator[Figure]:
+    """The newest matrix of every target, in processes of their own."""
+    with tempfile.TemporaryDirectory() as warm:
+        _seconds(Path(warm))
+        kept = [_seconds(Path(warm)) for _ in range(RUNS)]
+    anew = []
+    for _ in range(RUNS):
+        with tempfile.TemporaryDirectory() as cold:
+            anew.append(_seconds(Path(cold)))
+    for name, limit, found in (("without an index", COLD, anew), ("from the index", WARM, kept)):
+        seconds = statistics.median(seconds for seconds, _ in found)
+        detail = f"{seconds * 1e3:.0f} ms for {found[0][1]} targets"
+        yield Figure(f"every target, {name} / s", seconds, limit, detail)
+
+
+def size() -> Iterator[Figure]:
+    """What the files of the database take."""
+    taken = sum(path.stat().st_size for path in (ROOT / "compat_db").rglob("*") if path.is_file())
+    yield Figure("compat_db / 25 MB", taken / LARGEST, 1.0, f"{taken / 1e6:.1f} MB")
+
+
+def _seconds(cache: Path) -> tuple[float, int]:
+    """How long it takes with this folder for the index, and how many targets there are."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", _LOAD],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        env=environment,
+    )
+    seconds, count = done.stdout.split()
+    return float(seconds), int(count)
