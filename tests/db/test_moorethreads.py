@@ -90,6 +90,7 @@ def test_every_name_is_of_pytorch_or_of_the_vendors_own_pytorch(
     aten = {op.removeprefix("aten::") for op in found if op.startswith("aten::")}
     assert aten
     assert aten - set(known) <= set(own)
+    assert lists.unknown_names(sources, release) == []
 
 
 @pytest.mark.parametrize("release", LISTED)
@@ -136,6 +137,9 @@ def test_the_first_release_is_what_its_code_registers(sources: Path) -> None:
     assert len([op for op in found if op.startswith("aten::")]) == 349
     assert "aten::where.self" in found
     assert "aten::cumprod" not in found
+    unknown = ["aten::_cat", "aten::max_pool2d_with_indices_backward_out"]
+    assert lists.unknown_names(sources, "1.0.0") == unknown
+    assert not read_release(sources, "1.0.0").kernels.keys() & set(unknown)
 
 
 CELLS = {

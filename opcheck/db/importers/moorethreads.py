@@ -22,6 +22,8 @@ from opcheck.db.shapes import MATRIX
 from opcheck.db.versions import major_minor, version_key
 from opcheck.errors import DatabaseError
 
+_NOT_ATEN = "Registered, but no overload of that torch: never asked for."
+_OWN = "Operators that the vendor's own PyTorch has, and no other."
 _OPERATORS = """\
 overload: {at: source and line, impl: the kernel's function; Legacy is PyTorch's CUDA kernel,
 ported, keys: if not PrivateUse1 alone, method: if not registered}."""
@@ -62,6 +64,8 @@ def read_release(sources: Path, release: str) -> Release:
     folder = sources / "moorethreads"
     own = dict(patched(lists.vendor_schemas(folder, release)))
     kernels = {**lists.registrations(sources, release), **_vision(release), **own}
+    for name in lists.unknown_names(sources, release):
+        del kernels[name]
     return Release(
         release,
         dict(sorted(kernels.items())),
@@ -75,6 +79,7 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     read = read_release(sources, release)
     folder = sources / "moorethreads"
     used = _used(folder, read)
+    torch = major_minor(lists.torch_of(folder)[release])
     yield f"# Operators that torch_musa {release} registers. Written by"
     again = f"python -m opcheck.db.importers moorethreads SOURCES --release {release}"
     yield f"# `{again}`; do not edit."
@@ -82,12 +87,16 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     yield "vendor: moorethreads"
     yield f'release: "{release}"'
     yield f'date: "{used["code"]["date"]}"'
-    yield f"torch: {yamltext.flow([major_minor(lists.torch_of(folder)[release])])}"
+    yield f"torch: {yamltext.flow([torch])}"
     yield from yamltext.section("sources", used)
+    unknown = lists.unknown_names(sources, release)
+    yield from yamltext.section("not_aten", {torch: unknown} if unknown else {}, _NOT_ATEN)
+    schemas = lists.vendor_schemas(folder, release)
+    own = [op for op in read.kernels if op.removeprefix("aten::") in schemas]
+    yield from yamltext.listing("own_names", own, _OWN)
     operators = {op: kernel.as_data() for op, kernel in read.kernels.items()}
     yield from yamltext.section("operators", operators, _OPERATORS)
-    derived = gradients(lists.vendor_schemas(folder, release))
-    yield from yamltext.section("gradients", derived, _GRADIENTS)
+    yield from yamltext.section("gradients", gradients(schemas), _GRADIENTS)
     yield from yamltext.listing("conditions", conditions(read), _CONDITIONS)
     yield from yamltext.end()
 

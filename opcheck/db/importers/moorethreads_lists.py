@@ -18,6 +18,7 @@ PORTED = "Legacy"
 """What the vendor calls an entry without a dispatch key: PyTorch's CUDA kernel, ported."""
 FIRST = "1.0.0"
 """The one release here without a list: what it registers stands in its code alone."""
+_ATEN = "aten::"
 _FILE = re.compile(r"musa_functions@v(.+)\.yaml")
 _ENTRY = re.compile(r"\s*- func:\s*(\S+)")
 _TORCH = re.compile(r"torch v(\d+\.\d+\.\d+)")
@@ -80,6 +81,13 @@ def registrations(sources: Path, release: str) -> dict[str, Kernel]:
             keys = dict.fromkeys((*before.keys, *kernel.keys))
             found[op] = replace(before, keys=tuple(keys))
     return dict(sorted(found.items()))
+
+
+def unknown_names(sources: Path, release: str) -> list[str]:
+    """Names registered under aten that neither PyTorch's torch nor the vendor's own has."""
+    known = {*_known(sources, release), *vendor_schemas(sources / "moorethreads", release)}
+    found = registrations(sources, release)
+    return sorted(op for op in found if op.startswith(_ATEN) and op[len(_ATEN) :] not in known)
 
 
 def vendor_schemas(folder: Path, release: str) -> dict[str, str]:
