@@ -45,7 +45,8 @@ def release(
     said = list(_said(data))
     known = {*data["sources"], *(common["sources"] if common else ())}
     yield from _evidence([item for _, item in said], known)
-    yield from unknown([op for ops, _ in said for op in ops], names)
+    named = {op for ops, _ in said for op in ops}
+    yield from unknown(named - set(data.get("own_names", ())), names)
     for ops, item in said:
         yield from _where(", ".join(ops[:2]), item, data, common)
     yield from _variants(data)

@@ -98,6 +98,7 @@ RELEASE = Record(
     },
     {
         "not_aten": MapOf(_TEXTS),
+        "own_names": _TEXTS,  # under aten, and only in a torch that the vendor itself patches
         "reason": Text(),
         "method": _METHOD,
         "gradients": MapOf(OneOrMore(_GRADIENT)),

@@ -78,6 +78,24 @@ def test_what_is_wrong_is_told(name: str, root: Path) -> None:
     assert text in " ".join(problem.text for problem in found)
 
 
+def test_the_database_itself_is_sound() -> None:
+    found = audit(Database.open(ROOT, cached=False))
+    assert found.files > 100
+    patched = "moorethreads/"  # torch_musa comes with a PyTorch of its own, with names of its own
+    assert [
+        problem
+        for problem in found.problems
+        if not (problem.code == "unknown-name" and problem.file.startswith(patched))
+    ] == []
+
+
+def test_names_that_only_the_vendors_own_torch_has_may_be_listed(root: Path) -> None:
+    edit(root, RELEASE, ABS, '  aten::abz: {at: "plugin:1"}\n' + ABS)
+    assert "PyTorch never had aten::abz" in {p.text for p in problems(root)}
+    edit(root, RELEASE, "operators:\n", "own_names: [aten::abz]\noperators:\n")
+    assert problems(root) == []
+
+
 def test_two_entries_for_one_version_are_told(root: Path) -> None:
     text = (root / RELEASE).read_text()
     (line,) = [line for line in text.splitlines() if line.startswith(ABS)]

@@ -252,3 +252,14 @@ def test_a_broken_package_is_one_clear_error(
     with pytest.raises(DatabaseError, match="cannot load the database 'brokendb'") as caught:
         Database.open()
     assert said in caught.value.message
+
+
+def test_the_overlay_of_the_documentation_is_one(tmp_path: Path) -> None:
+    page = (ROOT.parent / "docs" / "database.md").read_text(encoding="utf-8")
+    (example,) = [part.partition("```")[0] for part in page.split("```yaml\n")[1:]]
+    database = Database.open(ROOT, overlays=[written(tmp_path, example=example)])
+    assert "aten::lgamma" in matrix(database, "ascend-910b").entries
+    target = database.resolve(TargetSpec("ascend-910b"))
+    assert [said.says for said in database.statements(target, "aten::sinc")][-1] == (
+        "registers no kernel"
+    )

@@ -1,0 +1,97 @@
+"""Overlays and ages where users meet them: a scan, an emulated run, an explanation."""
+
+from pathlib import Path
+
+import pytest
+
+from opcheck import pipeline
+from opcheck.errors import DatabaseError
+from opcheck.model.emulation import EmulationRequest
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec
+from opcheck.model.verdict import Verdict
+from tests.db.overlays import OVERLAY, acme, written
+
+MODEL = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return torch.lgamma(x)
+
+
+def build():
+    return Net()
+"""
+TARGET = TargetSpec("ascend-910b")
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    (tmp_path / "net.py").write_text(MODEL)
+    return f"{tmp_path / 'net.py'}:build"
+
+
+@pytest.fixture
+def overlay(tmp_path: Path) -> str:
+    return str(written(acme(tmp_path / "over"), team=OVERLAY))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "layered", "verdict", "origins"),
+    [
+        ("float32", False, Verdict.FALLBACK, {""}),
+        ("float32", True, Verdict.NATIVE, {"team.yaml"}),
+        ("float64", True, Verdict.UNSUPPORTED, {"team.yaml"}),
+    ],
+)
+def test_a_scan_holds_to_overlays(
+    dtype: str, layered: bool, verdict: Verdict, origins: set[str], source: str, overlay: str
+) -> None:
+    databases = (overlay,) if layered else ()
+    request = ScanRequest(source, (TARGET,), (f"x=2x3:{dtype}",), databases=databases)
+    (target,) = pipeline.scan(request).targets
+    (finding,) = [f for f in target.findings if f.op == "aten::lgamma"]
+    assert finding.verdict is verdict
+    assert {Path(fact.origin).name for fact in finding.evidence} == origins
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layered", [False, True])
+def test_an_emulated_device_holds_to_overlays(layered: bool, source: str, overlay: str) -> None:
+    databases = (overlay,) if layered else ()
+    request = EmulationRequest(
+        source, TARGET, ("x=2x3",), check=True, memory=4.0, databases=databases
+    )
+    found = pipeline.emulate(request)
+    assert found.agreement is not None
+    assert found.agreement.disagreements == ()
+    assert bool(found.host_calls) is not layered
+
+
+def test_an_overlay_of_a_vendor_is_a_target(overlay: str) -> None:
+    added = {row.target.name for row in pipeline.targets((overlay,))}
+    assert added - {row.target.name for row in pipeline.targets()} == {"acme-one"}
+    (found,) = pipeline.explain("aten::abs", (TargetSpec("acme-one"),), (overlay,))
+    assert found.verdict is Verdict.NATIVE
+    (neg,) = pipeline.explain("aten::neg", (TargetSpec("acme-one"),), (overlay,))
+    assert neg.verdict is Verdict.UNSUPPORTED
+
+
+def test_an_explanation_tells_every_layer(overlay: str) -> None:
+    (found,) = pipeline.explain("aten::lgamma", (TARGET,), (overlay,))
+    assert [said.says for said in found.statements] == [
+        "registers no kernel",
+        "registers a kernel",
+        "adds dtype-not-supported",
+    ]
+    (plain,) = pipeline.explain("aten::lgamma", (TARGET,))
+    assert plain.statements == ()
+
+
+def test_data_that_is_too_old_is_refused_before_the_model_is_loaded(source: str) -> None:
+    with pytest.raises(DatabaseError, match="too old for the policy of 0 days"):
+        pipeline.scan(ScanRequest("no/such/model.pt2", (TARGET,), max_age=0))
+    request = ScanRequest(source, (TARGET,), ("x=2x3",), max_age=10**8)
+    assert pipeline.scan(request).targets
