@@ -81,12 +81,7 @@ def test_what_is_wrong_is_told(name: str, root: Path) -> None:
 def test_the_database_itself_is_sound() -> None:
     found = audit(Database.open(ROOT, cached=False))
     assert found.files > 100
-    patched = "moorethreads/"  # torch_musa comes with a PyTorch of its own, with names of its own
-    assert [
-        problem
-        for problem in found.problems
-        if not (problem.code == "unknown-name" and problem.file.startswith(patched))
-    ] == []
+    assert found.problems == ()
 
 
 def test_names_that_only_the_vendors_own_torch_has_may_be_listed(root: Path) -> None:
