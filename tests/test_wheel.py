@@ -68,7 +68,10 @@ def test_the_wheel_carries_database_schemas_and_types(wheel: Path) -> None:
     assert expected <= set(names)
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/"))]
     scripts = zipfile.ZipFile(wheel).read(f"opcheck-{__version__}.dist-info/entry_points.txt")
-    assert scripts.decode() == "[console_scripts]\nopcheck = opcheck.cli.main:main\n"
+    assert scripts.decode() == (
+        "[console_scripts]\nopcheck = opcheck.cli.main:main\n\n"
+        "[pytest11]\nopcheck = opcheck.pytest_plugin\n"
+    )
 
 
 def test_an_installed_wheel_scans(environment: Path, tmp_path: Path) -> None:

@@ -131,9 +131,12 @@ def test_other_data_is_refused_with_its_place(cls: type, data: Any, message: str
     assert str(caught.value) == message
 
 
-def test_a_large_trace_takes_no_second() -> None:
-    trace = Trace("2.13.0", "npu", "inference", (NODE,) * 3000, TRACE.uses * 3000, (7,) * 50_000)
-    started = time.perf_counter()
-    text = json.dumps(to_json(trace))
-    assert from_json(Trace, json.loads(text)) == trace
-    assert time.perf_counter() - started < 1
+def test_a_large_trace_takes_time_in_proportion() -> None:
+    def seconds(copies: int) -> float:
+        trace = Trace("2.13.0", "npu", "inference", (NODE,) * copies, TRACE.uses * copies, (7,))
+        started = time.process_time()
+        assert from_json(Trace, json.loads(json.dumps(to_json(trace)))) == trace
+        return time.process_time() - started
+
+    seconds(100)
+    assert min(seconds(3000) for _ in range(3)) < 30 * min(seconds(300) for _ in range(3))
