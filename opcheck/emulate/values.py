@@ -8,7 +8,7 @@ from torch.utils._pytree import tree_map
 
 from opcheck.emulate.memory import Memory
 from opcheck.emulate.overload import CAST, Overload
-from opcheck.trace.device_only import computed_as
+from opcheck.trace.device_only import kernel_for
 from opcheck.trace.leaf import asks_for
 from opcheck.trace.outputs import remark
 from opcheck.trace.signature import Call
@@ -48,7 +48,7 @@ class Values:
             return _CPU if isinstance(value, torch.device) else value
 
         given = tree_map(down, (args, kwargs))
-        result = (computed_as(overload.func) or overload.func)(*given[0], **given[1])
+        result = kernel_for(overload.func, given[0])(*given[0], **given[1])
         if overload.name in CAST and isinstance(result, Tensor) and asks_for(call, result.dtype):
             result = result.to(self._casts.get(result.dtype, result.dtype))
         stays = call.device is not None and call.device.type != device.type

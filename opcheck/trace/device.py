@@ -58,7 +58,7 @@ class Spec:
     Interned, so that equal specs are one object.
     """
 
-    __slots__ = ("conj", "dtype", "meta", "nbytes", "neg", "numel", "shape", "stride")
+    __slots__ = ("conj", "dtype", "lazy", "meta", "nbytes", "neg", "numel", "shape", "stride")
 
     _known: ClassVar[dict[tuple[Any, ...], "Spec"]] = {}
 
@@ -69,6 +69,8 @@ class Spec:
     """Its values are the conjugates of what its storage holds; C++ asks for them where it must."""
     neg: bool
     """The same of their negatives."""
+    lazy: bool
+    """One of the two."""
     numel: int
     nbytes: int
     meta: TensorMeta
@@ -100,6 +102,7 @@ class Spec:
     ) -> "Spec":
         spec = object.__new__(cls)
         spec.dtype, spec.shape, spec.stride, spec.conj, spec.neg = dtype, shape, stride, conj, neg
+        spec.lazy = conj or neg
         spec.meta = TensorMeta(str(dtype).removeprefix("torch."), shape, stride)
         spec.numel = spec.meta.numel
         spec.nbytes = spec.numel * dtype.itemsize

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from opcheck.trace.dispatcher import facts
+
 _aten = torch.ops.aten
 Gates = tuple[Tensor, ...]
 
@@ -197,6 +199,32 @@ _KERNELS: dict[str, Callable[..., Any]] = {
     "aten::mm.dtype": _in_dtype(torch.mm),
     "aten::record_stream": _nothing,
 }
+
+
+def kernel_for(func: Any, args: Sequence[Any]) -> Callable[..., Any]:
+    """Give what computes a call here.
+
+    C++ hands tensors that it made of numbers over as numbers; only some overloads take them so.
+    """
+    computed = computed_as(func)
+    if computed is not None:
+        return computed
+    wanted = zip(facts(func).tensors, args, strict=False)
+    if any(tensor and isinstance(value, int | float | complex) for tensor, value in wanted):
+        return _with_numbers(func)
+    return func  # type: ignore[no-any-return]  # untyped ops
+
+
+def _with_numbers(func: Any) -> Callable[..., Any]:
+    """The operator, which has an overload for numbers where this one does not take them."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return func(*args, **kwargs)
+        except RuntimeError:
+            return func.overloadpacket(*args, **kwargs)
+
+    return run
 
 
 @cache

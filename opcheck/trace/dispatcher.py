@@ -56,6 +56,8 @@ class OverloadFacts:
     view: bool
     """Gives another view of its argument's storage, or changes its sizes in place."""
     argument_names: tuple[str, ...]
+    tensors: tuple[bool, ...]
+    """Whether each argument is to be one tensor."""
     returned: tuple[str, ...]
     """For each output the argument that it is; "" for a new one. () where all are new."""
     defaults: tuple[Any, ...]
@@ -74,6 +76,7 @@ def facts(func: Any) -> OverloadFacts:
         backend_select=torch._C._dispatch_has_kernel_for_dispatch_key(name, "BackendSelect"),
         view=_is_view(func),
         argument_names=tuple(a.name for a in arguments),
+        tensors=tuple(str(a.type) == "Tensor" for a in arguments),
         returned=_returned(func._schema),
         defaults=tuple(a.default_value if a.has_default_value() else ... for a in arguments),
     )
@@ -122,12 +125,11 @@ def run_composite(func: Any, kind: Composite, args: Any, kwargs: Any) -> Any:
     key = getattr(torch._C.DispatchKey, kind.value)
     if func is _TO_COPY and kwargs.get("non_blocking"):
         kwargs = {**kwargs, "non_blocking": False}
-    with resolving_lazy():
-        if torch._C._functorch.peek_interpreter_stack() is None or _in_transform(args, kwargs):
-            return func._op_dk(key, *args, **kwargs)
-        # Below vmap tensors are plain already; its layers would batch the inner calls again.
-        with temporarily_clear_interpreter_stack():
-            return func._op_dk(key, *args, **kwargs)
+    if torch._C._functorch.peek_interpreter_stack() is None or _in_transform(args, kwargs):
+        return func._op_dk(key, *args, **kwargs)
+    # Below vmap tensors are plain already; its layers would batch the inner calls again.
+    with temporarily_clear_interpreter_stack():
+        return func._op_dk(key, *args, **kwargs)
 
 
 def _in_transform(args: Any, kwargs: Any) -> bool:
@@ -141,5 +143,13 @@ def resolving_lazy() -> AbstractContextManager[None]:
 
     What answers in Python for the dispatcher runs with the keys that do so switched off.
     """
-    switched_off = torch._C._dispatch_tls_local_exclude_set() - _RESOLVING
-    return torch._C._ForceDispatchKeyGuard(torch._C._dispatch_tls_local_include_set(), switched_off)
+    return _switched_off(torch._C._dispatch_tls_local_exclude_set() - _RESOLVING)
+
+
+def leaving_lazy() -> AbstractContextManager[None]:
+    """Have C++ hand lazy conjugates and negatives on as they are."""
+    return _switched_off(torch._C._dispatch_tls_local_exclude_set() | _RESOLVING)
+
+
+def _switched_off(keys: torch._C.DispatchKeySet) -> AbstractContextManager[None]:
+    return torch._C._ForceDispatchKeyGuard(torch._C._dispatch_tls_local_include_set(), keys)

@@ -7,7 +7,7 @@ Training runs above it, and what arrives is what autograd asks of a device.
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from types import CodeType
 from typing import Any
@@ -22,7 +22,7 @@ from opcheck.model.trace import Composite, Gap
 from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, adopt
 from opcheck.trace.disguise import there
-from opcheck.trace.dispatcher import run_composite
+from opcheck.trace.dispatcher import resolving_lazy, run_composite
 from opcheck.trace.eager import CudaAsDevice, not_compiled, numbers_read
 from opcheck.trace.leaf import Leaves
 from opcheck.trace.modules import ModuleStack
@@ -140,7 +140,8 @@ class Engine(TorchDispatchMode):
             func, args, kwargs = _TO_DEVICE, (args[0], kwargs["device"], args[0].dtype), None
         call = take_apart(func, args, kwargs, self.adopt)
         if not call.ours and (call.device is None or call.device.type != self.device.type):
-            return func(*call.args, **call.kwargs)
+            with resolving_lazy() if call.lazy else nullcontext():
+                return func(*call.args, **call.kwargs)
         try:
             return self.answer(call)
         except Exception as error:
@@ -159,11 +160,15 @@ class Engine(TorchDispatchMode):
         """Run the composite kernel of ``func``, answering for what it calls; adopt its results."""
         self._inner.depth += 1
         try:
-            with self:
+            with self, self.resolving(kind):
                 result = run_composite(func, kind, args, kwargs)
         finally:
             self._inner.depth -= 1
         return tree_map(partial(self._adopted, (args, kwargs)), result)
+
+    def resolving(self, kind: Composite) -> AbstractContextManager[None]:
+        """How C++ takes lazy conjugates in a composite kernel of this kind: it resolves them."""
+        return resolving_lazy()
 
     def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Give the outputs of a higher-order operator."""

@@ -8,18 +8,19 @@ ask ``_reshape_alias``; ``_scaled_dot_product_attention_math`` adds its mask out
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from functools import cache
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache, partial
 from types import CodeType
 from typing import Any
 
 import torch
 
 from opcheck.model.names import OpName
-from opcheck.model.trace import Kernel, Phase
-from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, overload_named
+from opcheck.model.trace import Composite, Kernel, Phase
+from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, leaving_lazy, overload_named
 from opcheck.trace.engine import Engine
 from opcheck.trace.higher_order import branches
+from opcheck.trace.lazy import Lazy
 from opcheck.trace.lazy_copies import copied_as_they_are
 from opcheck.trace.leaf import Plan
 from opcheck.trace.modules import ModuleStack
@@ -57,13 +58,19 @@ class Exact(Engine):
         self._totals: dict[Phase, Counter[_Key]] = {phase: Counter() for phase in Phase}
         self._phase = Phase.FORWARD
         self._open = _Open()
+        self._lazy = Lazy()
         self._memo: dict[tuple[Any, ...], tuple[Counter[_Key], Plan]] = {}
 
     @contextmanager
     def running(self, until: CodeType | None = None) -> Iterator[None]:
         """Answer for the target's device inside the block."""
-        with copied_as_they_are(self._registered), super().running(until):
+        lazily = nullcontext() if self.training else leaving_lazy()
+        with copied_as_they_are(self._registered), lazily, super().running(until):
             yield
+
+    def resolving(self, kind: Composite) -> AbstractContextManager[None]:
+        """How C++ takes lazy conjugates in a composite kernel of this kind."""
+        return super().resolving(kind) if self.training else self._lazy.inside(kind)
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -112,7 +119,20 @@ class Exact(Engine):
             self._open.counts = outer
 
     def answer(self, call: Call) -> Any:
-        """Run the call as the target would."""
+        """Run the call as the target would, with lazy arguments resolved where C++ does that."""
+        if self._lazy.sent:
+            return self._lazy.receive(partial(self._answer, call))
+        if call.lazy and self._lazy.due and self._has_kernel(call.func):
+            with self:
+                return self._lazy.send(partial(call.func, *call.args, **call.kwargs))
+        return self._answer(call)
+
+    def _has_kernel(self, func: Any) -> bool:
+        """Whether C++ gets from a call of it to one kernel, not above autograd to several."""
+        implicit = facts(func).composite is Composite.IMPLICIT
+        return not self.training and (not implicit or func.name() in self._registered)
+
+    def _answer(self, call: Call) -> Any:
         known = facts(call.func)
         asked = call.ours or known.backend_select
         if asked and str(known.name) in self._registered:

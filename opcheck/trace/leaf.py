@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_map
 
 from opcheck.trace.assume import Assumption, assumption_for
 from opcheck.trace.device import DeviceTensor, Spec, become, device_tensor
-from opcheck.trace.device_only import computed_as
+from opcheck.trace.device_only import kernel_for
 from opcheck.trace.dispatcher import facts
 from opcheck.trace.extension import open_sized, without_rule
 from opcheck.trace.outputs import settled, standing_for
@@ -176,7 +176,7 @@ class Leaves:
             return None
         if call.key in self.learned:
             return self.learned[call.key]
-        func = computed_as(call.func) or call.func
+        func = kernel_for(call.func, call.args)
         elements = sum(t.numel() for t in call.tensors)
         if _meta_differs(call) and elements <= PROBE_LIMIT and _products(call) <= PRODUCT_LIMIT:
             return self._probe(func, call, _zeros)
@@ -221,7 +221,7 @@ class Leaves:
 
     def _real(self, call: Call) -> Any:
         args, kwargs, made = _converted(call, _value, "cpu")
-        result = (computed_as(call.func) or call.func)(*args, **kwargs)
+        result = kernel_for(call.func, args)(*args, **kwargs)
         plan = self._plans.get(call.key)
         if call.func in _CASTS and isinstance(plan, Spec):
             result = result.to(plan.dtype)  # the dtype that this device gives, see _cast

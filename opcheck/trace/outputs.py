@@ -3,6 +3,7 @@
 Private torch API used here, checked on 2.13.0: ``torch._C._set_conj`` and ``torch._C._set_neg``.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ from opcheck.trace.unseen import require_strides
 
 def standing_for(call: Call, args: Any, kwargs: Any, made: list[Tensor]) -> Call:
     """The call as a kernel here gets it: ``made`` in place of its tensors."""
-    return Call(call.func, args, kwargs, call.key, made, call.ours, call.device, call.known)
+    return replace(call, args=args, kwargs=kwargs, tensors=made)
 
 
 def settled(result: Any, probe: Call, tensors: list[Tensor]) -> Any:

@@ -28,6 +28,8 @@ class Call:
     """The ``device`` argument, if one is given."""
     known: bool
     """Every tensor argument has its values."""
+    lazy: bool
+    """Some tensor argument is a lazy conjugate or negative."""
 
 
 _TYPED = (bool, float, complex)
@@ -43,7 +45,7 @@ def take_apart(
 
     ``adopt_bare`` gets tensors that are on the traced device or on meta but are not ours.
     """
-    call = Call(func, args, dict(kwargs) if kwargs else {}, (), [], False, None, True)
+    call = Call(func, args, dict(kwargs) if kwargs else {}, (), [], False, None, True, False)
     parts: list[Any] = [func]
     clean = True
     for value in args:
@@ -66,6 +68,8 @@ def _add(value: Any, parts: list[Any], call: Call) -> bool:
         call.ours = True
         if value.value is None:
             call.known = False
+        if value.spec.lazy:
+            call.lazy = True
         return True
     if value is None or kind is int or kind is str:
         parts.append(value)
@@ -86,6 +90,7 @@ def _add(value: Any, parts: list[Any], call: Call) -> bool:
         strided = value.layout is torch.strided
         parts.append((value.dtype, value.shape, value.stride() if strided else value.layout))
         call.tensors.append(value)
+        call.lazy = call.lazy or value.is_conj() or value.is_neg()
         return True
     if kind is torch.device:
         call.device = value

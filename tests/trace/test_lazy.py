@@ -45,7 +45,7 @@ def count(op: str, found: tuple[Kernel, ...]) -> int:
         (lambda x: x.mH[0] * x[:, 0], 1),
         (lambda x: (x.conj() * 1, x.conj() * 2), 2),
         (lambda x: x.conj().resolve_conj() * x, 1),
-        (lambda x: x @ x.mH, 1),
+        (lambda x: x @ x.mH, 0),
         (lambda x: x.conj().imag * 2, 1),
         (lambda x: x.conj().real * 2, 0),
         (torch.fft.hfft, 1),
@@ -57,6 +57,20 @@ def test_what_reads_a_lazy_tensor_has_it_cloned_first(
     x: Tensor, function: Callable[[Tensor], Any], clones: int
 ) -> None:
     assert count("clone", kernels(function, x)) == clones
+
+
+def test_a_composite_is_taken_apart_before_its_argument_is_resolved() -> None:
+    """Only where the device runs it whole does ``matmul`` read a tensor; ``mm`` takes lazy ones."""
+    whole = Registrations(REGISTERED.kernels | {"aten::matmul"})
+    with predicting("npu", whole) as predictor:
+        found = predictor.call(lambda x: x @ x.mH, (SMALL,), {}).kernels
+    assert (count("clone", found), count("matmul", found), count("mm", found)) == (1, 1, 0)
+
+
+def test_a_lazy_tensor_of_the_host_is_resolved_there() -> None:
+    seen: list[list[complex]] = []
+    kernels(lambda x: seen.append((SMALL[0].conj() * 2).tolist()), SMALL)
+    assert seen == [[0 - 2j, 2 - 2j, 4 - 2j]]
 
 
 def test_values_are_conjugated_too() -> None:
