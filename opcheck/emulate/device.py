@@ -18,7 +18,7 @@ from opcheck.emulate.backward import Backward
 from opcheck.emulate.judge import Judge, Objection
 from opcheck.emulate.layouts import not_emulated
 from opcheck.emulate.memory import Memory
-from opcheck.emulate.overload import Overload
+from opcheck.emulate.overload import CAST, Overload
 from opcheck.emulate.record import Record
 from opcheck.emulate.shapes import Shapes
 from opcheck.emulate.values import Values
@@ -33,6 +33,7 @@ from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, Spec, device_tensor
 from opcheck.trace.device_parts.state import DeviceState
 from opcheck.trace.dispatcher import overload_named, run_composite
+from opcheck.trace.leaf import asks_for
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.place import from_stack
 from opcheck.trace.signature import Call, take_apart
@@ -84,9 +85,9 @@ class Device:
         self._wording = Wording(matrix, str(device))
         self._quiet = _Quiet()
         self._overloads: dict[str, Overload] = {}
-        casts = {getattr(torch, a): getattr(torch, b) for a, b in matrix.casts.items()}
-        self._shapes = Shapes(self.memory, casts, self._assumed)
-        self._values = Values(self.memory, casts) if values else None
+        self._casts = {getattr(torch, a): getattr(torch, b) for a, b in matrix.casts.items()}
+        self._shapes = Shapes(self.memory, self._casts, self._assumed)
+        self._values = Values(self.memory, self._casts) if values else None
 
     def overload(self, name: str) -> Overload:
         """What the target has of one overload."""
@@ -176,7 +177,8 @@ class Device:
 
     def _run(self, overload: Overload, args: Any, kwargs: Any, call: Call) -> Any:
         if overload.facts.view:
-            return self._viewed(overload, args, kwargs)
+            result = self._viewed(overload, args, kwargs)
+            return result if result is args[0] else self._cast(overload, call, result)
         if overload.op.base == "set_":
             return self.memory.point(args[0], *args[1:], **kwargs)
         try:
@@ -211,6 +213,14 @@ class Device:
             else:
                 result = overload.func._op_dk(_CPU, *args, **kwargs)
         return tree_map(self.watched.of, result) if self.watched else result
+
+    def _cast(self, overload: Overload, call: Call, result: Any) -> Any:
+        """Give a cast that ran as its parts the dtype that the device's own cast gives."""
+        given = self._casts.get(result.dtype) if overload.name in CAST else None
+        if given is None or not asks_for(call, result.dtype):
+            return result
+        with self.quiet():
+            return result.to(given)
 
     def _apart(self, overload: Overload, args: Any, kwargs: Any) -> Call:
         return take_apart(overload.func, args, kwargs, self._proxy)
