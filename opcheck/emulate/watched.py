@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
+from opcheck.emulate.layouts import not_emulated
 from opcheck.trace.dispatcher import resolving_lazy
 
 
@@ -41,6 +42,7 @@ class WatchedTensor(torch.Tensor):
         __tracebackhide__ = True
         cls.met(func)
         try:
+            _only_strided(func, args)
             with torch._C._DisableTorchDispatch(), resolving_lazy():
                 result = func(*args, **(kwargs or {}))
         except Exception as error:
@@ -74,6 +76,13 @@ class WatchedTensor(torch.Tensor):
     def __format__(self, spec: str) -> str:
         """Format a number as one, as plain tensors are."""
         return format(self.item(), spec) if self.dim() == 0 else object.__format__(self, spec)
+
+
+def _only_strided(func: Any, args: Sequence[Any]) -> None:
+    """Refuse as C++ cannot: it finds no fallback in Python for tensors that have a Python key."""
+    for value in args:
+        if isinstance(value, Tensor) and value.layout is not torch.strided:
+            raise not_emulated(func.name())
 
 
 def watched_by(keep: Callable[[Exception], Any]) -> type[WatchedTensor]:

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from opcheck.emulate.session import Emulator
+from opcheck.errors import EmulationError
 
 PROGRAM = """
 import warnings
@@ -66,6 +67,12 @@ def test_values_are_brought_to_the_host(emulator: Emulator) -> None:
     with pytest.raises(TypeError, match=re.escape(said)):
         x.numpy()
     assert sum(emulator.asked.native.values()) == before + 2
+
+
+def test_a_sparse_tensor_is_refused(emulator: Emulator) -> None:
+    x = torch.ones(3, 3).to(emulator.device.torch_device)
+    with pytest.raises(EmulationError, match=r"^aten::\w+ takes or gives a sparse"):
+        torch.sparse.sampled_addmm(torch.eye(3).to_sparse_csr(), x, x)
 
 
 def test_a_number_in_text_is_read(emulator: Emulator) -> None:
