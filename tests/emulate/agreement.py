@@ -1,0 +1,248 @@
+"""The scan's predictions held against the dispatcher: operators and models, target by target."""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.emulate.agreement_side import AT, Outcome
+
+ROOT = Path(__file__).parent.parent.parent
+TARGETS = ("ascend-910b", "ascend-910b@7.2.0")
+"""Operators: the first with every dtype in every test run."""
+MODEL_TARGETS = ("ascend-910b",)
+"""Models; the first with plain tensors, too."""
+Answer = Mapping[str, Outcome]
+"""Of each case."""
+
+
+class Refused(NamedTuple):
+    """Cases that neither side runs, and why that is right."""
+
+    operators: str
+    """Pattern of their names."""
+    said: str
+    """Found in what either side raises."""
+    cause: str
+
+
+REFUSED = (
+    Refused(
+        "tensor_split", "expected tensor_indices_or_sections to be on cpu",
+        "PyTorch takes the places to split at only from a tensor in host memory",
+    ),
+    Refused(
+        "jiterator_.*", "Jiterator is only supported on CUDA and ROCm GPUs",
+        "compiles for CUDA and ROCm alone",
+    ),
+    Refused(
+        "sparse_.*|to_sparse.*", "only strided ones are followed|a sparse, quantised or nested",
+        "sparse tensors are not emulated",
+    ),
+    Refused(
+        "as_strided_partial_views", "are out of bounds for storage",
+        "the sample reaches beyond its tensor; a copy on a device has no more than it shows",
+    ),
+    Refused(
+        "(svd|pca)_lowrank", "singular vectors in the complex case are specified up to",
+        "PyTorch does not differentiate these complex singular vectors on any device",
+    ),
+    Refused(
+        ".*", r"Double\b.*\bFloat|Float and Double|Double but got float|float32 and torch\.float64|"
+        r"Expected self\.dtype to be equal to src\.dtype",
+        "a cast to float64 gives float32, which then meets float64",
+    ),
+)  # fmt: skip
+"""Every case that both sides refuse must be of one of these."""
+ELSEWHERE = (
+    Refused(
+        ".*", "matmul does not support automatic differentiation for outputs with complex dtype",
+        "an older release leaves matmul to PyTorch's own gradient, which takes no complex numbers",
+    ),
+)  # fmt: skip
+"""The same, of targets other than the first."""
+KNOWN: Mapping[str, str] = {}
+"""Pattern of cases on which the sides disagree -> why. Nothing is left."""
+
+
+PLAIN: Mapping[str, str] = {
+    "view|_reshape_alias": "`reshape` of what is not contiguous",
+    r"add_?\.Tensor": "the mask of attention without a fused kernel, added in place or not",
+    "index_put|_index_put_impl_": "the gradient of indexing, written in place or not",
+    r"zeros|zero_|empty\.memory_format|scatter_?\.src(_out)?": (
+        "the gradient of `topk` and the like, scattered in place or not"
+    ),
+}
+"""Overloads that C++ asks for otherwise where tensors are plain -> when."""
+
+
+# --- both sides ----------------------------------------------------------------------------------
+
+
+def sides(names: Sequence[str], targets: Sequence[str], choice: Any) -> list[Mapping[str, Answer]]:
+    """What each side answers for each target, the sides beside each other.
+
+    Raises:
+        AssertionError: the process of a side ended early, with what it was running.
+    """
+    return _answers([(name, targets, choice) for name in names])
+
+
+def _answers(requests: Sequence[tuple[str, Sequence[str], Any]]) -> list[Mapping[str, Answer]]:
+    with tempfile.TemporaryDirectory() as folder:
+        running = [
+            _Side(name, Path(folder) / str(index), targets, choice)
+            for index, (name, targets, choice) in enumerate(requests)
+        ]
+        return [side.answers() for side in running]
+
+
+class _Side:
+    """A process that answers."""
+
+    def __init__(self, name: str, folder: Path, targets: Sequence[str], choice: Any) -> None:
+        folder.mkdir()
+        self._answer = folder / "answer.json"
+        self._said = folder / "said.txt"
+        request = {"targets": list(targets), "choice": choice, "answer": str(self._answer)}
+        (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
+        with (folder / "request.json").open() as asked, self._said.open("w") as said:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.emulate.agreement_side", name],
+                stdin=asked, stdout=said, stderr=said, cwd=ROOT,
+            )  # fmt: skip
+
+    def answers(self) -> Mapping[str, Answer]:
+        """Wait for it."""
+        code = self._process.wait()
+        said = self._said.read_text(encoding="utf-8", errors="replace").splitlines()
+        last = next((line.removeprefix(AT) for line in reversed(said) if line.startswith(AT)), "")
+        assert code == 0, f"ended with {code} at {last!r}:\n" + "\n".join(said[-30:])
+        answers: Mapping[str, Answer] = json.loads(self._answer.read_text(encoding="utf-8"))
+        return answers
+
+
+# --- operators -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Operators:
+    """One target's operators, both sides together."""
+
+    cases: int
+    operators: int
+    dtypes: int
+    agree: int
+    refused: Mapping[str, int]
+    """Cause -> cases that neither side runs."""
+    differ: Mapping[str, tuple[Outcome, Outcome]]
+    """Case -> what is predicted, and what is asked; one that only one side refuses is here too."""
+
+
+def operators(targets: Sequence[str], **choice: Any) -> dict[str, Operators]:
+    """Run both sides over the operators of PyTorch's samples."""
+    predicted, asked = sides(("predicted", "asked"), targets, choice)
+    return {target: compared(predicted[target], asked[target]) for target in targets}
+
+
+def compared(predicted: Answer, asked: Answer) -> Operators:
+    """Hold one target's answers against each other."""
+    assert list(predicted) == list(asked), "the sides did not run the same cases"
+    refused: Counter[str] = Counter()
+    differ = {}
+    for case, said in predicted.items():
+        cause = _cause(case, said, asked[case])
+        if cause:
+            refused[cause] += 1
+        elif said != asked[case] or "raised" in said:
+            differ[case] = (said, asked[case])
+    return Operators(
+        cases=len(predicted),
+        operators=len({case.split()[0] for case in predicted}),
+        dtypes=len({case.split()[1] for case in predicted}),
+        agree=len(predicted) - refused.total() - len(differ),
+        refused=dict(sorted(refused.items())),
+        differ=differ,
+    )
+
+
+def _cause(case: str, predicted: Outcome, asked: Outcome) -> str:
+    """Why neither side runs a case; "" if one does, or nothing explains it."""
+    if "raised" not in predicted or "raised" not in asked:
+        return ""
+    for refused in (*REFUSED, *ELSEWHERE):
+        if re.fullmatch(refused.operators, case.split()[0]) and all(
+            re.search(refused.said, outcome["raised"]) for outcome in (predicted, asked)
+        ):
+            return refused.cause
+    return ""
+
+
+def described(differ: Mapping[str, tuple[Outcome, Outcome]], most: int = 20) -> str:
+    """Disagreements as text, only what differs in each."""
+    lines = [f"{len(differ)} cases differ"]
+    for case, (said, asked) in list(differ.items())[:most]:
+        if "raised" in said or "raised" in asked:
+            both = (outcome.get("raised", "runs") for outcome in (said, asked))
+            lines.append(f"{case}: " + " | ".join(both))
+            continue
+        for kind in ("native", "missing"):
+            lines += [
+                f"{case}: {kind} {op}: predicted {said[kind].get(op, 0)}, "
+                f"asked {asked[kind].get(op, 0)}"
+                for op in sorted({*said[kind], *asked[kind]})
+                if said[kind].get(op) != asked[kind].get(op)
+            ]
+    return "\n".join(lines)
+
+
+# --- models --------------------------------------------------------------------------------------
+
+
+def models(targets: Sequence[str], names: Sequence[str] = ()) -> dict[str, Answer]:
+    """Both sides of each model of the zoo, the targets beside each other; plain for the first."""
+    requests = [
+        ("models", [target], {"names": list(names), "plain": target == targets[0]})
+        for target in targets
+    ]
+    found: dict[str, Answer] = {}
+    for answers in _answers(requests):
+        found |= answers
+    return found
+
+
+def failures(answers: Answer) -> list[str]:
+    """One line for each model that ended early or of which something differs."""
+    return [
+        f"{case}: {outcome['error']} {outcome['differ']}"
+        for case, outcome in answers.items()
+        if outcome["error"] or outcome["differ"]
+    ]
+
+
+def plainly(answers: Answer) -> tuple[dict[str, list[Any]], list[str]]:
+    """What differs with plain tensors, ``[models, predicted, asked, overloads]`` by its cause.
+
+    Second: what no cause explains.
+    """
+    found: dict[str, list[Any]] = {cause: [set(), 0, 0, set()] for cause in PLAIN.values()}
+    unexplained = []
+    for case, outcome in answers.items():
+        for kind, key, predicted, asked in outcome["plain"]:
+            name = key.partition(" aten::")[2]
+            cause = next((c for p, c in PLAIN.items() if re.fullmatch(p, name)), None)
+            if cause is None:
+                unexplained.append(f"{case}: {kind} {key}: predicted {predicted}, asked {asked}")
+                continue
+            counts = found[cause]
+            counts[0].add(case)
+            counts[1] += predicted
+            counts[2] += asked
+            counts[3].add(name)
+    return found, unexplained

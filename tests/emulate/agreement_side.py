@@ -1,0 +1,153 @@
+"""One side of the comparison, as a process: ``python -m tests.emulate.agreement_side SIDE``.
+
+``predicted`` and ``asked`` take operators, ``models`` takes models and has both sides. Each reads
+what is asked of it as JSON and writes its answer as JSON to the file that it is told; the name of
+what is running goes to the standard error stream, so that a process that ends is no mystery.
+"""
+
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from opcheck.emulate.agreement import agreement, asked_in, predict_model, registrations
+from opcheck.emulate.placing import Placing
+from opcheck.emulate.play import Job, Ran, on_device
+from opcheck.emulate.session import Emulator, prepared
+from opcheck.model.emulation import Asked
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.trace import Phase
+from opcheck.trace.predict import predicting
+from opcheck.trace.step import backward_from
+from tests.emulate.matrices import matrix_of
+from tests.emulate.operator_samples import Case, cases
+from tests.zoo import TRAINABLE, ZOO
+
+Outcome = dict[str, Any]
+"""Of a case: ``native`` and ``missing``, counts by phase and overload; or ``raised``."""
+AT = "at "
+"""Before the name of what is running."""
+
+
+# --- operators -----------------------------------------------------------------------------------
+
+
+def predicted(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[str, Outcome]]:
+    """What the tracer says of every case."""
+    with predicting(matrix.target.device_type, registrations(matrix)) as predictor:
+
+        def run(case: Case) -> Asked:
+            predictor.generator.manual_seed(0)
+            found = predictor.call(case.call, case.inputs, {}, backward=case.backward)
+            return asked_in(found)
+
+        for case in cases(**choice):
+            yield str(case), _outcome(run, case)
+
+
+def asked(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[str, Outcome]]:
+    """What the dispatcher asks the device for."""
+    emulator = Emulator(matrix, values=True, stop=False, watch=True)
+    with emulator:
+        record = emulator.device.record
+
+        def run(case: Case) -> Asked:
+            record.cut()
+            record.begin(Phase.FORWARD)
+            inputs = Placing(emulator.device, True).inputs(case.inputs)
+            emulator.device.generator.manual_seed(0)
+            with torch.set_grad_enabled(case.backward):
+                output = case.call(*inputs)
+            if case.backward:
+                record.begin(Phase.BACKWARD)
+                backward_from(output)
+            return emulator.asked
+
+        for case in cases(**choice):
+            yield str(case), _outcome(run, case)
+
+
+def _outcome(run: Callable[[Case], Asked], case: Case) -> Outcome:
+    _tell(str(case))
+    try:
+        found = run(case)
+    except Exception as error:  # samples that no device takes; both sides are to raise
+        return {"raised": f"{type(error).__name__}: {str(error).strip()}".partition("\n")[0]}
+    return {"native": _plain(found.native), "missing": _plain(found.missing)}
+
+
+def _plain(counts: Mapping[tuple[str, Phase], int]) -> dict[str, int]:
+    return {f"{phase} {op}": count for (op, phase), count in sorted(counts.items())}
+
+
+# --- models --------------------------------------------------------------------------------------
+
+
+def models(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[str, Outcome]]:
+    """Both sides of each model, watched; and plain tensors, as a device really has."""
+    for name in choice["names"] or ZOO:
+        for train in (False, True) if name in TRAINABLE else (False,):
+            case = f"{name} {'training' if train else 'inference'}"
+            _tell(case)
+            module, args, kwargs = ZOO[name]()
+            yield case, _model(matrix, Job(module, args, kwargs, train), choice["plain"])
+
+
+def _model(matrix: SupportMatrix, job: Job, plain: bool) -> Outcome:
+    said = predict_model(job.module, job.args, job.kwargs, matrix, job.train)
+    ran = _run(matrix, job, watch=True)
+    held = agreement(said, ran.emulator.asked, conditions=not job.train)
+    outcome: Outcome = {
+        "native": held.native,
+        "missing": held.missing,
+        "refused": held.refused,
+        "error": "" if ran.error is None else f"{type(ran.error).__name__}: {ran.error}",
+        "differ": _disagreements(held.disagreements),
+    }
+    if plain:
+        really = _run(matrix, job, watch=False).emulator.asked
+        outcome["plain"] = _disagreements(agreement(said, really, conditions=False).disagreements)
+    return outcome
+
+
+def _run(matrix: SupportMatrix, job: Job, watch: bool) -> Ran:
+    return on_device(job, partial(Emulator, matrix, values=False, stop=False, watch=watch))
+
+
+def _disagreements(found: Sequence[Any]) -> list[list[Any]]:
+    return [[d.kind, f"{d.phase} {d.op}", d.predicted, d.asked] for d in found]
+
+
+# --- the process ---------------------------------------------------------------------------------
+
+SIDES = {"predicted": predicted, "asked": asked, "models": models}
+
+
+def _tell(what: str) -> None:
+    print(f"{AT}{what}", file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    """Answer for each target in turn, all in this process."""
+    given = json.load(sys.stdin)
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)  # the other side runs beside this one
+    answers: dict[str, dict[str, Outcome]] = {}
+    for target in given["targets"]:
+        matrix = matrix_of(target)
+        prepared(matrix.target.device_type)
+        answer: dict[str, Outcome] = {}
+        for case, outcome in SIDES[sys.argv[1]](matrix, given["choice"]):
+            assert case not in answer, f"two cases are called {case}"
+            answer[case] = outcome
+        answers[target] = answer
+    Path(given["answer"]).write_text(json.dumps(answers), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

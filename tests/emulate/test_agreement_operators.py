@@ -1,0 +1,94 @@
+"""PyTorch's own samples of every operator: the prediction is what the dispatcher asks for."""
+
+import re
+
+import pytest
+
+from tests.emulate import agreement
+from tests.emulate.agreement import KNOWN, REFUSED, Operators, compared, described, operators
+from tests.emulate.agreement_document import PATH, operators_row
+from tests.emulate.agreement_side import Outcome
+
+NEWEST, *OTHERS = agreement.TARGETS
+LEAST_OPERATORS = 670
+LEAST_CASES = 24_000
+SOME_DTYPES = ("bfloat16", "complex64", "float32", "int64")
+"""For the other targets: what differs with the target is what it registers, not the dtype."""
+
+
+def check(found: Operators) -> None:
+    left = {case: both for case, both in found.differ.items() if not _known(case)}
+    assert not left, described(left)
+    assert found.operators >= LEAST_OPERATORS
+    assert found.agree + sum(found.refused.values()) + len(found.differ) == found.cases
+
+
+def _known(case: str) -> str:
+    return next((cause for pattern, cause in KNOWN.items() if re.fullmatch(pattern, case)), "")
+
+
+def test_the_first_sample_of_every_operator() -> None:
+    (found,) = operators([NEWEST], dtypes=["float32"], first=1).values()
+    check(found)
+
+
+@pytest.mark.slow
+def test_every_operator_and_dtype() -> None:
+    (found,) = operators([NEWEST]).values()
+    check(found)
+    assert found.cases >= LEAST_CASES
+    never = {refused.cause for refused in REFUSED} - set(found.refused)
+    assert not never, f"nothing is refused any more because {never}"
+    stale = [p for p in KNOWN if not any(re.fullmatch(p, case) for case in found.differ)]
+    assert not stale, f"these agree now: {stale}"
+    assert operators_row(NEWEST, found) in PATH.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", OTHERS)
+def test_another_release_chip_or_vendor(target: str) -> None:
+    (found,) = operators([target], dtypes=SOME_DTYPES).values()
+    check(found)
+
+
+# --- the comparison itself -----------------------------------------------------------------------
+
+ADD = {"native": {"forward aten::add.Tensor": 2}, "missing": {}}
+REFUSAL = {"raised": "AssertionError: Jiterator is only supported on CUDA and ROCm GPUs, none."}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"native": {"forward aten::add.Tensor": 1}, "missing": {}},
+        {"native": {"backward aten::add.Tensor": 2}, "missing": {}},
+        {"native": {}, "missing": {"forward aten::add.Tensor": 2}},
+        {"native": {"forward aten::add.Tensor": 2, "forward aten::t": 1}, "missing": {}},
+        REFUSAL,
+    ],
+    ids=["count", "phase", "missing", "another", "refused by one"],
+)
+def test_anything_other_is_a_disagreement(asked: Outcome) -> None:
+    case = "jiterator_unary float32 0 forward"
+    found = compared({case: ADD}, {case: asked})
+    assert (found.agree, found.refused, list(found.differ)) == (0, {}, [case])
+    assert case in described(found.differ)
+
+
+def test_a_refusal_of_both_has_a_cause_or_is_a_disagreement() -> None:
+    named, other = "jiterator_unary float32 0 forward", "add float32 0 forward"
+    answers = {named: REFUSAL, other: REFUSAL}
+    found = compared(answers, answers)
+    assert found.refused == {"compiles for CUDA and ROCm alone": 1}
+    assert list(found.differ) == [other]
+
+
+def test_sides_that_ran_other_cases_are_not_compared() -> None:
+    with pytest.raises(AssertionError, match="the same cases"):
+        compared({"add float32 0 forward": ADD}, {})
+
+
+def test_a_process_that_ends_tells_where() -> None:
+    choice = {"operators": ["neg"], "dtypes": ["float32"], "first": 1}
+    with pytest.raises(AssertionError, match=r"ended with 1 at 'neg float32 0 backward'"):
+        agreement.sides(["predicted"], [NEWEST, "ascend-none"], choice)
