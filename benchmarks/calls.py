@@ -7,7 +7,7 @@ from functools import partial
 
 import torch
 
-from benchmarks import models
+from benchmarks import emulation, models
 from benchmarks.measure import Figure, in_turn, median_seconds, timed
 from opcheck.model.trace import Trace
 from opcheck.trace import trace_model
@@ -54,5 +54,5 @@ def growth() -> Iterator[Figure]:
 
 
 if __name__ == "__main__":
-    found = [*large_forward(), *growth()]
+    found = [*emulation.opening(), *emulation.forwards(), *large_forward(), *growth()]
     print(json.dumps([dataclasses.asdict(figure) for figure in found]))

@@ -1,0 +1,55 @@
+"""Figures of the emulated device, in the process that has torch loaded."""
+
+import copy
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+
+from benchmarks import models
+from benchmarks.measure import Figure, in_turn, timed
+from opcheck.emulate.placing import Placing
+from opcheck.emulate.session import Emulator
+
+TARGET = "ascend-910b"
+
+
+def opening() -> Iterator[Figure]:
+    """Seconds that opening a device takes once torch is there."""
+
+    def opened() -> None:
+        with Emulator(TARGET):
+            pass
+
+    seconds = timed(opened).seconds
+    yield Figure("open an emulated device, s / 0.3 s", seconds / 0.3, 1.0, f"{seconds:.2f} s")
+
+
+def forwards() -> Iterator[Figure]:
+    """ResNet-50 on the device beside a forward on meta and one on the host."""
+    on_meta, shape = models.resnet50_on_meta()
+    on_host = copy.deepcopy(on_meta).eval().to_empty(device="cpu")
+    image = torch.randn(shape.shape)
+    with torch.no_grad():
+        yield _beside("shapes only / meta", on_meta.eval(), shape, values=False, limit=3.0)
+        yield _beside("with values / CPU", on_host, image, values=True, limit=2.0)
+
+
+def _beside(
+    name: str, module: torch.nn.Module, x: torch.Tensor, *, values: bool, limit: float
+) -> Figure:
+    emulator = Emulator(TARGET, values=values)
+    with emulator:
+        placed = copy.deepcopy(module)
+        placing = Placing(emulator.device, values)
+        placing.module(placed)
+        there = placing.inputs(x)
+        placed(there)
+        module(x)
+        calls = {"plain": partial(module, x), "device": partial(placed, there)}
+        costs = in_turn({key: partial(timed, call) for key, call in calls.items()})
+    plain, device = (min(c.seconds for c in costs[key]) for key in calls)
+    return Figure(
+        f"ResNet-50 emulated: {name} forward", device / plain, limit,
+        f"{1000 * device:.0f} ms / {1000 * plain:.0f} ms",
+    )  # fmt: skip
