@@ -53,3 +53,8 @@ class DatabaseError(OpcheckError):
     """A support matrix is missing, damaged or not of this version."""
 
     exit_code = ExitCode.DATABASE
+
+
+def out_of_memory(error: BaseException | str) -> bool:
+    """Whether an error says that memory ran out: torch raises a RuntimeError for it."""
+    return isinstance(error, MemoryError) or "DefaultCPUAllocator" in str(error)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.db.store import Database
-from opcheck.errors import OpcheckError
+from opcheck.errors import OpcheckError, out_of_memory
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.report import ModelInfo
@@ -27,8 +27,6 @@ from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.load import load
 
-_ALLOCATOR = "DefaultCPUAllocator"
-"""Names itself where torch is out of memory, instead of a MemoryError."""
 Send = Callable[[Mapping[str, Any]], None]
 
 
@@ -95,10 +93,10 @@ def _emulate(request: EmulationRequest, send: Send) -> Emulation:
     try:
         found = _emulated(request, send)
     except RuntimeError as error:
-        if _ALLOCATOR in str(error):
+        if out_of_memory(error):
             raise MemoryError from error
         raise
-    if _ALLOCATOR in found.error:
+    if out_of_memory(found.error):
         raise MemoryError
     site = found.error_site
     if site is None or found.error_source:

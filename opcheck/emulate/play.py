@@ -13,7 +13,7 @@ from opcheck.emulate.compare import Named, named_tensors
 from opcheck.emulate.device import Device
 from opcheck.emulate.placing import Placing
 from opcheck.emulate.session import Emulator
-from opcheck.errors import EmulationError, OpcheckError
+from opcheck.errors import EmulationError, OpcheckError, out_of_memory
 from opcheck.model.trace import Phase
 from opcheck.trace.eager import CudaAsDevice, asks_for_cuda
 from opcheck.trace.modules import ModuleStack, reason_of
@@ -57,6 +57,8 @@ def on_host(job: Job) -> Named:
     except (OpcheckError, MemoryError):
         raise
     except Exception as error:
+        if out_of_memory(error):
+            raise MemoryError from error
         raise EmulationError(
             f"{type(module).__name__} fails on the host, without any device: {reason_of(error)}",
             "there is nothing to compare with; leave --values out to see how far it gets",

@@ -2,11 +2,10 @@
 
 import traceback
 
-from opcheck.errors import SourceError
+from opcheck.errors import SourceError, out_of_memory
 from opcheck.source.user_code import is_users, shown
 
 _LONGEST = 240
-_ALLOCATOR = "DefaultCPUAllocator"
 
 
 def place(error: BaseException) -> str:
@@ -25,7 +24,7 @@ def failed(what: str, error: BaseException, hint: str = "") -> SourceError:
 
     Out of memory is passed on as MemoryError.
     """
-    if isinstance(error, MemoryError) or _ALLOCATOR in str(error):
+    if out_of_memory(error):
         raise MemoryError from error
     if isinstance(error, ModuleNotFoundError) and error.name:
         return _missing(what, error)
