@@ -134,7 +134,7 @@ class Exact(Engine):
 
     def _answer(self, call: Call) -> Any:
         known = facts(call.func)
-        asked = call.ours or known.backend_select
+        asked = call.ours or _asked_by_argument(call, known)
         if asked and str(known.name) in self._registered:
             self._count(known.name, False, known.cpu_kernel)
             return self._whole(call, known)
@@ -183,6 +183,15 @@ class Exact(Engine):
         """Run what the operator holds."""
         with self:
             return branches(func, args, kwargs)
+
+
+def _asked_by_argument(call: Call, known: OverloadFacts) -> bool:
+    """Whether a ``device`` argument brings a call here that has no tensor of the device.
+
+    A composite with a host tensor is taken apart under the host's autograd before that counts.
+    """
+    taken_apart = known.composite is Composite.IMPLICIT and call.tensors
+    return known.backend_select and not taken_apart
 
 
 @cache
