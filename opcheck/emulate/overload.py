@@ -15,12 +15,6 @@ CAST = frozenset(
      "aten::to.other", "aten::type_as"}
 )  # fmt: skip
 """Overloads that change a tensor's dtype."""
-RAISING = frozenset(
-    {"aten::convolution_overrideable", "aten::convolution_backward_overrideable",
-     "aten::_scaled_dot_product_fused_attention_overrideable",
-     "aten::_scaled_dot_product_fused_attention_overrideable_backward"}
-)  # fmt: skip
-"""Composites that exist to say "replace me": a device without them lacks them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +37,8 @@ class Overload:
 
     @property
     def composite(self) -> Composite | None:
-        """The alias-key kernel that runs where the target has none; None where that raises."""
-        return None if self.name in RAISING else self.facts.composite
+        """The alias-key kernel that runs where the target has none."""
+        return self.facts.composite
 
     @property
     def leaves(self) -> bool:
@@ -57,8 +51,8 @@ class Overload:
         known = facts(func)
         name = str(known.name)
         native = name in matrix.entries
-        inside = known.composite is not None and not native and name not in RAISING
-        on_cpu = matrix.extensions.get(name, known.cpu_kernel and name not in RAISING)
+        inside = known.composite is not None and not native
+        on_cpu = matrix.extensions.get(name, known.cpu_kernel)
         return cls(
             func=func,
             name=name,

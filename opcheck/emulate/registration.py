@@ -13,9 +13,8 @@ import torch
 from torch.library import Library
 
 from opcheck.emulate.device import Device
-from opcheck.emulate.overload import RAISING
 from opcheck.model.trace import Composite
-from opcheck.trace.dispatcher import composite_kind
+from opcheck.trace.dispatcher import RAISING, composite_kind
 
 _KEY = "PrivateUse1"
 _AUTOGRAD = "AutogradPrivateUse1"

@@ -41,6 +41,13 @@ ALIASES = frozenset((torch.ops.aten.detach.default, torch.ops.aten.alias.default
 
 They are not taken apart: under a mode, C++ asks Python for ``detach`` from inside them.
 """
+RAISING = frozenset(
+    {"aten::convolution_overrideable", "aten::convolution_backward_overrideable",
+     "aten::_scaled_dot_product_fused_attention_overrideable",
+     "aten::_scaled_dot_product_fused_attention_overrideable_backward"}
+)  # fmt: skip
+"""Their composite kernel only says "replace me", on every device: to have no other is to have none.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,7 @@ class OverloadFacts:
     name: OpName
     composite: Composite | None
     cpu_kernel: bool
-    """A CPU tensor reaches some kernel, its own or a composite."""
+    """A CPU tensor reaches some kernel that computes, its own or a composite."""
     backend_select: bool
     """A ``device`` argument decides where it runs although no tensor is there."""
     view: bool
@@ -71,8 +78,9 @@ def facts(func: Any) -> OverloadFacts:
     arguments = func._schema.arguments
     return OverloadFacts(
         name=OpName.parse(name),
-        composite=composite_kind(name),
-        cpu_kernel=torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, "CPU"),
+        composite=None if name in RAISING else composite_kind(name),
+        cpu_kernel=name not in RAISING
+        and torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, "CPU"),
         backend_select=torch._C._dispatch_has_kernel_for_dispatch_key(name, "BackendSelect"),
         view=_is_view(func),
         argument_names=tuple(a.name for a in arguments),

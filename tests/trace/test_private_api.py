@@ -13,7 +13,7 @@ from opcheck.model.trace import Composite
 from opcheck.trace.caches import forget
 from opcheck.trace.device import Spec, device_tensor, prepare
 from opcheck.trace.device_module import DeviceModule
-from opcheck.trace.dispatcher import composite_kind, facts, run_composite
+from opcheck.trace.dispatcher import RAISING, composite_kind, facts, run_composite
 from opcheck.trace.extension import open_sized, without_rule
 from tests.trace.look import calls, traced
 
@@ -95,6 +95,30 @@ def test_the_dispatcher_says_what_a_cpu_and_backend_select_have() -> None:
     assert not facts(ATEN.add.Tensor).backend_select
     assert facts(ATEN.add.Tensor).cpu_kernel
     assert not facts(ATEN._thnn_fused_lstm_cell.default).cpu_kernel
+
+
+_ONE = torch.ones(1, 1, 1, 1)
+_CONVOLUTION = ([1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+
+
+@pytest.mark.parametrize(
+    ("func", "args"),
+    [
+        (ATEN.convolution_overrideable, (_ONE, _ONE, None, *_CONVOLUTION)),
+        (ATEN.convolution_backward_overrideable, (_ONE, _ONE, _ONE, *_CONVOLUTION, [True] * 3)),
+        (ATEN._scaled_dot_product_fused_attention_overrideable, (_ONE, _ONE, _ONE)),
+        (
+            ATEN._scaled_dot_product_fused_attention_overrideable_backward,
+            (*[_ONE] * 5, [True] * 4, *[_ONE] * 4, 1, 1, 0.0, False, _ONE, _ONE),
+        ),
+    ],
+    ids=["convolution", "its gradient", "attention", "its gradient"],
+)
+def test_a_kernel_that_only_raises_is_no_kernel(func: Any, args: tuple[Any, ...]) -> None:
+    assert func.default.name() in RAISING
+    with pytest.raises(NotImplementedError, match=r"not implemented|TORCH_LIBRARY_IMPL"):
+        func(*args)
+    assert (facts(func.default).composite, facts(func.default).cpu_kernel) == (None, False)
 
 
 @pytest.mark.parametrize(
