@@ -39,6 +39,19 @@ class Block:
         self.memory.take(-self.nbytes)
 
 
+def known_block(tensor: Tensor) -> Block | None:
+    """Give what stands behind a tensor of an emulated device; None for any other tensor."""
+    if tensor.device.type != torch._C._get_privateuse1_backend_name() or not _plain(tensor):
+        return None
+    return tensor.untyped_storage().__dict__.get(_BLOCK)
+
+
+def _plain(tensor: Tensor) -> bool:
+    """Whether its storage can be asked for and says what it holds."""
+    wrapped = torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    return tensor.layout is torch.strided and not wrapped and not tensor._is_zerotensor()
+
+
 class Memory:
     """Makes the tensors of one device and finds the host values behind them."""
 

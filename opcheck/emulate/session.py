@@ -15,7 +15,7 @@ from opcheck.emulate.gradients import overridden, vendor_gradients
 from opcheck.emulate.layouts import layouts_refused
 from opcheck.emulate.phases import optimizer_noticed
 from opcheck.emulate.pinned import pinning
-from opcheck.emulate.printing import printed
+from opcheck.emulate.printing import printable, printed
 from opcheck.emulate.registration import registered
 from opcheck.emulate.storages import allocated
 from opcheck.emulate.supported import require_emulated
@@ -163,6 +163,7 @@ class Emulator:
 
     def _opened(self) -> torch.device:
         made = prepared(self._matrix.target.device_type)
+        printable()
         module: DeviceModule = getattr(torch, made.type)
         self._undo = ExitStack()
         device = self._device = Device(

@@ -215,6 +215,34 @@ def test_a_tensor_that_outlives_its_device_says_so() -> None:
         assert (x + 1).tolist() == [2, 2]
 
 
+@pytest.mark.parametrize("values", [True, False])
+def test_a_tensor_prints_after_its_device_was_closed_as_before(values: bool) -> None:
+    emulator = opcheck.emulate("ascend-910b", values=values)
+    with emulator as device:
+        layer = nn.Linear(2, 3).to(device)
+        tensors = {
+            "plain": torch.arange(4, device=device).view(2, 2),
+            "view": torch.arange(12.0, device=device).view(3, 4)[:, 1:3].t(),
+            "complex": torch.ones(2, device=device, dtype=torch.complex64).conj(),
+            "half": torch.ones(2, device=device, dtype=torch.float16),
+            "empty": torch.ones(0, 3, device=device),
+            "large": torch.ones(100, 100, device=device),
+            "parameter": layer.weight,
+            "computed": layer(torch.ones(1, 2, device=device)),
+        }
+        asked = emulator.kernels
+        inside = {name: repr(tensor) for name, tensor in tensors.items()}
+        assert emulator.kernels == asked
+    assert {name: repr(tensor) for name, tensor in tensors.items()} == inside
+    if values:
+        with opcheck.emulate("ascend-910b"):
+            on_host = {name: repr(tensor.detach().cpu()) for name, tensor in tensors.items()}
+        assert inside["plain"] == on_host["plain"][:-1] + ", device='npu:0')"
+        assert inside["view"] == on_host["view"][:-1] + ", device='npu:0')"
+    else:
+        assert inside["large"] == "tensor(..., size=(100, 100), device='npu:0')"
+
+
 OTHER_VENDOR = """
 from dataclasses import replace
 import opcheck
