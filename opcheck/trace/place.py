@@ -24,9 +24,11 @@ _INTERNAL, _LIBRARY, _USER = range(3)
 
 
 @cache
-def _kind(code: CodeType) -> int:
-    """Whose code it is. Frames of torch, of the standard library and of ours answer nothing."""
-    name = code.co_filename
+def _kind(name: str) -> int:
+    """Whose code a file has. Frames of torch, of the standard library and of ours answer nothing.
+
+    By file, as the hash of a code object is computed of all that it holds, each time anew.
+    """
     if name.startswith(("<", _TORCH, _SELF)):
         return _INTERNAL
     if any(part in name for part in _PACKAGES):
@@ -36,7 +38,7 @@ def _kind(code: CodeType) -> int:
 
 def is_internal(code: CodeType) -> bool:
     """Whether a frame is of torch, of the standard library or of this package."""
-    return _kind(code) == _INTERNAL
+    return _kind(code.co_filename) == _INTERNAL
 
 
 @cache
@@ -67,7 +69,7 @@ def from_stack(depth: int, until: CodeType | None) -> Site:
         code = frame.f_code
         if code is until:
             break
-        kind = _kind(code)
+        kind = _kind(code.co_filename)
         if kind == _USER:
             return shown(code.co_filename), frame.f_lineno
         if kind == _LIBRARY and library is None:
@@ -84,7 +86,7 @@ def from_error(error: BaseException) -> Site:
     step = error.__traceback__
     while step is not None:
         code = step.tb_frame.f_code
-        kind = _kind(code)
+        kind = _kind(code.co_filename)
         if kind == _USER:
             user = shown(code.co_filename), step.tb_lineno
         elif kind == _LIBRARY:
