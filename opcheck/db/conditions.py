@@ -106,4 +106,6 @@ def read_test(said: Mapping[str, Any]) -> Test:
         dim_argument=said.get("dim_argument", ""),
         multiple_of=said.get("multiple_of", ""),
         factor_of=said.get("factor_of", ""),
+        divisible_by=said.get("divisible_by"),
+        same_as=said.get("same_as", ""),
     )

@@ -52,6 +52,8 @@ _TEST = Record(
         "dim_argument": Text(),
         "multiple_of": Text(),
         "factor_of": Text(),
+        "divisible_by": Number(),
+        "same_as": Text(),
     },
 )
 _CONDITION = Record(

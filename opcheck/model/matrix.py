@@ -47,11 +47,15 @@ class Test:
     default: str = ""
     """What VALUE looks at where a call leaves the argument at its default."""
     dim_argument: str = ""
-    """Argument that names the dimension instead, where a call gives it."""
+    """Argument that names the dimension instead, or several, where a call gives it."""
     multiple_of: str = ""
     """Bites when the size is no whole multiple of the item at ``dim`` of this list argument."""
     factor_of: str = ""
     """Bites when the size does not divide the item at ``dim`` of this list argument."""
+    divisible_by: int | None = None
+    """Bites when the size is no whole multiple of this."""
+    same_as: str = ""
+    """Bites when the same subject of this tensor argument, where there is one, is another."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from opcheck.model.matrix import Condition, Subject, Test
 ANY_TENSOR, RESULT, INPUT, CALL = "any tensor", "the result", "an input", "such a call"
 OR, OTHER_THAN, BELOW, ABOVE = "or", "anything but", "below", "above"
 NO_MULTIPLE_OF, NO_DIVISOR_OF = "no multiple of", "no divisor of"
+OTHER_THAN_OF = "another than that of"
 
 
 def sentence(conditions: Sequence[Condition], chip: str) -> str:
@@ -59,6 +60,10 @@ def _values(test: Test) -> str:
         parts.append(f"{NO_MULTIPLE_OF} {test.multiple_of}")
     if test.factor_of:
         parts.append(f"{NO_DIVISOR_OF} {test.factor_of}")
+    if test.divisible_by is not None:
+        parts.append(f"{NO_MULTIPLE_OF} {test.divisible_by}")
+    if test.same_as:
+        parts.append(f"{OTHER_THAN_OF} {test.same_as}")
     return f" {OR} ".join(parts) or CALL
 
 

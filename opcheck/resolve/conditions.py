@@ -31,12 +31,28 @@ def sentence(condition: Condition, bitten: tuple[Bite, ...], chip: str) -> str:
 def bite(test: Test, node: Node) -> Bite | None:
     """Give the first argument that one test bites on; None where it bites on none."""
     given = dict(node.arguments)
-    dim = _number(given.get(test.dim_argument), test.dim)
     for name, value in _subjects(test, node):
-        actual = _measure(test, value, dim)
-        if actual is not None and (_outside(test, actual) or _unfit(test, actual, given)):
-            return name, actual
+        for dim in _dims(test, given):
+            actual = _measure(test, value, dim)
+            if actual is not None and _bitten(test, actual, dim, given):
+                return name, actual
     return None
+
+
+def _bitten(test: Test, actual: str, dim: int, given: Mapping[str, Value]) -> bool:
+    return (
+        _outside(test, actual)
+        or _unfit(test, actual, given)
+        or (bool(test.same_as) and _unlike(test, actual, dim, given))
+        or bool(test.divisible_by and actual.isdecimal() and int(actual) % test.divisible_by)
+    )
+
+
+def _dims(test: Test, given: Mapping[str, Value]) -> tuple[int, ...]:
+    """The dimensions that SIZE looks at; of other subjects it says nothing."""
+    named = given.get(test.dim_argument)
+    listed = named if isinstance(named, tuple) and named else (named,)
+    return tuple(_number(dim, test.dim) for dim in listed)
 
 
 def _subjects(test: Test, node: Node) -> Iterator[tuple[str, Value]]:
@@ -107,6 +123,13 @@ def _unfit(test: Test, actual: str, given: Mapping[str, Value]) -> bool:
     if not (size and item):
         return False
     return bool(size % item if test.multiple_of else item % size)
+
+
+def _unlike(test: Test, actual: str, dim: int, given: Mapping[str, Value]) -> bool:
+    """Whether another argument differs in what the test looks at."""
+    other = given.get(test.same_as)
+    expected = None if other is None else _measure(test, other, dim)
+    return expected is not None and actual != expected
 
 
 def _number(value: Value, otherwise: int) -> int:

@@ -22,6 +22,14 @@ from opcheck.report.conditions import sentence, when
             Test(Subject.SIZE, "self", dim=-1, dim_argument="dim", maximum=3840),
             "size of dimension dim of self: above 3840",
         ),
+        (
+            Test(Subject.SIZE, "self", dim=-1, divisible_by=8),
+            "size of dimension -1 of self: no multiple of 8",
+        ),
+        (
+            Test(Subject.DTYPE, "attn_mask", same_as="query"),
+            "dtype of attn_mask: another than that of query",
+        ),
         (Test(Subject.VALUE, "pad", one_of=frozenset({"True"}), default="True"), "pad: True"),
     ],
 )

@@ -18,6 +18,10 @@ BY_DEFAULT = Test(Subject.VALUE, "pad", one_of=frozenset({"True"}), default="Tru
 AT_DIM = Test(Subject.SIZE, "self", maximum=4, dim=-1, dim_argument="dim")
 WHOLE = Test(Subject.SIZE, "self", dim=-1, multiple_of="output_size")
 PART = Test(Subject.SIZE, "self", dim=-1, factor_of="output_size")
+ALIGNED = Test(Subject.SIZE, "self", dim=-1, divisible_by=8)
+LIKE = Test(Subject.DTYPE, "mask", same_as="self")
+SQUARE = Test(Subject.SIZE, "self", dim=-2, same_as="other")
+ANY_DIM = Test(Subject.SIZE, "self", dim_argument="dim", none_of=frozenset({"4", "6"}))
 
 
 @pytest.mark.parametrize(
@@ -47,6 +51,22 @@ PART = Test(Subject.SIZE, "self", dim=-1, factor_of="output_size")
         (WHOLE, {"self": BIG, "output_size": (4, 0)}, None),
         (WHOLE, {"self": BIG, "output_size": ()}, None),
         (WHOLE, {"self": BIG}, None),
+        (ALIGNED, {"self": BIG}, (("self", "7"),)),
+        (ALIGNED, {"self": made.tensor("float32", 3, 16)}, None),
+        (Test(Subject.VALUE, "k", divisible_by=8), {"k": 12}, (("k", "12"),)),
+        (Test(Subject.VALUE, "k", divisible_by=8), {"k": True}, None),
+        (Test(Subject.VALUE, "k", divisible_by=0), {"k": 12}, None),
+        (LIKE, {"self": F64, "mask": BF16}, (("mask", "bfloat16"),)),
+        (LIKE, {"self": F64, "mask": F64}, None),
+        (LIKE, {"mask": F64}, None),
+        (LIKE, {"self": None, "mask": F64}, None),
+        (SQUARE, {"self": BIG, "other": BIG}, None),
+        (SQUARE, {"self": BIG, "other": made.tensor("float32", 5, 7)}, (("self", "6"),)),
+        (SQUARE, {"self": BIG, "other": made.tensor("float32", 5)}, None),
+        (Test(Subject.RANK, "self", same_as="x"), {"self": BIG, "x": F64}, (("self", "7"),)),
+        (ANY_DIM, {"self": BIG, "dim": (3, 5)}, None),
+        (ANY_DIM, {"self": BIG, "dim": (3, 4)}, (("self", "5"),)),
+        (ANY_DIM, {"self": BIG, "dim": ()}, (("self", "1"),)),
         (PART, {"self": BIG, "output_size": (3, 14)}, None),
         (PART, {"self": BIG, "output_size": (3, 15)}, (("self", "7"),)),
         (
