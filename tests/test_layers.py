@@ -16,6 +16,7 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"model"}),
     frozenset({"db", "source", "trace"}),
     frozenset({"resolve"}),
+    frozenset({"rewrite"}),
     frozenset({"emulate"}),
     frozenset({"report"}),
     frozenset({"worker", "isolate", "saved_graph", "composites", "device_types"}),
@@ -26,7 +27,7 @@ RANKS: tuple[frozenset[str], ...] = (
 )
 """The rooms, lowest first; those of one rank do not import each other."""
 
-TORCH = ("opcheck.trace.", "opcheck.source.building.", "opcheck.emulate.")
+TORCH = ("opcheck.trace.", "opcheck.source.building.", "opcheck.rewrite.", "opcheck.emulate.")
 """Where importing a module may load torch."""
 WITHOUT_TORCH = "opcheck.emulate"
 """But not this package itself: what it names is imported when it is used."""

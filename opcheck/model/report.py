@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from opcheck.model.plan import PlanSummary, Suggestion
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
@@ -46,6 +47,8 @@ class Finding:
     phase: Phase
     uses: tuple[Place, ...]
     evidence: tuple[Evidence, ...]
+    suggestions: tuple[Suggestion, ...] = ()
+    """Ways out, the cheapest first; only in a plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,8 @@ class TargetReport:
     findings: tuple[Finding, ...]
     kernels: tuple[KernelCount, ...] | None
     advisories: tuple[Reason, ...] = ()
+    plan: PlanSummary | None = None
+    """What the suggestions come to; None in a scan, which makes none."""
 
 
 @dataclass(frozen=True, slots=True)

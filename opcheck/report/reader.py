@@ -12,9 +12,16 @@ from opcheck.model.report import (
     TraceInfo,
 )
 from opcheck.model.trace import Gap, Phase
-from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
+from opcheck.model.verdict import Confidence, Verdict
 from opcheck.report.document.node import Node
-from opcheck.report.document.reading import opened, read_kernel, read_model, read_reason
+from opcheck.report.document.plan import read_plan, read_suggestion
+from opcheck.report.document.reading import (
+    opened,
+    read_evidence,
+    read_kernel,
+    read_model,
+    read_reason,
+)
 
 HINT = "a report is what opcheck scan --format json writes"
 
@@ -60,6 +67,7 @@ def _target(node: Node) -> TargetReport:
         findings=tuple(map(_finding, node.items("findings"))),
         kernels=None if kernels is None else tuple(map(read_kernel, node.items("kernels"))),
         advisories=tuple(map(read_reason, node.items("advisories"))),
+        plan=read_plan(node.at("plan")) if node.has("plan") else None,
     )
 
 
@@ -89,7 +97,8 @@ def _finding(node: Node) -> Finding:
         count=node.number("count"),
         phase=node.member("phase", Phase),
         uses=tuple(map(_place, node.items("uses"))),
-        evidence=tuple(map(_evidence, node.items("evidence"))),
+        evidence=tuple(map(read_evidence, node.items("evidence"))),
+        suggestions=tuple(map(read_suggestion, node.items("suggestions"))),
     )
 
 
@@ -101,17 +110,4 @@ def _place(node: Node) -> Place:
         inputs=node.texts("inputs"),
         decomposed_into=node.texts("decomposed_into"),
         count=node.number("count"),
-    )
-
-
-def _evidence(node: Node) -> Evidence:
-    line = node.optional("line")
-    return Evidence(
-        method=node.member("method", Method),
-        source=node.text("source"),
-        path=node.text("path"),
-        line=None if line is None else line.as_number(),
-        commit=node.text("commit"),
-        date=node.text("date"),
-        origin=node.text("origin") if node.has("origin") else "",
     )

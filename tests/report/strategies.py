@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from opcheck.model import emulation as run
+from opcheck.model import plan
 from opcheck.model import report as values
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
@@ -23,6 +24,30 @@ reasons = st.builds(
 )
 evidence = st.builds(Evidence, st.sampled_from(Method), WORD, TEXT, st.none() | SOME, TEXT, TEXT)
 places = st.builds(values.Place, TEXT, TEXT, COUNT, tuples(WORD), tuples(NAME), SOME)
+SIZE = st.floats(0, allow_infinity=True)
+distances = st.builds(plan.Difference, SIZE, SIZE)
+declined = st.builds(plan.Declined, WORD, st.sampled_from(plan.Tier), TEXT)
+suggestions = st.builds(
+    plan.Suggestion,
+    WORD, st.sampled_from(plan.Tier), st.sampled_from(plan.Label), NAME, TEXT, TEXT, TEXT,
+    tuples(NAME), COUNT, COUNT,
+    st.none() | st.builds(plan.Measured, tuples(TEXT), distances, st.none() | distances),
+    TEXT, tuples(COUNT), tuples(evidence), tuples(declined, 2),
+)  # fmt: skip
+rates = st.none() | st.floats(0, 1).map(lambda rate: round(rate, 4))
+plans = st.builds(
+    plan.PlanSummary,
+    tuples(
+        st.builds(
+            plan.AfterTier,
+            st.sampled_from(plan.Tier),
+            rates,
+            st.none() | st.booleans(),
+            tuples(NAME),
+        )
+    ),
+    tuples(NAME),
+)
 findings = st.builds(
     values.Finding,
     WORD,
@@ -34,6 +59,7 @@ findings = st.builds(
     st.sampled_from(Phase),
     tuples(places),
     tuples(evidence),
+    tuples(suggestions, 2),
 )
 kernels = st.builds(
     values.KernelCount, NAME, st.sampled_from(Verdict), SOME, st.sampled_from(Phase)
@@ -41,7 +67,7 @@ kernels = st.builds(
 counts = st.dictionaries(st.sampled_from(Verdict), COUNT)
 summaries = st.builds(
     values.Summary,
-    st.none() | st.floats(0, 1).map(lambda rate: round(rate, 4)),
+    rates,
     st.none() | st.booleans(),
     counts,
     counts,
@@ -51,7 +77,7 @@ summaries = st.builds(
 targets = st.builds(
     values.TargetReport,
     WORD, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, summaries,
-    tuples(findings, 5), st.none() | tuples(kernels), tuples(reasons),
+    tuples(findings, 5), st.none() | tuples(kernels), tuples(reasons), st.none() | plans,
 )  # fmt: skip
 traces = st.builds(
     values.TraceInfo,

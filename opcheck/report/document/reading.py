@@ -6,7 +6,7 @@ from typing import NoReturn
 from opcheck.errors import UsageError
 from opcheck.model.report import KernelCount, ModelInfo, Reason
 from opcheck.model.trace import Phase
-from opcheck.model.verdict import Verdict
+from opcheck.model.verdict import Evidence, Method, Verdict
 from opcheck.report.document.node import Node
 
 
@@ -39,6 +39,20 @@ def read_kernel(node: Node) -> KernelCount:
         verdict=node.member("verdict", Verdict),
         count=node.number("count"),
         phase=node.member("phase", Phase),
+    )
+
+
+def read_evidence(node: Node) -> Evidence:
+    """Where one fact was seen."""
+    line = node.optional("line")
+    return Evidence(
+        method=node.member("method", Method),
+        source=node.text("source"),
+        path=node.text("path"),
+        line=None if line is None else line.as_number(),
+        commit=node.text("commit"),
+        date=node.text("date"),
+        origin=node.text("origin") if node.has("origin") else "",
     )
 
 

@@ -19,6 +19,7 @@ from opcheck.report.document.parts import (
     model_value,
     reason_value,
 )
+from opcheck.report.document.plan import plan_value, suggestion_value
 
 
 def report_document(report: Report) -> Json:
@@ -59,6 +60,7 @@ def _target(target: TargetReport) -> Json:
         "findings": [finding_value(finding) for finding in target.findings],
         "kernels": None if kernels is None else [kernel_value(kernel) for kernel in kernels],
         "advisories": [reason_value(advisory) for advisory in target.advisories],
+        **({} if target.plan is None else {"plan": plan_value(target.plan)}),
     }
 
 
@@ -89,7 +91,7 @@ def finding_value(finding: Finding) -> Json:
         "phase": finding.phase.value,
         "uses": [_place(place) for place in finding.uses],
         "evidence": [evidence_value(evidence) for evidence in finding.evidence],
-        "suggestions": [],
+        "suggestions": [suggestion_value(found) for found in finding.suggestions],
     }
 
 

@@ -1,0 +1,138 @@
+"""The way out of a finding: what to write instead, what it then runs as, and how far it is off."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+from opcheck.model.verdict import Evidence
+
+
+class Tier(IntEnum):
+    """How much a way out changes, the least first."""
+
+    SWAP = 1
+    """The same values through overloads that the target has."""
+    COMPAT = 2
+    """What the vendor ships for it: a call, an option, an environment variable."""
+    STRUCTURAL = 3
+    """The model computes it in another way; something is given up."""
+    CUSTOM = 4
+    """An operator of one's own for the vendor's toolchain."""
+
+
+class Label(StrEnum):
+    """How close the values are, the closest first."""
+
+    EXACT = "exact"
+    """Equal to the last bit."""
+    TOLERANCE = "tolerance"
+    """Equal but for rounding, as far as the figure says."""
+    APPROXIMATE = "approximate"
+    """Something else is computed; what, is said."""
+
+    @property
+    def rank(self) -> int:
+        """0 for exact to 2 for approximate."""
+        return list(Label).index(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How far values are off, over all elements of all results."""
+
+    absolute: float
+    """Largest |a - b|; 0.0 where every bit agrees, inf where NaN or inf do not match."""
+    relative: float
+    """``absolute`` over the largest finite |a|."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A way out computed on the host beside what it replaces, on random values."""
+
+    inputs: tuple[str, ...]
+    """``name: dtype[shape]`` of the tensors it was computed for."""
+    forward: Difference
+    backward: Difference | None
+    """Of the gradients of every floating-point input; None: there are none to compare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """A way that was looked at, and why it is no way out here."""
+
+    rule: str
+    tier: Tier
+    reason: str
+    """One sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One way out for the calls of a finding."""
+
+    rule: str
+    """Its name; what ``opcheck explain`` takes."""
+    tier: Tier
+    label: Label
+    replaces: str
+    """The overload that is not asked for any more: the finding's own, or one inside it."""
+    summary: str
+    """One sentence: what to write, or to set."""
+    code: str = ""
+    """Python that stands for itself and can be called in place of ``replaces``; "" without."""
+    gives_up: str = ""
+    """What is lost by it; "" for nothing."""
+    runs_as: tuple[str, ...] = ()
+    """Overloads that the target is asked for instead, as recorded, sorted."""
+    calls: int = 0
+    """Kernels that one call asks for."""
+    memory: int = 0
+    """Bytes that one call makes beside its result, if none of it is given back before the end."""
+    measured: Measured | None = None
+    unmeasured: str = ""
+    """Why ``measured`` is None; "" where there is nothing to measure."""
+    places: tuple[int, ...] = ()
+    """Indices into the finding's ``uses`` that it holds for."""
+    evidence: tuple[Evidence, ...] = ()
+    declined: tuple[Declined, ...] = ()
+    """Cheaper ways that were looked at before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodePlan:
+    """The ways out for one distinct call on one target."""
+
+    node: int
+    """Index into ``Trace.nodes``."""
+    suggestions: tuple[Suggestion, ...]
+    """All of them are needed where they replace different overloads; of those that replace the
+    same one, the first is the cheapest."""
+    declined: tuple[Declined, ...] = ()
+    """Everything that was looked at, where ``suggestions`` leaves an overload without a way."""
+    stuck: tuple[str, ...] = ()
+    """Overloads without a way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class AfterTier:
+    """What a target's summary becomes once every suggestion up to a tier is followed."""
+
+    tier: Tier
+    support_rate: float | None
+    runs: bool | None
+    operators: tuple[str, ...]
+    """Operators that come to run natively in this tier, sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSummary:
+    """The plan for one target as figures."""
+
+    tiers: tuple[AfterTier, ...]
+    stuck: tuple[str, ...]
+    """Operators that no suggestion helps."""
+
+
+Plans = Mapping[str, tuple[NodePlan, ...]]
+"""``str(Target)`` -> the plan of each distinct call that needs one."""

@@ -1,0 +1,150 @@
+"""Suggestions laid beside the findings that they are for, and what they come to. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from opcheck.model.plan import (
+    AfterTier,
+    Declined,
+    Difference,
+    Measured,
+    NodePlan,
+    PlanSummary,
+    Suggestion,
+    Tier,
+)
+from opcheck.model.report import Finding, TargetReport
+from opcheck.model.trace import Trace
+from opcheck.model.verdict import Verdict
+from opcheck.resolve.findings import argument_text
+
+_Call = tuple[str, tuple[str, ...]]
+"""Operator and arguments, as findings show them."""
+
+
+def planned(report: TargetReport, trace: Trace, plans: Sequence[NodePlan]) -> TargetReport:
+    """The same report with a way out beside each finding that has one, and the plan's sum."""
+    by_call: dict[_Call, list[NodePlan]] = defaultdict(list)
+    for plan in plans:
+        node = trace.nodes[plan.node]
+        arguments = tuple(argument_text(name, value) for name, value in node.arguments)
+        by_call[str(node.op), arguments].append(plan)
+    findings = tuple(_finding(finding, by_call) for finding in report.findings)
+    needed = {f.id: _tier_of(f, by_call) for f in report.findings if not f.verdict.on_device}
+    return replace(report, findings=findings, plan=_summary(report, needed, bool(trace.gaps)))
+
+
+def _finding(finding: Finding, by_call: Mapping[_Call, list[NodePlan]]) -> Finding:
+    if finding.verdict.on_device:
+        return finding
+    found: dict[tuple[object, ...], list[tuple[int, Suggestion]]] = defaultdict(list)
+    for index, place in enumerate(finding.uses):
+        for plan in by_call.get((finding.op, place.inputs), ()):
+            for way in plan.suggestions:
+                found[way.tier, way.label.rank, way.rule, way.replaces].append((index, way))
+    merged = (_merged(found[key]) for key in sorted(found, key=str))
+    return replace(finding, suggestions=tuple(merged))
+
+
+def _merged(ways: Sequence[tuple[int, Suggestion]]) -> Suggestion:
+    """One suggestion for all places that it holds for, with the worst figures of them."""
+    first = ways[0][1]
+    declined: dict[Declined, None] = {}
+    for _, way in ways:
+        declined.update(dict.fromkeys(way.declined))
+    measured = [way.measured for _, way in ways if way.measured is not None]
+    return replace(
+        first,
+        runs_as=tuple(sorted({op for _, way in ways for op in way.runs_as})),
+        calls=max(way.calls for _, way in ways),
+        memory=max(way.memory for _, way in ways),
+        measured=_worst(measured) if measured else None,
+        unmeasured="" if measured else first.unmeasured,
+        places=tuple(sorted({index for index, _ in ways})),
+        declined=tuple(declined),
+    )
+
+
+def _worst(measured: Sequence[Measured]) -> Measured:
+    def badness(found: Measured) -> tuple[float, float]:
+        return found.forward.relative, found.backward.relative if found.backward else 0.0
+
+    worst = max(measured, key=badness)
+    backward = [found.backward for found in measured if found.backward is not None]
+    return replace(worst, backward=max(backward, key=_relative) if backward else None)
+
+
+def _relative(found: Difference) -> float:
+    return found.relative
+
+
+# --- what it comes to ----------------------------------------------------------------------------
+
+
+def _tier_of(finding: Finding, by_call: Mapping[_Call, list[NodePlan]]) -> Tier | None:
+    """The tier by which every call of a finding stays on the device; None: it never does."""
+    worst = Tier.SWAP
+    for place in finding.uses:
+        plans = by_call.get((finding.op, place.inputs), ())
+        if not plans:
+            return None
+        for plan in plans:
+            if plan.stuck or not plan.suggestions:
+                return None
+            worst = max(worst, *_needed(plan))
+    return worst
+
+
+def _needed(plan: NodePlan) -> Iterator[Tier]:
+    """For each overload that has to go, the lowest tier that does it."""
+    lowest: dict[str, Tier] = {}
+    for way in plan.suggestions:
+        lowest[way.replaces] = min(way.tier, lowest.get(way.replaces, way.tier))
+    yield from lowest.values()
+
+
+def _summary(report: TargetReport, needed: Mapping[str, Tier | None], gaps: bool) -> PlanSummary:
+    operators = {finding.op for finding in report.findings}
+    tiers = []
+    good_before = _good(report.findings, needed, None)
+    for tier in Tier:
+        good = _good(report.findings, needed, tier)
+        tiers.append(
+            AfterTier(
+                tier,
+                round(len(good) / len(operators), 4) if operators else None,
+                _runs(report.findings, needed, tier, gaps),
+                tuple(sorted(good - good_before)),
+            )
+        )
+        good_before = good
+    return PlanSummary(tuple(tiers), tuple(sorted(operators - good_before)))
+
+
+def _left(
+    findings: Iterable[Finding], needed: Mapping[str, Tier | None], tier: Tier | None
+) -> Iterator[Finding]:
+    """Findings that stay off the device once all up to a tier is done."""
+    for finding in findings:
+        if finding.verdict.on_device:
+            continue
+        way = needed[finding.id]
+        if tier is None or way is None or way > tier:
+            yield finding
+
+
+def _good(
+    findings: Sequence[Finding], needed: Mapping[str, Tier | None], tier: Tier | None
+) -> set[str]:
+    return {f.op for f in findings} - {f.op for f in _left(findings, needed, tier)}
+
+
+def _runs(
+    findings: Sequence[Finding], needed: Mapping[str, Tier | None], tier: Tier, gaps: bool
+) -> bool | None:
+    """Whether the model runs then; what a trace could not see stays unknown."""
+    left = {finding.verdict for finding in _left(findings, needed, tier)}
+    if Verdict.UNSUPPORTED in left:
+        return False
+    return None if Verdict.UNKNOWN in left or gaps else True

@@ -1,0 +1,122 @@
+"""What could stand for an overload: opcheck's rules, the user's, and PyTorch's own code."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from opcheck.model.names import OpName
+from opcheck.model.plan import Label, Tier
+from opcheck.model.verdict import Evidence, Method
+from opcheck.rewrite.base import Rule, rules
+from opcheck.rewrite.call import Call
+from opcheck.rewrite.text import standalone
+from opcheck.rewrite.variants import functional, serving
+from opcheck.trace.dispatcher import overload_named
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A function that might stand for one overload."""
+
+    rule: str
+    tier: Tier
+    label: Label
+    """At best."""
+    summary: str
+    function: Callable[..., Any]
+    """Takes what the overload takes, in-place and ``out=`` forms too."""
+    refuses: Callable[[Call], str]
+    code: str
+    gives_up: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """The cheapest first."""
+        return self.tier, self.label.rank, self.rule
+
+
+def candidates(op: str, extra: Iterable[Rule] = ()) -> tuple[Candidate, ...]:
+    """Everything that could stand for an overload, the cheapest first.
+
+    Args:
+        op: in schema spelling; PyTorch's or an extension's.
+        extra: rules of the user's.
+    """
+    base = functional(op)
+    if not base:
+        return ()
+    found = [_of_rule(rule, op) for rule in (*extra, *rules()) if base in rule.replaces]
+    found += _of_pytorch(op, base)
+    return tuple(sorted(found, key=lambda candidate: candidate.order))
+
+
+def _of_rule(rule: Rule, op: str) -> Candidate:
+    function = type(rule).replace
+    return Candidate(
+        rule=rule.name,
+        tier=rule.tier,
+        label=rule.label,
+        summary=rule.summary,
+        function=serving(op, function),
+        refuses=rule.refuses,
+        code=standalone(function),
+        gives_up=rule.gives_up,
+    )
+
+
+def _of_pytorch(op: str, base: str) -> Iterable[Candidate]:
+    """PyTorch's decomposition or reference of an overload, if it has one."""
+    function = _table().get(base)
+    if function is None:
+        return
+    name = OpName.parse(base)
+    place = f"torch.ops.{name.namespace}.{name.base}.{name.overload or 'default'}"
+    yield Candidate(
+        rule=f"pytorch-decomposition({base.removeprefix('aten::')})",
+        tier=Tier.SWAP,
+        label=Label.EXACT,
+        summary=f"Use PyTorch's own decomposition of {base}",
+        function=serving(op, function),
+        refuses=lambda call: "",
+        code=(
+            "import torch\nfrom torch._decomp import decomposition_table\n\n"
+            f"{name.base} = decomposition_table[{place}]\n"
+        ),
+        evidence=(_where(function),),
+    )
+
+
+def _where(function: Callable[..., Any]) -> Evidence:
+    inner = getattr(function, "__wrapped__", function)
+    module = getattr(inner, "__module__", "torch._decomp").replace(".", "/")
+    version = torch.__version__.partition("+")[0]
+    return Evidence(Method.TESTED, "pytorch/pytorch", path=f"{module}.py", commit=f"v{version}")
+
+
+_found: dict[str, Callable[..., Any]] = {}
+
+
+def _table() -> Mapping[str, Callable[..., Any]]:
+    """PyTorch's decompositions by schema spelling; loading its references takes a while."""
+    if not _found:
+        import torch._refs  # registers references as decompositions, checked on 2.13.0
+        from torch._decomp import decomposition_table
+
+        for func, function in decomposition_table.items():
+            if isinstance(func, torch._ops.OpOverload):
+                _found[func.name()] = function
+    return _found
+
+
+def replaced_overloads(extra: Iterable[Rule] = ()) -> Mapping[str, tuple[str, ...]]:
+    """Overload -> names of the rules for it, opcheck's and the user's."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for rule in (*extra, *rules()):
+        for op in rule.replaces:
+            if overload_named(op) is not None:
+                found[op].append(rule.name)
+    return {op: tuple(names) for op, names in sorted(found.items())}

@@ -1,0 +1,160 @@
+"""How far a stand-in is off: both computed on the host, forward and backward, on random values."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves, tree_map
+
+from opcheck.model.plan import Difference, Label, Measured
+from opcheck.model.trace import Node, TensorMeta
+from opcheck.rewrite.call import Call, call_of
+
+LARGEST = 1 << 22
+"""Elements of all arguments and results together beyond which nothing is computed."""
+_NEVER_FAR = Difference(0.0, 0.0)
+
+
+class UnmeasuredError(Exception):
+    """It cannot be computed here; the text says why."""
+
+
+def measured(node: Node, func: Any, function: Callable[..., Any]) -> Measured:
+    """Compute one recorded call both ways.
+
+    Raises:
+        UnmeasuredError: the original, or the stand-in, cannot be computed on the host.
+    """
+    tensors = [tensor for _, tensor in node.tensors()]
+    size = sum(tensor.numel for tensor in (*tensors, *node.output_tensors()))
+    if size > LARGEST:
+        raise UnmeasuredError(f"too large to compute beside the scan: {size:,} elements")
+    random = torch.Generator().manual_seed(0)
+    smallest = min((s for t in tensors for s in t.shape if s), default=1)
+    call = call_of(func, node, lambda _, meta: _values(meta, smallest, random))
+    forward, backward = compared(call, function)
+    inputs = tuple(f"{name}: {tensor}" for name, tensor in node.tensors())
+    return Measured(inputs, forward, backward)
+
+
+def compared(call: Call, function: Callable[..., Any]) -> tuple[Difference, Difference | None]:
+    """Say how far ``function`` is off for one call, in its results and in their gradients.
+
+    Raises:
+        UnmeasuredError: either cannot be computed on the host.
+    """
+    with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        wanted, gradients = _ran(call, call.func, "the original")
+        found, others = _ran(call, function, "the stand-in")
+    forward = difference(wanted, found)
+    if gradients is None or others is None:
+        return forward, None
+    return forward, difference(gradients, others)
+
+
+def label(best: Label, found: Measured) -> Label:
+    """The label that what was measured leaves."""
+    differences = [d for d in (found.forward, found.backward) if d is not None]
+    if best is Label.EXACT and any(d.absolute for d in differences):
+        return Label.TOLERANCE
+    return best
+
+
+def difference(wanted: Sequence[Tensor], found: Sequence[Tensor]) -> Difference:
+    """The largest difference over pairs of tensors; inf where they do not match."""
+    if len(wanted) != len(found):
+        return Difference(math.inf, math.inf)
+    worst = _NEVER_FAR
+    for a, b in zip(wanted, found, strict=True):
+        here = _difference(a, b)
+        worst = max(worst, here, key=lambda d: d.absolute)
+    return worst
+
+
+def _difference(a: Tensor, b: Tensor) -> Difference:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return Difference(math.inf, math.inf)
+    if a.dtype.is_complex:
+        a, b = torch.view_as_real(a.resolve_conj()), torch.view_as_real(b.resolve_conj())
+    if not a.dtype.is_floating_point:
+        wrong = float((a != b).sum())
+        return Difference(wrong, wrong) if wrong else _NEVER_FAR
+    a, b = a.double(), b.double()
+    same = (a == b) | (a.isnan() & b.isnan())
+    if bool(same.all()):
+        return _NEVER_FAR
+    gap = (a - b).abs()[~same]
+    if not bool(gap.isfinite().all()):
+        return Difference(math.inf, math.inf)
+    finite = a[a.isfinite()].abs()
+    largest = float(finite.max()) if finite.numel() else 0.0
+    absolute = float(gap.max())
+    return Difference(absolute, absolute / largest if largest else math.inf)
+
+
+def _ran(
+    call: Call, function: Callable[..., Any], who: str
+) -> tuple[list[Tensor], list[Tensor] | None]:
+    leaves: list[Tensor] = []
+
+    def leaf(value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return value
+        copied = value.detach().clone(memory_format=torch.preserve_format)
+        if call.func._schema.is_mutable or not (copied.is_floating_point() or copied.is_complex()):
+            return copied
+        leaves.append(copied.requires_grad_())
+        return copied
+
+    args, kwargs = tree_map(leaf, (list(call.args), dict(call.kwargs)))
+    torch.manual_seed(0)
+    try:
+        results = [r for r in tree_leaves(function(*args, **kwargs)) if isinstance(r, Tensor)]
+        return [r.detach() for r in results], _gradients(results, leaves)
+    except UnmeasuredError:
+        raise
+    except Exception as error:
+        what = " ".join(str(error).split())[:160]
+        raise UnmeasuredError(f"{who} fails on the host: {type(error).__name__}: {what}") from error
+
+
+def _gradients(results: Sequence[Tensor], leaves: Sequence[Tensor]) -> list[Tensor] | None:
+    differentiable = [r for r in results if r.requires_grad]
+    if not differentiable or not leaves:
+        return None
+    random = torch.Generator().manual_seed(1)
+    seeds = [
+        torch.randn(r.shape, generator=random, dtype=torch.float64).to(r.dtype)
+        for r in differentiable
+    ]
+    try:
+        found = torch.autograd.grad(differentiable, leaves, seeds, allow_unused=True)
+    except (RuntimeError, NotImplementedError) as error:
+        if "not implemented" in str(error) or "not differentiable" in str(error):
+            return None
+        raise
+    return [
+        torch.zeros_like(leaf) if grad is None else grad
+        for grad, leaf in zip(found, leaves, strict=True)
+    ]
+
+
+def _values(meta: TensorMeta, below: int, random: torch.Generator) -> Tensor:
+    """Values that most operators take: numbers around 0, and integers that can be indices."""
+    dtype = getattr(torch, meta.dtype)
+    if dtype is torch.bool:
+        made = torch.randint(0, 2, meta.shape, generator=random).bool()
+    elif dtype.is_floating_point or dtype.is_complex:
+        wide = torch.complex128 if dtype.is_complex else torch.float64
+        made = torch.randn(meta.shape, generator=random, dtype=wide).to(dtype)
+    else:
+        made = torch.randint(0, below, meta.shape, generator=random).to(dtype)
+    return torch.empty_strided(meta.shape, _distinct(meta), dtype=dtype).copy_(made)
+
+
+def _distinct(meta: TensorMeta) -> Sequence[int]:
+    """The strides; plain ones where elements share memory and cannot be written one by one."""
+    shared = any(step == 0 and size > 1 for step, size in zip(meta.stride, meta.shape, strict=True))
+    return torch.empty(meta.shape, device="meta").stride() if shared else meta.stride

@@ -1,0 +1,132 @@
+"""The cheapest way out that works, for each call that a target does not run itself."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.plan import Declined, Label, NodePlan, Suggestion
+from opcheck.model.trace import Node, Trace
+from opcheck.resolve.walk import Walk
+from opcheck.rewrite.base import Rule
+from opcheck.rewrite.candidates import Candidate, candidates
+from opcheck.rewrite.measure import UnmeasuredError, label, measured
+from opcheck.rewrite.record import Recorder, held
+from opcheck.trace.dispatcher import overload_named
+
+
+class Planner:
+    """Plans for one trace, target after target; what was recorded and measured serves them all."""
+
+    def __init__(self, trace: Trace, recorder: Recorder, extra: Iterable[Rule] = ()) -> None:
+        self._trace = trace
+        self._recorder = recorder
+        self._extra = tuple(extra)
+        self._tried: dict[tuple[str, object], Suggestion | str] = {}
+
+    def plan(self, matrix: SupportMatrix) -> tuple[NodePlan, ...]:
+        """Plan every distinct call that leaves the device or breaks on one target."""
+        walk = Walk(self._trace.nodes, matrix, self._trace.torch_version)
+        used = dict.fromkeys(use.node for use in self._trace.uses)
+        bad = [index for index in used if not walk.fate(index).verdict.on_device]
+        return tuple(self._node(index, walk, matrix) for index in bad)
+
+    def _node(self, index: int, walk: Walk, matrix: SupportMatrix) -> NodePlan:
+        """Replace the call itself, or else each overload inside it that is to blame."""
+        found, declined = self._ways(self._trace.nodes[index], matrix)
+        if found:
+            return NodePlan(index, found)
+        stuck: list[str] = []
+        suggestions: list[Suggestion] = []
+        for blamed in culprits(self._trace.nodes, index, walk):
+            node = self._trace.nodes[blamed]
+            inner, others = self._ways(node, matrix) if blamed != index else ((), ())
+            suggestions += inner
+            declined = (*declined, *others)
+            if not inner:
+                stuck.append(str(node.op))
+        return NodePlan(
+            index, tuple(suggestions), tuple(dict.fromkeys(declined)), tuple(dict.fromkeys(stuck))
+        )
+
+    def _ways(
+        self, node: Node, matrix: SupportMatrix
+    ) -> tuple[tuple[Suggestion, ...], tuple[Declined, ...]]:
+        """Ways for one call, the cheapest first; nothing comes after an exact one."""
+        found: list[Suggestion] = []
+        declined: list[Declined] = []
+        for candidate in candidates(str(node.op), self._extra):
+            way = self._way(candidate, node, matrix)
+            if isinstance(way, str):
+                declined.append(Declined(candidate.rule, candidate.tier, way))
+                continue
+            found.append(replace(way, declined=tuple(declined)))
+            if way.label is Label.EXACT:
+                break
+        found.sort(key=lambda way: (way.tier, way.label.rank))
+        return tuple(found), tuple(declined)
+
+    def _way(self, candidate: Candidate, node: Node, matrix: SupportMatrix) -> Suggestion | str:
+        try:
+            refused = candidate.refuses(self._recorder.call(node))
+        except ValueError as error:
+            return f"the call cannot be made again: {error}"
+        if refused:
+            return refused
+        trace = self._recorder.trace(candidate.rule, candidate.function, node)
+        if isinstance(trace, str):
+            return trace
+        runs = held(trace, matrix)
+        if isinstance(runs, str):
+            return runs
+        way = self._as_measured(candidate, node)
+        if isinstance(way, str):
+            return way
+        return replace(way, runs_as=runs.overloads, calls=runs.calls, memory=runs.memory)
+
+    def _as_measured(self, candidate: Candidate, node: Node) -> Suggestion | str:
+        """The suggestion with its figures, whatever the target."""
+        key = (candidate.rule, (node.op, node.arguments))
+        if key not in self._tried:
+            self._tried[key] = _measured(candidate, node)
+        return self._tried[key]
+
+
+def _measured(candidate: Candidate, node: Node) -> Suggestion | str:
+    way = Suggestion(
+        rule=candidate.rule,
+        tier=candidate.tier,
+        label=candidate.label,
+        replaces=str(node.op),
+        summary=candidate.summary,
+        code=candidate.code,
+        gives_up=candidate.gives_up,
+        evidence=candidate.evidence,
+    )
+    try:
+        found = measured(node, overload_named(str(node.op)), candidate.function)
+    except UnmeasuredError as error:
+        return replace(way, unmeasured=str(error))
+    far = max(found.forward.relative, found.backward.relative if found.backward else 0.0)
+    if candidate.label is not Label.APPROXIMATE and far > _TOO_FAR:
+        return f"its values are off by {far:.1e} of the largest"
+    return replace(way, label=label(candidate.label, found), measured=found)
+
+
+_TOO_FAR = 1e-2
+"""Relative difference beyond which two codes do not compute the same."""
+
+
+def culprits(nodes: Sequence[Node], index: int, walk: Walk) -> tuple[int, ...]:
+    """The innermost calls that make one leave the device, each once."""
+    return tuple(dict.fromkeys(_culprits(nodes, index, walk)))
+
+
+def _culprits(nodes: Sequence[Node], index: int, walk: Walk) -> Iterator[int]:
+    inner = [
+        child for child, _ in nodes[index].children or () if not walk.fate(child).verdict.on_device
+    ]
+    # a condition on the composite itself is no fault of its parts
+    if not inner or walk.fate(index).code not in {walk.fate(child).code for child in inner}:
+        yield index
+    for child in inner:
+        yield from _culprits(nodes, child, walk)

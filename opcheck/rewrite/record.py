@@ -1,0 +1,111 @@
+"""What a stand-in asks a target for: recorded as the model itself was, and held against it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from opcheck.errors import OpcheckError
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.trace import Node, Trace
+from opcheck.resolve.walk import Walk
+from opcheck.rewrite.call import Call, call_of, on_meta
+from opcheck.trace import trace_model
+from opcheck.trace.dispatcher import facts, overload_named
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """What one call of a stand-in asks a target for; everything is the target's own."""
+
+    overloads: tuple[str, ...]
+    """Sorted."""
+    calls: int
+    """Kernels asked for, each as often as it is."""
+    memory: int
+    """Bytes that are made beside the result, if none is given back before the end."""
+
+
+class Recorder:
+    """Records stand-ins for one device type; each signature once for all targets."""
+
+    def __init__(self, device_type: str, casts: Mapping[str, str]) -> None:
+        self._device_type = device_type
+        self._casts = casts
+        self._done: dict[tuple[str, Any], Trace | str] = {}
+
+    def trace(self, name: str, function: Callable[..., Any], node: Node) -> Trace | str:
+        """The calls of a stand-in for one recorded call; a sentence where it cannot be run."""
+        key = (name, (node.op, node.arguments))
+        if key not in self._done:
+            self._done[key] = self._traced(function, node)
+        return self._done[key]
+
+    def call(self, node: Node) -> Call:
+        """The recorded call again, without values.
+
+        Raises:
+            ValueError: the trace does not keep all that it was given.
+        """
+        return call_of(overload_named(str(node.op)), node, on_meta)
+
+    def _traced(self, function: Callable[..., Any], node: Node) -> Trace | str:
+        call = self.call(node)
+        try:
+            trace = trace_model(
+                function, call.args, call.kwargs,
+                device_type=self._device_type, casts=self._casts, inputs_given=True,
+            )  # fmt: skip
+        except OpcheckError as error:
+            return f"it cannot be run for this call: {error.message}"
+        except Exception as error:
+            what = " ".join(str(error).split())[:160]
+            return f"it cannot be run for this call: {type(error).__name__}: {what}"
+        if trace.gaps:
+            return f"it cannot be followed: {trace.gaps[0].reason}"
+        return trace
+
+
+def held(trace: Trace, matrix: SupportMatrix) -> Runs | str:
+    """What a recorded stand-in runs as; a sentence where the target does not run all of it."""
+    walk = Walk(trace.nodes, matrix, trace.torch_version)
+    fates = [(use, walk.fate(use.node)) for use in trace.uses]
+    bad = [(use, fate) for use, fate in fates if not fate.verdict.on_device]
+    if bad:
+        use, fate = max(bad, key=lambda pair: pair[1].severity)
+        return f"it needs {trace.nodes[use.node].op}: {fate.text}"
+    overloads = {
+        leaf for use, fate in fates for leaf in (fate.leaves or {str(trace.nodes[use.node].op)})
+    }
+    counts: dict[int, int] = {}
+    for use in trace.uses:
+        counts[use.node] = counts.get(use.node, 0) + use.count
+    kernels = _kernels(trace, walk, counts)
+    made = sum(_made(trace.nodes[index]) * count for index, count in kernels.items())
+    last = trace.nodes[trace.uses[trace.sequence[-1]].node] if trace.sequence else None
+    return Runs(
+        tuple(sorted(overloads)),
+        sum(kernels.values()),
+        max(0, made - (_made(last) if last else 0)),
+    )
+
+
+def _kernels(trace: Trace, walk: Walk, counts: Mapping[int, int]) -> Mapping[int, int]:
+    """Node -> how often the target itself is asked for it."""
+    found: dict[int, int] = {}
+    for index, count in counts.items():
+        node = trace.nodes[index]
+        if not walk.fate(index).leaves or not node.children:
+            found[index] = found.get(index, 0) + count
+            continue
+        inner = _kernels(trace, walk, dict(node.children))
+        for child, times in inner.items():
+            found[child] = found.get(child, 0) + times * count
+    return found
+
+
+def _made(node: Node) -> int:
+    """Bytes that one call makes anew."""
+    func = overload_named(str(node.op))
+    if func is None or facts(func).view or func._schema.is_mutable:
+        return 0
+    return sum(tensor.nbytes for tensor in node.output_tensors())

@@ -1,0 +1,91 @@
+"""Every rule against the operators that it replaces: drawn calls, forward and backward."""
+
+import inspect
+from collections import Counter
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from opcheck.model.plan import Label, Tier
+from opcheck.rewrite.base import Rule, rules
+from opcheck.rewrite.draw import Draw, RandomDraw
+from opcheck.rewrite.text import standalone
+from opcheck.rewrite.trial import attempt
+from opcheck.trace.dispatcher import overload_named
+
+PAIRS = [(rule, op) for rule in rules() for op in rule.replaces]
+each_pair = pytest.mark.parametrize(
+    ("rule", "op"), PAIRS, ids=[f"{rule.name}-{op.removeprefix('aten::')}" for rule, op in PAIRS]
+)
+each_rule = pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.name)
+
+
+class Drawn(Draw):
+    """Choices that hypothesis makes, and makes smaller where something fails."""
+
+    def __init__(self, data: st.DataObject) -> None:
+        self._data = data
+
+    def integer(self, low: int, high: int) -> int:
+        return self._data.draw(st.integers(low, high))
+
+
+@each_pair
+@settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(data=st.data())
+def test_a_rule_computes_what_it_replaces(rule: Rule, op: str, data: st.DataObject) -> None:
+    trial = attempt(rule, op, Drawn(data))
+    assert not trial.wrong, trial.call
+
+
+@each_pair
+def test_a_rule_takes_most_of_what_it_is_for(rule: Rule, op: str) -> None:
+    skipped = Counter(attempt(rule, op, RandomDraw(seed)).skipped for seed in range(60))
+    assert skipped[""] >= 20, skipped
+
+
+@each_pair
+def test_arguments_are_named_as_in_the_schema(rule: Rule, op: str) -> None:
+    schema = [argument.name for argument in overload_named(op)._schema.arguments]
+    assert set(schema) <= set(inspect.signature(type(rule).replace).parameters)
+
+
+@each_rule
+def test_a_rule_says_what_users_need(rule: Rule) -> None:
+    assert rule.summary
+    assert not rule.summary.endswith(".")
+    assert inspect.getdoc(type(rule)) != inspect.getdoc(Rule)
+    assert rule.tier in (Tier.SWAP, Tier.STRUCTURAL)
+    assert (rule.label is Label.TOLERANCE) is (rule.tolerance > 0)
+    if rule.label is Label.APPROXIMATE:
+        assert rule.gives_up
+
+
+@each_rule
+def test_the_text_of_a_rule_stands_for_itself(rule: Rule) -> None:
+    space: dict[str, object] = {}
+    exec(standalone(type(rule).replace), space)
+    assert type(rule).replace.__name__ in space
+    assert "opcheck" not in standalone(type(rule).replace)
+
+
+@each_pair
+def test_a_rule_needs_no_values(rule: Rule, op: str) -> None:
+    """Shapes alone must do: a scan has no more."""
+    for seed in range(20):
+        args, kwargs = rule.example(op, RandomDraw(seed))
+        if attempt(rule, op, RandomDraw(seed)).skipped:
+            continue
+        wanted = type(rule).replace(*args, **kwargs)
+        on_meta = torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.to("meta"), args)
+        named = torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.to("meta"), kwargs)
+        found = type(rule).replace(*on_meta, **named)
+        shapes = torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.shape, (wanted, found))
+        assert shapes[0] == shapes[1]
