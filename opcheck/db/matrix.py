@@ -60,6 +60,7 @@ def build_matrix(
         dispatch_key=key,
         choices=choices_of(target, branches.data) if branches else {},
         inherits=_inherits(vendor),
+        earlier=tables.earlier,
     )
 
 

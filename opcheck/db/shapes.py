@@ -16,6 +16,7 @@ COMPOSITES = "opcheck.composites/1"
 OVERLAY = "opcheck.overlay/1"
 ADVISORY = "opcheck.advisory/1"
 CHOICES = "opcheck.choices/1"
+EARLIER = "opcheck.earlier/1"
 
 DTYPES = {
     "bf16": "bfloat16",
@@ -235,6 +236,14 @@ CHOICES_FILE = Record(
     }
 )
 
+EARLIER_FILE = Record(
+    {
+        "schema": Text(frozenset({EARLIER})),
+        "sources": MapOf(_SOURCE),
+        "earlier": MapOf(Record({"asks": ListOf(Text(), least=1), "text": Text(), "at": _TEXTS})),
+        "complete": _COMPLETE,
+    }
+)
 _WHY = Text(pattern=r"(?s).*\S.*", form="a sentence that says why")
 _OPERATOR = Text(pattern=r"[^:\s]+::[^:\s.]+(\.[^:\s]+)?", form="an overload as aten::add.Tensor")
 _OPERATORS = ListOf(Text(pattern=r"\*|[^:\s]+::[^:\s.]+(\.[^:\s]+)?", form=_OPERATOR.form), least=1)

@@ -4,12 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from opcheck.db import document, shapes
 from opcheck.db.document import Document
+from opcheck.db.evidence import Citations
 from opcheck.db.lazy import LazyMapping
 from opcheck.db.versions import major_minor, nearest_not_newer
+from opcheck.model.matrix import Earlier
 from opcheck.model.trace import Composite
+from opcheck.model.verdict import Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +41,14 @@ class Tables:
     def _extensions(self) -> Document:
         return document.read(self.folder / "extensions.yaml", shapes.EXTENSIONS_FILE, self.cache)
 
+    @cached_property
+    def _earlier(self) -> Document:
+        return document.read(self.folder / "earlier.yaml", shapes.EARLIER_FILE, self.cache)
+
     @property
     def digest(self) -> str:
         """Of the tables that every matrix takes facts from."""
-        return self._history.digest + self._extensions.digest
+        return self._history.digest + self._extensions.digest + self._earlier.digest
 
     @cached_property
     def history(self) -> Mapping[str, tuple[str, str]]:
@@ -52,6 +60,17 @@ class Tables:
     def extensions(self) -> Mapping[str, bool]:
         """Overloads of extension libraries -> whether they have a CPU kernel."""
         return {op: bool(said["cpu"]) for op, said in self._extensions.data["overloads"].items()}
+
+    @cached_property
+    def earlier(self) -> Mapping[str, Earlier]:
+        """What PyTorch called before it had an overload."""
+        cited = Citations(self._earlier.data["sources"])
+
+        def read(_: str, said: Mapping[str, Any]) -> Earlier:
+            evidence = cited.all(said["at"], Method.INFERRED)
+            return Earlier(tuple(said["asks"]), said["text"], evidence)
+
+        return LazyMapping(self._earlier.data["earlier"], read)
 
     def operator_versions(self) -> tuple[str, ...]:
         """The torch versions whose operators were recorded."""

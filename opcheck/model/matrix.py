@@ -160,6 +160,17 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Message:
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What PyTorch called before it had an overload, which a trace by a newer torch shows."""
+
+    asks: tuple[str, ...]
+    """Those of the calls of the overload's composite that stood in its place."""
+    text: str
+    """What was otherwise, as a clause: ``attention took a plain softmax``."""
+    evidence: tuple[Evidence, ...]
+
+
     """What the vendor's runtime says, literally; ``{op}`` and the like stand for what varies."""
 
     text: str
@@ -207,6 +218,8 @@ class SupportMatrix:
     """Kinds of PyTorch's composite kernels that run where the target has no kernel."""
 
     @property
+    earlier: Mapping[str, Earlier] = field(default_factory=dict)
+    """Overload -> what a torch called that does not have it yet."""
     def casts(self) -> Mapping[str, str]:
         """Dtype that a cast on the device asks for -> the dtype that it gives instead.
 

@@ -1,6 +1,6 @@
-"""Whether the target's torch has an overload that another torch recorded."""
+"""Whether the target's torch has an overload that another torch recorded, and what if not."""
 
-from opcheck.model.matrix import SupportMatrix
+from opcheck.model.matrix import Earlier, SupportMatrix
 from opcheck.model.names import OpName
 
 
@@ -19,6 +19,13 @@ def absent_from(matrix: SupportMatrix, op: OpName) -> str:
     if number(torch) > number(last):
         return f"torch {torch} on the target no longer has {op} (last in {last})"
     return ""
+
+
+def earlier(matrix: SupportMatrix, op: OpName) -> Earlier | None:
+    """What the target's torch calls in place of an overload that it does not have yet."""
+    seen = matrix.history.get(str(op))
+    older = seen is not None and number(matrix.target.torch) < number(seen[0])
+    return matrix.earlier.get(str(op)) if older else None
 
 
 def torch_differs(running: str, matrix: SupportMatrix, done: str) -> str:

@@ -17,11 +17,14 @@ from opcheck.resolve.choices import chosen
 from opcheck.resolve.conditions import bites, sentence
 from opcheck.resolve.fate import Fate
 from opcheck.resolve.mixed import mixes_host
-from opcheck.resolve.version import absent_from
+from opcheck.resolve.version import absent_from, earlier
 
 _DISPATCHER = Evidence(Method.DISPATCHER, "pytorch/pytorch")
 
 _RUNS_AS = "it runs as"
+
+_Part = tuple[Node, Fate, int]
+"""A call that another one makes, its fate, and how often."""
 
 
 class Walk:
@@ -69,7 +72,8 @@ class Walk:
             return way
         absent = absent_from(self._matrix, node.op)
         if absent:
-            return Fate(Verdict.UNKNOWN, codes.NOT_IN_TORCH, absent)
+            earlier = self._earlier(node)
+            return earlier or Fate(Verdict.UNKNOWN, codes.NOT_IN_TORCH, absent)
         if node.composite in self._matrix.inherits:
             return self._composite(node)
         return self._missing(node)
@@ -81,7 +85,27 @@ class Walk:
         if not node.children:
             text = f"{node.op} runs inside PyTorch and asks the device for nothing"
             return Fate(Verdict.DECOMPOSED, codes.NO_DEVICE_WORK, text, evidence=(self._torch,))
-        parts = [(self._nodes[i], self.fate(i), count) for i, count in node.children]
+        return self._made_of(node, self._parts(node))
+
+    def _earlier(self, node: Node) -> Fate | None:
+        """The fate of what the target's torch, an older one, calls instead; None: not known."""
+        said = earlier(self._matrix, node.op)
+        parts = [part for part in self._parts(node) if said and str(part[0].op) in said.asks]
+        if said is None or not {str(part.op) for part, _, _ in parts}.issuperset(said.asks):
+            return None
+        fate = self._made_of(node, parts)
+        return replace(
+            fate,
+            text=f"{fate.text}: in torch {self._matrix.target.torch}, {said.text}",
+            confidence=max(Confidence.MEDIUM, fate.confidence, key=lambda c: c.rank),
+            evidence=(*said.evidence, *fate.evidence),
+        )
+
+    def _parts(self, node: Node) -> list[_Part]:
+        return [(self._nodes[i], self.fate(i), count) for i, count in node.children or ()]
+
+    def _made_of(self, node: Node, parts: list[_Part]) -> Fate:
+        """The fate of a call that runs as others do."""
         leaves = frozenset(leaf for part in parts for leaf in _ends(part[0], part[1]))
         moved = sum(part.fallback_bytes * count for _, part, count in parts)
         cause, worst, _ = max(parts, key=lambda part: part[1].severity)
@@ -103,9 +127,7 @@ class Walk:
         evidence = (*out.evidence, self._torch)
         return Fate(Verdict.NATIVE, codes.THROUGH_OUT, text, out.confidence, evidence, leaves)
 
-    def _decomposed(
-        self, node: Node, parts: Iterable[tuple[Node, Fate, int]], leaves: frozenset[str]
-    ) -> Fate:
+    def _decomposed(self, node: Node, parts: Iterable[_Part], leaves: frozenset[str]) -> Fate:
         confidence = max((f.confidence for _, f, _ in parts), key=lambda c: c.rank)
         text = f"runs as {listed(sorted(leaves))}, {'all' if len(leaves) > 1 else ''} native"
         text = text.replace(",  native", ", native")
@@ -175,7 +197,7 @@ def _crossing(node: Node) -> int:
 def _registered(op: str, entry: Entry) -> Fate:
     how = f" ({', '.join(entry.implementation)})" if entry.implementation else ""
     return Fate(
-        Verdict.NATIVE, codes.REGISTERED, f"the vendor registers a kernel for {op}{how}",
+        Verdict.NATIVE, codes.REGISTERED, f"{who} registers a kernel for {op}{how}",
         _sure(entry.evidence), entry.evidence,
     )  # fmt: skip
 
@@ -220,7 +242,7 @@ def _stem(node: Node) -> str:
     return f"{node.op.namespace}::{node.op.base.rstrip('_')}"
 
 
-def _own_out(node: Node, parts: Iterable[tuple[Node, Fate, int]]) -> Fate | None:
+def _own_out(node: Node, parts: Iterable[_Part]) -> Fate | None:
     """The fate of the ``.out`` overload that serves a structured functional or in-place one."""
     if node.composite is not Composite.NON_FUNCTIONAL:
         return None

@@ -6,8 +6,13 @@ import pytest
 
 from opcheck.db.store import Database
 from opcheck.db.tables import OperatorFacts
+from opcheck.db.versions import version_key
 from opcheck.errors import DatabaseError
+from opcheck.model.names import OpName
+from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Composite
+from opcheck.model.verdict import Confidence, Method, Verdict
+from opcheck.resolve.explain import explain
 
 torch = pytest.importorskip("torch")
 
@@ -88,3 +93,46 @@ def test_a_damaged_composites_table_is_told(tmp_path: Path) -> None:
     )
     with pytest.raises(DatabaseError, match=r"npu\.yaml:5: expected a list, found 'aten::addmm'"):
         Database(tmp_path).composites("2.13", "npu")
+
+
+_LEFT_OUT = {"aten::_to_sparse", "aten::_to_sparse.sparse_dim"}
+"""Newer than what runs as them, and of sparse tensors alone."""
+
+
+def test_every_composite_that_is_older_than_what_it_runs_as_says_what_it_ran_as(
+    database: Database,
+) -> None:
+    history = database.tables.history
+    newer = {
+        inner
+        for op, branches in database.composites("2.13", "npu").items()
+        for inner in {inner for branch in branches for inner in branch}
+        if op in history and inner in history
+        if version_key(history[inner][0]) > max(version_key(history[op][0]), (2, 0))
+    }
+    assert newer - _LEFT_OUT == set(database.tables.earlier)
+
+
+def test_what_stood_in_for_a_newer_overload_is_among_what_that_runs_as(
+    database: Database,
+) -> None:
+    composites = database.composites("2.13", "npu")
+    assert database.tables.earlier
+    for op, said in database.tables.earlier.items():
+        (branch,) = composites[op]
+        assert set(said.asks) <= set(branch)
+        assert said.text
+        for seen in said.evidence:
+            assert seen.method is Method.INFERRED
+            assert (len(seen.commit), seen.path.endswith(".cpp")) == (40, True)
+
+
+@pytest.mark.parametrize("target", ["ascend-910a@5.0.0+torch2.1", "cambricon-mlu370@r2.1_develop"])
+def test_attention_on_an_old_torch_is_known(target: str, database: Database) -> None:
+    op, torch_version = OpName.parse("aten::_safe_softmax"), "2.13"
+    matrix = database.matrix(database.resolve(TargetSpec.parse(target)))
+    found = explain(
+        op, matrix, database.operators(torch_version),
+        database.composites(torch_version, "npu"), torch_version, (),
+    )  # fmt: skip
+    assert (found.verdict, found.confidence) == (Verdict.DECOMPOSED, Confidence.MEDIUM)

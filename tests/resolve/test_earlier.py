@@ -1,0 +1,83 @@
+"""Overloads that the target's torch does not have yet, in a trace by a newer torch."""
+
+from dataclasses import replace
+
+import pytest
+
+from opcheck.model.matrix import Earlier, SupportMatrix
+from opcheck.model.trace import Composite, Node
+from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
+from opcheck.resolve.fate import Fate
+from opcheck.resolve.walk import Walk
+from tests.resolve import made
+
+READ = Evidence(Method.INFERRED, "pytorch/pytorch", "attention.cpp", 753)
+SAFE, PLAIN, OTHER = "aten::_safe_softmax", "aten::softmax.int", "aten::isneginf"
+BEFORE = Earlier((PLAIN,), "attention took a plain softmax", (READ,))
+NODES = (
+    made.node(PLAIN),
+    made.node(OTHER),
+    made.node(SAFE, 0, 1, composite=Composite.IMPLICIT),
+    made.node("aten::attention", 2, composite=Composite.IMPLICIT),
+)
+
+
+def matrix(*registered: str, first: str = "2.10", earlier: bool = True) -> SupportMatrix:
+    """A target with torch 2.9; it has no fallback."""
+    history = {SAFE: (first, "2.13")}
+    plain = made.matrix(*registered, fallback=made.NONE, history=history)
+    return replace(plain, earlier={SAFE: BEFORE}) if earlier else plain
+
+
+def fate(on: SupportMatrix, nodes: tuple[Node, ...] = NODES, index: int = 2) -> Fate:
+    return Walk(nodes, on, "2.13.0").fate(index)
+
+
+def test_what_the_older_torch_called_counts_alone() -> None:
+    found = fate(matrix(PLAIN))
+    assert (found.verdict, found.confidence) == (Verdict.DECOMPOSED, Confidence.MEDIUM)
+    assert found.leaves == {PLAIN}
+    assert found.text == f"runs as {PLAIN}, native: in torch 2.9, attention took a plain softmax"
+    assert found.evidence[0] == READ
+
+
+def test_what_is_made_of_it_says_so_too() -> None:
+    found = fate(matrix(PLAIN), index=3)
+    assert (found.verdict, found.confidence) == (Verdict.DECOMPOSED, Confidence.MEDIUM)
+    assert READ in found.evidence
+
+
+def test_it_is_no_better_than_what_it_calls() -> None:
+    found = fate(matrix(OTHER))
+    assert (found.verdict, found.code) == (Verdict.UNSUPPORTED, "no-kernel")
+    assert found.text == (
+        f"it runs as {PLAIN}: vendor registers no kernel for {PLAIN} and has no host fallback: "
+        "in torch 2.9, attention took a plain softmax"
+    )
+
+
+def test_a_torch_that_has_it_runs_it_as_traced() -> None:
+    assert fate(matrix(PLAIN, first="2.9")).verdict is Verdict.UNSUPPORTED
+    assert fate(matrix(PLAIN, OTHER, first="2.9")).leaves == {PLAIN, OTHER}
+
+
+@pytest.mark.parametrize(
+    ("on", "nodes"),
+    [
+        (matrix(PLAIN, earlier=False), NODES),
+        (matrix(PLAIN), (*NODES[:2], replace(NODES[2], children=((1, 1),)))),
+        (matrix(PLAIN), (*NODES[:2], replace(NODES[2], children=None))),
+    ],
+)
+def test_what_nobody_says_is_unknown(on: SupportMatrix, nodes: tuple[Node, ...]) -> None:
+    found = fate(on, nodes)
+    assert (found.verdict, found.code) == (Verdict.UNKNOWN, "not-in-target-torch")
+
+
+def test_one_that_was_removed_is_not_one_that_is_to_come() -> None:
+    on = replace(matrix(PLAIN), history={SAFE: ("1.12", "2.8")})
+    assert fate(on).verdict is Verdict.UNKNOWN
+
+
+def test_a_kernel_of_the_vendor_s_own_is_asked_first() -> None:
+    assert fate(matrix(SAFE)).verdict is Verdict.NATIVE
