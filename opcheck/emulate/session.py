@@ -10,6 +10,7 @@ from torch.utils import backend_registration
 
 from opcheck.db.store import Database
 from opcheck.emulate.autocast import autocasting
+from opcheck.emulate.closed import closed
 from opcheck.emulate.device import Device
 from opcheck.emulate.gradients import overridden, vendor_gradients
 from opcheck.emulate.layouts import layouts_refused
@@ -36,6 +37,8 @@ from opcheck.trace.step import taken_as_plain
 
 _open: "Emulator | None" = None
 _lock = threading.Lock()
+_between = ExitStack()
+"""What holds from the close of one device to the opening of the next."""
 
 
 class Emulator:
@@ -166,6 +169,8 @@ class Emulator:
         printable()
         module: DeviceModule = getattr(torch, made.type)
         self._undo = ExitStack()
+        _between.close()
+        self._undo.callback(lambda: _between.enter_context(closed()))
         device = self._device = Device(
             self._matrix, made,
             values=self.values, stop=self._stop, least=self._least, watch=self._watch,
