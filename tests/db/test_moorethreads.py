@@ -266,6 +266,16 @@ BITES = {
         "2.7.0", "aten::max", {"self": "float64"},
         [("computed-on-host", Verdict.FALLBACK, Confidence.HIGH)],
     ),
+    "any of integers, first": (
+        "1.0.0", "aten::any", {"self": "int64"},
+        [("dtype-not-supported", Verdict.UNSUPPORTED, Confidence.HIGH)],
+    ),
+    "all of bytes, first": ("1.0.0", "aten::all", {"self": "uint8"}, []),
+    "all of integers along a dimension, then": (
+        "2.0.0", "aten::all.dim", {"self": "int64"},
+        [("dtype-not-supported", Verdict.UNSUPPORTED, Confidence.HIGH)],
+    ),
+    "all of integers along a dimension, now": ("2.0.1", "aten::all.dim", {"self": "int64"}, []),
     "float64 maximum, now": ("2.7.1", "aten::max", {"self": "float64"}, []),
 }  # fmt: skip
 

@@ -81,6 +81,7 @@ def table_of(folder: Path, kind: str, release: str) -> Table:
 
 def conditions(release: Release) -> Iterator[dict[str, Any]]:
     """Lines of the section ``conditions``."""
+    yield from _refused(release)
     if release.name == FIRST:
         return
     yield from _bfloat16(release)
@@ -89,6 +90,17 @@ def conditions(release: Release) -> Iterator[dict[str, Any]]:
     yield from _dispatched(release)
     yield from _on_host(release)
     yield from _no_mudnn(release)
+
+
+def _refused(release: Release) -> Iterator[dict[str, Any]]:
+    for fact in code()["refused"]:
+        ops = release.ops({"ops": fact["ops"], "exact": True, "ported": True})
+        if release.name not in fact["seen"] or not ops:
+            continue
+        text = f'{{argument}} is {{actual}}, and the kernel raises "{fact["text"]}"'
+        line = _line(release, ops, text, f"code:{fact['file']}:{fact['seen'][release.name]}")
+        test = {"subject": "dtype", "argument": "self", "none_of": fact["only"]}
+        yield {**line, "confidence": "high", "tests": [test]}
 
 
 def _checked(release: Release) -> Iterator[dict[str, Any]]:
