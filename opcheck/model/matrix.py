@@ -21,6 +21,8 @@ class Subject(StrEnum):
     """The constant value of a non-tensor argument, as text (``True``, ``2``, ``reflect``)."""
     SIZE = "size"
     """The size of the tensor argument's dimension ``dim`` (negative counts from the end)."""
+    PRODUCT = "product"
+    """The product of a list of numbers: how much a kernel of ``kernel_size`` covers."""
     LAYOUT = "layout"
     """How the elements of a tensor argument lie: ``contiguous``, ``permuted``, ``strided``."""
 
@@ -158,8 +160,6 @@ class Choice:
     """Whether a CPU can run what is asked for, so that a host fallback would work."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
 @dataclass(frozen=True, slots=True)
 class Earlier:
     """What PyTorch called before it had an overload, which a trace by a newer torch shows."""

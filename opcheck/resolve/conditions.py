@@ -1,6 +1,7 @@
 """Whether a condition of the matrix bites on one use."""
 
 from collections.abc import Iterator, Mapping
+from math import prod
 from typing import assert_never
 
 from opcheck.model.matrix import Condition, Subject, Test
@@ -58,7 +59,7 @@ def _dims(test: Test, given: Mapping[str, Value]) -> tuple[int, ...]:
 def _subjects(test: Test, node: Node) -> Iterator[tuple[str, Value]]:
     if test.argument == "return":
         yield from (("the result", tensor) for tensor in node.output_tensors())
-    elif test.subject is Subject.VALUE:
+    elif test.subject in (Subject.VALUE, Subject.PRODUCT):
         given = [(n, v) for n, v in node.arguments if test.argument in ("*", n)]
         yield from given
         if test.default and not given:
@@ -78,6 +79,8 @@ def _measure(test: Test, value: Value, dim: int) -> str | None:
             return str(len(value.shape)) if isinstance(value, TensorMeta) else None
         case Subject.SIZE:
             return _size(value, dim)
+        case Subject.PRODUCT:
+            return _product(value)
         case Subject.LAYOUT:
             return value.layout if isinstance(value, TensorMeta) else None
         case _:
@@ -89,6 +92,13 @@ def _size(value: Value, dim: int) -> str | None:
         return None
     here = -len(value.shape) <= dim < len(value.shape)
     return str(value.shape[dim]) if here else None
+
+
+def _product(value: Value) -> str | None:
+    if not isinstance(value, tuple) or not value:
+        return None
+    numbers = [item for item in value if isinstance(item, int | float)]
+    return str(prod(numbers)) if len(numbers) == len(value) else None
 
 
 def value_text(value: Value) -> str:

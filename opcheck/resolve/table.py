@@ -117,6 +117,8 @@ def _might_bite(condition: Condition, outer: Node) -> bool:
 
 
 def _test_might_bite(test: Test, outer: Node) -> bool:
+    if test.same_as:
+        return True  # which arguments the inner call has is not known
     tensors = (*(t for _, t in outer.tensors()), *outer.output_tensors())
     match test.subject:
         case Subject.DTYPE:
@@ -130,7 +132,7 @@ def _test_might_bite(test: Test, outer: Node) -> bool:
             return below or (test.maximum is not None and high > test.maximum)
         case Subject.VALUE:
             return not test.one_of or bite(replace(test, argument="*"), outer) is not None
-        case Subject.SIZE | Subject.LAYOUT:
+        case Subject.SIZE | Subject.LAYOUT | Subject.PRODUCT:
             return True
         case _:
             assert_never(test.subject)

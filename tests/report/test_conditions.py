@@ -26,6 +26,7 @@ from opcheck.report.conditions import sentence, when
             Test(Subject.SIZE, "self", dim=-1, divisible_by=8),
             "size of dimension -1 of self: no multiple of 8",
         ),
+        (Test(Subject.PRODUCT, "kernel_size", maximum=64), "product of kernel_size: above 64"),
         (
             Test(Subject.DTYPE, "attn_mask", same_as="query"),
             "dtype of attn_mask: another than that of query",

@@ -19,6 +19,7 @@ AT_DIM = Test(Subject.SIZE, "self", maximum=4, dim=-1, dim_argument="dim")
 WHOLE = Test(Subject.SIZE, "self", dim=-1, multiple_of="output_size")
 PART = Test(Subject.SIZE, "self", dim=-1, factor_of="output_size")
 ALIGNED = Test(Subject.SIZE, "self", dim=-1, divisible_by=8)
+AREA = Test(Subject.PRODUCT, "kernel_size", maximum=64)
 LIKE = Test(Subject.DTYPE, "mask", same_as="self")
 SQUARE = Test(Subject.SIZE, "self", dim=-2, same_as="other")
 ANY_DIM = Test(Subject.SIZE, "self", dim_argument="dim", none_of=frozenset({"4", "6"}))
@@ -56,6 +57,12 @@ ANY_DIM = Test(Subject.SIZE, "self", dim_argument="dim", none_of=frozenset({"4",
         (Test(Subject.VALUE, "k", divisible_by=8), {"k": 12}, (("k", "12"),)),
         (Test(Subject.VALUE, "k", divisible_by=8), {"k": True}, None),
         (Test(Subject.VALUE, "k", divisible_by=0), {"k": 12}, None),
+        (AREA, {"kernel_size": (8, 8)}, None),
+        (AREA, {"kernel_size": (8, 9)}, (("kernel_size", "72"),)),
+        (AREA, {"kernel_size": ()}, None),
+        (AREA, {"kernel_size": (8, "9")}, None),
+        (AREA, {"kernel_size": 80}, None),
+        (AREA, {"self": BIG}, None),
         (LIKE, {"self": F64, "mask": BF16}, (("mask", "bfloat16"),)),
         (LIKE, {"self": F64, "mask": F64}, None),
         (LIKE, {"mask": F64}, None),

@@ -72,6 +72,9 @@ def test_branches_of_a_dtype_class_come_before_the_general_ones() -> None:
         (Test(Subject.VALUE, "flag", one_of=frozenset({"True"})), True),
         (Test(Subject.VALUE, "flag", maximum=3), False),
         (Test(Subject.SIZE, "self", maximum=3), False),
+        (Test(Subject.PRODUCT, "kernel_size", maximum=3), False),
+        (Test(Subject.DTYPE, "mask", same_as="query"), False),
+        (Test(Subject.RANK, "key", same_as="query"), False),
     ],
 )
 def test_a_condition_that_might_bite_inside_leaves_it_open(test: Test, expected: bool) -> None:
