@@ -171,6 +171,8 @@ class Earlier:
     evidence: tuple[Evidence, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
     """What the vendor's runtime says, literally; ``{op}`` and the like stand for what varies."""
 
     text: str
@@ -216,10 +218,10 @@ class SupportMatrix:
     the first that fits a call holds."""
     inherits: frozenset[Composite] = frozenset(Composite)
     """Kinds of PyTorch's composite kernels that run where the target has no kernel."""
-
-    @property
     earlier: Mapping[str, Earlier] = field(default_factory=dict)
     """Overload -> what a torch called that does not have it yet."""
+
+    @property
     def casts(self) -> Mapping[str, str]:
         """Dtype that a cast on the device asks for -> the dtype that it gives instead.
 
