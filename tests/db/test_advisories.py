@@ -58,6 +58,7 @@ COLUMNS = TensorMeta("float32", (2_000_000, 46), (464, 1))
 KERNEL = TensorMeta("float32", (4, 3, 3, 3), (81, 27, 9, 3))
 INTEGERS = dense(3, dtype="int64")
 POOL, MASK = "aten::adaptive_max_pool2d", dense(5, dtype="bool")
+SDPA = "aten::scaled_dot_product_attention"
 USES = {
     "a side does not divide": (
         node(POOL, self=dense(1, 1, 6, 5), output_size=(3, 3)), {"mps-adaptive-max-pool2d"},
@@ -71,7 +72,7 @@ USES = {
     "both divide": (node(POOL, self=dense(1, 1, 6, 9), output_size=(3, 3)), set()),
     "a mask": (
         node("aten::index_put_", self=dense(5, 3), indices=(MASK,), values=dense(2, 3)),
-        {"npu-index-put-mask-310p"},
+        {"mps-assign-mask", "npu-index-put-mask-310p"},
     ),
     "integers": (
         node("aten::index_put_", self=dense(5, 3), indices=(dense(2, dtype="int64"),)), set(),
@@ -110,6 +111,32 @@ USES = {
         node("aten::__rshift__.Tensor", self=dense(3, dtype="int32"), other=INTEGERS),
         set(),
     ),
+    "values of another size": (
+        node(SDPA, query=dense(1, 2, 16, 32), key=dense(1, 2, 16, 32), value=dense(1, 2, 16, 24)),
+        {"mps-attention-value-size"},
+    ),
+    "one query": (
+        node(SDPA, query=dense(1, 2, 1, 64), key=dense(1, 2, 9, 64), value=dense(1, 2, 9, 64)),
+        {"mps-attention-few-queries"},
+    ),
+    "causal, in half precision": (
+        node(SDPA, query=dense(1, 2, 9, 64, dtype="float16"), is_causal=True),
+        {"mps-attention-causal-half"},
+    ),
+    "causal": (node(SDPA, query=dense(1, 2, 9, 64), is_causal=True), set()),
+    "a remainder of integers": (
+        node("aten::remainder.Scalar", self=INTEGERS, other=31), {"mps-integer-remainder"},
+    ),
+    "a remainder": (node("aten::remainder.Scalar", self=dense(3), other=31), set()),
+    "the first of five dimensions": (
+        node("aten::cumsum", self=dense(2, 2, 2, 2, 2), dim=0), {"mps-scan-axis"},
+    ),
+    "the second of five": (node("aten::cumsum", self=dense(2, 2, 2, 2, 2), dim=1), set()),
+    "the first of five, from the end": (
+        node("aten::sort.stable", self=dense(2, 2, 2, 2, 2), dim=-5), {"mps-scan-axis"},
+    ),
+    "any of five dimensions": (node("aten::any", self=dense(2, 1, 1, 1, 1)), {"mps-any-rank"}),
+    "any of four": (node("aten::any", self=dense(2, 1, 1, 1)), set()),
     "antialiased": (
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
     ),
