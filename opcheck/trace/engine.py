@@ -84,7 +84,8 @@ class Engine(TorchDispatchMode):
         self._until: CodeType | None = None
         self.refused: Exception | None = None
         """The last error that an operator raised for its arguments, unless they were assumed."""
-        self._assumed_any = False
+        self.assumptions = 0
+        """How many answers rested on an assumption so far."""
         self.cuda_as_device = False
         """Whether a hard-coded CUDA device is taken for the traced one."""
         self.training = False
@@ -146,7 +147,7 @@ class Engine(TorchDispatchMode):
             return self.answer(call)
         except Exception as error:
             if not isinstance(error, Unseen):
-                self.refused = None if self._assumed_any else error
+                self.refused = None if self.assumptions else error
             if self._inner.depth or torch._C._current_graph_task_id() == -1:
                 raise
             self._backward_error = self._backward_error or error
@@ -202,7 +203,7 @@ class Engine(TorchDispatchMode):
 
     def _note_assumption(self, call: Call, assumption: Assumption) -> None:
         self._last_assumption = assumption
-        self._assumed_any = True
+        self.assumptions += 1
         if assumption.steers:
             self.gap_here(f"reads a value that depends on data; {assumption.text} here")
 

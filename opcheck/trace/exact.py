@@ -153,9 +153,8 @@ class Exact(Engine):
         except Exception:  # Unseen, or meta refuses what the composite takes
             if known.composite is None or call.func in ALIASES:
                 raise
-            with self.quiet():
-                result = self.inside(call.func, known.composite, call.args, call.kwargs)
-            return self.leaves.learn(call, result)
+            with self.quiet():  # not learnt for later calls: the values would get lost
+                return self.inside(call.func, known.composite, call.args, call.kwargs)
 
     def _composite(self, call: Call, known: OverloadFacts) -> Any:
         remembered = self._memo.get(call.key)
@@ -165,6 +164,7 @@ class Exact(Engine):
             return self.leaves.replay(plan, call)
         assert known.composite is not None
         inner: Counter[_Key] = Counter()
+        assumptions = self.assumptions
         try:
             with self._counting_in(inner):
                 result = self.inside(call.func, known.composite, call.args, call.kwargs)
@@ -175,7 +175,7 @@ class Exact(Engine):
             result = self.leaves.run(call)
         finally:
             self._counts.update(inner)
-        if not call.known and not self.took_assumption():
+        if not call.known and self.assumptions == assumptions:
             self._memo[call.key] = (inner, self.leaves.plan_of(result, call))
         return result
 

@@ -1,9 +1,15 @@
 """Composites that the vendor runs whole, where no rule tells what they give."""
 
+import pytest
 import torch
+from torch import Tensor, nn
 
+from opcheck.emulate.agreement import predict_model
 from opcheck.emulate.session import Emulator
+from opcheck.model.matrix import SupportMatrix
+from tests.emulate.matrices import matrix_of, without
 
+ASCEND = matrix_of("ascend-910b")
 LARGE = 5000
 """More floats than those whose values are followed."""
 
@@ -17,3 +23,26 @@ def test_sizes_that_values_decide_are_found_in_its_parts() -> None:
     asked = {op: count for (op, _), count in emulator.asked.native.items()}
     assert asked["aten::where"] == 1
     assert not {"aten::nonzero", "aten::nonzero_numpy"} & set(asked)
+
+
+class LabelsTwice(nn.Module):
+    """Filters labels by two masks of one signature, and loops over those that are left."""
+
+    def forward(self, scores: Tensor) -> Tensor:
+        labels = torch.arange(scores.numel(), device=scores.device) % 7
+        for _ in range(2):
+            (kept,) = torch.where(scores > 0)
+            scores, labels = scores[kept], labels[kept]
+        return torch.stack([scores.max() + label for label in torch.unique(labels)])
+
+
+@pytest.mark.parametrize("matrix", [ASCEND, without(ASCEND, ["where"])], ids=["whole", "parts"])
+def test_places_that_are_assumed_are_known_wherever_they_are_found(matrix: SupportMatrix) -> None:
+    args = (torch.rand(LARGE),)
+    emulator = Emulator(matrix, values=False, watch=True)
+    with emulator as device:
+        LabelsTwice()(args[0].to(device))
+    asked = {op: n for (op, _), n in emulator.asked.native.items() if op != "aten::_to_copy"}
+    predicted = predict_model(LabelsTwice(), args, {}, matrix, train=False)
+    assert {op: n for (op, _), n in predicted.native.items()} == asked
+    assert asked["aten::add.Tensor"] == 7
