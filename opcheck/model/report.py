@@ -93,6 +93,9 @@ class TargetReport:
     advisories: tuple[Reason, ...] = ()
     plan: PlanSummary | None = None
     """What the suggestions come to; None in a scan, which makes none."""
+    elsewhere: str = ""
+    """Where what falls back runs if that is not the host, as a relative clause: of a graph
+    compiler, ``which PyTorch runs on the same GPU, between two engines``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,7 @@ def _target(node: Node) -> TargetReport:
         kernels=None if kernels is None else tuple(map(read_kernel, node.items("kernels"))),
         advisories=tuple(map(read_reason, node.items("advisories"))),
         plan=read_plan(node.at("plan")) if node.has("plan") else None,
+        elsewhere=node.text("elsewhere") if node.has("elsewhere") else "",
     )
 
 

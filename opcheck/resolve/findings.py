@@ -29,6 +29,7 @@ def resolve(trace: Trace, matrix: SupportMatrix) -> TargetReport:
         findings=_findings(trace, fates),
         kernels=None if kernels is None else _kernels(kernels, trace, walk, matrix),
         advisories=_advisories(trace, matrix),
+        elsewhere=matrix.fallback.elsewhere,
     )  # fmt: skip
 
 
@@ -148,7 +149,7 @@ def _kernel_verdict(kernel: Kernel, worst: Mapping[str, Verdict], matrix: Suppor
 
 
 _STAND_IN = (
-    "traced on a stand-in for {device}: where PyTorch looks at the device (in convolution, batch "
+    "traced on a stand-in for the device: where PyTorch looks at its type (in convolution, batch "
     "norm, attention, recurrent layers) its sources tell which way it goes there, and what rests "
     "on that is inferred"
 )
@@ -160,6 +161,5 @@ def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
     if differs:
         told.append(Reason("torch-differs", differs))
     if matrix.choices:
-        device = matrix.target.device_type
-        told.append(Reason("stand-in", _STAND_IN.format(device=device)))
+        told.append(Reason("stand-in", _STAND_IN))
     return tuple(told)

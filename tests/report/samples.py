@@ -104,6 +104,13 @@ NMS = finding(
     place("ultralytics/utils/ops.py", 312, "", 1, inputs=("boxes: float32[300,4]",)),
     evidence=(replace(LISTED, line=None), NO_CPU),
 )
+NOT_CONVERTED = finding(
+    "aten::cat",
+    Verdict.FALLBACK,
+    "runs-elsewhere",
+    "The compiler has no converter for aten::cat with empty tensors.",
+    place("cache_utils.py", 136, "layers.*", 16),
+)
 COMPLEX = finding(
     "aten::view_as_complex",
     Verdict.UNSUPPORTED,
@@ -347,6 +354,38 @@ def _alike() -> Report:
     return report(target("910a", findings, summary(findings, islands=4, moved=2**20)))
 
 
+def _compiled() -> Report:
+    """A graph compiler alone: what it leaves out runs in PyTorch on the same device."""
+    return report(_of_compiler((CONV, SILU, SPLIT, NOT_CONVERTED)), source="decoder.pt2")
+
+
+def _compiler_and_host() -> Report:
+    """The same operator leaves two devices, each for somewhere else."""
+    host = replace(
+        NOT_CONVERTED,
+        reason=Reason("no-kernel", "It has no kernel, so every call goes to the host."),
+    )
+    plain = (CONV, SILU, SPLIT)
+    figures = summary((*plain, host), islands=3, moved=4_816)
+    return report(
+        _of_compiler((*plain, NOT_CONVERTED)),
+        target("910b", (*plain, host), figures),
+        target("950", plain),
+        source="decoder.pt2",
+    )
+
+
+def _of_compiler(findings: tuple[Finding, ...]) -> TargetReport:
+    return replace(
+        target("910b", findings, summary(findings, islands=3)),
+        target="compiler@2.0+torch2.12",
+        vendor="compiler",
+        chip="",
+        sdk="2.0",
+        elsewhere="which PyTorch runs on the same GPU, between two engines",
+    )
+
+
 STANDARD: Mapping[str, Report] = {
     "all-native": _all_native(),
     "mixed": _mixed(),
@@ -355,6 +394,8 @@ STANDARD: Mapping[str, Report] = {
     "three-targets": _three(),
     "many": _many(),
     "alike": _alike(),
+    "compiled": _compiled(),
+    "compiler-and-host": _compiler_and_host(),
 }
 """One report for each kind of answer, by name."""
 

@@ -78,6 +78,7 @@ targets = st.builds(
     values.TargetReport,
     WORD, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, summaries,
     tuples(findings, 5), st.none() | tuples(kernels), tuples(reasons), st.none() | plans,
+    TEXT,
 )  # fmt: skip
 traces = st.builds(
     values.TraceInfo,

@@ -61,6 +61,7 @@ def _target(target: TargetReport) -> Json:
         "kernels": None if kernels is None else [kernel_value(kernel) for kernel in kernels],
         "advisories": [reason_value(advisory) for advisory in target.advisories],
         **({} if target.plan is None else {"plan": plan_value(target.plan)}),
+        **({"elsewhere": target.elsewhere} if target.elsewhere else {}),
     }
 
 

@@ -36,7 +36,7 @@ def breaks(target: TargetReport) -> list[Atom]:
     count = target.summary.operators.get(verdict, 0)
     alone = len(found) == 1 or row.count > found[1][1].count
     return [
-        *split(words.trouble(count, verdict), STYLES[verdict]),
+        *split(words.trouble(count, verdict, target.elsewhere), STYLES[verdict]),
         *(split(words.MOST_CALLED if alone else words.FIRST) if count > 1 else ()),
         (row.op, "bold"),
         *_at(row),
@@ -70,7 +70,7 @@ def first_gap(gaps: Sequence[Gap], marks: Marks) -> list[Atom]:
 
 def _in_trouble(target: TargetReport) -> list[tuple[Block, Row]]:
     """Operators with the deciding verdict, the most called first."""
-    title = words.HEADINGS[trouble(target)]
+    title = words.heading(trouble(target), target.elsewhere)
     blocks = [
         block
         for section in sections((target,), verbose=False)

@@ -14,6 +14,9 @@ from opcheck.report.terminal.head import mark, write_gap_count
 from opcheck.report.terminal.marks import STYLES, Marks
 from opcheck.report.terminal.units import percent, size
 
+FEW = 3
+"""How many targets at most are named as those of which a line is not true."""
+
 
 def short_names(targets: Sequence[TargetReport]) -> Mapping[str, str]:
     """Target -> the shortest name that only it has: ``ascend-910b`` where there is one of it."""
@@ -25,10 +28,14 @@ def short_names(targets: Sequence[TargetReport]) -> Mapping[str, str]:
 def of_targets(
     some: Sequence[TargetReport], targets: Sequence[TargetReport], style: str = ""
 ) -> list[Atom]:
-    """Whom a line is about: ``ascend-910a, ascend-310p:``, or every target."""
+    """Whom a line is about: ``ascend-910a, ascend-310p:``, or every target but a few."""
     if len(some) == len(targets):
         return split(f"{words.EVERY_TARGET}:", style)
     names = short_names(targets)
+    others = [target for target in targets if target not in some]
+    if len(others) <= FEW < len(some):
+        but = listed((names[target.target] for target in others), style, end=":")
+        return [*split(f"{words.EVERY_TARGET} {words.EXCEPT}", style), *but]
     return listed((names[target.target] for target in some), style, end=":")
 
 
@@ -61,7 +68,9 @@ def _write_table(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
     columns = next((f for f in forms if canvas.has_room(_rows(canvas, targets, f), 2)), forms[-1])
     left = [i for i, column in enumerate(columns) if column.left]
     canvas.table(_rows(canvas, targets, columns), 2, left=left)
-    canvas.flow(split(words.columns_mean(_BREAKS in columns), "dim"), 2)
+    compiled = any(target.elsewhere for target in targets)
+    mean = words.columns_mean(_CALLS in columns, _BREAKS in columns, compiled)
+    canvas.flow(split(mean, "dim"), 2)
     if short in columns:
         _write_releases(canvas, targets)
 

@@ -24,6 +24,8 @@ class Group:
     first: Finding
     said: Mapping[Said, tuple[str, ...]]
     """What is said -> the targets of which it is."""
+    elsewhere: str = ""
+    """Where it runs, for one that falls back to something else than the host."""
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -64,6 +66,11 @@ class Block:
     def targets(self) -> tuple[str, ...]:
         """Every target that has the findings."""
         return self.groups[0].targets
+
+    @property
+    def elsewhere(self) -> str:
+        """Where they run, for those that fall back to something else than the host."""
+        return self.groups[0].elsewhere
 
     @property
     def operators(self) -> int:
@@ -125,8 +132,15 @@ def sections(targets: Sequence[TargetReport], verbose: bool) -> tuple[Section, .
 
 
 def _by_verdict(blocks: Sequence[Block], verdicts: Sequence[Verdict]) -> list[Section]:
-    found = {v: tuple(block for block in blocks if block.first.verdict is v) for v in verdicts}
-    return [Section(words.HEADINGS[v], STYLES[v], alike) for v, alike in found.items() if alike]
+    headed: dict[tuple[Verdict, str], list[Block]] = {}
+    for block in sorted(blocks, key=lambda block: block.elsewhere):
+        headed.setdefault((block.first.verdict, block.elsewhere), []).append(block)
+    return [
+        Section(words.heading(verdict, elsewhere), STYLES[verdict], tuple(alike))
+        for wanted in verdicts
+        for (verdict, elsewhere), alike in headed.items()
+        if verdict is wanted
+    ]
 
 
 def _blocks(groups: Iterable[Group]) -> list[Block]:
@@ -135,29 +149,30 @@ def _blocks(groups: Iterable[Group]) -> list[Block]:
         finding = group.first
         said = zip(group.sentences(), group.said.values(), strict=True)
         told = tuple((reason.of_any, on) for reason, on in said)
-        key = (finding.verdict, finding.reason.code, finding.confidence, told)
+        key = (finding.verdict, finding.reason.code, finding.confidence, group.elsewhere, told)
         alike.setdefault(key, []).append(group)
     return [Block(tuple(members)) for members in alike.values()]
 
 
 def _grouped(targets: Sequence[TargetReport]) -> list[Group]:
-    said: dict[Finding, dict[Said, list[TargetReport]]] = {}
-    first: dict[Finding, Finding] = {}
+    said: dict[tuple[Finding, str], dict[Said, list[TargetReport]]] = {}
+    first: dict[tuple[Finding, str], Finding] = {}
     for target in targets:
         for finding in target.findings:
-            key = replace(finding, id="", reason=Reason(finding.reason.code, ""), evidence=())
+            bare = replace(finding, id="", reason=Reason(finding.reason.code, ""), evidence=())
+            key = (bare, target.elsewhere if finding.verdict is Verdict.FALLBACK else "")
             first.setdefault(key, finding)
             what = (any_chip(finding.reason.text, target), finding.evidence)
             said.setdefault(key, {}).setdefault(what, []).append(target)
-    return [_group(first[key], by_text) for key, by_text in said.items()]
+    return [_group(first[key], by_text, key[1]) for key, by_text in said.items()]
 
 
-def _group(first: Finding, said: Mapping[Said, Sequence[TargetReport]]) -> Group:
+def _group(first: Finding, said: Mapping[Said, Sequence[TargetReport]], elsewhere: str) -> Group:
     named: dict[Said, tuple[str, ...]] = {}
     for (text, evidence), targets in said.items():
         what = (of_chips(text, targets), evidence)
         named[what] = (*named.get(what, ()), *(target.target for target in targets))
-    return Group(first, named)
+    return Group(first, named, elsewhere)
 
 
 def _row(op: str, phase: Phase, groups: Sequence[Group], one_evidence: bool) -> Row:

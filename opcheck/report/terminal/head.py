@@ -36,12 +36,12 @@ def write_head(canvas: Canvas, report: Report, target: TargetReport) -> None:
     if summary.support_rate is None:
         canvas.flow(split(words.NO_CALLS), 2)
         return
-    _write_share(canvas, summary, summary.support_rate)
+    _write_share(canvas, target, summary.support_rate)
     canvas.blank()
     canvas.table(_figures(summary))
     if summary.operators.get(Verdict.FALLBACK, 0):
         canvas.blank()
-        canvas.flow(split(fallback_cost(summary)), 2)
+        canvas.flow(split(fallback_cost(target)), 2)
     if summary.runs is not None:
         write_gap_count(canvas, report)
 
@@ -61,12 +61,16 @@ def write_gap_count(canvas: Canvas, report: Report) -> None:
         canvas.flow(split(words.gaps(len(report.trace.gaps)), "magenta"), 2)
 
 
-def fallback_cost(summary: Summary) -> str:
+def fallback_cost(target: TargetReport) -> str:
     """How the fallbacks split the work, and what they move."""
+    summary = target.summary
+    if target.elsewhere:
+        return words.pieces(summary.islands)
     return words.fallback_cost(summary.islands, size(summary.fallback_bytes))
 
 
-def _write_share(canvas: Canvas, summary: Summary, rate: float) -> None:
+def _write_share(canvas: Canvas, target: TargetReport, rate: float) -> None:
+    summary = target.summary
     total = sum(summary.operators.values())
     on_device = sum(n for verdict, n in summary.operators.items() if verdict.on_device)
     on_host = summary.operators.get(Verdict.FALLBACK, 0)
@@ -75,7 +79,7 @@ def _write_share(canvas: Canvas, summary: Summary, rate: float) -> None:
     half = bar * (on_device + on_host) // total - full if total else 0
     glyphs = canvas.marks.bar
     canvas.flow(
-        [(percent(rate), "bold"), *split(words.share(total))],
+        [(percent(rate), "bold"), *split(words.share(total, target.elsewhere))],
         indent=2 + bar + 2,
         lead=[
             ("  ", ""),

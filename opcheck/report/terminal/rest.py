@@ -23,7 +23,12 @@ def write_fine(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
     native, decomposed = counts.get(Verdict.NATIVE, 0), counts.get(Verdict.DECOMPOSED, 0)
     if len(targets) == 1 and native + decomposed and not canvas.page.verbose:
         canvas.blank()
-        canvas.flow([(canvas.marks.good, "green"), *split(words.fine(native, decomposed))])
+        canvas.flow(
+            [
+                (canvas.marks.good, "green"),
+                *split(words.fine(native, decomposed, targets[0].elsewhere)),
+            ]
+        )
 
 
 def write_unseen(canvas: Canvas, report: Report) -> None:

@@ -17,19 +17,20 @@ MOST_CALLED, FIRST = "most called", "first"
 TARGET, RUNS_COLUMN, SHARE, BREAKS = "target", "runs", "share", "breaks"
 FALLBACK_CALLS, MOVED, ISLANDS = "fallback", "moved", "islands"
 ROOT = "the model itself"
-EVERY_TARGET = "every target"
+EVERY_TARGET, EXCEPT = "every target", "but"
 THE_OPERATOR = "the operator"
 A_TENSOR = "a tensor"
 RELEASES_OF = "Releases for"
 HOW_TO_NAME = "Name a release or a torch version like this: NAME@RELEASE+torchX.Y"
 
-HEADINGS = {
+_HEADINGS = {
     Verdict.UNSUPPORTED: ("Unsupported", "known not to run"),
     Verdict.UNKNOWN: ("Unknown", "nobody has said"),
     Verdict.FALLBACK: ("Fallback", "runs on the host: works, slow"),
     Verdict.DECOMPOSED: ("Decomposed", "runs as other operators, every one native"),
-    Verdict.NATIVE: ("Native", "the target has its own kernel"),
+    Verdict.NATIVE: ("Native", "the target runs it itself"),
 }
+_NOT_CONVERTED = "Not converted"
 CAUTIONS = ("Cautions", "runs on the device, with a catch")
 GAPS = ("Not seen", "counts as unknown")
 NOT_CALLED = ("Never called", "the example inputs do not reach these modules")
@@ -69,9 +70,10 @@ def fallback_cost(islands: int, moved: str, run: str = "forward") -> str:
     return f"{plural(islands, 'island')} on the device, {moved} to and from the host a {run}"
 
 
-def trouble(count: int, verdict: Verdict) -> str:
+def trouble(count: int, verdict: Verdict, elsewhere: str = "") -> str:
     """How many operators have a verdict that somebody has to look at."""
-    what = "on the host" if verdict is Verdict.FALLBACK else verdict.value
+    off = "not converted" if elsewhere else "on the host"
+    what = off if verdict is Verdict.FALLBACK else verdict.value
     return f"{plural(count, 'operator')} {what},"
 
 
@@ -80,9 +82,10 @@ def gaps(count: int) -> str:
     return f"{plural(count, 'gap')}: not everything could be seen (below), so more may be open"
 
 
-def share(operators: int) -> str:
+def share(operators: int, elsewhere: str = "") -> str:
     """What the percentage is of."""
-    return f"of {plural(operators, 'operator')} stay on the device"
+    how = "are converted" if elsewhere else "stay on the device"
+    return f"of {plural(operators, 'operator')} {how}"
 
 
 def headline(total: int, runs: int, fails: int) -> str:
@@ -99,10 +102,17 @@ def headline(total: int, runs: int, fails: int) -> str:
     return ", ".join(parts)
 
 
-def columns_mean(breaks: bool) -> str:
-    """What the less plain columns of a comparison hold."""
-    share = "share: operators that stay on the device; fallback: calls that leave it"
-    return f"{share}; breaks: the most called of the operators in trouble" if breaks else share
+def columns_mean(fallback: bool, breaks: bool, compiled: bool) -> str:
+    """What the less plain columns of a comparison hold; ``compiled``: for a graph compiler, too."""
+    parts = ["share: operators that stay on the device"]
+    if fallback:
+        parts.append("fallback: calls that leave it")
+    if breaks:
+        parts.append("breaks: the most called of the operators in trouble")
+    if compiled:
+        off = ", and its fallback runs on the same device" if fallback else ""
+        parts.append(f"a compiler's share is what it converts{off}")
+    return "; ".join(parts)
 
 
 def confidence(level: str) -> str:
@@ -130,11 +140,12 @@ def more(count: int, noun: str) -> str:
     return f"{and_more(count, noun)}; --verbose lists all"
 
 
-def fine(native: int, decomposed: int) -> str:
+def fine(native: int, decomposed: int, elsewhere: str = "") -> str:
     """How many operators need no reader."""
-    parts = [f"{native:,} native"] if native else []
+    how = "converted" if elsewhere else "native"
+    parts = [f"{native:,} {how}"] if native else []
     if decomposed:
-        parts.append(f"{decomposed:,} decomposed into native ones")
+        parts.append(f"{decomposed:,} decomposed into {how} ones")
     return f"{' and '.join(parts)}; --verbose lists all"
 
 

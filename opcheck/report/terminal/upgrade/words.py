@@ -4,7 +4,7 @@ from opcheck.model.upgrade import MoveKind
 from opcheck.report.terminal.units import percent, plural
 from opcheck.report.terminal.words import RUNS, RUNS_CELL
 
-NOTHING_BLOCKS = "nothing keeps a call off the device, so there is nothing to move for"
+NOTHING_BLOCKS = "every operator runs natively, so there is nothing to move for"
 BREAKS = "breaks what works today:"
 NOWHERE = "none of them gains anything"
 BEST = ("Best move", "the smallest of those that gain most")
@@ -39,7 +39,7 @@ def removes(removed: int, of: int) -> str:
 def then(runs: bool | None, rate: float | None) -> str:
     """How the model fares after the move."""
     there = {True: "it runs there", False: "it still will not run there", None: "cannot tell there"}
-    share = "" if rate is None else f", {percent(rate)} of its operators stay on the device"
+    share = "" if rate is None else f", {percent(rate)} of its operators run natively"
     return f"{there[runs]}{share}"
 
 
