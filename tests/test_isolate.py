@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError, UsageError
-from opcheck.isolate import Work, check, emulate, environment, run, total_memory
+from opcheck.isolate import check, emulate, run
+from opcheck.isolate.process import environment, total_memory
+from opcheck.isolate.work import Work
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.work import Job, WorkRequest, WorkResult
@@ -94,7 +96,7 @@ def failure(source: str, **limits: Any) -> OpcheckError:
 
 def test_a_model_is_loaded_and_traced(net: str) -> None:
     said: list[str] = []
-    result = run(request(f"{net}:good"), progress=said.append)
+    (result,) = run(request(f"{net}:good"), progress=said.append)
     assert (result.kind, result.trace.device_type) == ("python", "npu")
     assert [str(result.trace.nodes[use.node].op) for use in result.trace.uses] == ["aten::linear"]
     assert result.notes == ("no inputs given: 1x3:float32, as layer (Linear) wants",)
@@ -102,14 +104,14 @@ def test_a_model_is_loaded_and_traced(net: str) -> None:
 
 
 def test_the_users_inputs_arrive(net: str) -> None:
-    result = run(request(f"{net}:good", inputs=("x=7x3",)))
+    (result,) = run(request(f"{net}:good", inputs=("x=7x3",)))
     (_, first), *_ = result.trace.nodes[result.trace.uses[0].node].tensors()
     assert first.shape == (7, 3)
 
 
 def test_what_the_model_prints_is_no_message(net: str) -> None:
     said: list[str] = []
-    result = run(request(f"{net}:speaks"), output=said.append)
+    (result,) = run(request(f"{net}:speaks"), output=said.append)
     assert result.trace.calls == 1
     assert sorted(said) == ["printed", "warned", '{"result": {}}']
 
@@ -183,7 +185,7 @@ def test_memory_runs_out(net: str, name: str, kind: type[OpcheckError], doing: s
 
 def test_leaving_early_ends_the_process(net: str) -> None:
     with Work(request(f"{net}:hangs"), WorkResult) as work:
-        process = work._process
+        process = work._process.popen
         assert process.poll() is None
     assert process.poll() is not None
 
@@ -204,7 +206,8 @@ def test_the_parent_never_imports_torch(net: str) -> None:
         "import sys\n"
         "from opcheck.isolate import run\n"
         "from opcheck.model.work import WorkRequest\n"
-        "calls = run(WorkRequest(sys.argv[1], 'npu')).trace.calls\n"
+        "(result,) = run(WorkRequest(sys.argv[1], 'npu'))\n"
+        "calls = result.trace.calls\n"
         "print(calls, 'torch' in sys.modules)\n"
     )
     command = [sys.executable, "-c", code, f"{net}:good"]

@@ -8,11 +8,13 @@ from opcheck.model.trace import Trace
 
 STACK_SECONDS = 0.3
 """So long before its time is over the process writes where the code stands."""
+AT_ONCE = 2
+"""Processes that work side by side, and share what memory there is."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceWork:
-    """One device type to trace for, beside the first."""
+    """One device type to trace for."""
 
     device_type: str
     exact: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -37,11 +39,19 @@ class WorkRequest:
     """dtype that a cast on the device asks for -> the dtype that it gives instead."""
     others: tuple[DeviceWork, ...] = ()
     """Further device types, which one process can trace for together with the first."""
+    apart: tuple[tuple[DeviceWork, ...], ...] = ()
+    """More, which each need a process of their own or a copy of this one."""
+
+    @property
+    def works(self) -> tuple[DeviceWork, ...]:
+        """Everything to trace for; the first come those that one process can trace for."""
+        first = DeviceWork(self.device_type, self.exact, self.casts)
+        return (first, *self.others, *(work for works in self.apart for work in works))
 
 
 @dataclass(frozen=True, slots=True)
 class WorkResult:
-    """A model loaded and traced."""
+    """A model loaded and traced for one device type."""
 
     trace: Trace
     kind: str
@@ -50,8 +60,6 @@ class WorkResult:
     """Of the file or config; empty where there is none."""
     notes: tuple[str, ...] = ()
     """What was chosen for the user while loading."""
-    others: tuple[Trace, ...] = ()
-    """Of the further device types, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +69,14 @@ class Job:
     request: WorkRequest | EmulationRequest
     memory: int
     """Bytes that it may allocate."""
-    timeout: float | None
-    """Seconds until it is ended; None: never."""
+    ends: float | None
+    """When it is ended, as ``time.time`` tells it; None: never."""
     stack: str
     """The file to write to where the code stands when it crashes or time runs out."""
+    shared: bool = False
+    """Whether copies of the process share its memory, instead of having as much each."""
+    aside: int | None = None
+    """File descriptor for what is printed by copies beside the first, which print the same."""
 
     @property
     def memory_hint(self) -> str:

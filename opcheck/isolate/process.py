@@ -1,0 +1,121 @@
+"""The model's process as its parent sees it: started, heard line by line, and ended."""
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from opcheck.model.emulation import EmulationRequest
+from opcheck.model.work import WorkRequest
+
+Request = WorkRequest | EmulationRequest
+Event = tuple[str, str]
+"""What is heard and the line: ``message`` and ``said``, ``aside`` of copies that say the same as
+the first one, and last of all ``ended``."""
+
+_LONGEST_LINE = 4096
+_GRACE_SECONDS = 1.0
+_ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "YOLO_OFFLINE": "true",
+    "YOLO_AUTOINSTALL": "false",
+    "YOLO_VERBOSE": "false",
+    "CUDA_VISIBLE_DEVICES": "-1",  # the same answer on every machine
+    "TORCHDYNAMO_DISABLE": "1",  # what torch.compile would wrap is traced as it is written
+    "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",  # the emulated device takes that place
+}
+
+_ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+"""With as little to compute as shapes need, threads only wait for each other."""
+
+
+def environment(request: Request) -> Mapping[str, str]:
+    """What the process gets: no network, no accelerator, and threads where it computes."""
+    package = str(Path(__file__).resolve().parents[2])
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    computes = isinstance(request, EmulationRequest) and request.values
+    return {
+        **os.environ,
+        **_ENVIRONMENT,
+        **({} if computes else _ONE_THREAD),
+        "PYTHONPATH": os.pathsep.join([*paths, package]),
+        "PYTHONUTF8": "1",
+    }
+
+
+def total_memory() -> int:
+    """Bytes of memory that this machine, or the container around us, has."""
+    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    group = Path("/sys/fs/cgroup/memory.max")
+    with contextlib.suppress(OSError, ValueError):  # absent, or "max"
+        sizes.append(int(group.read_text()))
+    return min(sizes)
+
+
+class WorkerProcess:
+    """A worker that waits for its job."""
+
+    def __init__(self, request: Request) -> None:
+        self.events: queue.Queue[Event] = queue.Queue()
+        pipe = os.pipe() if os.name == "posix" else None
+        self.aside = pipe[1] if pipe else None
+        """What copies of the worker write to beside the first: a file descriptor there."""
+        # -P: a file of the user's named like a library must not be taken for it
+        self.popen = subprocess.Popen(
+            [sys.executable, "-P", "-m", "opcheck.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env=environment(request),
+            start_new_session=True,
+            pass_fds=pipe[1:] if pipe else (),
+        )
+        streams = {"message": self.popen.stdout, "said": self.popen.stderr}
+        if pipe:
+            os.close(pipe[1])
+            streams["aside"] = os.fdopen(pipe[0], encoding="utf-8", errors="replace")
+        threading.Thread(target=self._listen, args=(streams,), daemon=True).start()
+
+    def feed(self, text: str) -> None:
+        """Hand over the job; a worker that is dead by now is noticed later."""
+        assert self.popen.stdin is not None  # asked for above
+        with contextlib.suppress(BrokenPipeError), self.popen.stdin:
+            self.popen.stdin.write(text)
+
+    def kill(self) -> None:
+        """End the process and all that it started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.popen.pid, signal.SIGKILL)
+        self.popen.kill()
+        self.popen.wait()
+
+    def _listen(self, streams: Mapping[str, IO[str] | None]) -> None:
+        """Queue every line of the process, and then that it ended."""
+        pumps = [
+            threading.Thread(target=self._pump, args=(stream, name), daemon=True)
+            for name, stream in streams.items()
+        ]
+        for pump in pumps:
+            pump.start()
+        self.popen.wait()
+        for pump in pumps:
+            pump.join(_GRACE_SECONDS)  # a process that it started may hold the pipes open
+        self.events.put(("ended", ""))
+
+    def _pump(self, stream: IO[str], name: str) -> None:
+        with contextlib.suppress(ValueError), stream:
+            # what the model prints may never end its line; an answer is one line, however long
+            longest = -1 if name == "message" else _LONGEST_LINE
+            while line := stream.readline(longest):
+                self.events.put((name, line.rstrip("\n")))

@@ -1,0 +1,80 @@
+"""Load a model in a process of its own, and trace it or run it on an emulated device there."""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+from opcheck.isolate.process import Request
+from opcheck.isolate.work import Say, Work, ignore
+from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.work import AT_ONCE, WorkRequest, WorkResult
+from opcheck.source.base import LoadOptions
+from opcheck.source.inputs import InputSpec
+from opcheck.source.select import select
+
+
+def run(
+    request: WorkRequest,
+    *,
+    timeout: float | None = None,
+    memory: float | None = None,
+    progress: Say = ignore,
+    output: Say = ignore,
+) -> tuple[WorkResult, ...]:
+    """Trace a model for each device type asked: ``timeout`` in seconds, ``memory`` in GiB.
+
+    What can be refused without torch is refused before a process is started. Where that process
+    could not be copied, others load the model again for the device types that stand apart; the
+    listeners hear nothing of those, which do the same again.
+    """
+    check(request)
+    with Work(request, WorkResult, timeout=timeout, memory=memory) as work:
+        results = work.results(progress, output)
+    if len(results) == len(request.works):
+        return results
+    return (*results, *_apart(request, timeout, memory))
+
+
+def _apart(
+    request: WorkRequest, timeout: float | None, memory: float | None
+) -> Sequence[WorkResult]:
+    """Trace for the device types that stand apart, in a process each, some at a time."""
+    alone = [
+        replace(
+            request,
+            device_type=first.device_type,
+            exact=first.exact,
+            casts=first.casts,
+            others=tuple(others),
+            apart=(),
+        )
+        for first, *others in request.apart
+    ]
+    done: list[WorkResult] = []
+    for start in range(0, len(alone), AT_ONCE):
+        batch = alone[start : start + AT_ONCE]
+        with contextlib.ExitStack() as ends:
+            works = [
+                ends.enter_context(
+                    Work(one, WorkResult, timeout=timeout, memory=memory, beside=len(batch))
+                )
+                for one in batch
+            ]
+            done += [result for work in works for result in work.results()]
+    return done
+
+
+def emulate(
+    request: EmulationRequest, *, progress: Say = ignore, output: Say = ignore
+) -> Emulation:
+    """Run a model on an emulated device; refuses without a process what :func:`run` does."""
+    check(request)
+    with Work(request, Emulation, timeout=request.timeout, memory=request.memory) as work:
+        (found,) = work.results(progress, output)
+        return found
+
+
+def check(request: Request) -> None:
+    """Raise what can be known to be wrong with a request without torch."""
+    inputs = tuple(InputSpec.parse(text) for text in request.inputs)
+    select(request.source).check(request.source, LoadOptions(inputs, request.trust))

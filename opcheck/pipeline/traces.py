@@ -1,0 +1,81 @@
+"""The traces of a model for the device types of its targets, without torch where tables do."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from opcheck import device_types
+from opcheck.db.store import Database
+from opcheck.device_types import Scanned
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.request import ScanRequest
+from opcheck.model.work import WorkRequest
+from opcheck.pipeline.opening import Progress
+
+_UNSETTLED = "torch was loaded: tables alone do not settle every call of the saved graph"
+
+
+def scanned_for(
+    request: ScanRequest,
+    database: Database,
+    matrices: Sequence[SupportMatrix],
+    progress: Progress,
+    output: Progress,
+    others: Sequence[SupportMatrix] = (),
+) -> Scanned:
+    """The traces to hold against the targets, without torch where tables settle every call.
+
+    They have to settle them on ``others`` as well, which get no say in how torch traces.
+    """
+    progress(f"reading {request.source}")
+    by_tables = _by_tables(request)
+    scanned = _without_torch(request, database, (*matrices, *others)) if by_tables else None
+    if scanned is None:
+        scanned = _with_torch(request, matrices, progress, output)
+        if by_tables:
+            scanned = replace(scanned, notes=(*scanned.notes, _UNSETTLED))
+    progress("resolving")
+    return scanned
+
+
+def _by_tables(request: ScanRequest) -> bool:
+    """Whether tables alone might answer: for a saved graph as it was saved."""
+    return request.source.endswith(".pt2") and not (request.exact or request.inputs)
+
+
+def _without_torch(
+    request: ScanRequest, database: Database, matrices: Sequence[SupportMatrix]
+) -> Scanned | None:
+    """Answer from the saved graph and tables alone; None where that cannot settle every call."""
+    from opcheck import saved_graph
+    from opcheck.source.pt2_graph import read_trace
+
+    graph = read_trace(Path(request.source))
+    trace = saved_graph.trace_of(graph, database, matrices)
+    if trace is None:
+        return None
+    traces = [replace(trace, device_type=work.device_type) for work in device_types.works(matrices)]
+    return Scanned.of(traces, "pt2", graph.digest, graph.notes)
+
+
+def _with_torch(
+    request: ScanRequest, matrices: Sequence[SupportMatrix], progress: Progress, output: Progress
+) -> Scanned:
+    from opcheck import isolate
+
+    (first, *others), *apart = device_types.processes(matrices, exact=request.exact)
+    asked = WorkRequest(
+        source=request.source,
+        device_type=first.device_type,
+        inputs=request.inputs,
+        trust=request.trust,
+        exact=first.exact,
+        casts=first.casts,
+        others=tuple(others),
+        apart=tuple(apart),
+    )
+    results = isolate.run(
+        asked, timeout=request.timeout, memory=request.memory, progress=progress, output=output
+    )
+    traces = [result.trace for result in results]
+    return Scanned.of(traces, results[0].kind, results[0].digest, results[0].notes)

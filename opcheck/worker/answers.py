@@ -1,0 +1,106 @@
+"""What the worker answers: a trace for each device type, or one emulated run."""
+
+import gc
+import linecache
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from opcheck.db.store import Database
+from opcheck.errors import out_of_memory
+from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.report import ModelInfo
+from opcheck.model.trace import Trace
+from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
+from opcheck.source.base import Loaded, LoadOptions
+from opcheck.source.inputs import InputSpec
+from opcheck.source.load import load
+from opcheck.worker.copies import can_copy, spread
+from opcheck.worker.process import Process
+
+
+def answers(
+    request: WorkRequest | EmulationRequest, process: Process
+) -> Iterator[WorkResult | Emulation]:
+    """Do the work; in a copy of the process, only the part that is the copy's."""
+    match request:
+        case WorkRequest():
+            yield from _traces(request, process)
+        case EmulationRequest():
+            yield _emulate(request, process)
+
+
+def _load(
+    request: WorkRequest | EmulationRequest, process: Process, *, weights: bool
+) -> Loaded:  # fmt: skip
+    process.send({"stage": "load", "progress": f"loading {request.source}"})
+    inputs = tuple(InputSpec.parse(text) for text in request.inputs)
+    return load(request.source, LoadOptions(inputs, request.trust, weights=weights))
+
+
+def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
+    loaded = _load(request, process, weights=False)
+    process.send({"stage": "trace", "progress": "tracing"})
+    from opcheck.trace import trace_model  # needs torch: only once there is something to trace
+
+    gc.freeze()  # what the libraries made stays: the collector need not look at it again and again
+
+    def traced(work: DeviceWork) -> Trace:
+        return trace_model(
+            loaded.module,
+            loaded.args,
+            loaded.kwargs,
+            device_type=work.device_type,
+            exact={target: frozenset(ops) for target, ops in work.exact.items()},
+            casts=work.casts,
+            inputs_given=bool(request.inputs),
+            progress=lambda text: process.send({"stage": "trace", "progress": text}),
+        )
+
+    works = request.works
+    if len(works) > 1 and can_copy(process):
+        process.send({"answers": len(works)})
+        works = spread(works, process)
+    else:
+        works = works[: len(works) - sum(map(len, request.apart))]
+        process.send({"answers": len(works)})
+    for work in works:
+        yield WorkResult(traced(work), loaded.kind, loaded.digest, loaded.notes)
+
+
+def _emulate(request: EmulationRequest, process: Process) -> Emulation:
+    try:
+        found = _emulated(request, process)
+    except RuntimeError as error:
+        if out_of_memory(error):
+            raise MemoryError from error
+        raise
+    if out_of_memory(found.error):
+        raise MemoryError
+    site = found.error_site
+    if site is None or found.error_source:
+        return found
+    # it looks for the file along sys.path as well, where libraries are
+    return replace(found, error_source=linecache.getline(site.file, site.line).strip())
+
+
+def _emulated(request: EmulationRequest, process: Process) -> Emulation:
+    database = Database.open(overlays=tuple(map(Path, request.databases)))
+    target = database.resolve(request.target)
+    matrix = database.matrix(target)
+    loaded = _load(request, process, weights=request.values)
+    process.send({"stage": "emulate", "progress": f"running on an emulated {target}"})
+    from opcheck.emulate.run import emulate_model  # needs torch, as the tracer does
+
+    gc.freeze()
+    return emulate_model(
+        loaded.module,
+        loaded.args,
+        loaded.kwargs,
+        request=request,
+        target=target,
+        matrix=matrix,
+        model=ModelInfo(request.source, loaded.kind, loaded.digest),
+        progress=lambda text: process.send({"stage": "emulate", "progress": text}),
+        notes=loaded.notes,
+    )

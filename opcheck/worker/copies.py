@@ -1,0 +1,112 @@
+"""Copies of the worker: the model is loaded once, and each copy traces it for one device type.
+
+A copy goes on as a process of its own that has the model, and PyTorch's PrivateUse1 device still
+without a name there. It answers as a worker does. The one that it was copied from passes its
+answers on, and ends as a copy ended that could give none.
+"""
+
+import os
+import random
+import signal
+import sys
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from opcheck.model.work import AT_ONCE
+from opcheck.worker.process import Process
+
+T = TypeVar("T")
+
+
+class CopyEndedError(Exception):
+    """A copy ended before it was done, with this status as ``os.wait`` gives it."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+@dataclass(slots=True)
+class _Copy:
+    """One copy, as it is seen from the process that was copied."""
+
+    pid: int
+    answers: int
+    """The file in memory that it writes to."""
+    place: int
+    """A number that no other copy has while it works."""
+    status: int | None = None
+    """As ``os.wait`` gives it; None while it works."""
+
+
+def can_copy(process: Process) -> bool:
+    """Whether the process may be copied: a thread of the user's would be missing in a copy."""
+    return sys.platform == "linux" and process.is_alone()
+
+
+def spread(works: Sequence[T], process: Process) -> tuple[T, ...]:
+    """Have a copy of this process do each of the works, some at a time.
+
+    Gives each copy the work that is its own, and the process itself none: by then the answers of
+    all copies have been passed on, in the order of the works.
+
+    Raises:
+        CopyEndedError: a copy gave no answer.
+    """
+    copies = _Copies(process)
+    for work in works:
+        copies.wait(AT_ONCE - 1)
+        if copies.start(heard=work is works[0]):
+            return (work,)
+    copies.wait(0)
+    return ()
+
+
+class _Copies:
+    """The copies of this process that are at work, or whose answers are not passed on yet."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._working: dict[int, _Copy] = {}
+        self._untold: deque[_Copy] = deque()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would take their status away
+
+    def start(self, *, heard: bool) -> bool:
+        """Copy the process; whether this is the copy."""
+        taken = {copy.place for copy in self._working.values()}
+        place = next(place for place in range(AT_ONCE) if place not in taken)
+        answers = os.memfd_create("opcheck")
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()  # or a copy would say it again
+        numbers = random.getstate()  # Python seeds a copy anew
+        pid = os.fork()
+        if pid:
+            copy = self._working[pid] = _Copy(pid, answers, place)
+            self._untold.append(copy)
+            return False
+        random.setstate(numbers)
+        self._process.go_on_as_copy(answers, place, heard=heard)
+        return True
+
+    def wait(self, most: int) -> None:
+        """Wait until at most so many are at work."""
+        while len(self._working) > most:
+            pid, status = os.wait()
+            if pid in self._working:  # not a process that the user's code started
+                self._working.pop(pid).status = status
+                self._tell()
+
+    def _tell(self) -> None:
+        """Pass on what is there to tell, in the order of the copies."""
+        while self._untold and self._untold[0].status is not None:
+            copy = self._untold.popleft()
+            if not self._process.pass_on(copy.answers):
+                self._end()
+                raise CopyEndedError(copy.status or 0)
+
+    def _end(self) -> None:
+        for pid in self._working:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)

@@ -1,0 +1,108 @@
+"""Where a worker's messages go, what it may use, and when its time is over."""
+
+import contextlib
+import faulthandler
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+from opcheck.model.work import AT_ONCE, STACK_SECONDS, Job
+
+_STAGE = '{"stage":'
+"""How every message begins that is not the last one of a piece of work."""
+
+
+class Process:
+    """What a worker has to itself; a copy of it goes on with its own."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._messages = self._stages = _private_channel()
+        self._stack = open(job.stack, "w", encoding="utf-8")  # noqa: SIM115  # for its life
+        faulthandler.enable(self._stack)
+        self.watch_time()
+        _limit_memory(job.memory)
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Tell something; a stage by its key ``stage`` first of all."""
+        text = json.dumps(message)
+        self._write(self._stages if text.startswith(_STAGE) else self._messages, text + "\n")
+
+    def pass_on(self, answers: int) -> bool:
+        """Tell what a copy wrote to the file ``answers``; whether it came to an end."""
+        with open(answers, encoding="utf-8") as file:
+            file.seek(0)
+            text = file.read()
+        self._write(self._messages, text)
+        return bool(text) and not text.splitlines()[-1].startswith(_STAGE)
+
+    def watch_time(self, early: float = STACK_SECONDS) -> None:
+        """Have a thread write where the code stands, so many seconds before time runs out."""
+        if self._job.ends is not None:
+            left = self._job.ends - time.time() - early
+            faulthandler.dump_traceback_later(max(left, 0.01), file=self._stack)
+
+    def is_alone(self) -> bool:
+        """Whether no thread but this one is there, so that a copy lacks none; ends the watch."""
+        faulthandler.cancel_dump_traceback_later()
+        for _ in range(20):
+            if len(os.listdir("/proc/self/task")) == 1:
+                return True
+            time.sleep(0.005)  # one that has just ended is seen for a moment
+        self.watch_time()
+        return False
+
+    def go_on_as_copy(self, answers: int, place: int, *, heard: bool) -> None:
+        """Be a copy, which answers to a file: ``place`` among those at work.
+
+        Of one that is ``heard``, stages and what the model prints are heard at once.
+        """
+        self._messages = open(answers, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        if not heard:
+            self._stages = self._messages
+            if self._job.aside is not None:
+                os.dup2(self._job.aside, 1)
+                os.dup2(self._job.aside, 2)
+        # what two write to one file at a time could not be read
+        self.watch_time(STACK_SECONDS * (AT_ONCE - place) / AT_ONCE)
+        if self._job.shared:
+            taken = _data()
+            _limit_memory(taken + (self._job.memory - taken) // AT_ONCE)
+
+    @staticmethod
+    def _write(channel: TextIO, text: str) -> None:
+        channel.write(text)
+        channel.flush()
+
+
+def _private_channel() -> TextIO:
+    """The stdout that we were given; from now on it is stderr for everyone else."""
+    sys.stdout.flush()
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    sys.stdin.close()
+    sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115  # for the process's life
+    return channel
+
+
+def _limit_memory(limit: int) -> None:
+    """Let allocations beyond ``limit`` bytes fail, where the platform can."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # address space would count the libraries that torch maps; data counts what is allocated
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    with contextlib.suppress(ValueError):  # a copy of one that is at its limit keeps it
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+
+
+def _data() -> int:
+    """Bytes that count against the limit of memory by now, of Linux."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    return next(int(row.split()[1]) * 1024 for row in status.splitlines() if "VmData" in row)
