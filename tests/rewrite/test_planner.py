@@ -1,0 +1,177 @@
+"""Plans for small programs on made-up targets: what is chosen, declined, recorded and measured."""
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.plan import Label, NodePlan, Tier
+from opcheck.model.trace import Trace
+from opcheck.resolve.findings import resolve
+from opcheck.resolve.planned import planned
+from opcheck.rewrite.base import Arguments, Rule
+from opcheck.rewrite.candidates import candidates
+from opcheck.rewrite.draw import Draw
+from opcheck.rewrite.planner import Planner
+from opcheck.rewrite.record import Recorder
+from opcheck.trace import trace_model
+from tests.resolve.made import NONE, matrix
+
+VIEWS = ("aten::as_strided", "aten::view", "aten::unsqueeze", "aten::empty.memory_format")
+
+
+def traced(function: Callable[..., Any], *args: Tensor) -> Trace:
+    return trace_model(function, args, {}, device_type="npu")
+
+
+def target(*registered: str) -> SupportMatrix:
+    return matrix(*VIEWS, *registered, fallback=NONE)
+
+
+def plan(trace: Trace, on: SupportMatrix, *extra: Rule) -> tuple[NodePlan, ...]:
+    return Planner(trace, Recorder("npu", {}), extra).plan(on)
+
+
+def isin(x: Tensor, y: Tensor) -> Tensor:
+    return torch.isin(x, y)
+
+
+ISIN = (torch.arange(6).reshape(2, 3), torch.tensor([1, 4]))
+
+
+def test_the_cheapest_that_the_target_runs_is_chosen_and_measured() -> None:
+    found = plan(traced(isin, *ISIN), target("aten::eq.Tensor", "aten::any.dim"))
+    (way,) = found[0].suggestions
+    assert (way.rule, way.tier, way.label) == ("isin-by-comparing", Tier.SWAP, Label.EXACT)
+    assert way.replaces == "aten::isin.Tensor_Tensor"
+    assert set(way.runs_as) <= {"aten::eq.Tensor", "aten::any.dim", *VIEWS}
+    assert {"aten::eq.Tensor", "aten::any.dim"} <= set(way.runs_as)
+    assert way.memory == 2 * 3 * 2  # one truth for each pair
+    assert way.measured is not None
+    assert way.measured.inputs == ("elements: int64[2,3]", "test_elements: int64[2]")
+    assert (way.measured.forward.absolute, way.measured.backward) == (0.0, None)
+    assert "def isin(" in way.code
+    assert found[0].stuck == ()
+
+
+def test_what_needs_another_missing_operator_is_declined_with_its_name() -> None:
+    (found,) = plan(traced(isin, *ISIN), target("aten::eq.Tensor"))
+    assert found.suggestions == ()
+    assert found.stuck == ("aten::isin.Tensor_Tensor_out",)  # what it is served through
+    (declined, *_) = found.declined
+    assert declined.rule == "isin-by-comparing"
+    assert "aten::any" in declined.reason
+
+
+def test_what_runs_needs_no_plan() -> None:
+    assert plan(traced(isin, *ISIN), target("aten::isin.Tensor_Tensor")) == ()
+
+
+def test_pytorchs_own_decomposition_is_a_way_where_no_rule_is() -> None:
+    trace = traced(lambda x: torch.isneginf(x), torch.randn(3))
+    (found,) = plan(trace, target("aten::eq.Scalar"))
+    (way,) = found.suggestions
+    assert (way.rule, way.label) == ("pytorch-decomposition(isneginf)", Label.EXACT)
+    assert way.runs_as == ("aten::eq.Scalar",)
+    space: dict[str, Any] = {}
+    exec(way.code, space)
+    assert space["isneginf"](torch.tensor([-torch.inf, 1.0])).tolist() == [True, False]
+
+
+def test_an_overload_inside_a_composite_is_replaced_where_the_whole_is_not() -> None:
+    trace = traced(lambda x: torch.nn.functional.adaptive_avg_pool1d(x, 2), torch.randn(1, 2, 4))
+    (found,) = plan(trace, target("aten::squeeze.dim", "aten::mean.dim", "aten::avg_pool2d"))
+    assert str(trace.nodes[found.node].op) == "aten::adaptive_avg_pool1d"
+    assert {way.replaces for way in found.suggestions} == {"aten::_adaptive_avg_pool2d"}
+
+
+def double(self: Tensor) -> Tensor:
+    return self + self
+
+
+class Doubling(Rule):
+    """``x + x`` for ``lgamma``: wrong on purpose."""
+
+    name = "doubling"
+    replaces = ("aten::lgamma",)
+    summary = "Add it to itself"
+    replace = staticmethod(double)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        return (draw.tensor(),), {}
+
+
+class Refusing(Doubling):
+    """Refuses what is not square."""
+
+    name = "refusing"
+
+    def refuses(self, call: Any) -> str:
+        shape = call.given("self").shape
+        return "" if len(set(shape)) == 1 else f"{tuple(shape)} is not square"
+
+
+def test_wrong_values_are_no_way_out() -> None:
+    (found,) = plan(traced(torch.lgamma, torch.rand(4) + 1), target("aten::add.Tensor"), Doubling())
+    assert found.suggestions == ()
+    assert "off by" in next(d.reason for d in found.declined if d.rule == "doubling")
+
+
+def test_a_refusal_is_told_in_the_rules_own_words() -> None:
+    trace = traced(torch.lgamma, torch.rand(4, 2))
+    (found,) = plan(trace, target("aten::add.Tensor"), Refusing())
+    assert next(d.reason for d in found.declined if d.rule == "refusing") == "(4, 2) is not square"
+
+
+def test_what_is_too_large_to_compute_is_not_measured_and_says_so() -> None:
+    large = torch.empty(1 << 23, dtype=torch.int64, device="meta")
+    trace = traced(isin, large, torch.tensor([1]))
+    (found,) = plan(trace, target("aten::eq.Tensor", "aten::any.dim"))
+    (way,) = found.suggestions
+    assert way.measured is None
+    assert way.unmeasured.startswith("too large")
+
+
+@pytest.mark.parametrize("op", ["aten::isin.Tensor_Tensor", "aten::isin.Tensor_Tensor_out"])
+def test_candidates_come_cheapest_first_for_every_form(op: str) -> None:
+    found = candidates(op)
+    assert found[0].rule == "isin-by-comparing"
+    assert [c.order for c in found] == sorted(c.order for c in found)
+
+
+# --- beside the findings -------------------------------------------------------------------------
+
+
+def summed(trace: Trace, on: SupportMatrix, operators: Collection[str]) -> Any:
+    report = planned(resolve(trace, on), trace, plan(trace, on))
+    assert {finding.op for finding in report.findings} == set(operators)
+    return report
+
+
+def both(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.isin(x, y), torch.lgamma(y.float())
+
+
+def test_a_plan_is_summed_tier_by_tier() -> None:
+    on = target("aten::eq.Tensor", "aten::any.dim", "aten::_to_copy")
+    trace = traced(both, *ISIN)
+    operators = {str(trace.nodes[use.node].op) for use in trace.uses}
+    report = summed(trace, on, operators)
+    assert report.summary.runs is False
+    swap = report.plan.tiers[0]
+    assert swap.operators == ("aten::isin.Tensor_Tensor",)
+    assert (report.summary.support_rate, swap.support_rate) == (0.3333, 0.6667)
+    assert swap.runs is False
+    assert report.plan.stuck == ("aten::lgamma",)
+
+
+def test_a_model_that_runs_after_a_tier_says_so() -> None:
+    on = target("aten::eq.Tensor", "aten::any.dim")
+    report = summed(traced(isin, *ISIN), on, {"aten::isin.Tensor_Tensor"})
+    assert [after.runs for after in report.plan.tiers] == [True] * 4
+    assert [after.support_rate for after in report.plan.tiers] == [1.0] * 4
+    (finding,) = report.findings
+    assert finding.suggestions[0].places == (0,)
