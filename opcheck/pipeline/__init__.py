@@ -1,0 +1,27 @@
+"""The order of the rooms: source, trace, database, resolve, report. Nothing here imports torch."""
+
+from opcheck.pipeline.databases import (
+    database_check,
+    database_diff,
+    database_import,
+    database_show,
+    database_status,
+    targets,
+)
+from opcheck.pipeline.emulated import emulate
+from opcheck.pipeline.operators import explain
+from opcheck.pipeline.scan import scan, scan_module, upgrade
+
+__all__ = [
+    "database_check",
+    "database_diff",
+    "database_import",
+    "database_show",
+    "database_status",
+    "emulate",
+    "explain",
+    "scan",
+    "scan_module",
+    "targets",
+    "upgrade",
+]

@@ -1,0 +1,79 @@
+"""What there is to scan against, and looking after the database."""
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+from opcheck.db.store import Database
+from opcheck.model.database import (
+    Audit,
+    Contents,
+    DatabaseStatus,
+    ImportedFile,
+    Imports,
+    MatrixDiffs,
+)
+from opcheck.model.explanation import TargetRow
+from opcheck.model.target import Target, TargetSpec
+from opcheck.pipeline.opening import open_database
+
+
+def targets(databases: Sequence[str] = ()) -> tuple[TargetRow, ...]:
+    """Every target of the database at its newest release."""
+    database = open_database(databases)
+    return tuple(_row(database, target) for target in database.targets())
+
+
+def database_status(databases: Sequence[str] = ()) -> DatabaseStatus:
+    """Say how old the database is and what it holds."""
+    from opcheck.db.status import status
+
+    return status(open_database(databases), date.today())
+
+
+def database_show(spec: TargetSpec, databases: Sequence[str] = ()) -> Contents:
+    """Say what the database holds for one target."""
+    from opcheck.db.contents import contents
+
+    database = open_database(databases)
+    return contents(database, database.resolve(spec))
+
+
+def database_diff(
+    before: TargetSpec, after: TargetSpec, databases: Sequence[str] = ()
+) -> MatrixDiffs:
+    """Say what changed from one target or release to another."""
+    from opcheck.db.contents import diffs
+
+    return diffs(open_database(databases), before, after)
+
+
+def database_check(databases: Sequence[str] = ()) -> Audit:
+    """Look at every file of the database and say what is wrong."""
+    from opcheck.db.audit import audit
+
+    return audit(open_database(databases))
+
+
+def database_import(
+    vendor: str, sources: Path, releases: Sequence[str], into: Path | None = None
+) -> Imports:
+    """Write the files of a vendor's releases from its own files, into the database itself."""
+    from opcheck.db.importing import import_files
+
+    root = into or open_database().root
+    found = import_files(vendor, sources, releases, root)
+    return Imports(tuple(ImportedFile(str(file.path), file.changed) for file in found))
+
+
+def _row(database: Database, target: Target) -> TargetRow:
+    matrix = database.matrix(target)
+    served = database.releases(target.name)
+    return TargetRow(
+        target=target,
+        releases=tuple(dict.fromkeys(t.sdk for t in reversed(served))),
+        torch_versions=tuple(t.torch for t in reversed(served) if t.sdk == target.sdk),
+        registered=len(matrix.entries),
+        date=matrix.database_date,
+        device_name=database.chip_name(target),
+    )

@@ -1,0 +1,37 @@
+"""The database as a request names it, and the matrices of its targets."""
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+
+from opcheck.db.selection import select
+from opcheck.db.status import require_fresh
+from opcheck.db.store import Database
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec
+
+Progress = Callable[[str], None]
+
+
+def silent(_: str) -> None:
+    """Hear nothing."""
+
+
+def open_database(databases: Sequence[str] = ()) -> Database:
+    """The database with these folders of overlays on top."""
+    return Database.open(overlays=tuple(map(Path, databases)))
+
+
+def matrices_of(database: Database, specs: tuple[TargetSpec, ...]) -> tuple[SupportMatrix, ...]:
+    """A matrix for each target named."""
+    return tuple(database.matrix(target) for target in select(database, specs))
+
+
+def require_age(
+    request: ScanRequest, database: Database, matrices: Sequence[SupportMatrix]
+) -> None:
+    """Refuse data on these targets that is older than the request allows."""
+    if request.max_age is not None:
+        targets = [matrix.target for matrix in matrices]
+        require_fresh(database, targets, request.max_age, date.today())

@@ -1,0 +1,61 @@
+"""How one operator fares on each target, whichever way its name is spelled."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from opcheck.errors import UsageError
+from opcheck.model.explanation import Explanation
+from opcheck.model.names import OpName
+from opcheck.model.target import TargetSpec
+from opcheck.pipeline.opening import matrices_of, open_database
+
+
+def explain(
+    operator: str, specs: Sequence[TargetSpec] = (), databases: Sequence[str] = ()
+) -> tuple[Explanation, ...]:
+    """Say for one operator, overload by overload, how it fares on each target."""
+    from opcheck.resolve import explain as room
+
+    database = open_database(databases)
+    matrices = matrices_of(database, tuple(specs))
+    torch = database.tables.operator_versions()[-1]
+    found = []
+    for matrix in matrices:
+        operators = database.operators(torch)
+        branches = database.composites(torch, matrix.target.device_type)
+        found += [
+            replace(
+                room.explain(
+                    op, matrix, operators, branches, torch,
+                    database.registered_in(matrix.target.name, str(op)),
+                ),
+                statements=database.statements(matrix.target, str(op)),
+            )
+            for op in _overloads(operator, {*operators, *matrix.entries, *matrix.extensions})
+        ]  # fmt: skip
+    return tuple(found)
+
+
+def _overloads(text: str, known: set[str]) -> tuple[OpName, ...]:
+    """Overloads that ``aten::gelu``, ``gelu``, ``aten.gelu.default`` or a base name stands for."""
+    name = _schema_spelling(text)
+    whole = "::" in text or "." in text  # a bare base name stands for every overload of it
+    if whole and name in known:
+        return (OpName.parse(name),)
+    base = [op for op in known if op.partition(".")[0] == name]
+    if not base:
+        import difflib
+
+        near = difflib.get_close_matches(name, sorted({op.partition(".")[0] for op in known}), n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "give it as aten::add.Tensor"
+        raise UsageError(f"unknown operator {text!r}", hint)
+    return tuple(OpName.parse(op) for op in sorted(base))
+
+
+def _schema_spelling(text: str) -> str:
+    text = text.removeprefix("torch.ops.")
+    if "::" not in text:
+        head, dot, rest = text.partition(".")
+        known_namespace = dot and head in ("aten", "torchvision", "prims", "quantized")
+        text = f"{head}::{rest}" if known_namespace else f"aten::{text}"
+    return text.removesuffix(".default")

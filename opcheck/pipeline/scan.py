@@ -1,0 +1,144 @@
+"""A model held against targets, and against what else a vendor has."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from opcheck import device_types
+from opcheck.db.neighbours import neighbours
+from opcheck.db.selection import names_groups
+from opcheck.device_types import Scanned
+from opcheck.errors import TraceError, UsageError
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.report import ModelInfo, Report
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec
+from opcheck.model.trace import Trace
+from opcheck.model.upgrade import Upgrade
+from opcheck.pipeline.opening import Progress, matrices_of, open_database, require_age, silent
+from opcheck.pipeline.traces import scanned_for
+from opcheck.resolve.findings import resolve
+from opcheck.resolve.ranking import best_first
+from opcheck.resolve.upgrade import moves
+from opcheck.version import __version__
+
+
+def scan(request: ScanRequest, progress: Progress = silent, output: Progress = silent) -> Report:
+    """Hold the model that ``request`` names against its targets.
+
+    ``progress`` hears the stages, ``output`` each line that the model's own code prints.
+
+    Raises:
+        UsageError: an unknown target, source kind or input.
+        SourceError, TraceError: the model cannot be loaded or run.
+        DatabaseError: a support matrix is missing, damaged or older than may be.
+    """
+    database = open_database(request.databases)
+    matrices = matrices_of(database, request.targets)
+    require_age(request, database, matrices)
+    scanned = scanned_for(request, database, matrices, progress, output)
+    report = _report(request.source, scanned, matrices)
+    return _ranked(report) if names_groups(database, request.targets) else report
+
+
+def upgrade(
+    request: ScanRequest, progress: Progress = silent, output: Progress = silent
+) -> Upgrade:
+    """Say which release, torch version or chip of a vendor unblocks a model on its one target.
+
+    Raises:
+        UsageError: not exactly one target, or what :func:`scan` refuses.
+        SourceError, TraceError, DatabaseError: as :func:`scan`.
+    """
+    if len(request.targets) != 1:
+        raise UsageError(f"want one target to move from, got {len(request.targets)}")
+    database = open_database(request.databases)
+    matrix = database.matrix(database.resolve(request.targets[0]))
+    require_age(request, database, (matrix,))
+    candidates = [
+        (found.kind, database.matrix(found.target)) for found in neighbours(database, matrix.target)
+    ]
+    others = [other for _, other in candidates]
+    scanned = scanned_for(request, database, (matrix,), progress, output, others)
+    report = _report(request.source, scanned, (matrix,))
+    (today,) = report.targets
+    found = moves(scanned.first, today, candidates)
+    return Upgrade(
+        opcheck_version=report.opcheck_version,
+        torch_version=report.torch_version,
+        model=report.model,
+        trace=report.trace,
+        target=matrix.target,
+        runs=today.summary.runs,
+        support_rate=today.summary.support_rate,
+        blocked=found.blocked,
+        moves=found.worthwhile,
+        tried=len(candidates) if found.blocked else 0,
+    )
+
+
+def scan_module(
+    module: Any,
+    inputs: Any,
+    targets: Sequence[TargetSpec],
+    *,
+    exact: bool = False,
+    databases: Sequence[str] = (),
+) -> Report:
+    """Hold a live module against targets, in this process; see :func:`opcheck.scan`."""
+    from opcheck.source.live import load_live
+    from opcheck.trace import trace_model
+    from opcheck.trace.caches import forget
+
+    database = open_database(databases)
+    matrices = matrices_of(database, tuple(targets))
+    loaded = load_live(module, inputs)
+    try:
+        traces = [
+            trace_model(
+                loaded.module,
+                loaded.args,
+                loaded.kwargs,
+                device_type=work.device_type,
+                exact={name: frozenset(ops) for name, ops in work.exact.items()},
+                casts=work.casts,
+            )
+            for work in device_types.works(matrices, exact=exact)
+        ]
+    finally:
+        forget()
+    scanned = Scanned.of(traces, loaded.kind, loaded.digest, loaded.notes)
+    report = _report(type(module).__name__, scanned, matrices)
+    return _ranked(report) if names_groups(database, targets) else report
+
+
+def _report(source: str, scanned: Scanned, matrices: Sequence[SupportMatrix]) -> Report:
+    if scanned.empty:
+        raise TraceError(
+            f"{source} calls no operator, so there is nothing to scan",
+            hint="check that the model's forward is reached and takes tensors",
+        )
+    return Report(
+        opcheck_version=__version__,
+        torch_version=scanned.first.torch_version,
+        model=ModelInfo(source, scanned.kind, scanned.digest or _graph_digest(scanned.first)),
+        trace=scanned.info(),
+        targets=tuple(resolve(scanned.of_device(m.target.device_type), m) for m in matrices),
+    )
+
+
+def _ranked(report: Report) -> Report:
+    return replace(report, targets=best_first(report.targets))
+
+
+def _graph_digest(trace: Trace) -> str:
+    """First 16 hex digits of a sha256 over every call in order, for models without a file."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    lines = [
+        repr((trace.nodes[use.node].op, trace.nodes[use.node].arguments)) for use in trace.uses
+    ]
+    for use in trace.sequence:
+        digest.update(lines[use].encode())
+    return digest.hexdigest()[:16]
