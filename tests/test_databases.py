@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import opcheck
 from opcheck import pipeline
 from opcheck.errors import DatabaseError
 from opcheck.model.emulation import EmulationRequest
@@ -68,6 +69,28 @@ def test_an_emulated_device_holds_to_overlays(layered: bool, source: str, overla
     assert found.agreement is not None
     assert found.agreement.disagreements == ()
     assert bool(found.host_calls) is not layered
+
+
+@pytest.mark.parametrize("layered", [False, True])
+def test_an_emulated_device_of_python_s_holds_to_overlays(layered: bool, overlay: str) -> None:
+    torch = pytest.importorskip("torch")
+    emulator = opcheck.emulate("ascend-910b", databases=(overlay,) if layered else ())
+    with emulator as device:
+        torch.lgamma(torch.ones(2, device=device))
+    assert bool(emulator.host_calls) is not layered
+
+
+def test_a_vendor_of_an_overlay_is_emulated_under_its_own_name(overlay: str) -> None:
+    torch = pytest.importorskip("torch")
+    with opcheck.emulate("acme-one", databases=[Path(overlay)]) as device:
+        assert torch.npu.get_device_name() == "Acme One"
+        with pytest.raises(NotImplementedError, match=r"aten::empty\.memory_format"):
+            torch.empty(2, device=device)
+
+
+def test_folders_without_a_database_are_refused_before_anything_opens(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseError, match="holds nothing that opcheck reads"):
+        opcheck.emulate("ascend-910b", databases=[tmp_path])
 
 
 def test_an_overlay_of_a_vendor_is_a_target(overlay: str) -> None:

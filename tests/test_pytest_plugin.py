@@ -21,6 +21,7 @@ from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
 from opcheck.pytest_plugin import summary
 from opcheck.pytest_plugin.used import OUTSIDE, Test, Used
+from tests.db.overlays import OVERLAY, written
 
 pytest_plugins = ("pytester",)
 
@@ -358,6 +359,34 @@ def test_outcomes_are_those_that_pytest_tells(run: Run) -> None:
 def test_a_run_without_tests_tells_nothing(run: Run) -> None:
     result = run(DEVICE, "--collect-only", test_it="def test_it(): ...")
     result.stdout.no_fnmatch_line("=* opcheck: *")
+
+
+LGAMMA = """
+    import torch
+
+    def test_lgamma(opcheck_device):
+        torch.lgamma(torch.ones(2, device=opcheck_device))
+"""
+
+
+@pytest.mark.parametrize("configured", [False, True])
+def test_the_device_holds_to_overlays(
+    configured: bool, run: Run, pytester: pytest.Pytester
+) -> None:
+    (plain,) = report_of(run, DEVICE, test_it=LGAMMA)["tests"]
+    assert [call["op"] for call in plain["host_calls"]] == ["aten::lgamma.out"]
+    written(Path("over"), team=OVERLAY)
+    if configured:
+        pytester.makeini("[pytest]\nopcheck_db = over")
+    arguments = () if configured else ("--opcheck-db=over",)
+    (layered,) = report_of(run, DEVICE, *arguments)["tests"]
+    assert (layered["outcome"], layered["host_calls"]) == ("passed", [])
+
+
+def test_a_folder_that_holds_no_overlay_is_a_usage_error(run: Run) -> None:
+    result = run(DEVICE, "--opcheck-db=.", test_it="def test_it(): ...")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "holds nothing that opcheck reads" in result.errlines[0]
 
 
 def test_new_tensors_go_to_the_device_by_default(run: Run) -> None:

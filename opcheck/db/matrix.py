@@ -61,6 +61,7 @@ def build_matrix(
         choices=choices_of(target, branches.data) if branches else {},
         inherits=_inherits(vendor),
         earlier=tables.earlier,
+        chip_name=vendor.data["chips"][target.chip]["name"],
     )
 
 

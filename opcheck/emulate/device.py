@@ -60,7 +60,6 @@ class Device:
         stop: bool,
         least: Confidence = Confidence.LOW,
         watch: bool = False,
-        chip: str = "",
     ) -> None:
         self.matrix = matrix
         self.torch_device = device
@@ -75,7 +74,7 @@ class Device:
         self.state = DeviceState(
             device.type,
             available=lambda: True,
-            name=chip or matrix.target.chip,
+            name=matrix.chip_name or matrix.target.chip,
             memory=self.memory,
             amp_dtypes=_amp_dtypes(matrix),
         )

@@ -1,7 +1,9 @@
 """``with opcheck.emulate("ascend-910b") as device:`` — one emulated device, open for a while."""
 
 import threading
+from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -57,6 +59,7 @@ class Emulator:
         stop: bool = True,
         confidence: Confidence | str = Confidence.LOW,
         watch: bool = False,
+        databases: Sequence[str | Path] = (),
     ) -> None:
         """Choose the target; nothing happens before the block is entered.
 
@@ -68,13 +71,14 @@ class Emulator:
             confidence: the least sure condition that refuses a call: ``"high"`` leaves out what
                 only a document says.
             watch: have tensors that C++ takes for a tracer's, to compare with a prediction.
+            databases: folders of overlays, as ``--db`` takes them; the last one holds.
 
         Raises:
-            UsageError: there is no such target, or no such confidence.
+            UsageError: there is no such target, no such confidence, or no such folder.
             DatabaseError: its matrix cannot be read.
             EmulationError: its device is none that this torch can have.
         """
-        self._matrix = target if isinstance(target, SupportMatrix) else _matrix(target)
+        self._matrix = _matrix(target, databases)
         require_emulated(self._matrix)
         self.values = values
         """Whether the device computes."""
@@ -174,7 +178,6 @@ class Emulator:
         device = self._device = Device(
             self._matrix, made,
             values=self.values, stop=self._stop, least=self._least, watch=self._watch,
-            chip=Database.open().chip_name(self._matrix.target),
         )  # fmt: skip
         self._undo.callback(forget)
         self._undo.enter_context(registered(device))
@@ -209,12 +212,14 @@ def _confidence(text: str) -> Confidence:
         ) from error
 
 
-def _matrix(target: str) -> SupportMatrix:
+def _matrix(target: str | SupportMatrix, databases: Sequence[str | Path]) -> SupportMatrix:
+    if isinstance(target, SupportMatrix):
+        return target
     try:
         spec = TargetSpec.parse(target)
     except ValueError as error:
         raise UsageError(str(error), "opcheck targets lists them") from error
-    database = Database.open()
+    database = Database.open(overlays=tuple(map(Path, databases)))
     return database.matrix(database.resolve(spec))
 
 

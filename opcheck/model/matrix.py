@@ -222,6 +222,8 @@ class SupportMatrix:
     """Overload -> what a torch called that does not have it yet."""
 
     @property
+    chip_name: str = ""
+    """What the vendor calls the chip: ``Ascend 910B``."""
     def casts(self) -> Mapping[str, str]:
         """Dtype that a cast on the device asks for -> the dtype that it gives instead.
 

@@ -16,6 +16,8 @@ _TEXTS = {
     "report": ("FILE", "write what every test asked of the device as JSON"),
 }
 """Option -> placeholder and help."""
+_DATABASES = "db"
+_FOLDER = "DIR", "a folder of overlays on opcheck's database, repeatable; the last one holds"
 _SWITCHES = {
     "default": "new tensors and modules go to the device unless they say otherwise",
     "as-cuda": "cuda devices and torch.cuda mean the device, as under the vendor's transfer module",
@@ -35,6 +37,7 @@ class Options:
     as_cuda: bool
     shapes: bool
     strict: bool
+    databases: tuple[Path, ...] = ()
 
 
 def declare(parser: pytest.Parser) -> None:
@@ -43,6 +46,9 @@ def declare(parser: pytest.Parser) -> None:
     for name, (placeholder, text) in _TEXTS.items():
         group.addoption(_flag(name), metavar=placeholder, help=text)
         parser.addini(_key(name), f"{_flag(name)}: {text}", default="")
+    placeholder, text = _FOLDER
+    group.addoption(_flag(_DATABASES), action="append", metavar=placeholder, help=text)
+    parser.addini(_key(_DATABASES), f"{_flag(_DATABASES)}: {text}", type="paths", default=[])
     for name, text in _SWITCHES.items():
         group.addoption(_flag(name), action="store_true", default=None, help=text)
         parser.addini(_key(name), f"{_flag(name)}: {text}", type="bool", default=False)
@@ -67,6 +73,7 @@ def chosen(config: pytest.Config) -> Options | None:
         as_cuda=_value(config, "as-cuda"),
         shapes=_value(config, "shapes"),
         strict=_value(config, "strict"),
+        databases=_folders(config),
     )
 
 
@@ -94,7 +101,7 @@ def _value(config: pytest.Config, name: str) -> Any:
 
 
 def _refuse_alone(config: pytest.Config) -> None:
-    for name in (*_TEXTS, *_SWITCHES):
+    for name in (*_TEXTS, _DATABASES, *_SWITCHES):
         if name != "device" and _given(config, name) is not None:
             raise pytest.UsageError(
                 f"{_flag(name)} says how to emulate a device, but no device is named; "
@@ -108,6 +115,11 @@ def _level(text: str) -> str:
             f"{_flag('confidence')}: {text!r} is no confidence; it is one of {', '.join(_LEVELS)}"
         )
     return text
+
+
+def _folders(config: pytest.Config) -> tuple[Path, ...]:
+    """Those on the command line, from where pytest was started; else those of the file, from it."""
+    return tuple(config.invocation_params.dir / path for path in _value(config, _DATABASES))
 
 
 def _file(path: Path) -> Path:

@@ -56,7 +56,10 @@ class DeviceRun:
 
         options = self._options
         emulator = Emulator(
-            options.target, values=not options.shapes, confidence=options.confidence
+            options.target,
+            values=not options.shapes,
+            confidence=options.confidence,
+            databases=options.databases,
         )
         device = self._undo.enter_context(emulator)
         if options.as_cuda:
