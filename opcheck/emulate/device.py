@@ -69,6 +69,8 @@ class Device:
         """The kind of its tensors, where they are no plain ones."""
         self.memory = Memory(device, self.watched.of if self.watched else None)
         self.record = Record(self._site)
+        self.assumed = False
+        """Whether Python was given a number that is not known without data."""
         self.modules: ModuleStack | None = None
         """Follows the model's modules, if whoever runs the model tells."""
         self.state = DeviceState(
@@ -85,7 +87,7 @@ class Device:
         self._quiet = _Quiet()
         self._overloads: dict[str, Overload] = {}
         self._casts = {getattr(torch, a): getattr(torch, b) for a, b in matrix.casts.items()}
-        self._shapes = Shapes(self.memory, self._casts, self._assumed)
+        self._shapes = Shapes(self.memory, self._casts, self._assumed, self._blanked)
         self._values = Values(self.memory, self._casts) if values else None
 
     def overload(self, name: str) -> Overload:
@@ -273,9 +275,16 @@ class Device:
 
     def _assumed(self, call: Call, assumption: Assumption) -> None:
         if assumption.steers:
+            self.assumed = True
             site = self._site()
             where = f" at {site.file}:{site.line}" if site.file else ""
             self.record.note(f"reads a value that depends on data{where}; {assumption.text} here")
+
+    def _blanked(self) -> None:
+        if not self._quiet.depth:
+            site = self._site()
+            where = f" at {site.file}:{site.line}" if site.file else ""
+            self.record.note(f"brings values to the host that are not followed{where}; zeros here")
 
     def _site(self) -> Site:
         module = self.modules.current if self.modules else ""

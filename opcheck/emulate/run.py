@@ -64,6 +64,7 @@ def emulate_model(
     make = partial(Emulator, matrix, values=request.values, stop=request.stop)
     ran = on_device(job, make)
     emulator = ran.emulator
+    compared = _agreement(job, matrix, progress) if request.check else None
     return Emulation(
         opcheck_version=__version__,
         torch_version=TORCH,
@@ -81,8 +82,8 @@ def emulate_model(
         islands=emulator.device.record.islands,
         kernels=emulator.kernels,
         differences=None if host is None or ran.error else differences(ran.results, host),
-        agreement=_agreement(job, matrix, progress) if request.check else None,
-        notes=(*notes, *_told(ran, matrix)),
+        agreement=compared,
+        notes=(*notes, *_told(ran, matrix), *_why_apart(ran, compared)),
     )
 
 
@@ -93,6 +94,22 @@ def _agreement(job: Job, matrix: SupportMatrix, progress: Progress) -> Agreement
     progress("holding the prediction against the dispatcher")
     ran = on_device(job, partial(Emulator, matrix, values=False, stop=False, watch=True))
     return agreement(predicted, ran.emulator.asked, conditions=not job.train)
+
+
+def _why_apart(ran: Ran, compared: Agreement | None) -> Iterator[str]:
+    """Why counts may differ although both sides are right."""
+    if compared is None or not compared.disagreements:
+        return
+    if ran.error is not None:
+        yield (
+            "the run ended early, and the scan goes on with the next module: what it predicts "
+            "from there on was not asked for"
+        )
+    elif ran.emulator.device.assumed:
+        yield (
+            "the model decides by values that only its data has: run and scan each assume some, "
+            "and counts that differ may be due to that alone"
+        )
 
 
 def _told(ran: Ran, matrix: SupportMatrix) -> Iterator[str]:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from opcheck.emulate.memory import Memory
-from opcheck.emulate.overload import Overload
+from opcheck.emulate.overload import CAST, Overload
 from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, Spec
 from opcheck.trace.leaf import Leaves, small
@@ -24,8 +24,11 @@ class Shapes:
         memory: Memory,
         casts: dict[torch.dtype, torch.dtype],
         assumed: Callable[[Call, Assumption], None],
+        blanked: Callable[[], None],
     ) -> None:
         self._memory = memory
+        self._blanked = blanked
+        """Told where values that are not known are brought to the host."""
         self._leaves = Leaves(memory.device, casts, assumed)
 
     def run(self, overload: Overload, args: Any, kwargs: Any, call: Call) -> Any:
@@ -48,40 +51,45 @@ class Shapes:
             raise NotImplementedError(str(error)) from error
         for tensor, origin, value in before:
             self._synchronise(origin, tensor, value)
-        if overload.name.startswith("aten::_copy_from") and not call.known:
-            _blanked(args[1])
-        return self._plain(result)
+        if not call.known:
+            self._bring(overload.name, args, result)
+        here = [isinstance(tensor, DeviceTensor) or not tensor.dim() for tensor in call.tensors]
+        return self._plain(result, derived=bool(here) and all(here))
+
+    def _bring(self, name: str, args: Any, result: Any) -> None:
+        """Zeros for what is copied to the host without its values."""
+        target = args[1] if name.startswith("aten::_copy_from") else result
+        copies = target is not result or name in CAST or name == "aten::copy_"
+        if copies and isinstance(target, Tensor) and target.device.type == "cpu":
+            target.zero_()
+            self._blanked()
 
     def _synchronise(self, origin: Tensor, tensor: DeviceTensor, value: Tensor | None) -> None:
         """Have the plain tensor follow what the call did to the one that stood for it."""
         if tensor.spec.shape != tuple(origin.shape) or tensor.spec.stride != origin.stride():
-            self._memory.replace(origin, self._new(tensor.spec, tensor.value))
+            self._memory.replace(origin, self._new(tensor.spec, tensor.value, derived=True))
         elif tensor.value is None and value is not None:
             self._memory.forget(origin)
         elif tensor.value is not None and tensor.value is not value:
             self._memory.know(origin, tensor.value)
 
-    def _plain(self, value: Any) -> Any:
+    def _plain(self, value: Any, derived: bool) -> Any:
         if isinstance(value, DeviceTensor):
-            return self._new(value.spec, value.value) if value.origin is None else value.origin
+            made = value.origin
+            return self._new(value.spec, value.value, derived) if made is None else made
         if isinstance(value, (list, tuple)):
-            return [self._plain(item) for item in value]
+            return [self._plain(item, derived) for item in value]
         return value
 
-    def _new(self, spec: Spec, value: Tensor | None) -> Tensor:
-        if value is not None and keeps_values(spec):
+    def _new(self, spec: Spec, value: Tensor | None, derived: bool) -> Tensor:
+        """A new tensor. What derives from known ones is known; all else may be weights."""
+        if value is not None and (derived or keeps_values(spec)):
             return self._memory.adopt(value)
         return self._memory.blank(spec.dtype, spec.shape, spec.stride)
 
 
 def keeps_values(spec: Spec) -> bool:
-    """Whether Python may look at such a tensor: integers and masks, and short floats."""
+    """Whether Python may look at a tensor, come whence it may: integers and masks, short floats."""
     if spec.dtype.is_floating_point or spec.dtype.is_complex:
         return spec.numel <= FLOAT_INPUT_LIMIT
     return small(spec)
-
-
-def _blanked(host: Tensor) -> None:
-    """Zeros for what was copied to the host without its values."""
-    if host.device.type == "cpu":
-        host.zero_()

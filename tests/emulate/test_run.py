@@ -2,7 +2,7 @@
 
 import linecache
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -248,3 +248,57 @@ def test_advisories_of_a_target_are_notes() -> None:
     found = emulated(nn.Identity(), torch.ones(1), matrix=replace(NEWEST, advisories=(loud,)))
     assert found.notes[0] == "as given"
     assert "the 910b is loud" in found.notes
+
+
+class RefusesUnknown(nn.Module):
+    """Raises for what is only assumed, because no value is known."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not (x > -9).all():
+            raise ValueError("not in range")
+        return x.exp()
+
+
+class AnotherTime(nn.Module):
+    """Reads a value, and does more each time; what is copied of it counts on."""
+
+    times: ClassVar[list[int]] = []
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.times.append(1)
+        for _ in self.times:
+            x = x + float(x.sum())
+        return x
+
+
+def test_why_prediction_and_run_may_differ_is_said() -> None:
+    large = torch.ones(100, 100)
+    early = emulated(nn.Sequential(RefusesUnknown(), nn.ReLU()), large, check=True)
+    assert early.agreement is not None
+    assert [(d.op, d.predicted, d.asked) for d in early.agreement.disagreements] == [
+        ("aten::relu", 1, 0)
+    ]
+    assert early.notes[-1] == (
+        "the run ended early, and the scan goes on with the next module: what it predicts from "
+        "there on was not asked for"
+    )
+    apart = emulated(AnotherTime(), large, check=True)
+    assert apart.notes[-1].startswith("the model decides by values that only its data has: ")
+    agreed = emulated(RefusesUnknown(), torch.ones(3), check=True)
+    assert not [note for note in agreed.notes if "values" in note or "early" in note]
+
+
+class Masked(nn.Module):
+    """As encoders of pictures do: a mask that hides nothing is left out."""
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        small = F.interpolate(mask[None].float(), size=(90, 90)).to(torch.bool)
+        return x if small.all() else x.masked_fill(~small, 0)
+
+
+def test_a_mask_made_of_a_large_known_one_is_known() -> None:
+    args = torch.ones(1, 1, 90, 90), torch.ones(1, 300, 300, dtype=torch.int64)
+    found = emulated(Masked(), *args, check=True)
+    assert found.agreement is not None
+    assert not found.agreement.disagreements
+    assert "aten::masked_fill.Scalar" not in {kernel.op for kernel in found.kernels}

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
+from opcheck.emulate.session import Emulator
 from tests.emulate.conftest import opened
 from tests.emulate.outcome import HOST, Raised, outcome
 from tests.emulate.programs import ERRORS, PROGRAMS
@@ -85,3 +86,16 @@ def test_float64_becomes_float32_as_the_device_casts(either: torch.device) -> No
     with pytest.warns(UserWarning, match="dtype cast replace with float"):
         found = [host.to(either), there.double(), there.to(torch.float64), there.to(host), made]
     assert [str(x.dtype) for x in found] == ["torch.float32"] * 4 + ["torch.float64"]
+
+
+def test_values_that_are_not_followed_come_to_the_host_as_zeros_and_that_is_said() -> None:
+    emulator = Emulator("ascend-910b", values=False)
+    with emulator as device:
+        weight = torch.ones(100, 100).to(device)
+        back, few = weight.cpu(), torch.ones(9).to(device).cpu()
+        target = torch.ones(100, 100)
+        target.copy_(weight)
+    assert (int(back.count_nonzero()), int(target.count_nonzero())) == (0, 0)
+    assert few.tolist() == [1] * 9
+    notes = [note.partition(" at ")[0] for note in emulator.device.record.notes]
+    assert notes == ["brings values to the host that are not followed"] * 2
