@@ -71,6 +71,7 @@ def _entry(op: str, said: Mapping[str, Any], cited: Citations, key: str, method:
         evidence=cited.all((said["at"],), Method(said.get("method", method))),
         implementation=tuple(said.get("impl", ())),
         keys=tuple(said.get("keys", (key,))),
+        package=said.get("package", ""),
     )
 
 

@@ -72,7 +72,8 @@ _CONDITION = Record(
 _ADVISORY = Record({"code": Text(), "text": Text(), "at": _TEXTS, "chips": _TEXTS})
 _METHOD = Text(frozenset(Method))
 _ENTRY = Record(
-    {"at": Text()}, {"impl": _TEXTS, "keys": _TEXTS, "torch": _SPANS, "method": _METHOD}
+    {"at": Text()},
+    {"impl": _TEXTS, "keys": _TEXTS, "torch": _SPANS, "method": _METHOD, "package": Text()},
 )
 _GRADIENT = Record(
     {"at": _TEXTS, "formulas": MapOf(_TEXTS)},

@@ -62,3 +62,5 @@ class Explanation:
     """First and last torch version that has the overload; None: not known."""
     statements: tuple[Statement, ...] = ()
     """Where an overlay has its say: what every layer says, the last one holds."""
+    package: str = ""
+    """What brings the kernel where that is neither torch nor the vendor: ``torchvision 0.28.0``."""

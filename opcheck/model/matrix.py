@@ -88,6 +88,8 @@ class Entry:
     keys: tuple[str, ...] = ("PrivateUse1",)
     """Dispatch keys that the kernel is registered under."""
     conditions: tuple[Condition, ...] = ()
+    package: str = ""
+    """What brings the kernel where that is neither torch nor the vendor: ``torchvision 0.28.0``."""
 
 
 @dataclass(frozen=True, slots=True)

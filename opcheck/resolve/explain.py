@@ -32,6 +32,7 @@ def explain(
         confidence=fate.confidence,
         reason=Reason(fate.code, fate.text),
         implementation=entry.implementation if entry else (),
+        package=entry.package if entry else "",
         conditions=matrix.conditions_for(name),
         evidence=fate.evidence,
         branches=branches.get(name, ()),

@@ -196,6 +196,7 @@ def _crossing(node: Node) -> int:
 
 def _registered(op: str, entry: Entry) -> Fate:
     how = f" ({', '.join(entry.implementation)})" if entry.implementation else ""
+    who = entry.package or "the vendor"
     return Fate(
         Verdict.NATIVE, codes.REGISTERED, f"{who} registers a kernel for {op}{how}",
         _sure(entry.evidence), entry.evidence,

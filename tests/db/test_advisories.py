@@ -137,6 +137,9 @@ USES = {
     ),
     "any of five dimensions": (node("aten::any", self=dense(2, 1, 1, 1, 1)), {"mps-any-rank"}),
     "any of four": (node("aten::any", self=dense(2, 1, 1, 1)), set()),
+    "a gradient of pooled regions": (
+        node("torchvision::_roi_align_backward", grad=dense(9, 8, 7, 7)), {"mps-roi-gradients"},
+    ),
     "antialiased": (
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
     ),
@@ -157,8 +160,9 @@ def test_every_advisory_has_a_use_above() -> None:
 def test_every_advisory_says_where_it_was_told(name: str) -> None:
     said = FILES[name].data
     assert all(reference["url"].startswith("https://") for reference in said["references"])
-    history = Database.open(ROOT).tables.history
-    assert [op for use in said["uses"] for op in use["ops"] if op not in history] == []
+    tables = Database.open(ROOT).tables
+    known = {*tables.history, *tables.extensions}
+    assert [op for use in said["uses"] for op in use["ops"] if op not in known] == []
 
 
 def test_a_scan_tells_of_it_and_the_call_stays_native() -> None:

@@ -64,7 +64,7 @@ def test_extensions(database: Database) -> None:
     assert extensions["torchvision::nms"]
     assert extensions["torchvision::_roi_align_backward"]
     assert "torchvision::_nms_backward" not in extensions
-    assert len(extensions) == 11
+    assert len(extensions) == 12
 
 
 def test_composites_of_a_recorded_device(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers import in_tree, stated
+from opcheck.db.importers import in_tree, stated, torchvision_kernels
 from opcheck.db.importers.base import Importer
 from opcheck.db.importers.sources import load_yaml
 from opcheck.db.importers.vendor_files import ReleaseFile, VendorFile
@@ -48,9 +48,7 @@ def registered(folder: Path, release: str) -> dict[str, dict[str, Any]]:
         f"aten::{name}": {"at": f"list:{kernel.line}", "impl": [kernel.name]}
         for name, kernel in in_tree.on_device(declared, _KEY).items()
     }
-    for said in _code()["registrations"]:
-        if _within(said, release):
-            found |= {op: {"at": said["source"], "impl": ["manual"]} for op in said["ops"]}
+    found |= torchvision_kernels.entries(release, _KEY)
     for said in _code()["host"]:
         if _within(said, release):
             for op, line in said["ops"].items():
@@ -70,7 +68,11 @@ def _release(folder: Path, release: str) -> ReleaseFile:
     conditions = tuple(_conditions(release, operators))
     cited = {said["at"] for said in operators.values()}
     cited |= {at for condition in conditions for at in condition["at"]}
-    used = {**_code()["sources"], "list": in_tree.list_source(folder, release)}
+    used = {
+        **_code()["sources"],
+        **torchvision_kernels.sources(release),
+        "list": in_tree.list_source(folder, release),
+    }
     return ReleaseFile(
         vendor=AppleImporter.name,
         release=release,
@@ -89,13 +91,14 @@ def _conditions(
     """What the CPU runs unasked, and what the kernels refuse."""
     on_host: dict[str, list[str]] = {}
     for op, said in operators.items():
-        if said["impl"] == [_HOST]:
+        if said.get("impl") == [_HOST]:
             on_host.setdefault(said["at"].partition(":")[0], []).append(op)
     for source, ops in on_host.items():
         yield {"ops": ops, **_code()["computed_on_host"], "at": [source]}
     for fact in _code()["facts"]:
         if sure := _sure(fact, release):
             yield from stated.cases({**fact, **sure}, operators, fact["at"])
+    yield from torchvision_kernels.conditions(release, _KEY)
 
 
 def _sure(fact: stated.Fact, release: str) -> dict[str, str]:

@@ -118,7 +118,7 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     by_torch = {torch: registrations(lists, torch, upstream_folder) for torch in served}
     listed, socs = _listed(by_torch), read_socs(folder)
     documented = Documented(sources, release, listed, served[-1])
-    conditions = (*code_conditions(release, listed, socs), *documented.conditions())
+    conditions = (*code_conditions(release, listed, socs, served), *documented.conditions())
     used = _used(folder, release, lists) | documented.sources()
     yield f"# Operators that op-plugin {release} and torch_npu register. Written by"
     yield f"# `python -m opcheck.db.importers ascend SOURCES --release {release}`; do not edit."

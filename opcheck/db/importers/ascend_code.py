@@ -33,13 +33,18 @@ def code_sources(release: str) -> dict[str, dict[str, str]]:
 
 
 def code_conditions(
-    release: str, listed: Mapping[str, tuple[str, ...]], socs: Socs
+    release: str, listed: Mapping[str, tuple[str, ...]], socs: Socs, served: tuple[str, ...]
 ) -> Iterator[dict[str, Any]]:
-    """Conditions of one release; ``listed`` gives each registered overload's kernel paths."""
+    """Conditions of one release, which serves torch versions.
+
+    ``listed`` gives each registered overload's kernel paths.
+    """
     for fact, cited in _said(release):
-        if "advisory" not in fact:
+        versions = _versions(fact, served)
+        if "advisory" not in fact and versions:
+            spans = {"torch": ", ".join(versions)} if versions != served else {}
             for chips, ops in _scope(fact, release, listed, socs).items():
-                yield _condition(fact, chips, ops, cited, release)
+                yield _condition(fact, chips, ops, cited, release) | spans
     if "950" in known(release):
         yield from _aclnn_only(listed)
 
@@ -50,6 +55,12 @@ def code_advisories(release: str, socs: Socs) -> Iterator[dict[str, Any]]:
         if "advisory" in fact:
             chips = socs.where(fact["where"], release)
             yield {"code": fact["code"], "text": fact["text"], "at": [cited], "chips": chips}
+
+
+def _versions(fact: Mapping[str, Any], served: tuple[str, ...]) -> tuple[str, ...]:
+    """The torch versions of a release that a fact holds for."""
+    only, apart = fact.get("torch", served), fact.get("torch_apart", ())
+    return tuple(version for version in served if version in only and version not in apart)
 
 
 def _said(release: str) -> Iterator[tuple[Mapping[str, Any], str]]:

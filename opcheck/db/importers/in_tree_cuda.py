@@ -11,7 +11,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers import in_tree, in_tree_dtypes, in_tree_facts, upstream
+from opcheck.db.importers import (
+    in_tree,
+    in_tree_dtypes,
+    in_tree_facts,
+    torchvision_kernels,
+    upstream,
+)
 from opcheck.db.importers.in_tree_facts import TORCH
 from opcheck.db.importers.sources import load_yaml
 from opcheck.db.importers.vendor_files import ReleaseFile, VendorFile
@@ -57,6 +63,7 @@ class CudaVendor:
         conditions = (
             *self._facts(sources, release),
             *in_tree_dtypes.conditions(sources, release, self.tested),
+            *torchvision_kernels.conditions(release, _KEY),
         )
         advisories = tuple(self.said.get("advisories", ()))
         return ReleaseFile(
@@ -92,10 +99,11 @@ class CudaVendor:
     def _operators(self, sources: Path, release: str) -> dict[str, Any]:
         """Overload -> entry."""
         listed = in_tree.declared(sources / "pytorch", release)
-        return {
+        own = {
             f"aten::{name}": {"at": f"{_LIST}:{kernel.line}", "impl": [kernel.name]}
             for name, kernel in in_tree.on_device(listed, _KEY).items()
         }
+        return own | torchvision_kernels.entries(release, _KEY)
 
     def _facts(self, sources: Path, release: str) -> Iterator[dict[str, Any]]:
         declared = upstream.functions(sources / "pytorch", major_minor(release))
@@ -109,6 +117,7 @@ class CudaVendor:
         """The list, and whatever the conditions and advisories cite."""
         tests = in_tree_facts.torch_source(folder, in_tree_dtypes.TESTED)
         own = {**self.said["sources"], _TESTS: {**tests, "path": in_tree_dtypes.PATH}}
+        own |= torchvision_kernels.sources(release)
         used = {_LIST: in_tree.list_source(folder, release)}
         for name in sorted({at.partition(":")[0] for said in saying for at in said["at"]}):
             read_in = name.removeprefix(TORCH).removeprefix("-") or release

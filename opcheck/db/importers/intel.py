@@ -103,7 +103,9 @@ def registered(sources: Path, release: str) -> dict[str, dict[str, Any]]:
     for op in host_only(sources, release):
         found.setdefault(op, {"at": at, "impl": [_HOST], **how})
     for op, where in branch["torchvision"].items():
-        found[op] = {"at": at, "impl": ["manual" if where == "native" else _HOST], **how}
+        line = code["torchvision"][op][_version(branch)]
+        impl = ["manual" if where == "native" else _HOST]
+        found[op] = {"at": f"{at}:{line}", "impl": impl, **how}
     known = upstream.functions(sources / "pytorch", major_minor(release))
     return {op: said for op, said in found.items() if _known(op, known)}
 
@@ -152,17 +154,32 @@ def _conditions(
     on_host = [op for op, said in operators.items() if said.get("impl") == [_HOST]]
     sure = {"confidence": "high", "method": "registered"}
     unsure = {"confidence": "low", "method": "inferred"}
-    at = f"code:{_branch(sources / _FOLDER, release)['fallback_path']}"
-    yield {
-        "ops": on_host,
-        **code["computed_on_host"],
-        **(unsure if _seen(sources, release) else sure),
-        "at": [at],
-    }
+    branch = _branch(sources / _FOLDER, release)
+    how = unsure if _seen(sources, release) else sure
+    at = f"code:{branch['fallback_path']}"
+    yield {"ops": on_host, **code["computed_on_host"], **how, "at": [at]}
+    natively = [op for op in operators if op not in on_host]
+    facts = [{**fact, **how} for fact in map(_dtypes, code["torchvision_dtypes"])]
+    yield from stated.conditions(facts, _version(branch), "code", natively)
     limit = {key: value for key, value in code["float64"].items() if key != "cases"}
     if version_key(release) >= version_key(code["chips"]["arc"]["since"]):
         for tests in code["float64"]["cases"]:
             yield {"ops": ["*"], **limit, "tests": tests}
+
+
+def _dtypes(said: Mapping[str, Any]) -> dict[str, Any]:
+    """The fact that a kernel is not made for other dtypes than those said."""
+    return {
+        "ops": said["ops"],
+        "code": "dtype-not-supported",
+        "verdict": "unsupported",
+        "text": "{argument} is {actual}: torch-xpu-ops raises "
+        f"""'"{said["kernel"]}" not implemented for'""",
+        "tests": [
+            {"subject": "dtype", "argument": said["argument"], "none_of": said["dtypes"]},
+        ],
+        "seen": said["seen"],
+    }
 
 
 def _sources(
@@ -203,12 +220,17 @@ def _list_file(folder: Path, release: str) -> str:
 def _branches(folder: Path) -> Mapping[str, Mapping[str, Any]]:
     """By torch version: what was read of the branch of torch-xpu-ops that it is built with."""
     said = load_yaml(folder / "xpu-release-summary.yaml")
-    return {branch["branch"].removeprefix("release/"): branch for branch in said}
+    return {_version(branch): branch for branch in said}
 
 
 def _branch(folder: Path, release: str) -> Mapping[str, Any]:
     branches = _branches(folder)
     return branches[nearest_not_newer(major_minor(release), tuple(branches))]
+
+
+def _version(branch: Mapping[str, Any]) -> str:
+    """The torch version whose branch of torch-xpu-ops that is."""
+    return str(branch["branch"]).removeprefix("release/")
 
 
 def _vendor(sources: Path, releases: Iterable[str]) -> VendorFile:

@@ -14,6 +14,7 @@ from opcheck.db.versions import major_minor, version_key
 _HISTORY = "op-history.csv"
 _VISION_FOLDER = "torchvision/csrc/ops/cpu/"
 _VISION_CPU = {
+    "box_iou_rotated": "85a1dccc8b7d7bf1893fd10e1be14d017480c064",
     "deform_conv2d": "5b132056b91ea9512face7097c573babe67333ec",
     "nms": "96c85bed8babbc42bd8233d11ad9e9d89a64ae20",
     "ps_roi_align": "8a347e1ba3bf14cbba591cc0922f670a78f727d3",
@@ -21,8 +22,9 @@ _VISION_CPU = {
     "roi_align": "0b23e88c9dc0418989180703287099ba449181d2",
     "roi_pool": "32c7f39ecb85e83a67f184e61d85d0ba7abeb7b4",
 }
-"""torchvision operators with a CPU kernel -> commit of the file that registers it, and with it,
-nms apart, the backward operator: ``<folder><name>_kernel.cpp``."""
+"""torchvision operators with a CPU kernel -> commit of the file that registers it, and with it
+the backward operator, where there is one: ``<folder><name>_kernel.cpp``."""
+_NO_GRADIENT = frozenset({"box_iou_rotated", "nms"})
 
 
 class PytorchImporter(Importer):
@@ -104,7 +106,7 @@ def _extensions() -> Iterable[str]:
     backward = {
         f"torchvision::_{name}_backward": {"cpu": True, "at": name}
         for name in sources
-        if name != "nms"
+        if name not in _NO_GRADIENT
     }
     yield "# Overloads that extension libraries bring, and whether they have a CPU kernel."
     yield f"schema: {EXTENSIONS}"

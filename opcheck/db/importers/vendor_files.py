@@ -14,6 +14,7 @@ _PLUGIN = "PrivateUse1"
 _OPERATORS = """\
 overload: {at: source and line, impl: the vendor's kernel paths, keys: if not {key} alone,
 torch: spans of versions, method: if not {method}}. A list where torch versions differ."""
+_PACKAGE = "package: what brings the kernel, where that is neither torch nor the vendor."
 _CONDITIONS = """\
 Uses that fare otherwise than the lists suggest; ops "*" is every operator. All tests must bite."""
 _ADVISORIES = "What holds for the target as a whole, whatever runs on it."
@@ -58,6 +59,8 @@ class ReleaseFile:
         if self.not_aten:
             yield from yamltext.section("not_aten", self.not_aten)
         about = _OPERATORS.replace("{key}", self.key).replace("{method}", self.method)
+        if any("package" in entry for entry in self.operators.values()):
+            about += f"\n{_PACKAGE}"
         yield from yamltext.section("operators", self.operators, about)
         if self.advisories:
             yield from yamltext.listing("advisories", self.advisories, _ADVISORIES)

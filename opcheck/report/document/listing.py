@@ -46,6 +46,7 @@ def _explanation(found: Explanation) -> Json:
         "confidence": found.confidence.value,
         "reason": reason_value(found.reason),
         "implementation": list(found.implementation),
+        "package": found.package,
         "conditions": [condition_value(c, found.target.chip) for c in found.conditions],
         "evidence": [evidence_value(evidence) for evidence in found.evidence],
         "branches": [list(branch) for branch in found.branches],

@@ -85,6 +85,8 @@ def _write_overload(canvas: Canvas, found: Explanation, chip: str) -> None:
     _write_evidence(canvas, words.EVIDENCE, found.evidence)
     if found.implementation:
         canvas.field(words.PATH, listed(found.implementation), 4)
+    if found.package:
+        canvas.field(words.PACKAGE, split(words.brought_by(found.package)), 4)
     for i, branch in enumerate(found.branches):
         names = listed(branch) or split(words.NOTHING)
         canvas.field(words.OR_AS if i else words.RUNS_AS, names, 4)

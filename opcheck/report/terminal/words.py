@@ -60,9 +60,15 @@ ON, IN, AT, OR = "on", "in", "at", "or"
 WHERE, WHY, EVIDENCE, INPUTS = "where", "why", "evidence", "inputs"
 RUNS_AS, OR_AS = "runs as", "or as"
 PATH, RELEASES, TORCH = "path", "releases", "torch"
+PACKAGE = "package"
 ERROR = "error"
 LAYERS = "layers"
 BUT, WHEN, CAUTION, MISSING = "but", "when", "caution", "not on the device"
+
+
+def brought_by(package: str) -> str:
+    """What has to be imported for a kernel that does not come with torch."""
+    return f"{package}, the one for this torch; torch alone does not have the kernel"
 
 
 def fallback_cost(islands: int, moved: str, run: str = "forward") -> str:
