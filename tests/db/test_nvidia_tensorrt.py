@@ -41,6 +41,10 @@ def _tensor(*shape: int, dtype: str = "float32") -> TensorMeta:
     return TensorMeta(dtype, shape, tuple(1 for _ in shape))
 
 
+_ATTENTION = "aten::scaled_dot_product_attention"
+_Q, _LONG, _FEW = _tensor(1, 8, 16, 64), _tensor(1, 8, 99, 64), _tensor(1, 2, 16, 64)
+
+
 def _fate(database: Database, target: str, op: str, **given: Value) -> Fate:
     found = matrix(database, target)
     return Walk([Node(OpName.parse(op), tuple(given.items()))], found, "2.13.0").fate(0)
@@ -157,6 +161,11 @@ def test_what_is_decomposed_first_is_no_converter_and_less_sure(database: Databa
         ("aten::cat", {"tensors": (_tensor(2, 3), _tensor(2, 3))}, "registered"),
         ("aten::cat", {"tensors": (_tensor(2, 3), _tensor(0))}, "shape-not-supported"),
         ("aten::_to_copy", {"self": _tensor(8)}, "dtype-not-supported"),
+        (_ATTENTION, {"query": _Q, "key": _LONG, "value": _LONG}, "registered"),
+        (_ATTENTION, {"query": _Q, "key": _Q, "value": _LONG}, "shape-not-supported"),
+        (_ATTENTION, {"query": _Q, "key": _FEW, "value": _FEW}, "shape-not-supported"),
+        (_ATTENTION, {"query": _Q, "key": _FEW, "value": _FEW, "enable_gqa": True}, "registered"),
+        (_ATTENTION, {"query": _Q, "key": _tensor(8, 16, 64)}, "shape-not-supported"),
         (
             "aten::_to_copy",
             {"self": _tensor(8), "dtype": Constant("dtype", "float64")},
@@ -177,6 +186,9 @@ def test_validators(op: str, given: dict[str, Value], code: str, database: Datab
     ("release", "op", "given", "code"),
     [
         ("2.3.0", "aten::topk", {"k": 9000}, "runs-elsewhere"),
+        ("2.11.0", _ATTENTION, {"query": _Q, "key": _Q, "value": _Q}, "registered"),
+        ("2.11.0", _ATTENTION, {"query": _Q, "key": _LONG, "value": _LONG}, "shape-not-supported"),
+        ("2.11.0", _ATTENTION, {"query": _Q, "enable_gqa": True}, "value-not-supported"),
         ("2.3.0", "aten::sort", {"self": _tensor(9000)}, "fixed-shapes-only"),
         ("2.7.0", "aten::_to_copy", {"dtype": _BF16}, "dtype-not-supported"),
         ("2.2.0", "aten::add.Tensor", {"self": _tensor(8, dtype="int64")}, "dtype-not-supported"),
