@@ -222,10 +222,10 @@ class SupportMatrix:
     """Kinds of PyTorch's composite kernels that run where the target has no kernel."""
     earlier: Mapping[str, Earlier] = field(default_factory=dict)
     """Overload -> what a torch called that does not have it yet."""
-
-    @property
     chip_name: str = ""
     """What the vendor calls the chip: ``Ascend 910B``."""
+
+    @property
     def casts(self) -> Mapping[str, str]:
         """Dtype that a cast on the device asks for -> the dtype that it gives instead.
 
