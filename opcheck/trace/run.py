@@ -1,6 +1,5 @@
 """Runs a model on the traced device and gives its trace."""
 
-import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,11 +11,13 @@ from torch import nn
 
 from opcheck.errors import TraceError
 from opcheck.model.trace import Kernel, Node, Trace, Use
+from opcheck.trace.autocast import autocasting
 from opcheck.trace.caches import forget
 from opcheck.trace.disguise import DISGUISES, device_for, undisguised, worn
 from opcheck.trace.eager import asks_for_cuda
 from opcheck.trace.engine import Engine
 from opcheck.trace.exact import Exact
+from opcheck.trace.fresh import fresh_copy
 from opcheck.trace.modules import ModuleStack, raise_if_bug, reason_of
 from opcheck.trace.swap import on_device, swapped
 from opcheck.trace.tree import Tree
@@ -60,7 +61,10 @@ def trace_model(
     device = device_for(device_type)
     module = as_module(model)
     changed = dtypes(casts or {})
-    with worn(device_type), reproducible(module), swapped(module, device):
+    seen = device_type if device_type in DISGUISES else device.type
+    with (
+        worn(device_type), autocasting({}, seen), reproducible(module), swapped(module, device)
+    ):  # fmt: skip
         progress("recording the operators")
         make_tree = partial(Tree, device, changed)
         tree = attempt(module, args, kwargs, make_tree, inputs_given=inputs_given)
@@ -150,7 +154,7 @@ def attempt(
 
     Gives the engine, one of those that ``make`` makes.
     """
-    fresh = _fresh(module)
+    fresh = fresh_copy(module)
     engine, error = _once(fresh, args, kwargs, make(ModuleStack(fresh)), play)
     if error is None:
         return engine
@@ -169,29 +173,18 @@ def _once_more(
 ) -> Any:
     """Run as if CUDA were the device if that was the trouble, else past what fails."""
     if asks_for_cuda(error):
-        fresh = _fresh(module)
+        fresh = fresh_copy(module)
         engine = make(ModuleStack(fresh))
         engine.cuda_as_device = True
         engine, again = _once(fresh, args, kwargs, engine, play)
         if again is None:
             return engine
-    fresh = _fresh(module)
+    fresh = fresh_copy(module)
     engine, again = _once(fresh, args, kwargs, make(ModuleStack(fresh, recover=True)), play)
     if again is not None:
         where = engine.modules.current or "(the model)"
         engine.gap(where, f"the run ended here: {reason_of(again)}")
     return engine
-
-
-def _fresh(module: nn.Module) -> nn.Module:
-    """A copy for one run: what a model caches is then made anew, and the user's own stays clean.
-
-    Its tensors are on the traced device by now, so that copying moves no values.
-    """
-    try:
-        return copy.deepcopy(module)
-    except Exception:  # holds something that cannot be copied: a lock, a handle, a weak reference
-        return module
 
 
 def _once(
