@@ -236,7 +236,6 @@ CHOICES_FILE = Record(
         "complete": _COMPLETE,
     }
 )
-
 EARLIER_FILE = Record(
     {
         "schema": Text(frozenset({EARLIER})),
@@ -245,6 +244,7 @@ EARLIER_FILE = Record(
         "complete": _COMPLETE,
     }
 )
+
 _WHY = Text(pattern=r"(?s).*\S.*", form="a sentence that says why")
 _OPERATOR = Text(pattern=r"[^:\s]+::[^:\s.]+(\.[^:\s]+)?", form="an overload as aten::add.Tensor")
 _OPERATORS = ListOf(Text(pattern=r"\*|[^:\s]+::[^:\s.]+(\.[^:\s]+)?", form=_OPERATOR.form), least=1)

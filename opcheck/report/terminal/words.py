@@ -71,6 +71,21 @@ def brought_by(package: str) -> str:
     return f"{package}, the one for this torch; torch alone does not have the kernel"
 
 
+def heading(verdict: Verdict, elsewhere: str = "") -> tuple[str, str]:
+    """The title over findings of a verdict, and what it means.
+
+    ``elsewhere``: where what falls back runs, for a graph compiler.
+    """
+    if elsewhere and verdict is Verdict.FALLBACK:
+        return _NOT_CONVERTED, elsewhere
+    return _HEADINGS[verdict]
+
+
+def pieces(count: int) -> str:
+    """How a graph compiler's work is split by what it does not convert."""
+    return f"what is converted comes in {plural(count, 'piece')}, each compiled by itself"
+
+
 def fallback_cost(islands: int, moved: str, run: str = "forward") -> str:
     """How fallbacks split the work, and what they move in one ``run``."""
     return f"{plural(islands, 'island')} on the device, {moved} to and from the host a {run}"
