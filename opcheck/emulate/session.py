@@ -11,7 +11,6 @@ import torch
 from torch.utils import backend_registration
 
 from opcheck.db.store import Database
-from opcheck.emulate.autocast import autocasting
 from opcheck.emulate.closed import closed
 from opcheck.emulate.device import Device
 from opcheck.emulate.gradients import overridden, vendor_gradients
@@ -28,6 +27,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import KernelCount
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence
+from opcheck.trace.autocast import autocasting
 from opcheck.trace.caches import forget
 from opcheck.trace.device import prepare
 from opcheck.trace.device_module import DeviceModule

@@ -3,7 +3,7 @@
 from types import TracebackType
 
 _KERNELS = frozenset(
-    {"opcheck.emulate.autocast", "opcheck.emulate.registration", "opcheck.trace.overrides"}
+    {"opcheck.trace.autocast", "opcheck.emulate.registration", "opcheck.trace.overrides"}
 )
 """Modules whose functions C++ calls as the kernels of the device."""
 

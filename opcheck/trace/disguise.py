@@ -39,6 +39,13 @@ CAPABILITY = (8, 0)
 what asks wants to know whether there are tensor cores that compute in bfloat16."""
 
 
+_AUTOCAST: Sequence[tuple[Callable[..., None], Callable[[str], Any]]] = (
+    (torch.set_autocast_enabled, torch.is_autocast_enabled),
+    (torch.set_autocast_dtype, torch.get_autocast_dtype),
+)
+"""What sets each part of autocast's state for a device type, and what tells it."""
+
+
 def device_for(device_type: str) -> torch.device:
     """Give the device to trace on, and make this process know it.
 
@@ -72,6 +79,9 @@ def there(device: torch.device) -> Iterator[None]:
         undo.enter_context(_TakenFor(shown.type, device))
         for owner, name, value in _answers(shown):
             _set(undo, owner, name, value)
+        for setting, now in _AUTOCAST:
+            undo.callback(setting, device.type, now(device.type))
+            _set(undo, torch, setting.__name__, _also_for(setting, shown.type, device.type))
         yield
 
 
@@ -183,6 +193,17 @@ def _module_answers(own: ModuleType, module: DeviceModule) -> Iterator[tuple[Any
         has = vars(own).get(name)
         if not name.startswith("_") and has is not None and not isinstance(has, ModuleType):
             yield own, name, getattr(module, name)
+
+
+def _also_for(setting: Callable[..., None], shown: str, stand_in: str) -> Callable[..., None]:
+    """Set something of autocast's for what stands in as well, which is what C++ asks about."""
+
+    def call(*args: Any, **kwargs: Any) -> None:
+        setting(*args, **kwargs)
+        if args and args[0] == shown:
+            setting(stand_in, *args[1:], **kwargs)
+
+    return call
 
 
 def _always() -> bool:

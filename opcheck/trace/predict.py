@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_leaves
 
 from opcheck.errors import TraceError
 from opcheck.model.trace import Gap, Kernel, Phase
+from opcheck.trace.autocast import autocasting
 from opcheck.trace.caches import forget
 from opcheck.trace.device import DeviceTensor, prepare
 from opcheck.trace.engine import Engine
@@ -153,6 +154,7 @@ def predicting(device_type: str, registrations: Registrations) -> Iterator[Predi
     kernels = registrations.kernels
     gradients = {op: own for op, own in registrations.gradients.items() if op in kernels}
     with (
+        autocasting({}),
         kept_whole(kernels),
         overriding(registrations.overrides & kernels, gradients, predictor),
     ):

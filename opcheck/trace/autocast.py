@@ -1,10 +1,11 @@
-"""Autocast on the emulated device: kernels at AutocastPrivateUse1 that cast as torch's own do.
+"""Autocast where this torch has none: kernels at AutocastPrivateUse1 that cast as torch's own do.
 
 Vendors register the C++ templates of ``aten/src/ATen/autocast_mode.h``; Python cannot, so they are
 followed here.
 
 Private torch API used here, checked on 2.13.0: ``torch._C._ExcludeDispatchKeyGuard``,
-``torch._C._get_privateuse1_backend_name``, ``OpOverload._op_dk`` and ``Library._destroy``.
+``torch._C._dispatch_has_kernel_for_dispatch_key``, ``torch._C._get_privateuse1_backend_name``,
+``OpOverload._op_dk`` and ``Library._destroy``.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -14,8 +15,8 @@ from typing import Any, assert_never
 import torch
 from torch import Tensor
 
-from opcheck.emulate.autocast_casts import Casts
-from opcheck.emulate.autocast_policies import UPSTREAM, Policy
+from opcheck.trace.autocast_casts import Casts
+from opcheck.trace.autocast_policies import UPSTREAM, Policy
 from opcheck.trace.dispatcher import overload_named
 
 _KEYS: Any = torch._C.DispatchKey
@@ -32,16 +33,24 @@ Kernel = Callable[..., Any]
 
 
 @contextmanager
-def autocasting(policies: Mapping[str, Collection[str]]) -> Iterator[tuple[str, ...]]:
+def autocasting(
+    policies: Mapping[str, Collection[str]], device_type: str = ""
+) -> Iterator[tuple[str, ...]]:
     """Cast inside the block as ``policies`` say, and let every other overload pass unchanged.
+
+    Where a block is open already, its casts hold.
 
     Args:
         policies: policy, as torch names it -> overloads; empty: those of torch for CUDA.
+        device_type: what the device's tensors say they are on, if that is not its own name.
 
     Yields:
         Overloads that the running torch lacks, or has no such policy for; they pass unchanged.
     """
-    casts = Casts(torch._C._get_privateuse1_backend_name())
+    if torch._C._dispatch_has_kernel_for_dispatch_key("aten::linear", _KEY):
+        yield ()
+        return
+    casts = Casts(device_type or torch._C._get_privateuse1_backend_name())
     library = torch.library.Library("aten", "IMPL")
     fallback = torch.library.Library("_", "IMPL")
     left_out: list[str] = []
