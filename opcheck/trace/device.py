@@ -3,7 +3,8 @@
 Private torch API used here, checked on 2.13.0: ``torch.utils.backend_registration.
 _setup_privateuseone_for_python_backend`` (device guard and hooks from Python; absent before 2.10,
 where only the name is set), ``torch._C._get_privateuse1_backend_name``, ``torch._C._set_conj``,
-``torch._C._set_neg`` and ``torch.Tensor._make_wrapper_subclass``. ``tests/trace/
+``torch._C._set_neg`` and ``torch.Tensor._make_wrapper_subclass``; and that the Python object of a
+storage, with its ``__dict__``, lives as long as the storage does. ``tests/trace/
 test_private_api.py`` fails when they move.
 """
 
@@ -19,6 +20,8 @@ from opcheck.model.trace import TensorMeta
 from opcheck.trace.device_module import DeviceModule
 
 _UNNAMED = "privateuseone"
+_LOST = "_opcheck_lost"
+"""Marks the storage of values of which some were overwritten with others that nobody knows."""
 
 
 def prepare(device_type: str) -> torch.device:
@@ -138,7 +141,7 @@ class DeviceTensor(torch.Tensor):
     """A tensor on the traced device: its spec, and its values where they are known and small."""
 
     spec: Spec
-    value: Tensor | None
+    _value: Tensor | None
     origin: Tensor | None = None
     """The tensor of a real device that this one stands for, if any."""
     shown: ClassVar[torch.device | None] = None
@@ -161,6 +164,23 @@ class DeviceTensor(torch.Tensor):
             f"{func} was called on a tensor that belongs to a finished trace",
             hint="the model kept it as an attribute; build the model anew",
         )
+
+    @property
+    def value(self) -> Tensor | None:
+        """Its values on the host, or None where they are not known (any more)."""
+        if self._value is not None and _LOST in self._value.untyped_storage().__dict__:
+            self._value = None
+        return self._value
+
+    @value.setter
+    def value(self, new: Tensor | None) -> None:
+        self._value = new
+
+    def lose(self) -> None:
+        """Take its values, and those of all that shares their memory, as not known any more."""
+        if self._value is not None:
+            self._value.untyped_storage().__dict__[_LOST] = True
+            self._value = None
 
     @property
     def place(self) -> torch.device:
@@ -210,6 +230,7 @@ class DeviceTensor(torch.Tensor):
     def __deepcopy__(self, memo: Any) -> "DeviceTensor":
         value = None if self.value is None else self.value.clone()
         copied = device_tensor(self.spec, value, self.place)
+        copied.requires_grad_(self.requires_grad)
         if isinstance(self, torch.nn.Parameter):
             copied._is_param = True
         return copied

@@ -67,6 +67,8 @@ class OverloadFacts:
     """Whether each argument is to be one tensor."""
     returned: tuple[str, ...]
     """For each output the argument that it is; "" for a new one. () where all are new."""
+    written: tuple[str, ...]
+    """Arguments whose values it writes."""
     defaults: tuple[Any, ...]
     """Default of each argument; an unset one is ``...``."""
 
@@ -86,6 +88,7 @@ def facts(func: Any) -> OverloadFacts:
         argument_names=tuple(a.name for a in arguments),
         tensors=tuple(str(a.type) == "Tensor" for a in arguments),
         returned=_returned(func._schema),
+        written=() if torch.Tag.inplace_view in func.tags else _written(func._schema),
         defaults=tuple(a.default_value if a.has_default_value() else ... for a in arguments),
     )
 
@@ -120,6 +123,11 @@ def _returned(schema: Any) -> tuple[str, ...]:
         else ""
         for r in schema.returns
     )
+
+
+def _written(schema: Any) -> tuple[str, ...]:
+    arguments = schema.arguments if schema.is_mutable else ()
+    return tuple(a.name for a in arguments if a.alias_info is not None and a.alias_info.is_write)
 
 
 def composite_kind(name: str) -> Composite | None:

@@ -14,9 +14,11 @@ from types import CodeType
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_map
 
 from opcheck.model.names import OpName
 from opcheck.model.trace import Composite, Kernel, Phase
+from opcheck.trace.device import DeviceTensor
 from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, leaving_lazy, overload_named
 from opcheck.trace.engine import Engine
 from opcheck.trace.higher_order import branches
@@ -25,6 +27,8 @@ from opcheck.trace.lazy_copies import copied_as_they_are
 from opcheck.trace.leaf import Plan
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.signature import Call
+
+_DETACH = torch.ops.aten.detach.default
 
 _Key = tuple[OpName, bool, bool]
 """(overload, missing on the target, known to the CPU)"""
@@ -134,6 +138,21 @@ class Exact(Engine):
 
     def _answer(self, call: Call) -> Any:
         known = facts(call.func)
+        result = self._found(call, known)
+        implicit = known.composite is Composite.IMPLICIT  # may copy, and its parts were asked
+        if self._views_here and not implicit and _views_differentiable(call, known):
+            tree_map(_marked_differentiable, result)
+        return result
+
+    @property
+    def _views_here(self) -> bool:
+        """Whether C++ would have autograd note views here, but a mode answers in its place.
+
+        That is inside composites above autograd. C++ notes those of the model's own calls here too.
+        """
+        return not self.training and self._inner.depth > 0 and not self._lazy.below
+
+    def _found(self, call: Call, known: OverloadFacts) -> Any:
         asked = call.ours or _asked_by_argument(call, known)
         if asked and str(known.name) in self._registered:
             self._count(known.name, False, known.cpu_kernel)
@@ -157,7 +176,8 @@ class Exact(Engine):
                 return self.inside(call.func, known.composite, call.args, call.kwargs)
 
     def _composite(self, call: Call, known: OverloadFacts) -> Any:
-        remembered = self._memo.get(call.key)
+        key = (call.key, tuple(tensor.requires_grad for tensor in call.tensors))
+        remembered = self._memo.get(key)
         if remembered is not None and not call.known:
             counts, plan = remembered
             self._counts.update(counts)
@@ -175,14 +195,31 @@ class Exact(Engine):
             result = self.leaves.run(call)
         finally:
             self._counts.update(inner)
-        if not call.known and self.assumptions == assumptions:
-            self._memo[call.key] = (inner, self.leaves.plan_of(result, call))
+        if (
+            not (call.known or _views_differentiable(call, known))
+            and self.assumptions == assumptions
+        ):
+            self._memo[key] = (inner, self.leaves.plan_of(result, call))
         return result
 
     def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run what the operator holds."""
         with self:
             return branches(func, args, kwargs)
+
+
+def _views_differentiable(call: Call, known: OverloadFacts) -> bool:
+    """Whether a call may give views of what requires a gradient.
+
+    Such views say that they do, too, also with gradients off, and ``matmul`` asks its arguments.
+    """
+    views = known.view and call.func is not _DETACH
+    return views and any(tensor.requires_grad for tensor in call.tensors)
+
+
+def _marked_differentiable(value: Any) -> None:
+    if isinstance(value, DeviceTensor) and (value.is_floating_point() or value.is_complex()):
+        value.requires_grad_()
 
 
 def _asked_by_argument(call: Call, known: OverloadFacts) -> bool:

@@ -18,7 +18,7 @@ class Lazy(threading.local):
     """How far a thread is with the call that it answers."""
 
     def __init__(self) -> None:
-        self._below = False
+        self.below = False
         """Inside a kernel that C++ runs below autograd: the keys are on."""
         self.sent = False
         """What arrives now has passed the keys."""
@@ -26,30 +26,30 @@ class Lazy(threading.local):
     @property
     def due(self) -> bool:
         """Whether a call that gets to a kernel is still to be sent through the keys."""
-        return not (self._below or self.sent)
+        return not (self.below or self.sent)
 
     def send(self, call: Callable[[], Any]) -> Any:
         """Have C++ resolve the arguments of ``call``; each call that comes of it arrives sent."""
-        with self._at(self._below, sent=True), resolving_lazy():
+        with self._at(self.below, sent=True), resolving_lazy():
             return call()
 
     def receive(self, answer: Callable[[], Any]) -> Any:
         """Answer a call that was sent; those that it makes are not."""
-        with self._at(self._below, sent=False):
+        with self._at(self.below, sent=False):
             return answer()
 
     @contextmanager
     def inside(self, kind: Composite) -> Iterator[None]:
         """Inside is a composite kernel, which C++ runs above autograd or below."""
-        below = self._below or kind is not Composite.IMPLICIT
+        below = self.below or kind is not Composite.IMPLICIT
         with self._at(below, sent=False), resolving_lazy() if below else leaving_lazy():
             yield
 
     @contextmanager
     def _at(self, below: bool, *, sent: bool) -> Iterator[None]:
-        before = self._below, self.sent
-        self._below, self.sent = below, sent
+        before = self.below, self.sent
+        self.below, self.sent = below, sent
         try:
             yield
         finally:
-            self._below, self.sent = before
+            self.below, self.sent = before

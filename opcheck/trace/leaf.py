@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.trace.assume import Assumption, assumption_for
 from opcheck.trace.device import DeviceTensor, Spec, become, device_tensor
@@ -136,7 +136,12 @@ class Leaves:
         return self.replay(plan, call)
 
     def replay(self, plan: Plan, call: Call) -> Any:
-        """Make the planned outputs for this call's own tensors."""
+        """Make the planned outputs for this call's own tensors; what it writes is not known."""
+        for tensor in _written(call):
+            tensor.lose()
+        return self._again(plan, call)
+
+    def _again(self, plan: Plan, call: Call) -> Any:
         match plan:
             case Spec():
                 return self._output(plan, call)
@@ -144,13 +149,14 @@ class Leaves:
                 tensor = call.tensors[index]
                 if _crosses(tensor, call):
                     return self._output(spec, call)
-                if isinstance(tensor, DeviceTensor):
+                if isinstance(tensor, DeviceTensor) and _writes_own(call):
+                    tensor.lose()
                     become(tensor, device_tensor(spec, None, self._device))
                 return tensor
             case _Constant(value):
                 return value
             case list():
-                return [self.replay(item, call) for item in plan]
+                return [self._again(item, call) for item in plan]
 
     def plan_of(self, result: Any, call: Call) -> Plan:
         """Describe outputs so that :meth:`replay` can make them again."""
@@ -257,9 +263,28 @@ class Leaves:
             self._assumed(call, assumption)
         result = assumption.result()
         if type(result) is DeviceTensor:  # written in place, to where only the data knows
-            result.value = None
+            result.lose()
             return result
         return self._wrap(result, call, [])
+
+
+def _writes_own(call: Call) -> bool:
+    """Whether an argument that the call gives back was written; ``type_as`` may just pass it on.
+
+    Not all schemas say so: ``_copy_from`` is to be a kernel, and kernels pass nothing on.
+    """
+    known = facts(call.func)
+    return bool(known.returned) or known.composite is None
+
+
+def _written(call: Call) -> list[DeviceTensor]:
+    """Tensors of the device whose values the call writes."""
+    known = facts(call.func)
+    if not known.written:
+        return []
+    given = dict(zip(known.argument_names, call.args, strict=False)) | call.kwargs
+    written = tree_leaves([given.get(name) for name in known.written])
+    return [tensor for tensor in written if isinstance(tensor, DeviceTensor)]
 
 
 def asks_for(call: Call, dtype: torch.dtype) -> bool:

@@ -27,7 +27,8 @@ def _moved(tensor: Tensor, device: torch.device) -> Tensor:
     steers = not spec.dtype.is_floating_point or spec.numel <= FLOAT_INPUT_LIMIT
     plain = tensor.device.type == "cpu" and type(tensor) in (Tensor, nn.Parameter)
     keep = plain and steers and small(spec)
-    return device_tensor(spec, dense_copy(tensor.detach()) if keep else None, device)
+    made = device_tensor(spec, dense_copy(tensor.detach()) if keep else None, device)
+    return made.requires_grad_(tensor.requires_grad)
 
 
 def dense_copy(tensor: Tensor) -> Tensor:

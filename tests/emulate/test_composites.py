@@ -1,8 +1,11 @@
 """Composites that the vendor runs whole, where no rule tells what they give."""
 
+import copy
+
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
 from opcheck.emulate.agreement import predict_model
 from opcheck.emulate.session import Emulator
@@ -46,3 +49,42 @@ def test_places_that_are_assumed_are_known_wherever_they_are_found(matrix: Suppo
     predicted = predict_model(LabelsTwice(), args, {}, matrix, train=False)
     assert {op: n for (op, _), n in predicted.native.items()} == asked
     assert asked["aten::add.Tensor"] == 7
+
+
+class Products(nn.Module):
+    """Batches times what requires a gradient, or a view of that, or a copy, or neither."""
+
+    fixed: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(4, 4))
+        self.register_buffer("fixed", torch.randn(4, 4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        turned = x.transpose(1, 2)
+        for _ in range(2):
+            turned = F.linear(turned, self.weight).transpose(1, 2)
+            turned = (turned @ self.weight).transpose(1, 2)
+            turned = (turned @ self.weight.t()[:, :]).transpose(1, 2)
+            turned = (turned @ self.weight.unbind(1)[0].expand(4, 4)).transpose(1, 2)
+            turned = (turned @ self.weight.detach()).transpose(1, 2)
+            turned = (turned @ self.weight.t().reshape(16).view(4, 4)).transpose(1, 2)
+            turned = (turned @ self.fixed).transpose(1, 2)
+        return turned
+
+
+def test_products_fold_their_batches_for_what_requires_a_gradient_without_gradients_too() -> None:
+    matrix = without(ASCEND, ["linear", "matmul"])
+    model, args = Products(), (torch.randn(2, 4, 4),)
+    emulator = Emulator(matrix, values=False, watch=True)
+    with emulator as device:
+        placed = copy.deepcopy(model).to(device)
+        there = args[0].to(device)
+        emulator.device.record.cut()
+        with torch.no_grad():
+            placed(there)
+    predicted = predict_model(model, args, {}, matrix, train=False)
+    assert predicted.native == emulator.asked.native
+    products = {op: n for (op, _), n in predicted.native.items() if op in ("aten::mm", "aten::bmm")}
+    assert products == {"aten::mm": 8, "aten::bmm": 6}

@@ -231,3 +231,20 @@ def test_a_mode_makes_every_tensor_subclass_like() -> None:
     with torch.no_grad(), torch._C._AutoDispatchBelowAutograd(), Seen() as seen:
         run_composite(ATEN.reshape.default, kind, (x, (3, 2, 2, 2)), {})
     assert seen.ops == ["aten::view"]
+
+
+def test_a_storage_keeps_what_python_wrote_on_it_while_a_tensor_uses_it() -> None:
+    x = torch.zeros(4)
+    first = x[1:]
+    x.untyped_storage().__dict__["mark"] = 1
+    del x
+    gc.collect()
+    assert first.view(3, 1).untyped_storage().__dict__ == {"mark": 1}
+
+
+def test_a_view_of_what_requires_a_gradient_says_so_without_gradients_too() -> None:
+    weight = torch.zeros(2, 3, requires_grad=True)
+    for mode in (torch.no_grad(), torch.inference_mode()):
+        with mode:
+            found = [weight.t(), weight.view(6)[1:], weight.detach(), weight.t().reshape(6)]
+            assert [tensor.requires_grad for tensor in found] == [True, True, False, False]

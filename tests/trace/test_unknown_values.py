@@ -138,3 +138,40 @@ def test_a_mask_that_is_set_leaves_the_size_alone() -> None:
     trace = traced(model, LARGE)
     assert node(trace, "aten::index_put_").outputs == (TensorMeta("float32", (300, 300), (300, 1)),)
     assert trace.gaps == ()
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda made, x: made[0].copy_(x.sum()),
+        lambda made, x: made[:1].add_(x.sum()),
+        lambda made, x: torch.sum(x, (0,), out=made[0]),
+        lambda made, x: torch._foreach_add_([made[0]], [x.sum()]),
+    ],
+    ids=["copied", "in place", "out", "list"],
+)
+def test_a_part_that_is_written_with_unknown_values_leaves_the_whole_unknown(
+    write: Callable[[Tensor, Tensor], object],
+) -> None:
+    def model(x: Tensor) -> Tensor:
+        made = torch.zeros(2, device=x.device)
+        write(made, x.view(-1))
+        return x.sin() if made.sum().item() == 0 else x.cos()
+
+    trace = traced(model, LARGE)
+    assert [gap.reason for gap in trace.gaps] == [
+        "reads a value that depends on data; it is taken to be 1.0 here"
+    ]
+    assert calls(trace)[-1] == "aten::cos"
+
+
+def test_what_is_passed_on_beside_unknown_values_keeps_its_own() -> None:
+    def model(x: Tensor) -> Tensor:
+        made = torch.zeros(2, device=x.device)
+        for _ in range(2):
+            made = made.type_as(x)
+        return x.sin() if made.sum().item() == 0 else x.cos()
+
+    trace = traced(model, LARGE)
+    assert trace.gaps == ()
+    assert calls(trace)[-1] == "aten::sin"
