@@ -22,6 +22,11 @@ def _target(text: str) -> TargetSpec:
 def only(targets: Sequence[TargetSpec] | None) -> TargetSpec:
     """The one target of a command that takes one."""
     match tuple(targets or ()):
+        case (target,) if target.name == "all":
+            raise UsageError(
+                "all targets were given; want one",
+                "name it with -t, as in -t ascend-910b; opcheck scan takes all at once",
+            )
         case (target,):
             return target
         case ():

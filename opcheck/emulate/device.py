@@ -224,7 +224,10 @@ class Device:
             return result.to(given)
 
     def _apart(self, overload: Overload, args: Any, kwargs: Any) -> Call:
-        return take_apart(overload.func, args, kwargs, self._proxy)
+        call = take_apart(overload.func, args, kwargs, self._proxy)
+        if call.device is not None and call.device.index and call.device.type != "cpu":
+            self.state.index(call.device)  # C++ would ask for the guard of a device there is not
+        return call
 
     def _proxy(self, tensor: Tensor) -> DeviceTensor:
         """What stands for a device tensor where the tracer's rooms are asked."""

@@ -80,7 +80,8 @@ def _defined(path: Path) -> list[str]:
     except (SyntaxError, ValueError) as error:  # ValueError: null bytes
         line = getattr(error, "lineno", None)
         where = f"{path}:{line}" if line else str(path)
-        raise SourceError(f"{where}: not valid Python ({error})", "run it with python") from error
+        reason = getattr(error, "msg", error)
+        raise SourceError(f"{where}: not valid Python ({reason})", "run it with python") from error
     names: list[str] = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):

@@ -113,6 +113,11 @@ def test_emulate_asks_for_little_by_default() -> None:
             "opcheck: error: 2 targets were given; want one: ascend-910b, ascend-910a@26.1.0\n"
             "  hint: run the command once for each; opcheck scan takes several at once\n",
         ),
+        (
+            "emulate clean -t all",
+            "opcheck: error: all targets were given; want one\n"
+            "  hint: name it with -t, as in -t ascend-910b; opcheck scan takes all at once\n",
+        ),
     ],
 )
 def test_emulate_takes_one_target(

@@ -269,3 +269,13 @@ def test_a_kernel_that_computes_on_the_host_is_a_host_call() -> None:
     (calls,) = emulator.host_calls
     assert calls.reason.code == "computed-on-host"
     assert calls.nbytes == (3 * 64 + 3 * 16) * 4
+
+
+@pytest.mark.parametrize("name", ["npu:1", "npu:7"])
+def test_a_device_that_there_is_not_is_refused(name: str) -> None:
+    text = f"invalid device index {name[-1]}: torch.npu is emulated here, with one device"
+    with opcheck.emulate("ascend-910b"):
+        for ask in (torch.ones(2).to, lambda at: torch.ones(2, device=at), nn.Linear(2, 2).to):
+            with pytest.raises(RuntimeError) as caught:
+                ask(name)
+            assert str(caught.value) == text

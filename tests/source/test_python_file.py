@@ -169,7 +169,7 @@ def test_what_fails_says_what_and_where(net: Path, name: str, message: str, hint
     [
         (None, "net.py:build", SourceError, "net.py: no such file"),
         ("def build(:\n", "net.py:build", SourceError,
-         "net.py:1: not valid Python (invalid syntax (net.py, line 1))"),
+         "net.py:1: not valid Python (invalid syntax)"),
         ("\0", "net.py:build", SourceError,
          "net.py: not valid Python (source code string cannot contain null bytes)"),
         ("def build(): pass\n", "net.py", UsageError, "net.py: which model? write net.py:NAME"),
