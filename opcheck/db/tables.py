@@ -97,17 +97,26 @@ class Tables:
     ) -> Mapping[str, tuple[tuple[str, ...], ...]]:
         """Branches of every recorded composite, for exactly this torch.
 
-        They are those of PrivateUse1, whatever name it had when they were recorded; ``device``'s
-        own are preferred.
+        They are those of PrivateUse1, which C++ treats alike whatever its name is (recorded as
+        ``mlu`` they are the same as recorded as ``npu``); ``device``'s own are preferred.
         """
-        stem = f"composites@{major_minor(torch_version)}-"
-        recorded = sorted(self.folder.glob(f"{stem}*.yaml"))
-        if not recorded:
+        path = self._composites(torch_version, device)
+        if path is None:
             return {}
-        path = next((p for p in recorded if p.stem == f"{stem}{device}"), recorded[0])
         found = document.read(path, shapes.COMPOSITES_FILE, self.cache)
         branches = found.data["composites"].items()
         return {op: tuple(tuple(ops) for ops in listed) for op, listed in branches}
+
+    def recorded_on(self, torch_version: str, device: str) -> str:
+        """The device type on which :meth:`composites` were recorded; "" where none were."""
+        path = self._composites(torch_version, device)
+        return path.stem.partition("-")[2] if path else ""
+
+    def _composites(self, torch_version: str, device: str) -> Path | None:
+        stem = f"composites@{major_minor(torch_version)}-"
+        recorded = sorted(self.folder.glob(f"{stem}*.yaml"))
+        own = (path for path in recorded if path.stem == f"{stem}{device}")
+        return next(own, recorded[0] if recorded else None)
 
 
 def _facts(text: str) -> OperatorFacts:

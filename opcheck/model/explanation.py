@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from opcheck.model.matrix import Condition
+from opcheck.model.matrix import Choice, Condition
 from opcheck.model.report import Reason
 from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Evidence, Verdict
@@ -46,7 +46,7 @@ class Explanation:
     op: str
     """Schema spelling."""
     verdict: Verdict
-    """For a use that meets none of ``conditions``."""
+    """For a use on floating-point tensors that meets none of ``conditions``."""
     confidence: Confidence
     reason: Reason
     implementation: tuple[str, ...]
@@ -55,7 +55,8 @@ class Explanation:
     """Uses that fare otherwise."""
     evidence: tuple[Evidence, ...]
     branches: tuple[tuple[str, ...], ...]
-    """What a composite runs as, one tuple of overloads for each way it can go, sorted."""
+    """What a composite runs as, one tuple of overloads for each way it can go; those of
+    floating-point tensors first."""
     registered_in: tuple[str, ...]
     """Releases of this vendor that register it, oldest first."""
     torch_range: tuple[str, str] | None
@@ -64,3 +65,7 @@ class Explanation:
     """Where an overlay has its say: what every layer says, the last one holds."""
     package: str = ""
     """What brings the kernel where that is neither torch nor the vendor: ``torchvision 0.28.0``."""
+    recorded_on: str = ""
+    """The device type on which the branches were recorded; "" where there are none."""
+    choices: tuple[Choice, ...] = ()
+    """Ways that it goes on this device instead; the first that fits a call is taken."""

@@ -156,7 +156,7 @@ class Choice:
     """What decides, as a clause: ``cuDNN convolves on CUDA``."""
     confidence: Confidence
     evidence: tuple[Evidence, ...]
-    renames: Mapping[str, str] = field(default_factory=dict)
+    renames: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Argument of the overload -> its name in what is asked for, where it has another."""
     host: bool = False
     """Whether a CPU can run what is asked for, so that a host fallback would work."""

@@ -22,13 +22,16 @@ def explain(
     found = []
     for matrix in matrices:
         operators = database.operators(torch)
-        branches = database.composites(torch, matrix.target.device_type)
+        device = matrix.target.device_type
+        branches = database.composites(torch, device)
+        recorded_on = database.tables.recorded_on(torch, device)
         found += [
             replace(
                 room.explain(
                     op, matrix, operators, branches, torch,
                     database.registered_in(matrix.target.name, str(op)),
                 ),
+                recorded_on=recorded_on if str(op) in branches else "",
                 statements=database.statements(matrix.target, str(op)),
             )
             for op in _overloads(operator, {*operators, *matrix.entries, *matrix.extensions})

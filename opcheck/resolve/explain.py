@@ -19,9 +19,9 @@ def explain(
     torch_version: str,
     registered_in: Sequence[str],
 ) -> Explanation:
-    """Say how a use of ``op`` fares that meets no condition, and which conditions there are."""
+    """Say how a use of ``op`` on floats fares that meets no condition, and which there are."""
     name = str(op)
-    table = TableNodes(operators, branches)
+    table = TableNodes(operators, _of_floats(branches))
     root = table.of(Node(op, ()))
     fate = Walk(table.nodes, matrix, torch_version).fate(root)
     entry = matrix.entries.get(name)
@@ -35,7 +35,20 @@ def explain(
         package=entry.package if entry else "",
         conditions=matrix.conditions_for(name),
         evidence=fate.evidence,
-        branches=branches.get(name, ()),
+        branches=_floats_first(name, branches),
+        choices=matrix.choices.get(name, ()),
         registered_in=tuple(registered_in),
         torch_range=matrix.history.get(name),
     )
+
+
+def _of_floats(branches: Branches) -> Branches:
+    """The ways that composites go for floating-point tensors."""
+    return {op: branches.get(f"{op}|float", ways) for op, ways in branches.items()}
+
+
+def _floats_first(name: str, branches: Branches) -> tuple[tuple[str, ...], ...]:
+    """Every way of one composite, what most calls take first."""
+    ways = branches.get(name, ())
+    of_floats = branches.get(f"{name}|float", ways)
+    return tuple(sorted(ways, key=lambda way: (way not in of_floats, len(way), way)))

@@ -136,3 +136,12 @@ def test_attention_on_an_old_torch_is_known(target: str, database: Database) -> 
         database.composites(torch_version, "npu"), torch_version, (),
     )  # fmt: skip
     assert (found.verdict, found.confidence) == (Verdict.DECOMPOSED, Confidence.MEDIUM)
+
+
+@pytest.mark.parametrize("device", ["npu", "mlu", "musa", "cuda", "xla"])
+def test_one_recording_of_composites_serves_every_device_type(
+    device: str, database: Database
+) -> None:
+    assert database.tables.recorded_on("2.13.0", device) == "npu"
+    assert database.composites("2.13.0", device) == database.composites("2.13.0", "npu")
+    assert database.tables.recorded_on("2.12", device) == ""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from opcheck.model.explanation import Explanation, Statement, TargetRow
-from opcheck.model.matrix import Condition, Subject, Test
+from opcheck.model.matrix import Choice, Condition, Subject, Test
 from opcheck.model.report import (
     Finding,
     KernelCount,
@@ -471,5 +471,30 @@ EXPLAINED = (
             Statement("b.yaml", "registers no kernel", "It was taken out again.", ()),
         ),
     ),
+    Explanation(
+        target=Target("nvidia", "a100", "2.13.0", "2.13", "cuda"),
+        op="aten::scaled_dot_product_attention",
+        verdict=Verdict.DECOMPOSED,
+        confidence=Confidence.MEDIUM,
+        reason=Reason("chosen-by-device", "On cuda it runs as a fused kernel, native."),
+        implementation=(),
+        conditions=(),
+        evidence=(NO_CPU,),
+        branches=(("aten::_scaled_dot_product_attention_math",),),
+        registered_in=(),
+        torch_range=("2.0", "2.15"),
+        recorded_on="npu",
+        choices=(
+            Choice(
+                ("aten::_scaled_dot_product_flash_attention",),
+                (Test(Subject.DTYPE, "query", one_of=frozenset({"bfloat16", "float16"})),),
+                True,
+                "half precision without a mask is for flash attention",
+                Confidence.MEDIUM,
+                (NO_CPU,),
+            ),
+            Choice(None, (), False, "what was recorded", Confidence.HIGH, (NO_CPU,)),
+        ),
+    ),
 )
-"""Two operators explained, by hand."""
+"""Operators explained, by hand."""

@@ -1,12 +1,14 @@
 """Calls of a saved graph settled from tables, or left to a trace."""
 
+from dataclasses import replace
+
 import pytest
 
 from opcheck.db.tables import OperatorFacts
-from opcheck.model.matrix import Condition, Subject, SupportMatrix, Test
+from opcheck.model.matrix import Choice, Condition, Subject, SupportMatrix, Test
 from opcheck.model.names import OpName
 from opcheck.model.trace import Composite, Node, TensorMeta
-from opcheck.model.verdict import Verdict
+from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.explain import explain
 from opcheck.resolve.table import Branches, TableNodes, decided
 from opcheck.resolve.walk import Walk
@@ -106,3 +108,21 @@ def test_explanation_of_a_composite() -> None:
         ("1.0",),
     )
     assert found.branches == BRANCHES["aten::linear"]
+
+
+def test_an_explanation_is_of_floats_and_tells_their_ways_first() -> None:
+    complex_way, float_way = ("aten::lost", "aten::t"), ("aten::addmm",)
+    branches: Branches = {
+        "aten::linear": (complex_way, float_way),
+        "aten::linear|float": (float_way,),
+    }
+    matrix = made.matrix("aten::addmm")
+    found = explain(OpName.parse("aten::linear"), matrix, OPERATORS, branches, "2.9.0", ())
+    assert (found.verdict, found.branches) == (Verdict.DECOMPOSED, (float_way, complex_way))
+
+
+def test_an_explanation_tells_the_ways_of_the_device() -> None:
+    way = Choice(("aten::addmm",), (), True, "it multiplies", Confidence.MEDIUM, ())
+    matrix = replace(made.matrix("aten::addmm"), choices={"aten::linear": (way,)})
+    found = explain(OpName.parse("aten::linear"), matrix, OPERATORS, BRANCHES, "2.9.0", ())
+    assert found.choices == (way,)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from opcheck.model.explanation import Explanation, Statement, TargetRow
-from opcheck.model.matrix import Condition, Test
+from opcheck.model.matrix import Choice, Condition, Test
 from opcheck.report.conditions import sentence
 from opcheck.report.document.parts import Json, evidence_value, reason_value
 
@@ -50,9 +50,22 @@ def _explanation(found: Explanation) -> Json:
         "conditions": [condition_value(c, found.target.chip) for c in found.conditions],
         "evidence": [evidence_value(evidence) for evidence in found.evidence],
         "branches": [list(branch) for branch in found.branches],
+        "recorded_on": found.recorded_on,
+        "choices": [_choice(choice) for choice in found.choices],
         "registered_in": list(found.registered_in),
         "torch_range": None if span is None else {"first": span[0], "last": span[1]},
         "statements": [_statement(statement) for statement in found.statements],
+    }
+
+
+def _choice(choice: Choice) -> Json:
+    return {
+        "asks": None if choice.asks is None else list(choice.asks),
+        "text": choice.text,
+        "confidence": choice.confidence.value,
+        "preferred": choice.preferred,
+        "tests": [_test(test) for test in choice.tests],
+        "evidence": [evidence_value(evidence) for evidence in choice.evidence],
     }
 
 

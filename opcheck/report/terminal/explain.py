@@ -64,17 +64,18 @@ def _chapter(targets: tuple[Target, ...], overloads: tuple[Explanation, ...]) ->
 
 def _write_chapter(canvas: Canvas, chapter: _Chapter) -> None:
     chip = f" {words.OR} ".join(dict.fromkeys(target.chip for target in chapter.targets))
+    devices = tuple(dict.fromkeys(target.device_type for target in chapter.targets))
     canvas.flow(listed(map(str, chapter.targets), "bold", end=":"))
     for found in chapter.overloads:
         canvas.blank()
-        _write_overload(canvas, found, chip)
+        _write_overload(canvas, found, chip, devices)
     if chapter.shared:
         canvas.blank()
         canvas.flow(split(words.ALL_OF_THESE, "bold"), 2)
         _write_conditions(canvas, chapter.shared, chip)
 
 
-def _write_overload(canvas: Canvas, found: Explanation, chip: str) -> None:
+def _write_overload(canvas: Canvas, found: Explanation, chip: str, devices: Sequence[str]) -> None:
     style, dot = STYLES[found.verdict], (canvas.marks.dot, "dim")
     head: list[Atom] = [(_sign(canvas, found.verdict), style), (found.op, "bold"), dot]
     head.append((found.verdict.value, f"bold {style}"))
@@ -87,9 +88,8 @@ def _write_overload(canvas: Canvas, found: Explanation, chip: str) -> None:
         canvas.field(words.PATH, listed(found.implementation), 4)
     if found.package:
         canvas.field(words.PACKAGE, split(words.brought_by(found.package)), 4)
-    for i, branch in enumerate(found.branches):
-        names = listed(branch) or split(words.NOTHING)
-        canvas.field(words.OR_AS if i else words.RUNS_AS, names, 4)
+    if found.verdict is not Verdict.NATIVE or canvas.page.verbose:
+        _write_ways(canvas, found, devices)
     own = [c for c in found.conditions if c.tests or c.code != found.reason.code]
     _write_conditions(canvas, own, chip)
     if found.registered_in:
@@ -98,6 +98,26 @@ def _write_overload(canvas: Canvas, found: Explanation, chip: str) -> None:
     _write_statements(canvas, found.statements)
     if found.torch_range:
         canvas.field(words.TORCH, split(words.torch_range(*found.torch_range)), 4)
+
+
+def _write_ways(canvas: Canvas, found: Explanation, devices: Sequence[str]) -> None:
+    """What it runs as: the ways of these devices, then those that a trace on PrivateUse1 shows."""
+    here = f" {words.OR} ".join(devices)
+    chosen = [
+        [*_names(choice.asks), *split(f"({words.chosen(here, choice.text)})", "dim")]
+        for choice in found.choices
+        if choice.asks is not None
+    ]
+    for i, atoms in enumerate([*chosen, *map(_names, found.branches)]):
+        canvas.field(words.OR_AS if i else words.RUNS_AS, atoms, 4)
+    others = [device for device in devices if found.recorded_on not in ("", device)]
+    if others:
+        instead_of = f" {words.OR} ".join(others)
+        canvas.field("", split(words.recorded(found.recorded_on, instead_of), "dim"), 4)
+
+
+def _names(operators: Sequence[str]) -> list[Atom]:
+    return listed(operators) or split(words.NOTHING)
 
 
 def _write_conditions(canvas: Canvas, conditions: Iterable[Condition], chip: str) -> None:

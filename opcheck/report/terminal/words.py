@@ -71,6 +71,16 @@ def brought_by(package: str) -> str:
     return f"{package}, the one for this torch; torch alone does not have the kernel"
 
 
+def chosen(device: str, why: str) -> str:
+    """Why a call goes another way on a device type than on the one that was recorded."""
+    return f"{ON} {device}: {why}"
+
+
+def recorded(on: str, instead_of: str) -> str:
+    """Whose ways those are that were recorded on another device type."""
+    return f"recorded {ON} {on}, which stands in for {instead_of}"
+
+
 def heading(verdict: Verdict, elsewhere: str = "") -> tuple[str, str]:
     """The title over findings of a verdict, and what it means.
 
