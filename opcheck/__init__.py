@@ -20,6 +20,7 @@ def scan(
     *,
     targets: Sequence[str] = (),
     exact: bool = False,
+    databases: Sequence[str] = (),
 ) -> "Report":
     """Hold a live model, or a source, against targets.
 
@@ -33,6 +34,7 @@ def scan(
         targets: as on the command line: ``"ascend-910b"``, ``"ascend-910b@26.1.0+torch2.7"``.
             Empty: the newest release of every target.
         exact: record the exact kernels asked of every target, not only of a single one.
+        databases: folders of overlays, as ``--db`` takes them; the last one holds.
 
     Returns:
         The report, as ``opcheck scan --format json`` prints it.
@@ -49,6 +51,8 @@ def scan(
         specs = tuple(TargetSpec.parse(target) for target in targets)
     except ValueError as error:
         raise UsageError(str(error)) from error
+    folders = tuple(map(str, databases))
     if isinstance(model, str):
-        return pipeline.scan(ScanRequest(model, specs, tuple(inputs or ()), exact))
-    return pipeline.scan_module(model, inputs, specs, exact=exact)
+        given = tuple(inputs or ())
+        return pipeline.scan(ScanRequest(model, specs, given, exact, databases=folders))
+    return pipeline.scan_module(model, inputs, specs, exact=exact, databases=folders)

@@ -58,6 +58,20 @@ def test_a_scan_holds_to_overlays(
     assert {Path(fact.origin).name for fact in finding.evidence} == origins
 
 
+@pytest.mark.parametrize("layered", [False, True])
+def test_a_scan_of_a_live_module_holds_to_overlays(layered: bool, overlay: str) -> None:
+    torch = pytest.importorskip("torch")
+
+    class Net(torch.nn.Module):  # type: ignore[misc, name-defined]  # torch is loaded here
+        def forward(self, x: object) -> object:
+            return torch.lgamma(x)
+
+    folders = (overlay,) if layered else ()
+    report = opcheck.scan(Net(), torch.ones(2), targets=["ascend-910b"], databases=folders)
+    (found,) = report.targets[0].findings
+    assert found.verdict is (Verdict.NATIVE if layered else Verdict.FALLBACK)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("layered", [False, True])
 def test_an_emulated_device_holds_to_overlays(layered: bool, source: str, overlay: str) -> None:
