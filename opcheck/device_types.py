@@ -13,7 +13,9 @@ from opcheck.model.work import DeviceWork
 _PLUGIN = "PrivateUse1"
 
 
-def works(matrices: Sequence[SupportMatrix], *, exact: bool = False) -> tuple[DeviceWork, ...]:
+def works(
+    matrices: Sequence[SupportMatrix], *, exact: bool = False, plan: bool = False
+) -> tuple[DeviceWork, ...]:
     """What to trace for targets, in an order in which one process may do it.
 
     A type that PrivateUse1 has to be named after comes first: any name will do to stand in for one
@@ -28,16 +30,17 @@ def works(matrices: Sequence[SupportMatrix], *, exact: bool = False) -> tuple[De
             device_type,
             {str(m.target): wanted[str(m.target)] for m in group if str(m.target) in wanted},
             _casts(group),
+            tuple(str(m.target) for m in group) if plan else (),
         )
         for device_type, group in groups.items()
     )
 
 
 def processes(
-    matrices: Sequence[SupportMatrix], *, exact: bool = False
+    matrices: Sequence[SupportMatrix], *, exact: bool = False, plan: bool = False
 ) -> tuple[tuple[DeviceWork, ...], ...]:
     """The same by process: PrivateUse1 has one name in each, and every stand-in is in the first."""
-    found = works(matrices, exact=exact)
+    found = works(matrices, exact=exact, plan=plan)
     own = {m.target.device_type for m in matrices if _stood_in_for(m)}
     named = [work for work in found if work.device_type not in own]
     stood_in_for = [work for work in found if work.device_type in own]

@@ -12,6 +12,7 @@ from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
+from opcheck.model.rule import RuleInfo
 from opcheck.model.target import TargetSpec
 from opcheck.model.upgrade import Upgrade
 
@@ -34,6 +35,17 @@ class Rooms(Protocol):
         output: Callable[[str], None],
     ) -> Upgrade:
         """Say which moves would unblock a model on its one target."""
+
+    def plan(
+        self,
+        request: ScanRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Report:
+        """Hold a model against targets, with a way out of each finding."""
+
+    def rules(self, name: str) -> tuple[RuleInfo, ...]:
+        """Give the rewrite rules, or those of one name."""
 
     def emulate(
         self,

@@ -187,7 +187,7 @@ def _enum(cls: type[Enum]) -> _Decoder:
     members: dict[Any, Enum] = {member.value: member for member in cls}
 
     def decode(data: Any) -> Any:
-        if type(data) is not str or data not in members:
+        if type(data) not in (str, int) or data not in members:
             raise _wrong(f"one of {', '.join(map(str, members))}", data)
         return members[data]
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from opcheck.model.emulation import EmulationRequest
+from opcheck.model.plan import NodePlan
 from opcheck.model.trace import Trace
 
 STACK_SECONDS = 0.3
@@ -19,6 +20,8 @@ class DeviceWork:
     device_type: str
     exact: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     casts: Mapping[str, str] = field(default_factory=dict)
+    plan: tuple[str, ...] = ()
+    """``str(Target)`` of the targets to find ways out for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +44,15 @@ class WorkRequest:
     """Further device types, which one process can trace for together with the first."""
     apart: tuple[tuple[DeviceWork, ...], ...] = ()
     """More, which each need a process of their own or a copy of this one."""
+    plan: tuple[str, ...] = ()
+    """``str(Target)`` of the targets to find ways out for."""
+    databases: tuple[str, ...] = ()
+    """Overlays of the database, for plans."""
 
     @property
     def works(self) -> tuple[DeviceWork, ...]:
         """Everything to trace for; the first come those that one process can trace for."""
-        first = DeviceWork(self.device_type, self.exact, self.casts)
+        first = DeviceWork(self.device_type, self.exact, self.casts, self.plan)
         return (first, *self.others, *(work for works in self.apart for work in works))
 
 
@@ -60,6 +67,8 @@ class WorkResult:
     """Of the file or config; empty where there is none."""
     notes: tuple[str, ...] = ()
     """What was chosen for the user while loading."""
+    plans: Mapping[str, tuple[NodePlan, ...]] = field(default_factory=dict)
+    """``str(Target)`` -> the ways out on it, for the targets asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from opcheck.pipeline.databases import (
 )
 from opcheck.pipeline.emulated import emulate
 from opcheck.pipeline.operators import explain
+from opcheck.pipeline.planned import plan, rules
 from opcheck.pipeline.scan import scan, scan_module, upgrade
 
 __all__ = [
@@ -20,6 +21,8 @@ __all__ = [
     "database_status",
     "emulate",
     "explain",
+    "plan",
+    "rules",
     "scan",
     "scan_module",
     "targets",

@@ -1,26 +1,21 @@
 """A model held against targets, and against what else a vendor has."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from opcheck import device_types
 from opcheck.db.neighbours import neighbours
 from opcheck.db.selection import names_groups
 from opcheck.device_types import Scanned
-from opcheck.errors import TraceError, UsageError
-from opcheck.model.matrix import SupportMatrix
-from opcheck.model.report import ModelInfo, Report
+from opcheck.errors import UsageError
+from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Trace
 from opcheck.model.upgrade import Upgrade
 from opcheck.pipeline.opening import Progress, matrices_of, open_database, require_age, silent
+from opcheck.pipeline.reports import ranked, report_of
 from opcheck.pipeline.traces import scanned_for
-from opcheck.resolve.findings import resolve
-from opcheck.resolve.ranking import best_first
 from opcheck.resolve.upgrade import moves
-from opcheck.version import __version__
 
 
 def scan(request: ScanRequest, progress: Progress = silent, output: Progress = silent) -> Report:
@@ -37,8 +32,8 @@ def scan(request: ScanRequest, progress: Progress = silent, output: Progress = s
     matrices = matrices_of(database, request.targets)
     require_age(request, database, matrices)
     scanned = scanned_for(request, database, matrices, progress, output)
-    report = _report(request.source, scanned, matrices)
-    return _ranked(report) if names_groups(database, request.targets) else report
+    report = report_of(request.source, scanned, matrices)
+    return ranked(report) if names_groups(database, request.targets) else report
 
 
 def upgrade(
@@ -60,7 +55,7 @@ def upgrade(
     ]
     others = [other for _, other in candidates]
     scanned = scanned_for(request, database, (matrix,), progress, output, others)
-    report = _report(request.source, scanned, (matrix,))
+    report = report_of(request.source, scanned, (matrix,))
     (today,) = report.targets
     found = moves(scanned.first, today, candidates)
     return Upgrade(
@@ -108,37 +103,5 @@ def scan_module(
     finally:
         forget()
     scanned = Scanned.of(traces, loaded.kind, loaded.digest, loaded.notes)
-    report = _report(type(module).__name__, scanned, matrices)
-    return _ranked(report) if names_groups(database, targets) else report
-
-
-def _report(source: str, scanned: Scanned, matrices: Sequence[SupportMatrix]) -> Report:
-    if scanned.empty:
-        raise TraceError(
-            f"{source} calls no operator, so there is nothing to scan",
-            hint="check that the model's forward is reached and takes tensors",
-        )
-    return Report(
-        opcheck_version=__version__,
-        torch_version=scanned.first.torch_version,
-        model=ModelInfo(source, scanned.kind, scanned.digest or _graph_digest(scanned.first)),
-        trace=scanned.info(),
-        targets=tuple(resolve(scanned.of_device(m.target.device_type), m) for m in matrices),
-    )
-
-
-def _ranked(report: Report) -> Report:
-    return replace(report, targets=best_first(report.targets))
-
-
-def _graph_digest(trace: Trace) -> str:
-    """First 16 hex digits of a sha256 over every call in order, for models without a file."""
-    import hashlib
-
-    digest = hashlib.sha256()
-    lines = [
-        repr((trace.nodes[use.node].op, trace.nodes[use.node].arguments)) for use in trace.uses
-    ]
-    for use in trace.sequence:
-        digest.update(lines[use].encode())
-    return digest.hexdigest()[:16]
+    report = report_of(type(module).__name__, scanned, matrices)
+    return ranked(report) if names_groups(database, targets) else report

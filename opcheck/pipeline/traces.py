@@ -9,7 +9,7 @@ from opcheck.db.store import Database
 from opcheck.device_types import Scanned
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
-from opcheck.model.work import WorkRequest
+from opcheck.model.work import WorkRequest, WorkResult
 from opcheck.pipeline.opening import Progress
 
 _UNSETTLED = "torch was loaded: tables alone do not settle every call of the saved graph"
@@ -61,9 +61,21 @@ def _without_torch(
 def _with_torch(
     request: ScanRequest, matrices: Sequence[SupportMatrix], progress: Progress, output: Progress
 ) -> Scanned:
+    return gathered(worked(request, matrices, progress, output))
+
+
+def worked(
+    request: ScanRequest,
+    matrices: Sequence[SupportMatrix],
+    progress: Progress,
+    output: Progress,
+    *,
+    plan: bool = False,
+) -> tuple[WorkResult, ...]:
+    """The model traced by torch, once for each device type; with ways out where asked for."""
     from opcheck import isolate
 
-    (first, *others), *apart = device_types.processes(matrices, exact=request.exact)
+    (first, *others), *apart = device_types.processes(matrices, exact=request.exact, plan=plan)
     asked = WorkRequest(
         source=request.source,
         device_type=first.device_type,
@@ -73,9 +85,15 @@ def _with_torch(
         casts=first.casts,
         others=tuple(others),
         apart=tuple(apart),
+        plan=first.plan,
+        databases=request.databases,
     )
-    results = isolate.run(
+    return isolate.run(
         asked, timeout=request.timeout, memory=request.memory, progress=progress, output=output
     )
+
+
+def gathered(results: Sequence[WorkResult]) -> Scanned:
+    """What was traced of one model, for all device types."""
     traces = [result.trace for result in results]
     return Scanned.of(traces, results[0].kind, results[0].digest, results[0].notes)

@@ -11,6 +11,7 @@ from opcheck.model.database import DatabaseView
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
+from opcheck.model.rule import RuleInfo
 from opcheck.model.upgrade import Upgrade
 from opcheck.registry import discover
 
@@ -50,6 +51,14 @@ class Format(ABC):
     def render_upgrade(self, found: Upgrade, page: Page = PLAIN) -> str:
         """Give which moves would unblock a model; a format made for reports alone declines."""
         raise UsageError(*self._declined("upgrade"))
+
+    def render_plan(self, report: Report, page: Page = PLAIN) -> str:
+        """Give a report that has suggestions; as any report, unless a format knows better."""
+        return self.render(report, page)
+
+    def render_rules(self, rules: Sequence[RuleInfo], page: Page = PLAIN) -> str:
+        """Give the rewrite rules; a format made for reports alone declines."""
+        raise UsageError(*self._declined("rules"))
 
     def render_targets(self, rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
         """Give the targets of the database; a format made for reports alone declines."""

@@ -7,6 +7,7 @@ from opcheck.model.database import DatabaseView
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
+from opcheck.model.rule import RuleInfo
 from opcheck.model.upgrade import Upgrade
 from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.document.database import database_document
@@ -14,6 +15,7 @@ from opcheck.report.document.emulation import emulation_document
 from opcheck.report.document.listing import explanations_document, targets_document
 from opcheck.report.document.parts import Json
 from opcheck.report.document.report import report_document
+from opcheck.report.document.rules import rules_document
 from opcheck.report.document.upgrade import upgrade_document
 from opcheck.report.order import arranged, arranged_emulation
 
@@ -34,6 +36,10 @@ class JsonFormat(Format):
     def render_upgrade(self, found: Upgrade, page: Page = PLAIN) -> str:
         """Give the moves as ``opcheck.upgrade/1``."""
         return _text(upgrade_document(found))
+
+    def render_rules(self, rules: Sequence[RuleInfo], page: Page = PLAIN) -> str:
+        """Give the rules as ``opcheck.rules/1``."""
+        return _text(rules_document(rules))
 
     def render_targets(self, rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
         """Give the targets as ``opcheck.targets/1``."""

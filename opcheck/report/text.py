@@ -6,6 +6,7 @@ from opcheck.model.database import DatabaseView
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
+from opcheck.model.rule import RuleInfo
 from opcheck.model.upgrade import Upgrade
 from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.order import arranged, arranged_emulation
@@ -33,6 +34,18 @@ class TextFormat(Format):
         from opcheck.report.terminal.upgrade.page import upgrade_page
 
         return upgrade_page(found, page)
+
+    def render_plan(self, report: Report, page: Page = PLAIN) -> str:
+        """Say what each tier brings, then the way out of each finding."""
+        from opcheck.report.terminal.plan.page import plan_page
+
+        return plan_page(arranged(report), page)
+
+    def render_rules(self, rules: Sequence[RuleInfo], page: Page = PLAIN) -> str:
+        """Give one paragraph for each rule, or one rule's page."""
+        from opcheck.report.terminal.plan.rules import rules_page
+
+        return rules_page(rules, page)
 
     def render_targets(self, rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
         """Give one row a target."""

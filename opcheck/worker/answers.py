@@ -2,14 +2,16 @@
 
 import gc
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from opcheck.db.store import Database
 from opcheck.errors import out_of_memory
 from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.plan import NodePlan
 from opcheck.model.report import ModelInfo
+from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Trace
 from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
 from opcheck.source.base import Loaded, LoadOptions
@@ -65,7 +67,25 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
         works = works[: len(works) - sum(map(len, request.apart))]
         process.send({"answers": len(works)})
     for work in works:
-        yield WorkResult(traced(work), loaded.kind, loaded.digest, loaded.notes)
+        trace = traced(work)
+        plans = _plans(trace, work, request, process) if work.plan else {}
+        yield WorkResult(trace, loaded.kind, loaded.digest, loaded.notes, plans)
+
+
+def _plans(
+    trace: Trace, work: DeviceWork, request: WorkRequest, process: Process
+) -> Mapping[str, tuple[NodePlan, ...]]:
+    """The ways out on each target that a plan is asked for."""
+    from opcheck.rewrite.planner import Planner
+    from opcheck.rewrite.record import Recorder
+
+    database = Database.open(overlays=tuple(map(Path, request.databases)))
+    planner = Planner(trace, Recorder(work.device_type, work.casts))
+    found: dict[str, tuple[NodePlan, ...]] = {}
+    for target in work.plan:
+        process.send({"stage": "trace", "progress": f"looking for ways out on {target}"})
+        found[target] = planner.plan(database.matrix(database.resolve(TargetSpec.parse(target))))
+    return found
 
 
 def _emulate(request: EmulationRequest, process: Process) -> Emulation:

@@ -11,10 +11,12 @@ from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
+from opcheck.model.rule import RuleInfo
 from opcheck.model.target import TargetSpec
 from opcheck.model.upgrade import Upgrade
 from tests.report.databases import CONTENTS, DIFFS, IMPORTS, SOUND, STATUS, UNSOUND
 from tests.report.emulations import EMULATIONS
+from tests.report.plans import PLANS, RULES
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
 from tests.report.upgrades import UPGRADES
 
@@ -62,6 +64,25 @@ class StandIn:
         if request.source in FAILURES:
             raise FAILURES[request.source]
         return UPGRADES[request.source]
+
+    def plan(
+        self,
+        request: ScanRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Report:
+        """The standard plan that the source names, or the failure that it stands for."""
+        self.asked.append(request)
+        progress(f"loading {request.source}")
+        output("the model prints this")
+        if request.source in FAILURES:
+            raise FAILURES[request.source]
+        return PLANS[request.source]
+
+    def rules(self, name: str) -> tuple[RuleInfo, ...]:
+        """The standard rules, or the one that is asked for."""
+        self.asked.append(("rules", name))
+        return tuple(rule for rule in RULES if name in ("", rule.name))
 
     def emulate(
         self,

@@ -18,6 +18,7 @@ from opcheck.source.inputs import InputSpec
 from opcheck.source.select import select
 from tests.cli.stand_in import StandIn
 from tests.report.emulations import EMULATIONS
+from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
 from tests.report.upgrades import UPGRADES
 
@@ -33,6 +34,15 @@ class _AnyModel(StandIn):
     ) -> Report:
         self.asked.append(request)
         return STANDARD["empty"]
+
+    def plan(
+        self,
+        request: ScanRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Report:
+        self.asked.append(request)
+        return PLANS["nothing"]
 
     def upgrade(
         self,

@@ -1,0 +1,62 @@
+"""``opcheck plan``: the way out of each finding."""
+
+from typing import Any
+
+import typer
+
+from opcheck.cli import options
+from opcheck.cli.direct import DirectCommand
+from opcheck.cli.guide import (
+    EXAMPLES,
+    write_examples,
+    write_exit_codes,
+    write_inputs,
+    write_sources,
+)
+from opcheck.cli.output import Output
+from opcheck.cli.progress import Progress, said, unsaid
+from opcheck.cli.rooms import rooms
+from opcheck.model.request import ScanRequest
+from opcheck.report.base import format_named
+
+
+class Command(DirectCommand):
+    """Lists the source kinds under its help; only then are they imported."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the forms that SOURCE and --input can have, and the exit codes."""
+        write_sources(formatter)
+        write_inputs(formatter)
+        write_examples(formatter, [line for line in EXAMPLES if " plan " in line])
+        write_exit_codes(formatter)
+
+
+def plan(
+    context: typer.Context,
+    source: options.Source,
+    target: options.Targets = None,
+    inputs: options.Inputs = None,
+    format: options.FormatName = "text",
+    output: options.OutputFile = None,
+    database: options.Databases = None,
+    max_age: options.MaxAge = None,
+    timeout: options.Timeout = None,
+    memory: options.Memory = None,
+    trust: options.Trust = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Say what to change so that a model runs on an accelerator.
+
+    For each operator that a target does not run itself: the cheapest code that gives the same
+    values through operators that it does run, what that was recorded to run as, how far its values
+    and gradients are off, and why cheaper ways were declined. --verbose shows the code. The exit
+    code is 0 whenever there is an answer.
+    """
+    view, out = format_named(format), Output(output)
+    request = ScanRequest(
+        source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
+        tuple(database or ()), max_age,
+    )  # fmt: skip
+    with Progress() as progress:
+        report = rooms(context).plan(request, progress, said if verbose else unsaid)
+    out.write(view.render_plan(report, out.page(verbose)))

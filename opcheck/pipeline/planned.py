@@ -1,0 +1,48 @@
+"""A model held against targets, with a way out of what each of them does not run."""
+
+from dataclasses import replace
+
+from opcheck.db.selection import names_groups
+from opcheck.model.plan import NodePlan
+from opcheck.model.report import Report
+from opcheck.model.request import ScanRequest
+from opcheck.model.rule import RuleInfo
+from opcheck.pipeline.opening import Progress, matrices_of, open_database, require_age, silent
+from opcheck.pipeline.reports import ranked, report_of
+from opcheck.pipeline.traces import gathered, worked
+from opcheck.resolve.planned import planned
+
+
+def plan(request: ScanRequest, progress: Progress = silent, output: Progress = silent) -> Report:
+    """Hold a model against targets, and find a way out for each call that leaves the device.
+
+    Raises:
+        UsageError, SourceError, TraceError, DatabaseError: as :func:`opcheck.pipeline.scan`.
+    """
+    database = open_database(request.databases)
+    matrices = matrices_of(database, request.targets)
+    require_age(request, database, matrices)
+    progress(f"reading {request.source}")
+    results = worked(request, matrices, progress, output, plan=True)
+    plans: dict[str, tuple[NodePlan, ...]] = {}
+    for result in results:
+        plans.update(result.plans)
+    scanned = gathered(results)
+    report = report_of(request.source, scanned, matrices)
+    targets = tuple(
+        planned(found, scanned.of_device(m.target.device_type), plans[str(m.target)])
+        for found, m in zip(report.targets, matrices, strict=True)
+    )
+    report = replace(report, targets=targets)
+    return ranked(report) if names_groups(database, request.targets) else report
+
+
+def rules(name: str = "") -> tuple[RuleInfo, ...]:
+    """Every rewrite rule, or those of one name or for one overload; loads torch.
+
+    Raises:
+        UsageError: no rule has that name, nor replaces such an overload.
+    """
+    from opcheck.rewrite.listing import described
+
+    return described(name)

@@ -1,0 +1,47 @@
+"""What was traced, held against targets, as one report."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from opcheck.device_types import Scanned
+from opcheck.errors import TraceError
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.report import ModelInfo, Report
+from opcheck.model.trace import Trace
+from opcheck.resolve.findings import resolve
+from opcheck.resolve.ranking import best_first
+from opcheck.version import __version__
+
+
+def report_of(source: str, scanned: Scanned, matrices: Sequence[SupportMatrix]) -> Report:
+    """Hold the traces of one model against every target."""
+    if scanned.empty:
+        raise TraceError(
+            f"{source} calls no operator, so there is nothing to scan",
+            hint="check that the model's forward is reached and takes tensors",
+        )
+    return Report(
+        opcheck_version=__version__,
+        torch_version=scanned.first.torch_version,
+        model=ModelInfo(source, scanned.kind, scanned.digest or _graph_digest(scanned.first)),
+        trace=scanned.info(),
+        targets=tuple(resolve(scanned.of_device(m.target.device_type), m) for m in matrices),
+    )
+
+
+def ranked(report: Report) -> Report:
+    """The same report with the best target first."""
+    return replace(report, targets=best_first(report.targets))
+
+
+def _graph_digest(trace: Trace) -> str:
+    """First 16 hex digits of a sha256 over every call in order, for models without a file."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    lines = [
+        repr((trace.nodes[use.node].op, trace.nodes[use.node].arguments)) for use in trace.uses
+    ]
+    for use in trace.sequence:
+        digest.update(lines[use].encode())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""The page of a plan: the way out of each finding, and what following them comes to."""

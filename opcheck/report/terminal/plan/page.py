@@ -1,0 +1,165 @@
+"""The page of a plan: what each tier brings, then the way out of each finding."""
+
+from collections.abc import Iterator, Sequence
+
+from opcheck.model.plan import Declined, Suggestion
+from opcheck.model.report import Finding, Report, TargetReport
+from opcheck.model.trace import Phase
+from opcheck.report.base import Page
+from opcheck.report.terminal import words as common
+from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
+from opcheck.report.terminal.findings import after_dot
+from opcheck.report.terminal.head import mark
+from opcheck.report.terminal.marks import STYLES
+from opcheck.report.terminal.places import first_place
+from opcheck.report.terminal.plan import words
+from opcheck.report.terminal.plan.rules import write_code
+from opcheck.report.terminal.units import percent, plural
+
+DECLINED = 3
+"""How many declined ways are listed unless all are asked for."""
+OPERATORS = 4
+"""How many operators stand in a row of the steps."""
+
+
+def plan_page(report: Report, page: Page) -> str:
+    """The whole plan as text."""
+    canvas = Canvas(page)
+    for index, target in enumerate(report.targets):
+        if index:
+            canvas.blank()
+        _write_target(canvas, report, target)
+    _write_footer(canvas, report)
+    return canvas.text()
+
+
+def _write_target(canvas: Canvas, report: Report, target: TargetReport) -> None:
+    bad = [finding for finding in target.findings if not finding.verdict.on_device]
+    stuck = [finding for finding in bad if _open(finding, target)]
+    sign = mark(target.summary.runs, canvas.marks)
+    on = [(report.model.source, "bold"), (common.ON, ""), (f"{target.target}:", "bold")]
+    text = words.verdict(len(bad), len(stuck)) if bad else words.NOTHING
+    canvas.flow([sign, *on, *split(text, sign[1] if bad else "")])
+    if not bad:
+        return
+    _write_steps(canvas, target)
+    ways = [finding for finding in bad if finding.suggestions]
+    if ways:
+        _write_heading(canvas, *words.WAYS)
+        for finding in ways:
+            canvas.blank()
+            _write_finding(canvas, finding)
+    without = [finding for finding in bad if not finding.suggestions]
+    if without:
+        _write_heading(canvas, *words.STUCK)
+        for finding in without:
+            canvas.blank()
+            _write_finding(canvas, finding)
+
+
+def _open(finding: Finding, target: TargetReport) -> bool:
+    return target.plan is None or finding.op in target.plan.stuck
+
+
+def _write_steps(canvas: Canvas, target: TargetReport) -> None:
+    plan = target.plan
+    if plan is None:
+        return
+    _write_heading(canvas, *words.STEPS)
+    header: list[Atom] = [(name, "dim") for name in words.STEP_COLUMNS]
+    summary = target.summary
+    share = "" if summary.support_rate is None else percent(summary.support_rate)
+    runs = common.RUNS_CELL[summary.runs]
+    rows = [header, [("", ""), (words.TODAY, ""), (share, ""), (runs, ""), ("", "")]]
+    for after in plan.tiers:
+        rate, there = words.step(after)
+        style = "" if after.operators else "dim"
+        rows.append(
+            [
+                (str(int(after.tier)), style),
+                (words.TIERS[after.tier], style),
+                (rate, style),
+                (there, mark(after.runs, canvas.marks)[1] if after.operators else "dim"),
+                (_few(after.operators), style),
+            ]
+        )
+    canvas.table(rows, left=(0, 1, 3, 4))
+
+
+def _few(operators: Sequence[str]) -> str:
+    shown = ", ".join(op.removeprefix("aten::") for op in operators[:OPERATORS])
+    more = len(operators) - OPERATORS
+    return f"{shown} {common.and_more(more, 'operator')}" if more > 0 else shown
+
+
+def _write_finding(canvas: Canvas, finding: Finding) -> None:
+    style = STYLES[finding.verdict]
+    canvas.flow([(finding.op, f"bold {style}"), *_about(canvas, finding)], 2)
+    canvas.field(common.WHERE, first_place(finding.uses), 4)
+    canvas.field(common.WHY, split(finding.reason.text), 4)
+    for way in _shown(canvas, finding):
+        _write_way(canvas, finding, way)
+    if not finding.suggestions:
+        canvas.field(words.WAY, split(words.NO_WAY, "red"), 4)
+
+
+def _shown(canvas: Canvas, finding: Finding) -> Iterator[Suggestion]:
+    """The best way for each overload that has to go, or every way."""
+    seen: set[tuple[str, tuple[int, ...]]] = set()
+    for way in finding.suggestions:
+        key = (way.replaces, way.places)
+        if canvas.page.verbose or key not in seen:
+            seen.add(key)
+            yield way
+
+
+def _write_way(canvas: Canvas, finding: Finding, way: Suggestion) -> None:
+    name = (words.named(way, finding.op), "bold green")
+    about = [*after_dot(canvas, words.kind(way))]
+    some = len(way.places) < len(finding.uses)
+    if some:
+        about += after_dot(canvas, f"{len(way.places)} of {plural(len(finding.uses), 'place')}")
+    canvas.field(words.WAY, [name, *about], 4)
+    canvas.field("", split(way.summary), 4)
+    if way.gives_up:
+        canvas.field(words.GIVES_UP, split(way.gives_up, "yellow"), 4)
+    if way.runs_as:
+        canvas.field(words.RUNS_AS, [*listed(way.runs_as), *split(words.cost(way), "dim")], 4)
+    if figures := words.figures(way):
+        canvas.field(words.FIGURES, split(figures), 4)
+    if canvas.page.verbose and way.code:
+        canvas.field(words.CODE, [], 4)
+        write_code(canvas, way.code, 6)
+    _write_declined(canvas, way.declined)
+
+
+def _write_declined(canvas: Canvas, declined: Sequence[Declined]) -> None:
+    shown = declined if canvas.page.verbose else declined[:DECLINED]
+    for index, way in enumerate(shown):
+        label = words.DECLINED if not index else ""
+        canvas.field(label, [(f"{way.rule}:", "dim"), *split(way.reason, "dim")], 4)
+    if len(declined) > len(shown):
+        canvas.field("", split(common.more(len(declined) - len(shown), "way"), "dim"), 4)
+
+
+def _about(canvas: Canvas, finding: Finding) -> list[Atom]:
+    said = [*after_dot(canvas, finding.verdict.value)]
+    said += after_dot(canvas, plural(finding.count, "call"))
+    if finding.phase is not Phase.FORWARD:
+        said += after_dot(canvas, finding.phase.value)
+    return said
+
+
+def _write_heading(canvas: Canvas, title: str, meaning: str) -> None:
+    canvas.blank()
+    canvas.flow([(title, "bold"), (canvas.marks.dot, "dim"), *split(meaning, "dim")])
+
+
+def _write_footer(canvas: Canvas, report: Report) -> None:
+    dot, trace = canvas.marks.dot, report.trace
+    said = (
+        f"{trace.mode} {dot} {plural(trace.calls, 'call')} {dot} traced as {trace.device_type} "
+        f"with torch {report.torch_version} {dot} opcheck {report.opcheck_version}"
+    )
+    canvas.blank()
+    canvas.flow(split(said, "dim"))

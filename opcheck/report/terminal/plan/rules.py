@@ -1,0 +1,61 @@
+"""The rewrite rules: a row each, or one page for one."""
+
+import inspect
+from collections.abc import Sequence
+
+from opcheck.model.plan import Label
+from opcheck.model.rule import RuleInfo
+from opcheck.report.base import Page
+from opcheck.report.terminal.canvas import Canvas, listed, split
+from opcheck.report.terminal.plan import words
+
+
+def rules_page(rules: Sequence[RuleInfo], page: Page) -> str:
+    """Everything about a single rule, or one paragraph each."""
+    canvas = Canvas(page)
+    if len(rules) == 1:
+        _write_rule(canvas, rules[0])
+        return canvas.text()
+    for tier, name in words.TIERS.items():
+        here = [rule for rule in rules if rule.tier == tier]
+        if not here:
+            continue
+        canvas.flow([(f"Tier {int(tier)}", "bold"), (canvas.marks.dot, "dim"), *split(name, "dim")])
+        for rule in here:
+            canvas.flow([(rule.name, "bold green"), *split(f"({rule.label.value})", "dim")], 2)
+            canvas.flow(split(rule.summary), 4)
+            canvas.flow(listed(rule.replaces, "dim"), 4)
+        canvas.blank()
+    canvas.flow(split(words.ONE_RULE, "dim"))
+    return canvas.text()
+
+
+def _write_rule(canvas: Canvas, rule: RuleInfo) -> None:
+    canvas.flow([(rule.name, "bold green"), (canvas.marks.dot, "dim"), *split(rule.summary)])
+    canvas.blank()
+    close = rule.label.value
+    if rule.label is Label.TOLERANCE:
+        close += f", to {rule.tolerance:g} eps of the largest value"
+    canvas.field(words.TIER, split(f"{int(rule.tier)}, {words.TIERS[rule.tier]}"), 2)
+    canvas.field(words.CLOSE, split(close), 2)
+    canvas.field(words.REPLACES, listed(rule.replaces, "bold"), 2)
+    if rule.spellings:
+        canvas.field(words.WRITTEN, listed(rule.spellings), 2)
+    if rule.gives_up:
+        canvas.field(words.GIVES_UP, split(rule.gives_up, "yellow"), 2)
+    for paragraph in inspect.cleandoc(rule.page).split("\n\n"):
+        canvas.blank()
+        canvas.flow(split(paragraph), 2)
+    canvas.blank()
+    write_code(canvas, rule.code, 2)
+    if rule.references:
+        canvas.blank()
+        for reference in rule.references:
+            canvas.flow([(reference, "dim")], 2)
+
+
+def write_code(canvas: Canvas, code: str, indent: int) -> None:
+    """Lines as they are; one that is too long runs over."""
+    for line in code.rstrip().splitlines():
+        depth = len(line) - len(line.lstrip())
+        canvas.flow([(line.lstrip(), "")] if line.strip() else [], indent + depth)

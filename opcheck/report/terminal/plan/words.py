@@ -1,0 +1,80 @@
+"""Every sentence of the page of a plan."""
+
+from opcheck.model.plan import AfterTier, Difference, Label, Measured, Suggestion, Tier
+from opcheck.report.terminal.units import percent, plural, size
+from opcheck.report.terminal.words import RUNS_CELL
+
+TIERS = {
+    Tier.SWAP: "native swap",
+    Tier.COMPAT: "vendor compat layer",
+    Tier.STRUCTURAL: "structural rewrite",
+    Tier.CUSTOM: "custom operator",
+}
+NOTHING = "every call stays on the device, so there is nothing to change"
+STEPS = ("Step by step", "what the target does once everything up to a tier is followed")
+WAYS = ("Ways out", "the cheapest that works for each finding")
+STUCK = ("No way out", "nothing was found that the target runs")
+STEP_COLUMNS = ("tier", "", "share", "runs", "brings to the device")
+TODAY = "today"
+WAY = "way out"
+RUNS_AS = "runs as"
+FIGURES = "off by"
+CODE = "code"
+GIVES_UP = "gives up"
+DECLINED = "not by"
+NO_WAY = "none that the target runs"
+TIER = "tier"
+CLOSE = "values"
+REPLACES = "replaces"
+WRITTEN = "written"
+ONE_RULE = "opcheck rules NAME shows what a rule writes, and why that is equal"
+EQUAL = "equal to the last bit"
+
+
+def verdict(findings: int, stuck: int) -> str:
+    """How many findings need a way out, and how many have none."""
+    have = "each has one" if not stuck else f"{stuck:,} without"
+    return f"{plural(findings, 'finding')} {'needs' if findings == 1 else 'need'} a way out, {have}"
+
+
+def step(after: AfterTier) -> tuple[str, str]:
+    """Share and whether it runs, in a table."""
+    rate = "" if after.support_rate is None else percent(after.support_rate)
+    return rate, RUNS_CELL[after.runs]
+
+
+def named(way: Suggestion, op: str) -> str:
+    """What a suggestion is called, and inside what it works."""
+    inside = f" for {way.replaces} inside it" if way.replaces != op else ""
+    return f"{way.rule}{inside}"
+
+
+def kind(way: Suggestion) -> str:
+    """Tier and label."""
+    return f"tier {int(way.tier)}, {way.label.value}"
+
+
+def cost(way: Suggestion) -> str:
+    """Kernels and memory of one call."""
+    more = f", {size(way.memory)} beside the result" if way.memory else ""
+    return f"({plural(way.calls, 'kernel')} a call{more})"
+
+
+def figures(way: Suggestion) -> str:
+    """What was measured, or why nothing was."""
+    found = way.measured
+    if found is None:
+        return f"not measured: {way.unmeasured}" if way.unmeasured else ""
+    if way.label is Label.EXACT:
+        both = "" if found.backward is None else ", forward and backward"
+        return f"{EQUAL}{both}"
+    return _off(found)
+
+
+def _off(found: Measured) -> str:
+    backward = "" if found.backward is None else f", backward {_distance(found.backward)}"
+    return f"forward {_distance(found.forward)}{backward} of the largest value"
+
+
+def _distance(found: Difference) -> str:
+    return "nothing" if not found.absolute else f"{found.relative:.1e}"

@@ -1,0 +1,45 @@
+"""The rules as people read of them."""
+
+import difflib
+import inspect
+
+from opcheck.errors import UsageError
+from opcheck.model.rule import RuleInfo
+from opcheck.rewrite.base import Rule, rules
+from opcheck.rewrite.text import standalone
+
+
+def described(name: str = "") -> tuple[RuleInfo, ...]:
+    """Every rule by tier and name, or the one of a name, or those for an overload.
+
+    Raises:
+        UsageError: no rule has that name, nor replaces such an overload.
+    """
+    found = [rule for rule in rules() if not name or _asked(rule, name)]
+    if not found:
+        near = difflib.get_close_matches(name, [rule.name for rule in rules()], n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "opcheck rules lists them"
+        raise UsageError(f"no rule is called {name!r}, nor replaces such an overload", hint)
+    return tuple(map(_described, sorted(found, key=lambda rule: (rule.tier, rule.name))))
+
+
+def _asked(rule: Rule, name: str) -> bool:
+    operators = {op.partition(".")[0] for op in rule.replaces}
+    spelled = name if "::" in name else f"aten::{name}"
+    return name == rule.name or spelled in rule.replaces or spelled in operators
+
+
+def _described(rule: Rule) -> RuleInfo:
+    return RuleInfo(
+        name=rule.name,
+        tier=rule.tier,
+        label=rule.label,
+        tolerance=rule.tolerance,
+        replaces=rule.replaces,
+        summary=rule.summary,
+        gives_up=rule.gives_up,
+        page=inspect.getdoc(type(rule)) or "",
+        spellings=rule.spellings,
+        code=standalone(type(rule).replace),
+        references=rule.references,
+    )

@@ -1,0 +1,139 @@
+"""Standard plans, one for each kind, and two rules."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import inf
+
+from opcheck.model.plan import (
+    AfterTier,
+    Declined,
+    Difference,
+    Label,
+    Measured,
+    PlanSummary,
+    Suggestion,
+    Tier,
+)
+from opcheck.model.report import Finding, Report, TargetReport
+from opcheck.model.rule import RuleInfo
+from opcheck.model.verdict import Verdict
+from tests.report.samples import STANDARD
+
+_CODE = '''\
+import torch
+
+
+def roll(x: torch.Tensor, shift: int) -> torch.Tensor:
+    """Join the two parts the other way round."""
+
+    return torch.cat((x[-shift:], x[:-shift]))
+'''
+_SWAP = Suggestion(
+    rule="roll-by-joining",
+    tier=Tier.SWAP,
+    label=Label.EXACT,
+    replaces="aten::roll",
+    summary="Join the two parts the other way round",
+    code=_CODE,
+    runs_as=("aten::cat", "aten::slice.Tensor"),
+    calls=3,
+    memory=4096,
+    measured=Measured(("self: float32[8,16]",), Difference(0.0, 0.0), Difference(0.0, 0.0)),
+    places=(0,),
+    declined=(
+        Declined("pytorch-decomposition(roll)", Tier.SWAP, "it needs aten::fmod.Tensor: missing"),
+    ),
+)
+_ROUNDED = replace(
+    _SWAP,
+    rule="roll-by-matmul",
+    label=Label.TOLERANCE,
+    runs_as=("aten::mm",),
+    calls=1,
+    memory=0,
+    measured=Measured(("self: float32[8,16]",), Difference(1e-6, 2.5e-7), Difference(0.0, 0.0)),
+    declined=(),
+)
+_STRUCTURAL = replace(
+    _ROUNDED,
+    rule="compute-in-float32",
+    tier=Tier.STRUCTURAL,
+    label=Label.APPROXIMATE,
+    summary="Compute in float32",
+    gives_up="the digits beyond the seventh",
+    measured=None,
+    unmeasured="too large to compute beside the scan: 8,388,608 elements",
+)
+
+
+def _planned(target: TargetReport, *ways: Suggestion) -> TargetReport:
+    """The first finding that is off the device gets the ways, the others none."""
+    bad = [finding for finding in target.findings if not finding.verdict.on_device]
+
+    def with_ways(finding: Finding) -> Finding:
+        if not bad or finding != bad[0]:
+            return finding
+        return replace(finding, suggestions=tuple(replace(w, replaces=finding.op) for w in ways))
+
+    stuck = tuple(sorted({f.op for f in (bad[1:] if ways else bad)}))
+    helped = (bad[0].op,) if ways else ()
+    first = min((way.tier for way in ways), default=Tier.SWAP)
+    tiers = tuple(
+        AfterTier(
+            tier,
+            0.75 if tier >= first else 0.5,
+            None if stuck else True,
+            helped if tier == first else (),
+        )
+        for tier in Tier
+    )
+    findings = tuple(map(with_ways, target.findings))
+    return replace(target, findings=findings, plan=PlanSummary(tiers, stuck))
+
+
+def _plan(report: Report, *ways: Suggestion) -> Report:
+    return replace(report, targets=tuple(_planned(target, *ways) for target in report.targets))
+
+
+PLANS: Mapping[str, Report] = {
+    "nothing": _plan(STANDARD["all-native"]),
+    "stuck": _plan(STANDARD["mixed"]),
+    "swap": _plan(STANDARD["mixed"], _SWAP, _ROUNDED),
+    "structural": _plan(STANDARD["three-targets"], _STRUCTURAL),
+}
+"""By what they are about."""
+assert all(
+    any(f.verdict is not Verdict.NATIVE for t in PLANS[name].targets for f in t.findings)
+    for name in ("stuck", "swap", "structural")
+)
+FAR = Measured(("self: float32[2]",), Difference(inf, inf), None)
+"""What JSON has no number for."""
+
+RULES = (
+    RuleInfo(
+        name="roll-by-joining",
+        tier=Tier.SWAP,
+        label=Label.EXACT,
+        tolerance=0.0,
+        replaces=("aten::roll",),
+        summary="Join the two parts the other way round",
+        gives_up="",
+        page="Each shift cuts a dimension in two.\n\nThe parts are joined the other way round.",
+        spellings=("torch.roll", "Tensor.roll"),
+        code=_CODE,
+        references=("https://example.org/threads/1",),
+    ),
+    RuleInfo(
+        name="compute-in-float32",
+        tier=Tier.STRUCTURAL,
+        label=Label.TOLERANCE,
+        tolerance=8.0,
+        replaces=("aten::erf", "aten::exp"),
+        summary="Compute in float32",
+        gives_up="the digits beyond the seventh",
+        page="Casts before and after.",
+        spellings=(),
+        code="def erf(self):\n    return self.float().erf().double()\n",
+        references=(),
+    ),
+)

@@ -1,0 +1,69 @@
+"""What is said of plans and rules: whole pages, and the published schemas."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from rich.cells import cell_len
+
+from opcheck.report.base import Page, format_named, formats
+from opcheck.report.document.node import Node
+from opcheck.report.document.plan import read_suggestion, suggestion_value
+from opcheck.report.json_format import JsonFormat
+from opcheck.report.reader import from_json
+from opcheck.report.text import TextFormat
+from tests.report import snapshots
+from tests.report.plans import FAR, PLANS, RULES
+from tests.report.test_formats import PAGES
+from tests.report.test_json import schema
+
+
+@pytest.mark.parametrize("sample", PLANS)
+def test_standard_plans(sample: str) -> None:
+    snapshots.check(f"text/plan/{sample}.txt", TextFormat().render_plan(PLANS[sample]))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_plan_pages(page: str) -> None:
+    text = TextFormat().render_plan(PLANS["swap"], PAGES[page])
+    snapshots.check(f"text/plan/swap-{page}.txt", text)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("sample", ["nothing", "structural"])  # no name is longer than a line
+def test_a_page_is_as_wide_as_it_may_be(width: int, sample: str) -> None:
+    text = TextFormat().render_plan(PLANS[sample], Page(width))
+    assert max(map(cell_len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("sample", PLANS)
+def test_a_plan_is_a_report_and_comes_back_whole(sample: str) -> None:
+    text = JsonFormat().render_plan(PLANS[sample])
+    Draft202012Validator(schema()).validate(json.loads(text))
+    assert JsonFormat().render_plan(from_json(text)) == text
+    assert [target.plan for target in from_json(text).targets] == [
+        target.plan for target in PLANS[sample].targets
+    ]
+
+
+def test_a_distance_beyond_all_numbers_is_null_and_comes_back() -> None:
+    bad = PLANS["swap"].targets[0].findings
+    way = replace(next(f for f in bad if f.suggestions).suggestions[0], measured=FAR)
+    value: Any = suggestion_value(way)
+    assert value["measured"]["forward"] == {"absolute": None, "relative": None}
+    assert read_suggestion(Node(value, "way", "")) == way
+
+
+@pytest.mark.parametrize("name", [kind.name for kind in formats()])
+@pytest.mark.parametrize("count", [1, 2])
+def test_standard_rules(name: str, count: int) -> None:
+    text = format_named(name).render_rules(RULES[:count])
+    snapshots.check(f"{name}/rules-{count}.txt", text)
+
+
+def test_rules_follow_the_schema() -> None:
+    found = schema("rules")
+    Draft202012Validator.check_schema(found)
+    Draft202012Validator(found).validate(json.loads(JsonFormat().render_rules(RULES)))
