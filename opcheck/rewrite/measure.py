@@ -1,6 +1,7 @@
 """How far a stand-in is off: both computed on the host, forward and backward, on random values."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from opcheck.rewrite.call import Call, call_of
 
 LARGEST = 1 << 22
 """Elements of all arguments and results together beyond which nothing is computed."""
+_NO_GRADIENT = re.compile(r"is not differentiable with respect to argument '(\w+)'")
 _NEVER_FAR = Difference(0.0, 0.0)
 
 
@@ -46,8 +48,8 @@ def compared(call: Call, function: Callable[..., Any]) -> tuple[Difference, Diff
         UnmeasuredError: either cannot be computed on the host.
     """
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
-        wanted, gradients = _ran(call, call.func, "the original")
-        found, others = _ran(call, function, "the stand-in")
+        still, wanted, gradients = _original(call)
+        found, others = _ran(call, function, "the stand-in", still)
     forward = difference(wanted, found)
     if gradients is None or others is None:
         return forward, None
@@ -95,29 +97,59 @@ def _difference(a: Tensor, b: Tensor) -> Difference:
 
 
 def _ran(
-    call: Call, function: Callable[..., Any], who: str
+    call: Call, function: Callable[..., Any], who: str, still: frozenset[str]
 ) -> tuple[list[Tensor], list[Tensor] | None]:
+    """Results, what was written beside them, and gradients of all arguments but ``still`` ones."""
     leaves: list[Tensor] = []
+    written: list[Tensor] = []
 
-    def leaf(value: Any) -> Any:
-        if not isinstance(value, Tensor):
-            return value
-        copied = value.detach().clone(memory_format=torch.preserve_format)
-        if call.func._schema.is_mutable or not (copied.is_floating_point() or copied.is_complex()):
-            return copied
-        leaves.append(copied.requires_grad_())
-        return copied
+    def copied(name: str, value: Any) -> Any:
+        def leaf(tensor: Any) -> Any:
+            if not isinstance(tensor, Tensor):
+                return tensor
+            copy = tensor.detach().clone(memory_format=torch.preserve_format)
+            if name in _written(call.func):
+                written.append(copy)
+            elif name not in still and (copy.is_floating_point() or copy.is_complex()):
+                leaves.append(copy.requires_grad_())
+            return copy
 
-    args, kwargs = tree_map(leaf, (list(call.args), dict(call.kwargs)))
+        return tree_map(leaf, value)
+
+    names = [argument.name for argument in call.func._schema.arguments]
+    args = [copied(name, value) for name, value in zip(names, call.args, strict=False)]
+    kwargs = {name: copied(name, value) for name, value in call.kwargs.items()}
     torch.manual_seed(0)
     try:
         results = [r for r in tree_leaves(function(*args, **kwargs)) if isinstance(r, Tensor)]
-        return [r.detach() for r in results], _gradients(results, leaves)
-    except UnmeasuredError:
-        raise
+        return [r.detach() for r in (*results, *written)], _gradients(results, leaves)
     except Exception as error:
         what = " ".join(str(error).split())[:160]
         raise UnmeasuredError(f"{who} fails on the host: {type(error).__name__}: {what}") from error
+
+
+def _written(func: Any) -> frozenset[str]:
+    """Arguments that an overload writes to."""
+    arguments = func._schema.arguments
+    return frozenset(a.name for a in arguments if a.alias_info and a.alias_info.is_write)
+
+
+def _original(call: Call) -> tuple[frozenset[str], list[Tensor], list[Tensor] | None]:
+    """Arguments that have no gradient, and what the overload itself gives.
+
+    PyTorch tells of some only when it is asked for their gradient.
+    """
+    schema = call.func._schema
+    in_place = schema.is_mutable and all(r.alias_info for r in schema.returns)
+    still = frozenset(a.name for a in schema.arguments) if in_place else frozenset()
+    while True:
+        try:
+            return still, *_ran(call, call.func, "the original", still)
+        except UnmeasuredError as error:
+            told = _NO_GRADIENT.search(str(error))
+            if told is None or told[1] in still:
+                raise
+            still |= {told[1]}
 
 
 def _gradients(results: Sequence[Tensor], leaves: Sequence[Tensor]) -> list[Tensor] | None:

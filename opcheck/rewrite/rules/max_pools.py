@@ -1,0 +1,368 @@
+"""Max pools of every kind without their kernels."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from opcheck.rewrite.base import Arguments, Rule
+from opcheck.rewrite.call import Call
+from opcheck.rewrite.draw import Draw
+
+LARGEST = 1 << 28
+"""Elements of all windows side by side beyond which no one wants to hold them."""
+_WINDOW = ("kernel_size", "stride", "padding", "dilation")
+_FLOATS = (torch.float32, torch.float64)  # PyTorch rounds each sum of half-precision gradients
+
+
+def _first_best(windows: Tensor, inside: Tensor | None) -> Tensor:
+    """Where each window, along the last dimension, is largest: first, but for NaN last."""
+    size = windows.size(-1)
+    order = torch.arange(size, device=windows.device)
+    if inside is not None:
+        real = windows.is_floating_point()
+        lowest = -math.inf if real else torch.iinfo(windows.dtype).min
+        windows = torch.where(inside, windows, torch.full_like(windows, lowest))
+    largest = windows.max(-1, keepdim=True).values
+    rank = torch.where(windows == largest, size - order, torch.zeros_like(order))
+    rank = torch.where(windows != windows, size + 1 + order, rank)
+    if inside is not None:
+        rank = torch.where(inside, rank, torch.full_like(rank, -1))
+    best = rank.max(-1).values
+    return torch.where(best > size, best - size - 1, size - best)
+
+
+def _pooled(self: Tensor, places: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+    """Pool the last dimensions over windows: [out, width] places, and which of them are inside."""
+    count = len(places)
+    sizes = self.shape[-count:]
+    windows = self.detach()
+    inside: Tensor | None = None
+    where = torch.zeros((), dtype=torch.int64, device=self.device)
+    for number, (place, valid) in enumerate(places):
+        dim = self.dim() - count + 2 * number
+        shape = [1] * (2 * count)
+        shape[2 * number : 2 * number + 2] = place.shape
+        windows = windows.index_select(dim, place.reshape(-1)).unflatten(dim, place.shape)
+        valid = valid.reshape(shape)
+        inside = valid if inside is None else inside & valid
+        where = where * sizes[number] + place.reshape(shape)
+    assert inside is not None, "pools have dimensions"
+    lead = list(range(self.dim() - count))
+    axes = [*range(0, 2 * count, 2), *range(1, 2 * count, 2)]
+    windows = windows.permute(*lead, *(len(lead) + axis for axis in axes)).flatten(-count)
+    where = where.permute(axes).flatten(-count)
+    best = _first_best(windows, inside.permute(axes).flatten(-count))
+    where = where.expand(*best.shape, -1)
+    indices = where.gather(-1, best.unsqueeze(-1)).squeeze(-1)
+    return _read(self.flatten(-count), indices.flatten(-count)).reshape(indices.shape), indices
+
+
+def _read(flat: Tensor, indices: Tensor) -> Tensor:
+    """Read values along the last dimension; gradients add up in float32 at least."""
+    if flat.dtype in (torch.float16, torch.bfloat16):
+        return flat.float().gather(-1, indices).to(flat.dtype)
+    return flat.gather(-1, indices)
+
+
+def _fixed(self: Tensor, dim: int, window: Sequence[int], ceil: bool) -> tuple[Tensor, Tensor]:
+    """Places of windows of one width: kernel size, stride, padding and dilation."""
+    kernel, stride, padding, dilation = window
+    size = self.size(dim)
+    span = size + 2 * padding - dilation * (kernel - 1) - 1
+    out = (span + stride - 1 if ceil else span) // stride + 1
+    if ceil and (out - 1) * stride >= size + padding:
+        out -= 1
+    if out < 1 or kernel < 1 or padding > kernel // 2:
+        raise RuntimeError(f"no window of {kernel} fits into {size}")
+    start = torch.arange(out, device=self.device).unsqueeze(-1) * stride - padding
+    place = start + torch.arange(kernel, device=self.device) * dilation
+    return place.clamp(0, size - 1), (place >= 0) & (place < size)
+
+
+def _windows(
+    self: Tensor, count: int, arguments: Sequence[Sequence[int] | int], ceil_mode: bool
+) -> tuple[Tensor, Tensor]:
+    full: list[list[int]] = []
+    for argument in arguments:
+        given = [argument] if isinstance(argument, int) else list(argument)
+        full.append(given * count if len(given) == 1 else given)
+    full[1] = full[1] or full[0]
+    dims = range(self.dim() - count, self.dim())
+    return _pooled(
+        self,
+        [_fixed(self, d, w, ceil_mode) for d, w in zip(dims, zip(*full, strict=True), strict=True)],
+    )
+
+
+def max_pool1d_with_indices(
+    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = (),
+    padding: Sequence[int] | int = 0, dilation: Sequence[int] | int = 1, ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Take the largest of each window, and where it is."""
+    return _windows(self, 1, (kernel_size, stride, padding, dilation), ceil_mode)
+
+
+def max_pool2d_with_indices(
+    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = (),
+    padding: Sequence[int] | int = 0, dilation: Sequence[int] | int = 1, ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Take the largest of each window, and where it is."""
+    return _windows(self, 2, (kernel_size, stride, padding, dilation), ceil_mode)
+
+
+def max_pool3d_with_indices(
+    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = (),
+    padding: Sequence[int] | int = 0, dilation: Sequence[int] | int = 1, ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Take the largest of each window, and where it is."""
+    return _windows(self, 3, (kernel_size, stride, padding, dilation), ceil_mode)
+
+
+def max_pool1d(
+    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = (),
+    padding: Sequence[int] | int = 0, dilation: Sequence[int] | int = 1, ceil_mode: bool = False,
+) -> Tensor:  # fmt: skip
+    """Take the largest of each window."""
+    return _windows(self, 1, (kernel_size, stride, padding, dilation), ceil_mode)[0]
+
+
+def max_pool2d(
+    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = (),
+    padding: Sequence[int] | int = 0, dilation: Sequence[int] | int = 1, ceil_mode: bool = False,
+) -> Tensor:  # fmt: skip
+    """Take the largest of each window."""
+    return _windows(self, 2, (kernel_size, stride, padding, dilation), ceil_mode)[0]
+
+
+def max_pool3d(
+    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = (),
+    padding: Sequence[int] | int = 0, dilation: Sequence[int] | int = 1, ceil_mode: bool = False,
+) -> Tensor:  # fmt: skip
+    """Take the largest of each window."""
+    return _windows(self, 3, (kernel_size, stride, padding, dilation), ceil_mode)[0]
+
+
+def _adaptive(self: Tensor, output_size: Sequence[int]) -> tuple[Tensor, Tensor]:
+    places = []
+    for number, out in enumerate(output_size):
+        size = self.size(self.dim() - len(output_size) + number)
+        width = max((-(-(i + 1) * size // out) - i * size // out for i in range(out)), default=0)
+        number_out = torch.arange(out, device=self.device).unsqueeze(-1)
+        start = number_out * size // out
+        place = start + torch.arange(width, device=self.device)
+        end = ((number_out + 1) * size + out - 1) // out
+        places.append((place.clamp(0, size - 1), place < end))
+    return _pooled(self, places)
+
+
+def adaptive_max_pool(self: Tensor, output_size: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Take the largest of each window, and where it is; windows as even as sizes allow."""
+    return _adaptive(self, output_size)
+
+
+def fractional_max_pool(
+    self: Tensor, kernel_size: Sequence[int], output_size: Sequence[int], random_samples: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Take the largest of windows that the samples place."""
+    count = len(output_size)
+    lead = self.shape[:-count]
+    samples = random_samples.reshape(-1, random_samples.size(-2), count)
+    planes = self.reshape(-1, self.size(-count - 1), math.prod(self.shape[-count:]))
+    where = torch.zeros((), dtype=torch.int64, device=self.device)
+    for number in range(count):
+        size, out, kernel = self.size(number - count), output_size[number], kernel_size[number]
+        sample = samples[:, :, number if count == 3 else 1 - number].unsqueeze(-1)
+        step = (size - kernel) / (out - 1) if out > 1 else 0.0
+        steps = torch.arange(out, device=self.device).to(sample.dtype)
+        start = ((steps + sample) * step).long() - (sample * step).long()
+        last = torch.arange(out, device=self.device) == out - 1
+        start = torch.where(last, torch.full_like(start, size - kernel), start)
+        place = start.unsqueeze(-1) + torch.arange(kernel, device=self.device)
+        shape = [1] * (2 * count)
+        shape[number], shape[count + number] = out, kernel
+        where = where * size + place.reshape(*place.shape[:2], *shape)
+    where = where.flatten(2 + count)
+    windows = planes.detach().gather(2, where.flatten(2)).reshape(where.shape)
+    best = _first_best(windows, None)
+    indices = where.gather(-1, best.unsqueeze(-1)).squeeze(-1)
+    shape = [*lead, *output_size]
+    return _read(planes, indices.flatten(2)).reshape(shape), indices.reshape(shape)
+
+
+class MaxPool1dWithIndicesByWindows(Rule):
+    """The windows are laid side by side, and the largest of each is looked up.
+
+    That takes the memory of all windows, kernel size over stride times the input. Of equal values
+    the first counts, and NaN counts as larger than all, as in PyTorch; the value is read at the
+    index, so the gradient goes where PyTorch sends it. Where windows overlap, gradients in half
+    precision add up in float32, which is closer than PyTorch's own sum.
+    """
+
+    name = "max-pool1d-with-indices-by-windows"
+    replaces: ClassVar[tuple[str, ...]] = ("aten::max_pool1d_with_indices",)
+    summary = "Lay the windows side by side and look up the largest of each"
+    references: ClassVar[tuple[str, ...]] = ("https://github.com/pytorch/pytorch/pull/190065",)
+    replace: ClassVar[Callable[..., Any]] = staticmethod(max_pool1d_with_indices)
+    _dims: ClassVar[int] = 1
+
+    def refuses(self, call: Call) -> str:
+        """Decline more windows than fit side by side."""
+        x = call.args[0]
+        if x.dtype.is_complex or x.dtype is torch.bool:
+            return "the values have no order"
+        kernel, stride, padding, dilation = (self._each(call, name) for name in _WINDOW)
+        windows = zip(kernel, stride, padding, dilation, strict=True)
+        for size, (k, step, pad, apart) in zip(x.shape[-self._dims :], windows, strict=True):
+            starts = range(-pad, size + pad, step)
+            if any(all(not 0 <= s + i * apart < size for i in range(k)) for s in starts if s < 0):
+                return "a window lies wholly in the padding"
+        held = x.numel() * math.prod(k / s for k, s in zip(kernel, stride, strict=True))
+        return "" if held <= LARGEST else f"the windows together have {held:,.0f} elements"
+
+    def _each(self, call: Call, name: str) -> list[int]:
+        """An argument once for each dimension."""
+        given = call.given(name) or call.given("kernel_size")
+        given = [given] if isinstance(given, int) else list(given)
+        return given * self._dims if len(given) == 1 else given
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """With and without batch, strides, padding, dilation and a last window that overhangs."""
+        lead = [draw.integer(0, 2), draw.integer(1, 2)] if draw.flag() else [draw.integer(1, 3)]
+        kernel = [draw.integer(1, 3) for _ in range(self._dims)]
+        stride = [draw.integer(1, 3) for _ in range(self._dims)] if draw.flag() else []
+        padding = [draw.integer(0, k // 2) for k in kernel]
+        dilation = [draw.integer(1, 2) for _ in range(self._dims)]
+        spans = [apart * (k - 1) for apart, k in zip(dilation, kernel, strict=True)]
+        x = draw.tensor([*lead, *(span + draw.integer(1, 4) for span in spans)], _FLOATS)
+        return (x, kernel, stride, padding, dilation, draw.flag()), {}
+
+
+class MaxPool2dWithIndicesByWindows(MaxPool1dWithIndicesByWindows):
+    """The windows are laid side by side, and the largest of each is looked up.
+
+    That takes the memory of all windows, kernel size over stride times the input, in both
+    dimensions. Of equal values the first counts, and NaN counts as larger than all.
+    """
+
+    name = "max-pool2d-with-indices-by-windows"
+    replaces: ClassVar[tuple[str, ...]] = ("aten::max_pool2d_with_indices",)
+    replace: ClassVar[Callable[..., Any]] = staticmethod(max_pool2d_with_indices)
+    _dims: ClassVar[int] = 2
+
+
+class MaxPool3dWithIndicesByWindows(MaxPool1dWithIndicesByWindows):
+    """The windows are laid side by side, and the largest of each is looked up.
+
+    That takes the memory of all windows, kernel size over stride times the input, in all three
+    dimensions. Of equal values the first counts, and NaN counts as larger than all.
+    """
+
+    name = "max-pool3d-with-indices-by-windows"
+    replaces: ClassVar[tuple[str, ...]] = ("aten::max_pool3d_with_indices",)
+    replace: ClassVar[Callable[..., Any]] = staticmethod(max_pool3d_with_indices)
+    _dims: ClassVar[int] = 3
+
+
+class MaxPool1dByWindows(MaxPool1dWithIndicesByWindows):
+    """The windows are laid side by side, and the largest of each is looked up; no index is given.
+
+    That takes the memory of all windows, kernel size over stride times the input.
+    """
+
+    name = "max-pool1d-by-windows"
+    replaces = ("aten::max_pool1d",)
+    replace = staticmethod(max_pool1d)
+
+
+class MaxPool2dByWindows(MaxPool2dWithIndicesByWindows):
+    """The windows are laid side by side, and the largest of each is looked up; no index is given.
+
+    That takes the memory of all windows, kernel size over stride times the input.
+    """
+
+    name = "max-pool2d-by-windows"
+    replaces = ("aten::max_pool2d",)
+    replace = staticmethod(max_pool2d)
+
+
+class MaxPool3dByWindows(MaxPool3dWithIndicesByWindows):
+    """The windows are laid side by side, and the largest of each is looked up; no index is given.
+
+    That takes the memory of all windows, kernel size over stride times the input.
+    """
+
+    name = "max-pool3d-by-windows"
+    replaces = ("aten::max_pool3d",)
+    replace = staticmethod(max_pool3d)
+
+
+class AdaptiveMaxPoolByWindows(Rule):
+    """Windows as even as sizes allow are laid side by side, and the largest of each is looked up.
+
+    Window ``i`` of ``n`` over ``size`` goes from ``floor(i * size / n)`` up to ``ceil((i + 1) *
+    size / n)``; all are laid out at the width of the widest. Sizes need not divide each other. Of
+    equal values the first counts, NaN counts as larger.
+    """
+
+    name = "adaptive-max-pool-by-windows"
+    replaces = (
+        "aten::adaptive_max_pool1d", "aten::adaptive_max_pool2d", "aten::adaptive_max_pool3d"
+    )  # fmt: skip
+    summary = "Lay the windows side by side and look up the largest of each"
+    references = (
+        "https://github.com/pytorch/pytorch/issues/190064",
+        "https://github.com/pytorch/pytorch/pull/190065",
+    )
+    replace = staticmethod(adaptive_max_pool)
+
+    def refuses(self, call: Call) -> str:
+        """Decline more windows than fit side by side."""
+        x = call.args[0]
+        if x.dtype.is_complex or x.dtype is torch.bool:
+            return "the values have no order"
+        held = x.numel() * 2 ** len(call.given("output_size"))
+        return "" if held <= LARGEST else f"the windows together may have {held:,} elements"
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Sizes that divide and that do not, outputs larger than inputs as well."""
+        dims = int(op[-2])
+        lead = [draw.integer(0, 2), draw.integer(1, 2)] if draw.flag() else [draw.integer(1, 3)]
+        x = draw.tensor([*lead, *(draw.integer(1, 7) for _ in range(dims))], _FLOATS)
+        return (x, [draw.integer(1, 8) for _ in range(dims)]), {}
+
+
+class FractionalMaxPoolByWindows(Rule):
+    """The windows that the samples place are laid side by side, and the largest of each looked up.
+
+    That takes the memory of all windows. The samples are an argument, so nothing random is left.
+    """
+
+    name = "fractional-max-pool-by-windows"
+    replaces = ("aten::fractional_max_pool2d", "aten::fractional_max_pool3d")
+    summary = "Lay the windows side by side and look up the largest of each"
+    references = (
+        "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/FractionalMaxPool2d.cpp",
+    )
+    replace = staticmethod(fractional_max_pool)
+
+    def refuses(self, call: Call) -> str:
+        """Decline more windows than fit side by side."""
+        x, kernel, out = call.args[0], call.given("kernel_size"), call.given("output_size")
+        held = math.prod(x.shape[: -len(out)]) * math.prod(kernel) * math.prod(out)
+        return "" if held <= LARGEST else f"the windows together have {held:,} elements"
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """With and without batch."""
+        dims = int(op[-2])
+        lead = [draw.integer(1, 2), draw.integer(1, 2)] if draw.flag() else [draw.integer(1, 3)]
+        kernel = [draw.integer(1, 3) for _ in range(dims)]
+        out = [draw.integer(1, 4) for _ in range(dims)]
+        sizes = [k + o + draw.integer(0, 3) for k, o in zip(kernel, out, strict=True)]
+        x = draw.tensor([*lead, *sizes], _FLOATS)
+        random = torch.Generator().manual_seed(draw.integer(0, 999))
+        batch = [1] if len(lead) == 1 else lead[:1]
+        samples = torch.rand([*batch, lead[-1], dims], generator=random, dtype=x.dtype)
+        return (x, kernel, out, samples), {}

@@ -1,0 +1,168 @@
+"""``var`` and ``std``, with and without the mean, without their kernels."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from opcheck.model.plan import Label
+from opcheck.rewrite.base import Arguments, Rule
+from opcheck.rewrite.call import Call
+from opcheck.rewrite.draw import FLOATS, Draw
+
+
+def _moments(
+    x: Tensor, dim: Sequence[int] | None, correction: float | None, keepdim: bool
+) -> tuple[Tensor, Tensor]:
+    """Give the variance and the mean, in float32 at least."""
+    dims = list(dim) if dim else list(range(x.dim()))
+    wide = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+    count = math.prod(x.size(d) for d in dims) if x.dim() else 1
+    mean = wide.mean(dims, keepdim=True)
+    apart = wide - mean.detach()  # which adds nothing to the gradient, but NaN beside inf
+    free = max(count - (1 if correction is None else correction), 0)
+    var = (apart * apart).sum(dims, keepdim=True) / free
+    if count:
+        first = wide
+        for d in dims if x.dim() else ():
+            first = first.narrow(d, 0, 1)
+        unequal = (wide != first).to(wide.dtype).sum(dims, keepdim=True)
+        if free:  # not the rounding of their mean, where all are equal
+            equal = unequal + (first - first).detach() == 0  # and finite
+            var = torch.where(equal, torch.zeros_like(var), var)
+    return _reduced(var, dims, keepdim), _reduced(mean, dims, keepdim)
+
+
+def _reduced(x: Tensor, dims: Sequence[int], keepdim: bool) -> Tensor:
+    if keepdim or not x.dim():
+        return x
+    for d in sorted((d % x.dim() for d in dims), reverse=True):
+        x = x.squeeze(d)
+    return x
+
+
+def _root(var: Tensor) -> Tensor:
+    """Take the square root; its gradient is 0 at 0."""
+    zero = var == 0
+    return torch.where(zero, var, torch.where(zero, torch.ones_like(var), var).sqrt())
+
+
+def var(
+    self: Tensor,
+    dim: Sequence[int] | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+) -> Tensor:
+    """Mean of the squared deviations from the mean."""
+    return _moments(self, dim, correction, keepdim)[0].to(self.dtype)
+
+
+def var_mean(
+    self: Tensor,
+    dim: Sequence[int] | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Mean of the squared deviations from the mean, and the mean."""
+    spread, mean = _moments(self, dim, correction, keepdim)
+    return spread.to(self.dtype), mean.to(self.dtype)
+
+
+def std(
+    self: Tensor,
+    dim: Sequence[int] | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+) -> Tensor:
+    """Root of the mean of the squared deviations from the mean."""
+    return _root(_moments(self, dim, correction, keepdim)[0]).to(self.dtype)
+
+
+def std_mean(
+    self: Tensor,
+    dim: Sequence[int] | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Root of the mean of the squared deviations from the mean, and the mean."""
+    spread, mean = _moments(self, dim, correction, keepdim)
+    return _root(spread).to(self.dtype), mean.to(self.dtype)
+
+
+class VarByDeviations(Rule):
+    """The deviations from the mean are squared and averaged.
+
+    Two passes over the input, as the kernel makes them, so that nothing cancels where the mean is
+    large; half precision is widened to float32. Values that are all equal have a variance of
+    exactly 0.
+    """
+
+    name = "var-by-deviations"
+    label: ClassVar[Label] = Label.TOLERANCE
+    tolerance = 64.0
+    replaces: ClassVar[tuple[str, ...]] = ("aten::var.correction",)
+    summary = "Average the squared deviations from the mean"
+    references: ClassVar[tuple[str, ...]] = (
+        "https://github.com/MooreThreads/torch_musa/issues/72",
+    )
+    replace: ClassVar[Callable[..., Any]] = staticmethod(var)
+
+    def refuses(self, call: Call) -> str:
+        """Decline complex numbers, and to divide by nothing."""
+        x = call.args[0]
+        if not x.is_floating_point():
+            return "the values are not real floating-point"
+        dims = call.given("dim") or range(x.dim())
+        correction = call.given("correction")
+        count = math.prod(x.size(d) for d in dims)
+        if count <= (1 if correction is None else correction):
+            return f"{count} values have no spread after correction"
+        return ""
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Over one dimension or all, with every kind of correction."""
+        x = draw.tensor(dtypes=FLOATS, edges="mean" not in op)
+        dims = None if draw.flag() or not x.dim() else [draw.dim(x)]
+        correction = draw.choose((None, 0, 1, 2))
+        return (x, dims), {"correction": correction, "keepdim": draw.flag()}
+
+
+class VarMeanByDeviations(VarByDeviations):
+    """The deviations from the mean are squared and averaged; the mean is given as well.
+
+    Of infinite values it gives the infinite mean, where PyTorch's own may say NaN.
+    """
+
+    name = "var-mean-by-deviations"
+    replaces = ("aten::var_mean.correction",)
+    replace = staticmethod(var_mean)
+
+
+class StdByDeviations(VarByDeviations):
+    """The deviations from the mean are squared and averaged; of that, the square root.
+
+    Where all values are equal the gradient is 0, as PyTorch defines it.
+    """
+
+    name = "std-by-deviations"
+    replaces = ("aten::std.correction",)
+    summary = "Take the root of the average squared deviation from the mean"
+    replace = staticmethod(std)
+
+
+class StdMeanByDeviations(VarByDeviations):
+    """The root of the averaged squares of the deviations from the mean, and the mean.
+
+    Of infinite values it gives the infinite mean, where PyTorch's own may say NaN.
+    """
+
+    name = "std-mean-by-deviations"
+    replaces = ("aten::std_mean.correction",)
+    summary = "Take the root of the average squared deviation from the mean"
+    replace = staticmethod(std_mean)
