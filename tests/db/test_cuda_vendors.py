@@ -13,7 +13,7 @@ from opcheck.db.store import Database
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.names import OpName
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Node, TensorMeta
+from opcheck.model.trace import Node, TensorMeta, Value
 from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.resolve.conditions import bites
 
@@ -30,7 +30,7 @@ def matrix(database: Database, text: str) -> SupportMatrix:
     return database.matrix(database.resolve(TargetSpec.parse(text)))
 
 
-def use(op: str, **arguments: TensorMeta) -> Node:
+def use(op: str, **arguments: Value) -> Node:
     return Node(OpName.parse(op), tuple(arguments.items()))
 
 
@@ -144,9 +144,16 @@ def test_every_condition_is_of_chips_and_operators_that_there_are(
 QKV = tensor("bfloat16", 1, 8, 128, 64)
 WIDE = tensor("float16", 1, 8, 128, 512)
 FLASH = "aten::_scaled_dot_product_flash_attention"
-FP8 = tensor("float8_e4m3fn", 16, 16)
+FP8, E5M2 = tensor("float8_e4m3fn", 16, 16), tensor("float8_e5m2", 16, 16)
 DTYPE = {"dtype-not-supported": Verdict.UNSUPPORTED}
 CHIP = {"not-supported-on-chip": Verdict.UNSUPPORTED}
+SIZE = {"size-not-supported": Verdict.UNSUPPORTED}
+SHAPE = {"shape-not-supported": Verdict.UNSUPPORTED}
+ROCM = {"not-supported-on-rocm": Verdict.UNSUPPORTED}
+EFFICIENT = "aten::_scaled_dot_product_efficient_attention"
+ODD, ODD_HALF = tensor("float32", 1, 8, 128, 50), tensor("float16", 1, 8, 128, 50)
+SHORT = tensor("bfloat16", 1, 8, 7, 64)
+EXPERTS = use("aten::_grouped_mm", self=tensor("bfloat16", 8, 4), mat2=tensor("bfloat16", 2, 4, 4))
 BUILD = {"library-not-built": Verdict.UNSUPPORTED}
 EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
 
@@ -183,6 +190,35 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
         ("amd-mi300x", use("aten::_scaled_mm", self=tensor("float8_e4m3fnuz", 16, 16)), {}),
         ("amd-mi355", use("aten::_scaled_mm", self=FP8), {}),
         ("amd-mi250@2.2.2", use("aten::fft_fft", self=tensor("float16", 4)), DTYPE),
+        ("nvidia-a100@2.8.0", EXPERTS, CHIP),
+        ("nvidia-h100@2.8.0", EXPERTS, {}),
+        ("nvidia-a100@2.9.1", EXPERTS, {}),
+        ("amd-mi300x@2.8.0", EXPERTS, ROCM),
+        ("amd-mi355@2.9.1", EXPERTS, ROCM),
+        ("amd-mi300x@2.10.0", EXPERTS, {}),
+        ("hygon-k100@2.9.1", EXPERTS, ROCM),
+        ("hygon-k100@2.10.0", EXPERTS, {}),
+        ("nvidia-h100", use(FLASH, query=QKV, key=QKV, value=QKV), {}),
+        ("nvidia-h100", use(FLASH, query=QKV, key=SHORT, value=SHORT, is_causal=False), {}),
+        ("nvidia-h100", use(FLASH, query=QKV, key=SHORT, value=SHORT, is_causal=True), SHAPE),
+        ("nvidia-h100", use(FLASH, query=QKV, key=QKV, value=tensor("bfloat16", 1, 8, 128, 32)),
+         SHAPE),
+        ("nvidia-t4", use(EFFICIENT, query=ODD, value=ODD), {}),
+        ("nvidia-t4", use(EFFICIENT, query=ODD_HALF, value=ODD_HALF), SIZE),
+        ("nvidia-a100", use(EFFICIENT, query=ODD, value=ODD), SIZE),
+        ("nvidia-a100", use(EFFICIENT, query=tensor("float32", 1, 8, 128, 52)), {}),
+        ("amd-mi300x", use(EFFICIENT, query=ODD, key=ODD, value=ODD), SIZE),
+        ("amd-mi300x", use(EFFICIENT, query=QKV, key=tensor("bfloat16", 1, 2, 128, 64)), SHAPE),
+        ("nvidia-a100", use(EFFICIENT, query=QKV, key=tensor("bfloat16", 1, 2, 128, 64)), {}),
+        ("nvidia-a100", use("aten::_int_mm", self=tensor("int8", 16, 8)), SIZE),
+        ("nvidia-a100", use("aten::_int_mm", self=tensor("int8", 17, 8)), {}),
+        ("nvidia-a100", use("aten::_int_mm", self=tensor("int8", 17, 9)), SIZE),
+        ("amd-mi300x", use("aten::_int_mm", self=tensor("int8", 1, 8)), SIZE),
+        ("hygon-z100", use("aten::_int_mm", self=tensor("int8", 1, 8)), SIZE),
+        ("nvidia-h100", use("aten::_scaled_mm", self=FP8, mat2=tensor("float8_e4m3fn", 16, 24)),
+         SIZE),
+        ("nvidia-h100", use("aten::_scaled_mm", self=E5M2, mat2=E5M2), DTYPE),
+        ("nvidia-h100", use("aten::_scaled_mm", self=FP8, mat2=E5M2), {}),
         ("hygon-z100", use(FLASH, query=QKV), {"not-published-for-chip": Verdict.UNKNOWN}),
         ("hygon-k100", use("aten::cudnn_convolution"), BUILD),
     ],
