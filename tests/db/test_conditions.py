@@ -162,6 +162,37 @@ def test_float64_pooling_on_the_host_only_by_dtype(database: Database) -> None:
     assert "computed-on-host" not in codes
 
 
+@pytest.mark.parametrize(
+    ("op", "code", "tests"),
+    [
+        ("aten::_adaptive_avg_pool3d", "value-not-supported", 1),
+        ("aten::adaptive_max_pool2d", "size-not-supported", 2),
+        ("aten::avg_pool2d", "value-not-supported", 1),
+        ("aten::mm", "dtype-not-supported", 2),
+    ],
+)
+def test_acl_op_kernels_refuse_what_those_of_newer_chips_take(
+    database: Database, op: str, code: str, tests: int
+) -> None:
+    found = {
+        target: [
+            condition
+            for condition in _matrix(database, target).conditions_for(op)
+            if condition.code == code and "acl_op path" in condition.text
+        ]
+        for target in NEWEST
+    }
+    assert {t: len(c) for t, c in found.items() if c} == dict.fromkeys(
+        ("ascend-910a", "ascend-310p"), tests
+    )
+    for condition in found["ascend-910a"]:
+        assert (condition.verdict, condition.confidence) == (
+            Verdict.UNSUPPORTED,
+            Confidence.HIGH,
+        )
+        assert condition.evidence[0].path.startswith("op_plugin/ops/aclops/")
+
+
 @pytest.mark.parametrize("op", ["aten::gru.input", "aten::lstm_cell", "aten::slow_conv3d_forward"])
 def test_acl_op_kernels_do_not_run_on_950(database: Database, op: str) -> None:
     for target in NEWEST:
