@@ -101,6 +101,7 @@ def test_the_host_runs_what_is_missing_when_asked(database: Database) -> None:
 
 _POOL, _CONVOLUTION = "aten::_adaptive_avg_pool2d", "aten::_mps_convolution_transpose"
 _DTYPE, _SIZE = "dtype-not-supported", "size-not-supported"
+_NARROWED, _NEWER = "int64-narrowed-to-int32", "needs-newer-macos"
 
 
 @pytest.mark.parametrize(
@@ -118,6 +119,10 @@ _DTYPE, _SIZE = "dtype-not-supported", "size-not-supported"
         ("2.15.0", _CONVOLUTION, {"self": _tensor(1, 2, 3, 4, dtype="bfloat16")}, "registered"),
         ("2.13.0", "aten::silu", {"self": _tensor(4, dtype="int32")}, _DTYPE),
         ("2.15.0", "aten::silu", {"self": _tensor(4, dtype="int32")}, "registered"),
+        ("2.4.1", "aten::index_add", {"source": _tensor(4, dtype="int64")}, _DTYPE),
+        ("2.4.1", "aten::sum.dim_IntList", {"self": _tensor(4, dtype="int64")}, _NARROWED),
+        ("2.4.1", "aten::sum.dim_IntList", {"self": _tensor(4, dtype="int32")}, "registered"),
+        ("2.4.1", "aten::isin.Tensor_Tensor", {"elements": _tensor(4, dtype="int64")}, _NEWER),
         ("2.0.1", "torchvision::nms", {"dets": _tensor(9, 4)}, "no-kernel"),
         ("2.1.2", "torchvision::nms", {"dets": _tensor(9, 4)}, "registered"),
         ("2.1.2", "torchvision::nms", {"dets": _tensor(9, 4, dtype="bfloat16")}, _DTYPE),
