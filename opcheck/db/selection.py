@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from opcheck.db.store import Database
+from opcheck.db.vendor import Vendor
+from opcheck.db.versions import completed
 from opcheck.errors import UsageError
 from opcheck.model.target import Target, TargetSpec, target_name
 
@@ -36,6 +38,11 @@ def _named(database: Database, spec: TargetSpec) -> tuple[Target, ...]:
     if spec.name in database.names() or spec.name not in database.vendors:
         return (database.resolve(spec),)
     vendor = database.vendors[spec.name]
-    chips = [chip for chip in vendor.chips if not spec.sdk or spec.sdk in vendor.releases(chip)]
+    chips = [chip for chip in vendor.chips if not spec.sdk or _knows(vendor, chip, spec.sdk)]
     names = sorted(target_name(spec.name, chip) for chip in chips or vendor.chips)
     return tuple(database.resolve(TargetSpec(name, spec.sdk, spec.torch)) for name in names)
+
+
+def _knows(vendor: Vendor, chip: str, release: str) -> bool:
+    releases = vendor.releases(chip)
+    return completed(release, releases) in releases

@@ -13,7 +13,7 @@ from opcheck.db.layers import Layer
 from opcheck.db.matrix import Registered, build_matrix, registered
 from opcheck.db.tables import OperatorFacts, Tables
 from opcheck.db.vendor import Place, Vendor, read_file
-from opcheck.db.versions import major_minor, version_key
+from opcheck.db.versions import completed, major_minor, version_key
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.model.explanation import Statement
 from opcheck.model.matrix import Condition, SupportMatrix
@@ -117,7 +117,7 @@ class Database:
         releases = vendor.releases(chip)
         if not releases:
             raise DatabaseError(f"no release of {spec.name} in {self.root}")
-        release = spec.sdk or releases[-1]
+        release = completed(spec.sdk, releases) if spec.sdk else releases[-1]
         if release not in releases:
             known = ", ".join(reversed(releases))
             raise UsageError(f"unknown release {release!r} of {spec.name}", f"known: {known}")

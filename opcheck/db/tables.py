@@ -79,10 +79,17 @@ class Tables:
 
     def operators(self, torch_version: str) -> Mapping[str, OperatorFacts]:
         """Facts of every overload, from the recorded version nearest to ``torch_version``."""
+        found = self._operators(torch_version)
+        return {op: _facts(text) for op, text in found.data["overloads"].items()}
+
+    def release(self, torch_version: str) -> str:
+        """The release of torch, ``2.13.0``, whose facts :meth:`operators` gives."""
+        return str(self._operators(torch_version).data["sources"]["dispatcher"]["ref"])[1:]
+
+    def _operators(self, torch_version: str) -> Document:
         chosen = nearest_not_newer(major_minor(torch_version), self.operator_versions())
         path = self.folder / f"operators@{chosen}.yaml"
-        found = document.read(path, shapes.OPERATORS_FILE, self.cache)
-        return {op: _facts(text) for op, text in found.data["overloads"].items()}
+        return document.read(path, shapes.OPERATORS_FILE, self.cache)
 
     def choices(self, torch_version: str) -> Document | None:
         """Branches on devices that no trace can name, from the recorded version nearest to it."""

@@ -1,6 +1,7 @@
 """Ordering of version strings as vendors write them."""
 
 import re
+from collections.abc import Sequence
 
 _CANDIDATE = 1000
 
@@ -14,6 +15,12 @@ def version_key(text: str) -> tuple[int, ...]:
 def major_minor(text: str) -> str:
     """``2.7`` of ``2.7``, ``2.7.1`` and ``v2.7.1``."""
     return ".".join(text.removeprefix("v").split(".")[:2])
+
+
+def completed(version: str, known: Sequence[str]) -> str:
+    """The one of ``known`` that a shorter spelling stands for, ``2.13.0`` for ``2.13``."""
+    longer = [other for other in known if other.startswith(f"{version}.")]
+    return longer[0] if len(longer) == 1 and version not in known else version
 
 
 def nearest_not_newer(wanted: str, known: tuple[str, ...]) -> str:

@@ -18,7 +18,7 @@ def explain(
 
     database = open_database(databases)
     matrices = matrices_of(database, tuple(specs))
-    torch = database.tables.operator_versions()[-1]
+    torch = database.tables.release(database.tables.operator_versions()[-1])
     found = []
     for matrix in matrices:
         operators = database.operators(torch)

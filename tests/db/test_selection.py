@@ -31,6 +31,9 @@ def test_every_vendor_can_be_named(database: Database, vendor: str) -> None:
 
 
 def test_a_vendors_release_means_every_chip_that_it_knows(database: Database) -> None:
+    assert select(database, specs("ascend@6.0+torch2.1")) == select(
+        database, specs("ascend@6.0.0+torch2.1")
+    )
     assert [str(target) for target in select(database, specs("ascend@6.0.0+torch2.1"))] == [
         f"ascend-{chip}@6.0.0+torch2.1" for chip in ("310b", "310p", "910a", "910b", "910c")
     ]

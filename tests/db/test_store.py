@@ -42,6 +42,8 @@ def test_releases_oldest_first(database: Database) -> None:
         ("ascend-910b+torch2.7", "ascend-910b@26.1.0+torch2.7"),
         ("ascend-910b@26.1.0+torch2.7.1", "ascend-910b@26.1.0+torch2.7"),
         ("ascend-910b@6.0.0", "ascend-910b@6.0.0+torch2.4"),
+        ("ascend-910b@6.0", "ascend-910b@6.0.0+torch2.4"),
+        ("ascend-910b@6", "ascend-910b@6.0.0+torch2.4"),
         ("ascend-950", "ascend-950@26.1.0+torch2.12"),
     ],
 )
@@ -59,6 +61,7 @@ def test_resolve(database: Database, text: str, expected: str) -> None:
         ("ascend910b", "unknown target 'ascend910b'", "ascend-910b"),
         ("nobody-7", "unknown target 'nobody-7'", "ascend-310b"),
         ("ascend", "unknown target 'ascend'", "ascend-"),
+        ("ascend-910b@7", "unknown release '7' of ascend-910b", "7.3.0, 7.2.0, 7.1.0"),
         ("ascend-910b@99.0", "unknown release '99.0' of ascend-910b", "26.1.0, 26.0.0, 7.3.0"),
         ("ascend-950@7.3.0", "unknown release '7.3.0' of ascend-950", "26.1.0, 26.0.0"),
         (

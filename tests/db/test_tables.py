@@ -30,6 +30,7 @@ def test_facts_of_some_overloads(database: Database) -> None:
 def test_the_nearest_table_serves_other_versions(database: Database) -> None:
     assert database.operators("2.7.1") == database.operators("2.13.0")
     assert database.tables.operator_versions() == ("2.13",)
+    assert database.tables.release("2.7.1") == "2.13.0"
 
 
 @pytest.mark.skipif(not torch.__version__.startswith("2.13."), reason="the table is of torch 2.13")

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from opcheck.model.emulation import Emulation
+from opcheck.model.matrix import Fallback
 from opcheck.model.report import Report
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Evidence, Method, Verdict
 from opcheck.report.base import Page
+from opcheck.report.terminal.database.words import otherwise
 from opcheck.report.terminal.emulation.calls import Calls
 from opcheck.report.terminal.marks import encodable
 from opcheck.report.terminal.units import percent, plural, size, source
@@ -22,6 +24,24 @@ from tests.report.samples import LISTED, STANDARD
 from tests.report.strategies import emulations, reports
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.mark.parametrize(
+    ("fallback", "said"),
+    [
+        (Fallback(True, "", ()), "it runs on the host"),
+        (Fallback(False, "", ()), "an error"),
+        (Fallback(False, "", (), enable="X=1"), "an error; the host runs it with X=1"),
+        (
+            Fallback(False, "", (), elsewhere="which PyTorch runs"),
+            "not converted, which PyTorch runs",
+        ),
+    ],
+)
+def test_the_database_says_what_becomes_of_what_a_target_lacks(
+    fallback: Fallback, said: str
+) -> None:
+    assert otherwise(fallback) == said
 
 
 def render(sample: str, page: Page) -> str:

@@ -22,9 +22,12 @@ def write_contents(canvas: Canvas, found: Contents) -> None:
     canvas.field(words.KERNELS, split(kernels if count else "none"), 2)
     if found.gradients:
         canvas.field(words.GRADIENTS, split(f"{found.gradients:,} of its own"), 2)
-    canvas.field(words.OTHERWISE, split(found.fallback.text), 2)
+    canvas.field(words.OTHERWISE, split(words.otherwise(found.fallback)), 2)
+    canvas.field("", split(f'"{found.fallback.text}"', "dim"), 2)
     for fact in found.fallback.evidence[:1]:
         _write_source(canvas, fact)
+    if found.fallback.disable:
+        canvas.field(words.OFF_WITH, split(found.fallback.disable), 2)
     _write_conditions(canvas, found)
     if found.advisories:
         write_heading(canvas, ("Advisories", "holds for the whole target"), "", "")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from opcheck.model.matrix import Fallback
 from opcheck.model.verdict import Method
 from opcheck.report.terminal.units import plural
 
@@ -23,7 +24,7 @@ CHANGED_FILE = {True: "written", False: "as it was"}
 # labels, at most nine columns wide
 DATA, KERNELS, GRADIENTS, OTHERWISE, EVIDENCE = "data", "kernels", "gradients", "otherwise", ""
 KEYS, PATHS, GONE, NEW = "keys", "path", "gone", "new"
-CAUTION = "caution"
+CAUTION, OFF_WITH = "caution", "off with"
 
 
 def age(days: int | None) -> str:
@@ -41,6 +42,15 @@ def methods(entries: Mapping[Method, int]) -> str:
     if len(entries) == 1:
         return next(iter(entries)).value
     return ", ".join(f"{count:,} {method.value}" for method, count in entries.items())
+
+
+def otherwise(fallback: Fallback) -> str:
+    """What becomes of an operator that the target does not have."""
+    if fallback.elsewhere:
+        return f"not converted, {fallback.elsewhere}"
+    if fallback.to_cpu:
+        return "it runs on the host"
+    return f"an error; the host runs it with {fallback.enable}" if fallback.enable else "an error"
 
 
 def span(versions: tuple[str, ...]) -> str:
