@@ -5,8 +5,11 @@ import pytest
 from opcheck.db.store import Database
 from opcheck.model.matrix import Condition, Subject, SupportMatrix
 from opcheck.model.matrix import Test as Check
+from opcheck.model.names import OpName
 from opcheck.model.target import TargetSpec
+from opcheck.model.trace import Node, TensorMeta
 from opcheck.model.verdict import Confidence, Method, Verdict
+from opcheck.resolve.conditions import bites
 
 NEWEST = ("ascend-310b", "ascend-310p", "ascend-910a", "ascend-910b", "ascend-910c", "ascend-950")
 
@@ -220,6 +223,27 @@ def test_values(database: Database) -> None:
         found = _about(matrix, op, argument, denied, Subject.VALUE)
         assert [(c.code, c.verdict) for c in found] == [(code, verdict)]
         assert _about(matrix, op, argument, allowed, Subject.VALUE) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "op", "dtype", "rank", "expected"),
+    [
+        ("ascend-910b", "aten::_to_copy", "float8_e4m3fn", 1, ["dtype-not-supported"]),
+        ("ascend-910c@7.2.0", "aten::_to_copy", "float8_e5m2", 1, ["dtype-not-supported"]),
+        ("ascend-950", "aten::_to_copy", "float8_e4m3fn", 1, []),
+        ("ascend-910b", "aten::clone", "float32", 9, ["rank-not-supported"]),
+        ("ascend-910b", "aten::clone", "float32", 8, []),
+        ("ascend-910b", "aten::expm1", "float64", 1, ["dtype-not-supported"]),
+        ("ascend-910b@7.2.0", "aten::expm1", "float64", 1, []),
+    ],
+)
+def test_what_users_were_told_that_no_list_says(
+    database: Database, target: str, op: str, dtype: str, rank: int, expected: list[str]
+) -> None:
+    node = Node(OpName.parse(op), (("self", TensorMeta(dtype, (1,) * rank, (1,) * rank)),))
+    found = [c for c in _matrix(database, target).conditions_for(op) if bites(c, node) is not None]
+    assert [c.code for c in found] == expected
+    assert all(c.confidence is Confidence.MEDIUM for c in found)
 
 
 def test_rank(database: Database) -> None:

@@ -14,6 +14,8 @@ from opcheck.errors import DatabaseError
 
 _KEY = "MPS"
 _DATA = Path(__file__).with_name("apple_code.yaml")
+_TEXTS = Path(__file__).with_name("apple_texts.yaml")
+_LIBRARY = "torch/lib/libtorch_cpu.dylib"
 _HOST = "cpu_fallback"
 
 
@@ -68,10 +70,13 @@ def _release(folder: Path, release: str) -> ReleaseFile:
     conditions = tuple(_conditions(release, operators))
     cited = {said["at"] for said in operators.values()}
     cited |= {at for condition in conditions for at in condition["at"]}
+    listed = in_tree.list_source(folder, release)
     used = {
         **_code()["sources"],
+        **_texts()["sources"],
         **torchvision_kernels.sources(release),
-        "list": in_tree.list_source(folder, release),
+        "list": listed,
+        "wheel": {**listed, "path": _LIBRARY, "note": "strings of the macOS arm64 wheel"},
     }
     return ReleaseFile(
         vendor=AppleImporter.name,
@@ -95,7 +100,7 @@ def _conditions(
             on_host.setdefault(said["at"].partition(":")[0], []).append(op)
     for source, ops in on_host.items():
         yield {"ops": ops, **_code()["computed_on_host"], "at": [source]}
-    for fact in _code()["facts"]:
+    for fact in (*_code()["facts"], *_texts()["facts"]):
         if sure := _sure(fact, release):
             yield from stated.cases({**fact, **sure}, operators, fact["at"])
     yield from torchvision_kernels.conditions(release, _KEY)
@@ -137,4 +142,10 @@ def _vendor(folder: Path, releases: Iterable[str]) -> VendorFile:
 @cache
 def _code() -> Mapping[str, Any]:
     data: Mapping[str, Any] = load_yaml(_DATA)
+    return data
+
+
+@cache
+def _texts() -> Mapping[str, Any]:
+    data: Mapping[str, Any] = load_yaml(_TEXTS)
     return data

@@ -66,7 +66,7 @@ def _versions(fact: Mapping[str, Any], served: tuple[str, ...]) -> tuple[str, ..
 def _said(release: str) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Facts that the code of one release states, and where."""
     for fact in _facts()["facts"]:
-        if release not in fact.get("reported", (release,)):
+        if release not in fact.get("reported", fact.get("inferred", (release,))):
             continue
         cited = fact.get("at") or _citation(fact["seen"], release)
         if cited:
@@ -107,6 +107,8 @@ def _condition(
     confidence, method = ("high", "registered") if said_by_code else ("low", "inferred")
     if "reported" in fact:
         confidence, method = "medium", "tested"
+    if "inferred" in fact:
+        confidence, method = "medium", "inferred"
     condition = {
         "ops": ops,
         "code": fact["code"],
