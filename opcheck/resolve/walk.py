@@ -66,7 +66,7 @@ class Walk:
         # a compiler converts by name, whatever device the tensors are on
         compiled = bool(self._matrix.fallback.elsewhere)
         if entry is not None and (compiled or not (node.composite and _on_host(node))):
-            return _registered(op, entry)
+            return _registered(op, entry, "converter" if compiled else "kernel")
         way = None if _on_host(node) else chosen(node, self._matrix, self._decide)
         if way is not None:
             return way
@@ -194,11 +194,11 @@ def _crossing(node: Node) -> int:
     return taken + sum(tensor.nbytes for tensor in node.output_tensors())
 
 
-def _registered(op: str, entry: Entry) -> Fate:
+def _registered(op: str, entry: Entry, what: str) -> Fate:
     how = f" ({', '.join(entry.implementation)})" if entry.implementation else ""
     who = entry.package or "the vendor"
     return Fate(
-        Verdict.NATIVE, codes.REGISTERED, f"{who} registers a kernel for {op}{how}",
+        Verdict.NATIVE, codes.REGISTERED, f"{who} registers a {what} for {op}{how}",
         _sure(entry.evidence), entry.evidence,
     )  # fmt: skip
 

@@ -140,7 +140,11 @@ def test_what_a_graph_compiler_lacks_runs_elsewhere_and_moves_nothing() -> None:
         0,
     )
     host = made.node("aten::topk", composite=EXPLICIT, given={"self": made.tensor(host=True)})
-    assert last(replace(matrix, conditions={}), host).code == "registered"
+    converted = last(replace(matrix, conditions={}), host)
+    assert (converted.code, converted.text) == (
+        "registered",
+        "the vendor registers a converter for aten::topk (path)",
+    )
     refused = last(matrix, made.node("aten::topk"))
     assert (refused.code, refused.fallback_bytes) == ("validator", 0)
 
