@@ -24,6 +24,8 @@ PUBLISHED: Mapping[str, float] = {
     "hygon-z100": 0.93,
 }
 """Target -> the share of operators that it is said to support."""
+_CUDA = "nvidia-a100"
+"""Whose list of kernels is the one that PyTorch has under CUDA."""
 ERA = "2.0"
 """The torch that the published rates speak of, or the first after it that the database has."""
 HELD: Mapping[str, str] = {
@@ -61,10 +63,11 @@ CONFIGS: Mapping[str, Mapping[str, Any]] = {
 def devices(database: Database) -> tuple[Device, ...]:
     """The targets with published rates, each at its release nearest to then and at its newest."""
     return tuple(
-        Device(name, database.chip_name(database.resolve(TargetSpec(name))), rate, _then(served),
-               served[-1])
+        Device(name, database.chip_name(database.resolve(TargetSpec(name))), rate, *taken,
+               {target: _kernels(database, target) for target in taken})
         for name, rate in PUBLISHED.items()
         for served in [database.releases(name)]
+        for taken in [(_then(served), served[-1])]
     )  # fmt: skip
 
 
@@ -72,6 +75,16 @@ def _then(served: tuple[Target, ...]) -> Target:
     """The oldest release for the oldest torch that is not older than the era."""
     since = [t for t in served if version_key(t.torch) >= version_key(ERA)]
     return min(since, key=lambda t: (version_key(t.torch), version_key(t.sdk)))
+
+
+def _kernels(database: Database, target: Target) -> tuple[int, int]:
+    """Of PyTorch's own overloads: how many CUDA has in the target's torch, and the target too."""
+    under_cuda = next(t for t in database.releases(_CUDA) if t.torch == target.torch)
+    there, here = (
+        {op for op in database.matrix(each).entries if op.startswith("aten::")}
+        for each in (under_cuda, target)
+    )
+    return len(there), len(there & here)
 
 
 def _more(folder: Path) -> Iterator[tuple[str, str]]:
@@ -83,7 +96,8 @@ def _more(folder: Path) -> Iterator[tuple[str, str]]:
         yield name, f"hf:{place}"
 
 
-def _scanned(name: str, source: str, targets: tuple[Target, ...]) -> Scan:
+def scanned(name: str, source: str, targets: tuple[Target, ...]) -> Scan:
+    """Hold one model against targets."""
     specs = tuple(TargetSpec.parse(str(target)) for target in targets)
     print(f"scanning {name}", file=sys.stderr)
     return Scan(name, pipeline.scan(ScanRequest(source, specs)))
@@ -92,11 +106,11 @@ def _scanned(name: str, source: str, targets: tuple[Target, ...]) -> Scan:
 def main() -> None:
     """Scan every model and write the page."""
     known = devices(Database.open())
-    both = tuple(dict.fromkeys(t for device in known for t in (device.then, device.newest)))
+    both = tuple(target for device in known for target in device.releases)
     newest = tuple(device.newest for device in known)
-    held = [_scanned(name, source, both) for name, source in HELD.items()]
+    held = [scanned(name, source, both) for name, source in HELD.items()]
     with tempfile.TemporaryDirectory() as folder:
-        more = [_scanned(name, source, newest) for name, source in _more(Path(folder))]
+        more = [scanned(name, source, newest) for name, source in _more(Path(folder))]
     PAGE.write_text(page(known, held, more), encoding="utf-8")
 
 

@@ -23,6 +23,14 @@ class Device:
     then: Target
     """At the release nearest to what the rate speaks of."""
     newest: Target
+    kernels: Mapping[Target, tuple[int, int]]
+    """By release: how many overloads have a kernel under CUDA in its torch, and how many of those
+    have one on it."""
+
+    @property
+    def releases(self) -> tuple[Target, ...]:
+        """Those that are looked at, each once."""
+        return tuple(dict.fromkeys((self.then, self.newest)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +51,29 @@ def page(devices: Sequence[Device], held: Sequence[Scan], more: Sequence[Scan]) 
         [
             *_intro(held),
             *_beside_published(devices, held),
-            *(line for scan in held for line in _operators(scan, devices)),
+            *(operators(scan, devices) for scan in held),
             *_more_models(devices, more),
+            *_made_from(devices, held[0]),
         ]
     )
+
+
+def made_from(text: str) -> dict[str, str]:
+    """Target -> digest of the database that a page says it was made from."""
+    _, _, told = text.partition(f"{_MADE_FROM}\n")
+    rows = (line.strip("| ").split(" | ") for line in told.splitlines() if line.startswith("| `"))
+    return {target.strip("`"): digest.strip("`") for target, digest in rows}
+
+
+_MADE_FROM = "## Made from"
+
+
+def _made_from(devices: Sequence[Device], scan: Scan) -> Iterator[str]:
+    yield f"{_MADE_FROM}\n"
+    yield "What the database said of each release, by its digest; a test tells of changes.\n"
+    targets = [target for device in devices for target in device.releases]
+    rows = [[f"`{target}`", f"`{scan.on(target).database_digest}`"] for target in targets]
+    yield from _table(["release", "digest"], rows)
 
 
 def _intro(held: Sequence[Scan]) -> Iterator[str]:
@@ -70,16 +97,22 @@ def _beside_published(devices: Sequence[Device], held: Sequence[Scan]) -> Iterat
     yield "## Beside the published rates\n"
     yield (
         "What is published is one figure a device; which operators, which release and which "
-        "conditions it counts is not said.\n"
+        "conditions it counts is not said. The last column is the widest count there is: of all "
+        "overloads that have a kernel under CUDA in the same torch, how many have one here; a "
+        "build of PyTorch's own CUDA code, as those for ROCm and DTK are, has every one.\n"
     )
-    header = ["device", "published", "release", *(scan.model for scan in held)]
+    header = ["device", "published", "release", *(scan.model for scan in held), "CUDA's kernels"]
     rows = [
         [device.title, f"{device.published:.0%}", f"`{target}`",
-         *(_rate(scan.on(target)) for scan in held)]
+         *(_rate(scan.on(target)) for scan in held), _share(*device.kernels[target])]
         for device in devices
-        for target in dict.fromkeys((device.then, device.newest))
+        for target in device.releases
     ]  # fmt: skip
     yield from _table(header, rows)
+
+
+def _share(under_cuda: int, here: int) -> str:
+    return f"{here / under_cuda:.1%} of {under_cuda:,}"
 
 
 def _rate(target: TargetReport) -> str:
@@ -91,36 +124,53 @@ def _rate(target: TargetReport) -> str:
 _SIGNS: Mapping[bool | None, str] = {True: "✔", False: "✘", None: "?"}
 
 
-def _operators(scan: Scan, devices: Sequence[Device]) -> Iterator[str]:
+def operators(scan: Scan, devices: Sequence[Device]) -> str:
     """Why a model's rates are what they are: each operator on each target."""
-    targets = [t for d in devices for t in dict.fromkeys((d.then, d.newest))]
+    return "\n".join(_operators(scan, devices))
+
+
+def _operators(scan: Scan, devices: Sequence[Device]) -> Iterator[str]:
+    targets = [target for device in devices for target in device.releases]
     worst = {target: _worst(scan.on(target)) for target in targets}
-    operators = sorted({op for found in worst.values() for op in found})
+    called = sorted({op for found in worst.values() for op in found})
     yield f"### {scan.model}, operator by operator\n"
     for device in devices:
-        yield f"* {device.title}: {_difference(device, scan, len(operators))}"
+        yield f"* {device.title}: {_difference(device, scan, len(called))}"
     yield ""
+    if any(not all(_missing(scan.on(t)) for t in device.releases) for device in devices):
+        yield f"{_NONE_MISSING}\n"
     named = [f"`{target}`" for target in targets]
-    rows = [[f"`{op}`", *(_cell(worst[target].get(op)) for target in targets)] for op in operators]
+    rows = [[f"`{op}`", *(_cell(worst[target].get(op)) for target in targets)] for op in called]
     yield from _table(["operator", *named], rows)
     yield from _reasons([scan], targets)
 
 
-def _difference(device: Device, scan: Scan, operators: int) -> str:
+def _difference(device: Device, scan: Scan, called: int) -> str:
     """What the published rate would mean for this model, and what was found instead."""
-    said = [_meaning(device.published, operators)]
-    for target in dict.fromkeys((device.then, device.newest)):
-        off = [op for op, f in _worst(scan.on(target)).items() if not f.verdict.on_device]
-        names = ", ".join(f"`{op}`" for op in sorted(off))
+    said = [_meaning(device.published, called)]
+    for target in device.releases:
+        names = _missing(scan.on(target))
         said.append(f"{target.sdk} with torch {target.torch} misses {names or 'none'}")
     return f"{'; '.join(said)}."
 
 
-def _meaning(published: float, operators: int) -> str:
+_NONE_MISSING = (
+    "Where none is missing, each operator has a kernel on the device or runs as operators that "
+    "have one, as the table says; a published rate below 100% then counts other operators than "
+    "these, or another release."
+)
+
+
+def _missing(target: TargetReport) -> str:
+    off = (op for op, found in _worst(target).items() if not found.verdict.on_device)
+    return ", ".join(f"`{op}`" for op in sorted(off))
+
+
+def _meaning(published: float, called: int) -> str:
     """How many operators a published share is; often no whole number, so it counts others."""
-    count = published * operators
-    share = f"{published:.0%} of {plural(operators, 'operator')} is {count:.4g}"
-    whole = abs(count - round(count)) < _ROUNDING * operators
+    count = published * called
+    share = f"{published:.0%} of {plural(called, 'operator')} is {count:.4g}"
+    whole = abs(count - round(count)) < _ROUNDING * called
     return share if whole else f"{share}, which is no count of them"
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.rates import CONFIGS, HELD, LIBRARIES, PUBLISHED, devices
-from benchmarks.rates_page import Device, Scan, _meaning, page
+from benchmarks.rates import CONFIGS, HELD, LIBRARIES, PAGE, PUBLISHED, devices, scanned
+from benchmarks.rates_page import Device, Scan, _meaning, made_from, operators, page
 from opcheck.db.store import Database
 from opcheck.model.report import Report
 from opcheck.model.target import Target
@@ -14,7 +14,7 @@ from tests.report.samples import STANDARD
 from tests.resolve.made import NONE, matrix, node, trace
 
 THEN, NEWEST = (Target("vendor", "chip", sdk, "2.9", "npu") for sdk in ("1.0", "2.0"))
-DEVICE = Device("vendor-chip", "The Chip", 0.5, THEN, NEWEST)
+DEVICE = Device("vendor-chip", "The Chip", 0.5, THEN, NEWEST, {THEN: (1200, 3), NEWEST: (8, 4)})
 MODEL = trace(node("aten::relu"))
 
 
@@ -28,6 +28,7 @@ def scan(model: str) -> Scan:
 
 def test_rates_stand_beside_what_is_published_with_every_reason() -> None:
     text = page([DEVICE], [scan("Net")], [scan("Other")])
+    digest = scan("Net").on(THEN).database_digest
     head, heading, rest = text.partition("## Beside")
     assert head.startswith("# Support rates\n")
     assert (
@@ -36,17 +37,23 @@ def test_rates_stand_beside_what_is_published_with_every_reason() -> None:
 ## Beside the published rates
 
 What is published is one figure a device; which operators, which release and which conditions it \
-counts is not said.
+counts is not said. The last column is the widest count there is: of all overloads that have a \
+kernel under CUDA in the same torch, how many have one here; a build of PyTorch's own CUDA code, \
+as those for ROCm and DTK are, has every one.
 
-| device | published | release | Net |
-| --- | --- | --- | --- |
-| The Chip | 50% | `vendor-chip@1.0+torch2.9` | ✘ 0.0% |
-| The Chip | 50% | `vendor-chip@2.0+torch2.9` | ✔ 100.0% |
+| device | published | release | Net | CUDA's kernels |
+| --- | --- | --- | --- | --- |
+| The Chip | 50% | `vendor-chip@1.0+torch2.9` | ✘ 0.0% | 0.2% of 1,200 |
+| The Chip | 50% | `vendor-chip@2.0+torch2.9` | ✔ 100.0% | 50.0% of 8 |
 
 ### Net, operator by operator
 
 * The Chip: 50% of 1 operator is 0.5, which is no count of them; 1.0 with torch 2.9 misses \
 `aten::relu`; 2.0 with torch 2.9 misses none.
+
+Where none is missing, each operator has a kernel on the device or runs as operators that have \
+one, as the table says; a published rate below 100% then counts other operators than these, or \
+another release.
 
 | operator | `vendor-chip@1.0+torch2.9` | `vendor-chip@2.0+torch2.9` |
 | --- | --- | --- |
@@ -68,8 +75,36 @@ On the newest release of each.
 ### What does not stay on the device
 
 Every operator stays on every device.
-"""
+
+## Made from
+
+What the database said of each release, by its digest; a test tells of changes.
+
+| release | digest |
+| --- | --- |
+| `vendor-chip@1.0+torch2.9` | `DIGEST` |
+| `vendor-chip@2.0+torch2.9` | `DIGEST` |
+""".replace("DIGEST", digest)
     )
+    assert made_from(text) == {str(THEN): digest, str(NEWEST): digest}
+
+
+def test_the_page_is_of_this_database() -> None:
+    database = Database.open()
+    now = {
+        str(target): database.matrix(target).database_digest
+        for device in devices(database)
+        for target in device.releases
+    }
+    told = made_from(PAGE.read_text(encoding="utf-8"))
+    assert told == now, "`make rates` writes docs/support-rates.md anew; read what has changed"
+
+
+@pytest.mark.parametrize("model", HELD)
+def test_the_page_says_what_a_scan_says_today(model: str) -> None:
+    known = devices(Database.open())
+    found = scanned(model, HELD[model], tuple(t for device in known for t in device.releases))
+    assert operators(found, known) in PAGE.read_text(encoding="utf-8")
 
 
 def test_every_device_is_taken_at_the_release_nearest_to_then_and_at_the_newest() -> None:
