@@ -11,6 +11,7 @@ EXAMPLES = (
     "opcheck scan path/to/file.py:build --input ids=1x128:int64 --format json",
     "opcheck scan torchvision:resnet50 -t all",
     "opcheck plan path/to/file.py:build -t moorethreads-s4000@1.3.0",
+    "opcheck fix path/to/file.py:build -t moorethreads-s4000@1.3.0 --shim shim.py",
     "opcheck rules aten::isin",
     "opcheck upgrade torchvision:resnet50 -t ascend-910b@6.0.0+torch2.1",
     "opcheck emulate torchvision:resnet50 -t ascend-910b --train",

@@ -162,6 +162,15 @@ Check = Annotated[
         show_default="do not scan",
     ),
 ]
+Shims = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--shim",
+        metavar="FILE",
+        help="Kernels that opcheck fix --shim wrote, beside the target's own. Repeatable.",
+        show_default="the target's own alone",
+    ),
+]
 Timeout = Annotated[
     float | None,
     typer.Option(

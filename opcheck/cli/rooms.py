@@ -10,6 +10,7 @@ import typer
 from opcheck.model.database import Audit, Contents, DatabaseStatus, Imports, MatrixDiffs
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
+from opcheck.model.fix import Fix, FixRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.rule import RuleInfo
@@ -43,6 +44,14 @@ class Rooms(Protocol):
         output: Callable[[str], None],
     ) -> Report:
         """Hold a model against targets, with a way out of each finding."""
+
+    def fix(
+        self,
+        request: FixRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Fix:
+        """Carry out the plan of a model for its one target."""
 
     def rules(self, name: str) -> tuple[RuleInfo, ...]:
         """Give the rewrite rules, or those of one name."""

@@ -19,6 +19,7 @@ from opcheck.emulate.phases import optimizer_noticed
 from opcheck.emulate.pinned import pinning
 from opcheck.emulate.printing import printable, printed
 from opcheck.emulate.registration import registered
+from opcheck.emulate.shims import shimmed
 from opcheck.emulate.storages import allocated
 from opcheck.emulate.supported import require_emulated
 from opcheck.errors import EmulationError, TraceError, UsageError
@@ -60,6 +61,7 @@ class Emulator:
         confidence: Confidence | str = Confidence.LOW,
         watch: bool = False,
         databases: Sequence[str | Path] = (),
+        shims: Sequence[str | Path] = (),
     ) -> None:
         """Choose the target; nothing happens before the block is entered.
 
@@ -72,6 +74,7 @@ class Emulator:
                 only a document says.
             watch: have tensors that C++ takes for a tracer's, to compare with a prediction.
             databases: folders of overlays, as ``--db`` takes them; the last one holds.
+            shims: files that ``opcheck fix --shim`` wrote, with further kernels for the device.
 
         Raises:
             UsageError: there is no such target, no such confidence, or no such folder.
@@ -85,6 +88,7 @@ class Emulator:
         self._stop = stop
         self._least = _confidence(confidence)
         self._watch = watch
+        self._shims = tuple(shims)
         self._undo = ExitStack()
         self._device: Device | None = None
         self._opened_at = ""
@@ -94,7 +98,7 @@ class Emulator:
 
         Raises:
             EmulationError: another device is open, this process has named its device otherwise,
-                or torch is too old.
+                torch is too old, or a shim cannot be run.
         """
         self._claim()
         try:
@@ -196,6 +200,7 @@ class Emulator:
         self._undo.enter_context(optimizer_noticed(device.record))
         if device.watched is not None:
             self._undo.enter_context(taken_as_plain(device.watched))
+        self._undo.enter_context(shimmed(self._shims))
         return made
 
     def __copy__(self) -> Self:

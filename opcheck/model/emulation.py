@@ -165,6 +165,8 @@ class EmulationRequest:
     """Whether pickled code in the source may run."""
     databases: tuple[str, ...] = ()
     """Folders of overlays, of which the last one holds."""
+    shims: tuple[str, ...] = ()
+    """Files with further kernels for the device."""
 
 
 @dataclass(frozen=True, slots=True)

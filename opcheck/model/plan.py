@@ -81,6 +81,8 @@ class Suggestion:
     """One sentence: what to write, or to set."""
     code: str = ""
     """Python that stands for itself and can be called in place of ``replaces``; "" without."""
+    function: str = ""
+    """Name of the function in ``code`` to call."""
     gives_up: str = ""
     """What is lost by it; "" for nothing."""
     runs_as: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from opcheck.pipeline.databases import (
     targets,
 )
 from opcheck.pipeline.emulated import emulate
+from opcheck.pipeline.fixed import fix
 from opcheck.pipeline.operators import explain
 from opcheck.pipeline.planned import plan, rules
 from opcheck.pipeline.scan import scan, scan_module, upgrade
@@ -21,6 +22,7 @@ __all__ = [
     "database_status",
     "emulate",
     "explain",
+    "fix",
     "plan",
     "rules",
     "scan",

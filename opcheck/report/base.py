@@ -10,6 +10,7 @@ from opcheck.errors import UsageError
 from opcheck.model.database import DatabaseView
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
+from opcheck.model.fix import Fix
 from opcheck.model.report import Report
 from opcheck.model.rule import RuleInfo
 from opcheck.model.upgrade import Upgrade
@@ -55,6 +56,10 @@ class Format(ABC):
     def render_plan(self, report: Report, page: Page = PLAIN) -> str:
         """Give a report that has suggestions; as any report, unless a format knows better."""
         return self.render(report, page)
+
+    def render_fix(self, found: Fix, page: Page = PLAIN) -> str:
+        """Give what was written and the proof; a format made for reports alone declines."""
+        raise UsageError(*self._declined("fix"))
 
     def render_rules(self, rules: Sequence[RuleInfo], page: Page = PLAIN) -> str:
         """Give the rewrite rules; a format made for reports alone declines."""

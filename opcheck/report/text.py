@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from opcheck.model.database import DatabaseView
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
+from opcheck.model.fix import Fix
 from opcheck.model.report import Report
 from opcheck.model.rule import RuleInfo
 from opcheck.model.upgrade import Upgrade
@@ -40,6 +41,12 @@ class TextFormat(Format):
         from opcheck.report.terminal.plan.page import plan_page
 
         return plan_page(arranged(report), page)
+
+    def render_fix(self, found: Fix, page: Page = PLAIN) -> str:
+        """Say what was written, what it follows, and whether it holds."""
+        from opcheck.report.terminal.fix.page import fix_page
+
+        return fix_page(found, page)
 
     def render_rules(self, rules: Sequence[RuleInfo], page: Page = PLAIN) -> str:
         """Give one paragraph for each rule, or one rule's page."""

@@ -38,12 +38,12 @@ def planned(report: TargetReport, trace: Trace, plans: Sequence[NodePlan]) -> Ta
 def _finding(finding: Finding, by_call: Mapping[_Call, list[NodePlan]]) -> Finding:
     if finding.verdict.on_device:
         return finding
-    found: dict[tuple[object, ...], list[tuple[int, Suggestion]]] = defaultdict(list)
+    found: dict[tuple[int, int, str, str], list[tuple[int, Suggestion]]] = defaultdict(list)
     for index, place in enumerate(finding.uses):
         for plan in by_call.get((finding.op, place.inputs), ()):
             for way in plan.suggestions:
                 found[way.tier, way.label.rank, way.rule, way.replaces].append((index, way))
-    merged = (_merged(found[key]) for key in sorted(found, key=str))
+    merged = (_merged(found[key]) for key in sorted(found))
     return replace(finding, suggestions=tuple(merged))
 
 

@@ -30,6 +30,8 @@ class Candidate:
     """Takes what the overload takes, in-place and ``out=`` forms too."""
     refuses: Callable[[Call], str]
     code: str
+    entry: str
+    """Name of the function in ``code``."""
     gives_up: str = ""
     evidence: tuple[Evidence, ...] = ()
 
@@ -64,6 +66,7 @@ def _of_rule(rule: Rule, op: str) -> Candidate:
         function=serving(op, function),
         refuses=rule.refuses,
         code=standalone(function),
+        entry=function.__name__,
         gives_up=rule.gives_up,
     )
 
@@ -86,6 +89,7 @@ def _of_pytorch(op: str, base: str) -> Iterable[Candidate]:
             "import torch\nfrom torch._decomp import decomposition_table\n\n"
             f"{name.base} = decomposition_table[{place}]\n"
         ),
+        entry=name.base,
         evidence=(_where(function),),
     )
 

@@ -99,6 +99,7 @@ def _measured(candidate: Candidate, node: Node) -> Suggestion | str:
         replaces=str(node.op),
         summary=candidate.summary,
         code=candidate.code,
+        function=candidate.entry,
         gives_up=candidate.gives_up,
         evidence=candidate.evidence,
     )

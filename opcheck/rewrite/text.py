@@ -66,9 +66,16 @@ def _reached(name: str, statements: dict[str, ast.stmt]) -> set[str]:
         if wanted in found or wanted not in statements:
             continue
         found.add(wanted)
-        names = (n.id for n in ast.walk(statements[wanted]) if isinstance(n, ast.Name))
-        open_names.extend(names)
+        open_names.extend(_asked(statements[wanted]))
     return found
+
+
+def _asked(statement: ast.stmt) -> set[str]:
+    """Names that a statement takes from the module: not those that it binds for itself."""
+    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    own |= {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
+    return {node.id for node in names if isinstance(node.ctx, ast.Load)} - own
 
 
 def _text(statement: ast.stmt, lines: list[str]) -> str:

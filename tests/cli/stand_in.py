@@ -9,6 +9,7 @@ from opcheck.errors import DatabaseError, EmulationError, SourceError, TraceErro
 from opcheck.model.database import Audit, Contents, DatabaseStatus, Imports, MatrixDiffs
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
+from opcheck.model.fix import Fix, FixRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.rule import RuleInfo
@@ -16,6 +17,7 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.upgrade import Upgrade
 from tests.report.databases import CONTENTS, DIFFS, IMPORTS, SOUND, STATUS, UNSOUND
 from tests.report.emulations import EMULATIONS
+from tests.report.fixes import FIXES
 from tests.report.plans import PLANS, RULES
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
 from tests.report.upgrades import UPGRADES
@@ -78,6 +80,21 @@ class StandIn:
         if request.source in FAILURES:
             raise FAILURES[request.source]
         return PLANS[request.source]
+
+    def fix(
+        self,
+        request: FixRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Fix:
+        """The standard fix that the source names, or the failure that it stands for."""
+        self.asked.append(request)
+        source = request.scan.source
+        progress(f"loading {source}")
+        output("the model prints this")
+        if source in FAILURES:
+            raise FAILURES[source]
+        return FIXES[source]
 
     def rules(self, name: str) -> tuple[RuleInfo, ...]:
         """The standard rules, or the one that is asked for."""

@@ -11,6 +11,7 @@ from opcheck.cli.guide import EXAMPLES, EXIT_CODES, INPUTS
 from opcheck.cli.main import application, run
 from opcheck.errors import ExitCode
 from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.fix import Fix, FixRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.upgrade import Upgrade
@@ -18,6 +19,7 @@ from opcheck.source.inputs import InputSpec
 from opcheck.source.select import select
 from tests.cli.stand_in import StandIn
 from tests.report.emulations import EMULATIONS
+from tests.report.fixes import FIXES
 from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
 from tests.report.upgrades import UPGRADES
@@ -43,6 +45,15 @@ class _AnyModel(StandIn):
     ) -> Report:
         self.asked.append(request)
         return PLANS["nothing"]
+
+    def fix(
+        self,
+        request: FixRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Fix:
+        self.asked.append(request)
+        return FIXES["nothing"]
 
     def upgrade(
         self,

@@ -35,6 +35,7 @@ _SWAP = Suggestion(
     replaces="aten::roll",
     summary="Join the two parts the other way round",
     code=_CODE,
+    function="roll",
     runs_as=("aten::cat", "aten::slice.Tensor"),
     calls=3,
     memory=4096,

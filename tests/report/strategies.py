@@ -29,7 +29,7 @@ distances = st.builds(plan.Difference, SIZE, SIZE)
 declined = st.builds(plan.Declined, WORD, st.sampled_from(plan.Tier), TEXT)
 suggestions = st.builds(
     plan.Suggestion,
-    WORD, st.sampled_from(plan.Tier), st.sampled_from(plan.Label), NAME, TEXT, TEXT, TEXT,
+    WORD, st.sampled_from(plan.Tier), st.sampled_from(plan.Label), NAME, TEXT, TEXT, TEXT, TEXT,
     tuples(NAME), COUNT, COUNT,
     st.none() | st.builds(plan.Measured, tuples(TEXT), distances, st.none() | distances),
     TEXT, tuples(COUNT), tuples(evidence), tuples(declined, 2),

@@ -1,6 +1,7 @@
 """Plans for small programs on made-up targets: what is chosen, declined, recorded and measured."""
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from torch import Tensor
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Label, NodePlan, Tier
-from opcheck.model.trace import Trace
+from opcheck.model.trace import Composite, Trace
 from opcheck.resolve.findings import resolve
 from opcheck.resolve.planned import planned
 from opcheck.rewrite.base import Arguments, Rule
@@ -82,10 +83,12 @@ def test_pytorchs_own_decomposition_is_a_way_where_no_rule_is() -> None:
 
 
 def test_an_overload_inside_a_composite_is_replaced_where_the_whole_is_not() -> None:
-    trace = traced(lambda x: torch.nn.functional.adaptive_avg_pool1d(x, 2), torch.randn(1, 2, 4))
-    (found,) = plan(trace, target("aten::squeeze.dim", "aten::mean.dim", "aten::avg_pool2d"))
-    assert str(trace.nodes[found.node].op) == "aten::adaptive_avg_pool1d"
-    assert {way.replaces for way in found.suggestions} == {"aten::_adaptive_avg_pool2d"}
+    trace = traced(lambda x: x.std(-1), torch.randn(4, 3))
+    on = target("aten::_copy_from", "aten::mean.dim", "aten::sum.dim_IntList", "aten::sqrt")
+    (found,) = plan(trace, replace(on, inherits=frozenset({Composite.IMPLICIT})))
+    assert str(trace.nodes[found.node].op) == "aten::std.dim"
+    assert found.stuck == ("aten::std.correction",)  # of which the rule needs more than that
+    assert "std-by-deviations" in {declined.rule for declined in found.declined}
 
 
 def double(self: Tensor) -> Tensor:

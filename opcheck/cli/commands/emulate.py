@@ -41,6 +41,7 @@ def emulate(
     values: options.Values = False,
     stop: options.Stop = False,
     check: options.Check = False,
+    shim: options.Shims = None,
     database: options.Databases = None,
     format: options.FormatName = "text",
     output: options.OutputFile = None,
@@ -57,7 +58,7 @@ def emulate(
     view, out = format_named(format), Output(output)
     request = EmulationRequest(
         source, options.only(target), tuple(inputs or ()), train, values, stop, check,
-        timeout, memory, trust, tuple(database or ()),
+        timeout, memory, trust, tuple(database or ()), tuple(shim or ()),
     )  # fmt: skip
     with Progress() as progress:
         found = rooms(context).emulate(request, progress, said if verbose else unsaid)

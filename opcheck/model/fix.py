@@ -1,0 +1,112 @@
+"""A plan carried out: what was written, which suggestions it follows, and the proof."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from opcheck.model.emulation import Difference
+from opcheck.model.plan import Label, Tier
+from opcheck.model.report import ModelInfo
+from opcheck.model.request import ScanRequest
+
+SCHEMA = "opcheck.fix/1"
+
+
+class FixKind(StrEnum):
+    """What is written."""
+
+    SHIM = "shim"
+    """A Python file that registers kernels at the target's dispatch key."""
+    GRAPH = "graph"
+    """A saved graph with other calls in it."""
+    DIFF = "diff"
+    """Changes to the user's own source files."""
+    CUSTOM = "custom-op"
+    """A project for an operator of one's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixRequest:
+    """One model, one target, and what to write."""
+
+    scan: ScanRequest
+    kind: FixKind
+    path: str = ""
+    """What to write to; "" for stdout, where the kind allows it."""
+    allow: Label = Label.EXACT
+    """The least close suggestion to follow."""
+    write: bool = False
+    """Whether a file that is there may be written over."""
+    operator: str = ""
+    """The overload to write a project for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """One suggestion that was carried out."""
+
+    op: str
+    """Of the finding."""
+    replaces: str
+    rule: str
+    tier: Tier
+    label: Label
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """One finding, or a part of it, that stays as it was."""
+
+    op: str
+    """Of the finding."""
+    replaces: str
+    """The overload that is to blame."""
+    reason: str
+    """One sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The changed model run on the emulated device, or scanned again."""
+
+    how: str
+    """``emulated`` or ``scanned``."""
+    target: str
+    holds: bool
+    """Whether every overload that was replaced is gone, and the results are what they were."""
+    gone: tuple[str, ...]
+    """Replaced overloads that the target is not asked for any more, sorted."""
+    remaining: tuple[str, ...]
+    """Overloads that it is still asked for and refuses, or that still leave it, sorted."""
+    runs: bool | None
+    """Whether the target runs the changed model."""
+    compared: int
+    """Results that were compared with the unchanged model's on the host."""
+    largest: Difference | None
+    """The largest difference of those; None where nothing was compared."""
+    error: str = ""
+    """What ended the run early; "" if it came to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What ``opcheck fix`` did."""
+
+    opcheck_version: str
+    torch_version: str
+    model: ModelInfo
+    target: str
+    kind: FixKind
+    files: tuple[str, ...]
+    """What was written; empty where there was nothing to do, or the proof failed."""
+    text: str
+    """What goes to stdout instead of a file: a unified diff."""
+    followed: tuple[Followed, ...]
+    left: tuple[Left, ...]
+    proof: Proof | None
+    unproven: str = ""
+    """Why there is no proof."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing that was tried failed."""
+        return self.proof is None or self.proof.holds

@@ -1,0 +1,1 @@
+"""The page of a fix: what was written, what it follows, and the proof."""

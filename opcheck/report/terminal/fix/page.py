@@ -1,0 +1,68 @@
+"""The page of a fix: what was written, what it follows, what it leaves, and the proof."""
+
+from collections.abc import Sequence
+
+from opcheck.model.fix import Fix, Followed, Left, Proof
+from opcheck.report.base import Page
+from opcheck.report.terminal import words as common
+from opcheck.report.terminal.canvas import Canvas, listed, split
+from opcheck.report.terminal.fix import words
+from opcheck.report.terminal.head import mark
+
+
+def fix_page(found: Fix, page: Page) -> str:
+    """The whole answer as text."""
+    canvas = Canvas(page)
+    sign = mark(found.proof.holds if found.proof else (None if found.files else True), canvas.marks)
+    on = [(found.model.source, "bold"), (common.ON, ""), (f"{found.target}:", "bold")]
+    canvas.flow([sign, *on, *split(words.verdict(found), sign[1])])
+    for file in found.files:
+        canvas.flow([*split(words.WROTE), (file, "bold")], 2)
+    if found.followed:
+        _write_followed(canvas, found.followed)
+    if found.left:
+        _write_left(canvas, found.left)
+    if found.proof is not None:
+        _write_proof(canvas, found.proof)
+    elif found.unproven and found.followed:
+        _write_heading(canvas, *words.PROOF)
+        canvas.flow(split(found.unproven, "yellow"), 2)
+    canvas.blank()
+    said = f"torch {found.torch_version} {canvas.marks.dot} opcheck {found.opcheck_version}"
+    canvas.flow(split(said, "dim"))
+    return canvas.text()
+
+
+def _write_followed(canvas: Canvas, followed: Sequence[Followed]) -> None:
+    _write_heading(canvas, *words.FOLLOWED)
+    for way in followed:
+        inside = words.inside(way.op) if way.op != way.replaces else ""
+        canvas.flow(
+            [(way.replaces, "bold"), (canvas.marks.dot, "dim"), (way.rule, "green"),
+             (f"({way.label.value})", "dim"), *split(inside, "dim")],
+            2,
+        )  # fmt: skip
+
+
+def _write_left(canvas: Canvas, left: Sequence[Left]) -> None:
+    _write_heading(canvas, *words.LEFT)
+    for rest in dict.fromkeys(left):
+        canvas.flow([(f"{rest.replaces}:", "bold"), *split(rest.reason)], 2)
+
+
+def _write_proof(canvas: Canvas, proof: Proof) -> None:
+    _write_heading(canvas, *words.PROOF)
+    canvas.flow(split(words.how(proof)), 2)
+    if proof.gone:
+        canvas.flow([*split(words.GONE), *listed(proof.gone, "green")], 2)
+    if proof.remaining:
+        canvas.flow([*split(words.REMAINING), *listed(proof.remaining, "yellow")], 2)
+    if compared := words.compared(proof):
+        canvas.flow(split(compared), 2)
+    if proof.error:
+        canvas.flow(split(f"{words.ENDED} {proof.error}", "red"), 2)
+
+
+def _write_heading(canvas: Canvas, title: str, meaning: str) -> None:
+    canvas.blank()
+    canvas.flow([(title, "bold"), (canvas.marks.dot, "dim"), *split(meaning, "dim")])

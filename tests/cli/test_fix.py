@@ -1,0 +1,167 @@
+"""``opcheck fix`` on the command line, and on a model of a user's."""
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+from opcheck import pipeline
+from opcheck.cli.main import run
+from opcheck.errors import ExitCode, UsageError
+from opcheck.model.fix import FixKind, FixRequest
+from opcheck.model.plan import Label
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec
+from opcheck.report.base import Page, format_named
+from tests.cli.stand_in import StandIn
+from tests.report.fixes import FIXES
+
+
+def test_fix_asks_for_everything_that_was_said() -> None:
+    rooms = StandIn()
+    line = (
+        "fix proved -t ascend-310p@26.0.0 --shim shim.py --allow tolerance --write "
+        "--input ids=1x128:int64 --db a --max-age 90 --timeout 2.5 --memory 4 --trust"
+    )
+    assert run(line.split(), rooms) == ExitCode.PASS
+    assert rooms.asked == [
+        FixRequest(
+            ScanRequest(
+                source="proved",
+                targets=(TargetSpec("ascend-310p", "26.0.0"),),
+                inputs=("ids=1x128:int64",),
+                timeout=2.5,
+                memory=4.0,
+                trust=True,
+                databases=("a",),
+                max_age=90,
+            ),
+            FixKind.SHIM,
+            "shim.py",
+            Label.TOLERANCE,
+            True,
+        )
+    ]
+
+
+@pytest.mark.parametrize("name", ["json", "text"])
+@pytest.mark.parametrize("sample", FIXES)
+def test_stdout_is_the_answer_and_nothing_else(
+    name: str, sample: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    line = f"fix {sample} -t ascend-310p --shim s.py --format {name}"
+    assert run(line.split(), StandIn()) == (ExitCode.PASS if sample != "failed" else ExitCode.GATE)
+    assert capsys.readouterr().out == format_named(name).render_fix(FIXES[sample], Page(100))
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("fix", ExitCode.USAGE),
+        ("fix proved -t ascend-310p", ExitCode.USAGE),
+        ("fix proved --shim s.py", ExitCode.USAGE),
+        ("fix proved -t ascend-310p -t ascend-910b --shim s.py", ExitCode.USAGE),
+        ("fix proved -t ascend-310p --shim s.py --allow all", ExitCode.USAGE),
+        ("fix missing.pt2 -t ascend-310p --shim s.py", ExitCode.MODEL),
+        ("fix no-database -t ascend-310p --shim s.py", ExitCode.DATABASE),
+    ],
+)
+def test_exit_codes(line: str, code: ExitCode, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(line.split(), StandIn()) == code
+    assert capsys.readouterr().out == ""
+
+
+# --- the rooms themselves ------------------------------------------------------------------------
+
+NET = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return torch.isin(x, torch.tensor([1, 2], device=x.device)), x.float().std(-1)
+
+
+def model():
+    return Net(), torch.arange(12).reshape(3, 4)
+"""
+
+
+def request(shim: str, allow: Label = Label.EXACT, write: bool = False) -> FixRequest:
+    target = TargetSpec("moorethreads-s4000", "1.0.0")
+    return FixRequest(ScanRequest("net.py:model", (target,)), FixKind.SHIM, shim, allow, write)
+
+
+@pytest.fixture
+def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("net.py").write_text(NET, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_shim_is_written_once_the_emulated_device_has_proved_it(net: Path) -> None:
+    exact = pipeline.fix(request("shim.py"))
+    assert [way.replaces for way in exact.followed] == ["aten::isin.Tensor_Tensor"]
+    assert [(rest.replaces, "--allow tolerance" in rest.reason) for rest in exact.left] == [
+        ("aten::std.correction", True)
+    ]
+    assert exact.proof is not None
+    assert (exact.proof.gone, exact.proof.runs) == (("aten::isin.Tensor_Tensor",), False)
+    assert exact.proof.remaining == ("aten::std.correction",)
+
+    whole = pipeline.fix(request("shim.py", Label.TOLERANCE, write=True))
+    assert whole.proof is not None
+    assert (whole.proof.holds, whole.proof.runs, whole.proof.remaining) == (True, True, ())
+    assert whole.files == ("shim.py",)
+    text = Path("shim.py").read_text(encoding="utf-8")
+    assert "opcheck.rewrite" not in text
+    assert sorted(path.name for path in net.iterdir() if path.suffix == ".py") == [
+        "net.py",
+        "shim.py",
+    ]
+
+
+def test_a_file_that_is_there_is_left_alone(net: Path) -> None:
+    Path("shim.py").write_text("mine", encoding="utf-8")
+    with pytest.raises(UsageError, match="is there already"):
+        pipeline.fix(request("shim.py"))
+    assert Path("shim.py").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("path", ["no/such/folder/shim.py", "."])
+def test_a_place_that_cannot_be_written_to_is_told_before_any_work(net: Path, path: str) -> None:
+    with pytest.raises(UsageError):
+        pipeline.fix(request(path, write=True))
+
+
+def test_a_wrong_kernel_is_not_written(net: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from opcheck.rewrite import shim
+
+    real = shim.shim
+
+    def spoiled(*args: object) -> shim.Shim:
+        made = real(*args)  # type: ignore[arg-type]
+        return shim.Shim(made.text.replace(".any(-1)", ".all(-1)"), made.registered, made.skipped)
+
+    monkeypatch.setattr(shim, "shim", spoiled)
+    found = pipeline.fix(request("shim.py"))
+    assert found.proof is not None
+    assert not found.holds
+    assert (found.files, Path("shim.py").exists()) == ((), False)
+    assert not list(net.glob(".opcheck-*"))
+
+
+def test_a_shim_that_is_no_such_file_is_told(net: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("broken.py").write_text("1 / 0", encoding="utf-8")
+    Path("empty.py").write_text("", encoding="utf-8")
+    for file, told in {
+        "broken.py": "ZeroDivisionError",
+        "empty.py": "has no list LIBRARIES",
+        "none.py": "there is no file",
+    }.items():
+        line = f"emulate net.py:model -t moorethreads-s4000@1.0.0 --shim {file}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert run(line.split()) == ExitCode.MODEL
+        assert told in capsys.readouterr().err

@@ -1,0 +1,68 @@
+"""Standard fixes, one for each kind of outcome."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from opcheck.model.emulation import Difference
+from opcheck.model.fix import Fix, FixKind, Followed, Left, Proof
+from opcheck.model.plan import Label, Tier
+from tests.report.samples import STANDARD
+
+_REPORT = STANDARD["mixed"]
+_TARGET = "ascend-910a@26.1.0+torch2.12"
+_PROOF = Proof(
+    how="emulated",
+    target=_TARGET,
+    holds=True,
+    gone=("aten::isin.Tensor_Tensor",),
+    remaining=(),
+    runs=True,
+    compared=3,
+    largest=Difference("output[0]", (2, 3), "float32", 0.0),
+)
+_PROVED = Fix(
+    opcheck_version=_REPORT.opcheck_version,
+    torch_version=_REPORT.torch_version,
+    model=_REPORT.model,
+    target=_TARGET,
+    kind=FixKind.SHIM,
+    files=("shim.py",),
+    text="",
+    followed=(
+        Followed(
+            "aten::isin.Tensor_Tensor", "aten::isin.Tensor_Tensor", "isin-by-comparing",
+            Tier.SWAP, Label.EXACT,
+        ),
+        Followed(
+            "aten::std.dim", "aten::std.correction", "std-by-deviations",
+            Tier.SWAP, Label.TOLERANCE,
+        ),
+    ),
+    left=(Left("aten::fft_rfft", "aten::_fft_r2c", "nothing that the target runs was found"),),
+    proof=_PROOF,
+)  # fmt: skip
+FIXES: Mapping[str, Fix] = {
+    "nothing": replace(
+        _PROVED, files=(), followed=(), left=(), proof=None, unproven="there is nothing to write"
+    ),
+    "proved": _PROVED,
+    "failed": replace(
+        _PROVED,
+        files=(),
+        proof=replace(
+            _PROOF,
+            holds=False,
+            gone=(),
+            remaining=("aten::isin.Tensor_Tensor",),
+            runs=False,
+            largest=Difference("output[0]", (2, 3), "float32", None),
+            error="RuntimeError: no kernel",
+        ),
+    ),
+    "unproven": replace(
+        _PROVED,
+        proof=None,
+        unproven="it could not be run on an emulated device: CUDA is none that torch can have here",
+    ),
+}
+"""By what came of it."""
