@@ -15,7 +15,8 @@ from opcheck.trace.dispatcher import overload_named
 def functional(op: str) -> str:
     """The overload that gives a new result where ``op`` writes it; ``op`` where it writes nothing.
 
-    "" where PyTorch has none.
+    One that writes beside new results, as batch norm does to its running statistics, stands for
+    itself. "" where PyTorch has none.
     """
     func = overload_named(op)
     if func is None or not func._schema.is_mutable:
@@ -32,13 +33,13 @@ def functional(op: str) -> str:
         same = [(a.name, str(a.type)) for a in found.arguments] == wanted
         if same and not found.is_mutable:
             return str(OpName.parse(getattr(packet, name).name()))
-    return ""
+    return "" if all(r.alias_info for r in func._schema.returns) else op
 
 
 def serving(op: str, replace: Callable[..., Any]) -> Callable[..., Any]:
     """Let a function that gives new results stand for ``op``, which may write them."""
     func = overload_named(op)
-    if not func._schema.is_mutable:
+    if functional(op) == op:
         return replace
     outs = [a.name for a in func._schema.arguments if a.is_out]
 

@@ -1,0 +1,166 @@
+"""Moving complex numbers about as pairs of real ones."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from opcheck.model.plan import Label
+from opcheck.rewrite.base import Arguments, Rule
+from opcheck.rewrite.call import Call
+from opcheck.rewrite.draw import COMPLEX, Draw
+
+
+def _pairs(x: Tensor) -> Tensor:
+    return torch.view_as_real(x.resolve_conj())
+
+
+def _numbers(pairs: Tensor) -> Tensor:
+    return torch.view_as_complex(pairs.contiguous())
+
+
+def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
+    """Pick pairs instead of numbers."""
+    if not self.dim():
+        return _numbers(_pairs(self).clone())
+    return _numbers(_pairs(self).index_select(dim % self.dim(), index))
+
+
+def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    """Gather pairs instead of numbers."""
+    pairs = _pairs(self)
+    if not self.dim():
+        return _numbers(
+            pairs.unsqueeze(0).expand(*index.shape, 2) if index.dim() else pairs.clone()
+        )
+    places = index.unsqueeze(-1).expand(*index.shape, 2)
+    return _numbers(pairs.gather(dim % self.dim(), places))
+
+
+def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """Index pairs instead of numbers."""
+    picked: list[Any] = [slice(None) if i is None else i for i in indices]
+    return _numbers(_pairs(self)[tuple(picked)])
+
+
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join pairs instead of numbers."""
+    first = tensors[0]
+    return _numbers(torch.cat([_pairs(x) for x in tensors], dim % max(first.dim(), 1)))
+
+
+def mul(self: Tensor, other: Tensor) -> Tensor:
+    """Multiply the parts: (a + b i)(c + d i) = (a c - b d) + (a d + b c) i."""
+    (a, b), (c, d) = _pairs(self).unbind(-1), _pairs(other).unbind(-1)
+    return _numbers(torch.stack([a * c - b * d, a * d + b * c], -1))
+
+
+class IndexSelectAsReal(Rule):
+    """A complex tensor is read as pairs of real numbers, which are moved, and read back.
+
+    For targets whose kernel takes real numbers alone; the readings are views. What to prefer in a
+    model: tables of cosines and sines apart, so that nothing is complex at all.
+    """
+
+    name = "index-select-as-real"
+    replaces: ClassVar[tuple[str, ...]] = ("aten::index_select",)
+    summary = "Move pairs of real numbers instead of complex ones"
+    spellings: ClassVar[tuple[str, ...]] = ("torch.index_select", "Tensor.index_select")
+    references = (
+        "https://github.com/vllm-project/vllm-omni/pull/6571",
+        "https://github.com/huggingface/diffusers/pull/12979",
+    )
+    replace: ClassVar[Callable[..., Any]] = staticmethod(index_select)
+
+    def refuses(self, call: Call) -> str:
+        """Decline real numbers."""
+        given = call.args[0]
+        numbers = list(given) if isinstance(given, list | tuple) else [given]
+        if call.func._schema.name == "aten::mul":
+            numbers.append(call.args[1])
+        if not numbers or any(x.dtype not in COMPLEX for x in numbers):
+            return "the numbers are not complex"
+        return "" if len({x.dtype for x in numbers}) == 1 else "the numbers are of two dtypes"
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Along any dimension."""
+        x = draw.tensor(draw.shape(1, 3, smallest=1), COMPLEX)
+        dim = draw.dim(x)
+        return (x, dim, draw.indices([draw.integer(0, 4)], x.size(dim))), {}
+
+
+class GatherAsReal(IndexSelectAsReal):
+    """A complex tensor is read as pairs of real numbers, which are gathered, and read back."""
+
+    name = "gather-as-real"
+    replaces = ("aten::gather",)
+    spellings = ("torch.gather", "Tensor.gather")
+    replace = staticmethod(gather)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Along any dimension, other dimensions no longer than the tensor's."""
+        x = draw.tensor(draw.shape(1, 3, smallest=1), COMPLEX)
+        dim = draw.dim(x)
+        shape = [draw.integer(1, size) for size in x.shape]
+        return (x, dim, draw.indices(shape, x.size(dim))), {}
+
+
+class IndexAsReal(IndexSelectAsReal):
+    """A complex tensor is read as pairs of real numbers, which are indexed, and read back."""
+
+    name = "index-as-real"
+    replaces = ("aten::index.Tensor",)
+    spellings = ()
+    replace = staticmethod(index)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """With one or two tensors of places."""
+        x = draw.tensor(draw.shape(2, 3, smallest=1), COMPLEX)
+        shape = [draw.integer(0, 3)]
+        places = [draw.indices(shape, size) for size in x.shape[: draw.integer(1, 2)]]
+        return (x, [None, *places] if len(places) == 1 and draw.flag() else places), {}
+
+    def refuses(self, call: Call) -> str:
+        """Decline masks as well, whose result has no fixed size."""
+        if any(i is not None and i.dtype in (torch.bool, torch.uint8) for i in call.args[1]):
+            return "a mask picks"
+        return super().refuses(call)
+
+
+class CatAsReal(IndexSelectAsReal):
+    """Complex tensors are read as pairs of real numbers, which are joined, and read back."""
+
+    name = "cat-as-real"
+    replaces = ("aten::cat",)
+    summary = "Join pairs of real numbers instead of complex ones"
+    spellings = ("torch.cat",)
+    replace = staticmethod(cat)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Two tensors along any dimension."""
+        dtype, shape = draw.choose(COMPLEX), draw.shape(1, 3, smallest=1)
+        parts = [draw.tensor(shape, (dtype,)), draw.tensor(shape, (dtype,))]
+        return (parts, draw.dim(parts[0])), {}
+
+
+class MulAsReal(IndexSelectAsReal):
+    """``(a + b i)(c + d i) = (a c - b d) + (a d + b c) i`` in real numbers.
+
+    This is what rotary embeddings ask for. The view as pairs costs nothing, the result is made
+    once more.
+    """
+
+    name = "mul-as-real"
+    label = Label.TOLERANCE
+    tolerance = 16.0
+    replaces = ("aten::mul.Tensor",)
+    summary = "Multiply real and imaginary parts"
+    spellings = ("torch.mul",)
+    replace = staticmethod(mul)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Of one shape, or one of them broadcast."""
+        dtype, x = draw.choose(COMPLEX), draw.shape(0, 3)
+        other = x[draw.integer(0, len(x)) :]
+        return (draw.tensor(x, (dtype,)), draw.tensor(other, (dtype,))), {}
