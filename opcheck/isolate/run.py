@@ -30,7 +30,7 @@ def run(
     check(request)
     with Work(request, WorkResult, timeout=timeout, memory=memory) as work:
         results = work.results(progress, output)
-    if len(results) == len(request.works):
+    if len(results) == sum(map(len, request.groups)):
         return results
     return (*results, *_apart(request, timeout, memory))
 

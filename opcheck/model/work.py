@@ -50,10 +50,10 @@ class WorkRequest:
     """Overlays of the database, for plans."""
 
     @property
-    def works(self) -> tuple[DeviceWork, ...]:
-        """Everything to trace for; the first come those that one process can trace for."""
+    def groups(self) -> tuple[tuple[DeviceWork, ...], ...]:
+        """Everything to trace for, by process."""
         first = DeviceWork(self.device_type, self.exact, self.casts, self.plan)
-        return (first, *self.others, *(work for works in self.apart for work in works))
+        return ((first, *self.others), *self.apart)
 
 
 @dataclass(frozen=True, slots=True)

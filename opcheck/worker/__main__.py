@@ -38,6 +38,7 @@ def main() -> None:
         process.send({"stopped": [f"ends the process ({error!r})", "take that call out"]})
     except BaseException:
         process.send({"crash": traceback.format_exc()})
+    process.end()
     sys.stdout.flush()
     # threads and exit handlers of the user's are not waited for
     os._exit(0)

@@ -59,13 +59,11 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
             progress=lambda text: process.send({"stage": "trace", "progress": text}),
         )
 
-    works = request.works
-    if len(works) > 1 and can_copy(process):
-        process.send({"answers": len(works)})
-        works = spread(works, process)
-    else:
-        works = works[: len(works) - sum(map(len, request.apart))]
-        process.send({"answers": len(works)})
+    groups = request.groups
+    if not (request.apart and can_copy(process)):
+        groups = groups[:1]
+    process.send({"answers": sum(map(len, groups))})
+    works = groups[0] if len(groups) == 1 else spread(groups, process)
     for work in works:
         trace = traced(work)
         plans = _plans(trace, work, request, process) if work.plan else {}

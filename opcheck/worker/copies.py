@@ -1,4 +1,4 @@
-"""Copies of the worker: the model is loaded once, and each copy traces it for one device type.
+"""Copies of the worker: the model is loaded once, and each copy traces it for one vendor.
 
 A copy goes on as a process of its own that has the model, and PyTorch's PrivateUse1 device still
 without a name there. It answers as a worker does. The one that it was copied from passes its
@@ -46,20 +46,20 @@ def can_copy(process: Process) -> bool:
     return sys.platform == "linux" and process.is_alone()
 
 
-def spread(works: Sequence[T], process: Process) -> tuple[T, ...]:
-    """Have a copy of this process do each of the works, some at a time.
+def spread(groups: Sequence[Sequence[T]], process: Process) -> Sequence[T]:
+    """Have a copy of this process do each group of works, some copies at a time.
 
-    Gives each copy the work that is its own, and the process itself none: by then the answers of
+    Gives each copy the works that are its own, and the process itself none: by then the answers of
     all copies have been passed on, in the order of the works.
 
     Raises:
-        CopyEndedError: a copy gave no answer.
+        CopyEndedError: a copy ended before it had answered.
     """
     copies = _Copies(process)
-    for work in works:
+    for works in groups:
         copies.wait(AT_ONCE - 1)
-        if copies.start(heard=work is works[0]):
-            return (work,)
+        if copies.start(heard=works is groups[0]):
+            return works
     copies.wait(0)
     return ()
 

@@ -13,7 +13,9 @@ from typing import Any, TextIO
 from opcheck.model.work import AT_ONCE, STACK_SECONDS, Job
 
 _STAGE = '{"stage":'
-"""How every message begins that is not the last one of a piece of work."""
+"""How a message begins that tells what is being done."""
+_END = "end\n"
+"""What a copy writes when it is done, whatever came of it."""
 
 
 class Process:
@@ -22,6 +24,7 @@ class Process:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._messages = self._stages = _private_channel()
+        self._is_copy = False
         self._stack = open(job.stack, "w", encoding="utf-8")  # noqa: SIM115  # for its life
         faulthandler.enable(self._stack)
         self.watch_time()
@@ -33,12 +36,17 @@ class Process:
         self._write(self._stages if text.startswith(_STAGE) else self._messages, text + "\n")
 
     def pass_on(self, answers: int) -> bool:
-        """Tell what a copy wrote to the file ``answers``; whether it came to an end."""
+        """Tell what a copy wrote to the file ``answers``; whether it was done."""
         with open(answers, encoding="utf-8") as file:
             file.seek(0)
             text = file.read()
-        self._write(self._messages, text)
-        return bool(text) and not text.splitlines()[-1].startswith(_STAGE)
+        self._write(self._messages, text.removesuffix(_END))
+        return text.endswith(_END)
+
+    def end(self) -> None:
+        """Note that there is nothing more to tell."""
+        if self._is_copy:
+            self._write(self._messages, _END)
 
     def watch_time(self, early: float = STACK_SECONDS) -> None:
         """Have a thread write where the code stands, so many seconds before time runs out."""
@@ -61,6 +69,7 @@ class Process:
 
         Of one that is ``heard``, stages and what the model prints are heard at once.
         """
+        self._is_copy = True
         self._messages = open(answers, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         if not heard:
             self._stages = self._messages
