@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import ROOT
+from benchmarks.rates_basis import Basis, asked, digest
 from benchmarks.rates_page import Device, Scan, page
 from opcheck import pipeline
 from opcheck.db.store import Database
@@ -105,13 +106,16 @@ def scanned(name: str, source: str, targets: tuple[Target, ...]) -> Scan:
 
 def main() -> None:
     """Scan every model and write the page."""
-    known = devices(Database.open())
+    database = Database.open()
+    known = devices(database)
     both = tuple(target for device in known for target in device.releases)
     newest = tuple(device.newest for device in known)
     held = [scanned(name, source, both) for name, source in HELD.items()]
     with tempfile.TemporaryDirectory() as folder:
         more = [scanned(name, source, newest) for name, source in _more(Path(folder))]
-    PAGE.write_text(page(known, held, more), encoding="utf-8")
+    operators = asked(scan.report for scan in (*held, *more))
+    basis = Basis(operators, {each: digest(database.matrix(each), operators) for each in both})
+    PAGE.write_text(page(known, held, more, basis), encoding="utf-8")
 
 
 if __name__ == "__main__":

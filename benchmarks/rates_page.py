@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from benchmarks.rates_basis import Basis
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence
@@ -45,7 +46,9 @@ class Scan:
         return next(found for found in self.report.targets if found.target == str(target))
 
 
-def page(devices: Sequence[Device], held: Sequence[Scan], more: Sequence[Scan]) -> str:
+def page(
+    devices: Sequence[Device], held: Sequence[Scan], more: Sequence[Scan], basis: Basis
+) -> str:
     """The whole page as Markdown."""
     return "\n".join(
         [
@@ -53,27 +56,33 @@ def page(devices: Sequence[Device], held: Sequence[Scan], more: Sequence[Scan]) 
             *_beside_published(devices, held),
             *(operators(scan, devices) for scan in held),
             *_more_models(devices, more),
-            *_made_from(devices, held[0]),
+            *_made_from(basis),
         ]
     )
 
 
-def made_from(text: str) -> dict[str, str]:
-    """Target -> digest of the database that a page says it was made from."""
+def made_from(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The operators that a page rests on, and its digest for each target."""
     _, _, told = text.partition(f"{_MADE_FROM}\n")
     rows = (line.strip("| ").split(" | ") for line in told.splitlines() if line.startswith("| `"))
-    return {target.strip("`"): digest.strip("`") for target, digest in rows}
+    _, _, names = told.partition(_OPERATORS)
+    digests = {target.strip("`"): digest.strip("`") for target, digest in rows}
+    return tuple(name.strip("`.\n") for name in names.split(", ")), digests
 
 
 _MADE_FROM = "## Made from"
+_OPERATORS = "The operators: "
 
 
-def _made_from(devices: Sequence[Device], scan: Scan) -> Iterator[str]:
+def _made_from(basis: Basis) -> Iterator[str]:
     yield f"{_MADE_FROM}\n"
-    yield "What the database said of each release, by its digest; a test tells of changes.\n"
-    targets = [target for device in devices for target in device.releases]
-    rows = [[f"`{target}`", f"`{scan.on(target).database_digest}`"] for target in targets]
+    yield (
+        "A digest of what the database said, of each release, of the operators that these models "
+        "ask for; a test tells when that has changed.\n"
+    )
+    rows = [[f"`{target}`", f"`{digest}`"] for target, digest in basis.digests.items()]
     yield from _table(["release", "digest"], rows)
+    yield f"{_OPERATORS}{', '.join(f'`{op}`' for op in basis.operators)}.\n"
 
 
 def _intro(held: Sequence[Scan]) -> Iterator[str]:

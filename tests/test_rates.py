@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.rates import CONFIGS, HELD, LIBRARIES, PAGE, PUBLISHED, devices, scanned
+from benchmarks.rates_basis import Basis, asked, digest
 from benchmarks.rates_page import Device, Scan, _meaning, made_from, operators, page
 from opcheck.db.store import Database
 from opcheck.model.report import Report
@@ -15,6 +16,7 @@ from tests.resolve.made import NONE, matrix, node, trace
 
 THEN, NEWEST = (Target("vendor", "chip", sdk, "2.9", "npu") for sdk in ("1.0", "2.0"))
 DEVICE = Device("vendor-chip", "The Chip", 0.5, THEN, NEWEST, {THEN: (1200, 3), NEWEST: (8, 4)})
+BASIS = Basis(("aten::add.Tensor", "aten::relu"), {THEN: "0123", NEWEST: "4567"})
 MODEL = trace(node("aten::relu"))
 
 
@@ -27,8 +29,7 @@ def scan(model: str) -> Scan:
 
 
 def test_rates_stand_beside_what_is_published_with_every_reason() -> None:
-    text = page([DEVICE], [scan("Net")], [scan("Other")])
-    digest = scan("Net").on(THEN).database_digest
+    text = page([DEVICE], [scan("Net")], [scan("Other")], BASIS)
     head, heading, rest = text.partition("## Beside")
     assert head.startswith("# Support rates\n")
     assert (
@@ -78,25 +79,36 @@ Every operator stays on every device.
 
 ## Made from
 
-What the database said of each release, by its digest; a test tells of changes.
+A digest of what the database said, of each release, of the operators that these models ask for; a \
+test tells when that has changed.
 
 | release | digest |
 | --- | --- |
-| `vendor-chip@1.0+torch2.9` | `DIGEST` |
-| `vendor-chip@2.0+torch2.9` | `DIGEST` |
-""".replace("DIGEST", digest)
+| `vendor-chip@1.0+torch2.9` | `0123` |
+| `vendor-chip@2.0+torch2.9` | `4567` |
+
+The operators: `aten::add.Tensor`, `aten::relu`.
+"""
     )
-    assert made_from(text) == {str(THEN): digest, str(NEWEST): digest}
+    assert made_from(text) == (BASIS.operators, {str(THEN): "0123", str(NEWEST): "4567"})
+
+
+def test_a_digest_is_of_what_is_said_of_the_operators_alone() -> None:
+    one, both = matrix("aten::relu"), matrix("aten::relu", "aten::add.Tensor")
+    assert digest(one, ["aten::relu"]) == digest(both, ["aten::relu"])
+    assert digest(one, BASIS.operators) != digest(both, BASIS.operators)
+    assert digest(one, ["aten::relu"]) != digest(replace(one, fallback=NONE), ["aten::relu"])
+    assert asked([scan("Net").report]) == ("aten::relu",)
 
 
 def test_the_page_is_of_this_database() -> None:
     database = Database.open()
+    called, told = made_from(PAGE.read_text(encoding="utf-8"))
     now = {
-        str(target): database.matrix(target).database_digest
+        str(target): digest(database.matrix(target), called)
         for device in devices(database)
         for target in device.releases
     }
-    told = made_from(PAGE.read_text(encoding="utf-8"))
     assert told == now, "`make rates` writes docs/support-rates.md anew; read what has changed"
 
 
