@@ -146,9 +146,10 @@ class Exact(Engine):
 
     @property
     def _views_here(self) -> bool:
-        """Whether C++ would have autograd note views here, but a mode answers in its place.
+        """Whether autograd would note a view here, if a mode did not answer in its place.
 
-        That is inside composites above autograd. C++ notes those of the model's own calls here too.
+        It would inside composites that run above it. Views that the model makes itself it does note
+        under a mode.
         """
         return not self.training and self._inner.depth > 0 and not self._lazy.below
 

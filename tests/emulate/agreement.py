@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,10 +15,28 @@ from typing import Any, NamedTuple
 from tests.emulate.agreement_side import AT, Outcome
 
 ROOT = Path(__file__).parent.parent.parent
-TARGETS = ("ascend-910b", "ascend-910b@7.2.0")
-"""Operators: the first with every dtype in every test run."""
-MODEL_TARGETS = ("ascend-910b",)
-"""Models; the first with plain tensors, too."""
+NEWEST = "ascend-910b"
+"""The target that every test run takes whole."""
+SHARES: Mapping[str, Sequence[str]] = {
+    "ascend-910b@7.2.0": ("complex64", "float32"),
+    "ascend-910b@6.0.0": ("bfloat16", "float32"),
+    "ascend-910a": ("float32", "int64"),
+    "cambricon-mlu590": ("float32", "float64"),
+    "moorethreads-s5000": ("bool", "float32"),
+}
+"""Every other target -> the dtypes of which a test run takes every operator.
+
+What differs with the target is what it registers, so float32 is always one; the others are shared
+out. The page's own run takes all of them for all targets.
+"""
+TARGETS = (NEWEST, *SHARES)
+"""Operators."""
+MODEL_SHARES = ("ascend-910b@6.0.0", "cambricon-mlu590", "moorethreads-s5000")
+"""Models: the other targets, among which a test run shares the models out."""
+MODEL_TARGETS = (NEWEST, *MODEL_SHARES)
+"""Models; the newest with plain tensors, too."""
+BESIDE = 2
+"""Sides that run beside each other, each on a core of its own."""
 Answer = Mapping[str, Outcome]
 """Of each case."""
 
@@ -95,12 +114,16 @@ def sides(names: Sequence[str], targets: Sequence[str], choice: Any) -> list[Map
 
 
 def _answers(requests: Sequence[tuple[str, Sequence[str], Any]]) -> list[Mapping[str, Answer]]:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(BESIDE) as beside:
         running = [
-            _Side(name, Path(folder) / str(index), targets, choice)
+            beside.submit(_answer, name, Path(folder) / str(index), targets, choice)
             for index, (name, targets, choice) in enumerate(requests)
         ]
-        return [side.answers() for side in running]
+        return [side.result() for side in running]
+
+
+def _answer(name: str, folder: Path, targets: Sequence[str], choice: Any) -> Mapping[str, Answer]:
+    return _Side(name, folder, targets, choice).answers()
 
 
 class _Side:
@@ -205,16 +228,36 @@ def described(differ: Mapping[str, tuple[Outcome, Outcome]], most: int = 20) -> 
 # --- models --------------------------------------------------------------------------------------
 
 
-def models(targets: Sequence[str], names: Sequence[str] = ()) -> dict[str, Answer]:
-    """Both sides of each model of the zoo, the targets beside each other; plain for the first."""
+def models(chosen: Mapping[str, Sequence[str]]) -> dict[str, Answer]:
+    """Both sides of the models named for each target, the targets beside each other.
+
+    The newest takes them with plain tensors, too.
+    """
     requests = [
-        ("models", [target], {"names": list(names), "plain": target == targets[0]})
-        for target in targets
+        ("models", [target], {"names": list(names), "plain": target == NEWEST})
+        for target, names in chosen.items()
     ]
     found: dict[str, Answer] = {}
     for answers in _answers(requests):
         found |= answers
     return found
+
+
+def every_run(names: Sequence[str]) -> dict[str, Sequence[str]]:
+    """Which of all models every test run takes for each target: each for one of the others."""
+    shares = {
+        target: names[index :: len(MODEL_SHARES)] for index, target in enumerate(MODEL_SHARES)
+    }
+    return {NEWEST: names, **shares}
+
+
+def runs_of(names: Sequence[str], trainable: Sequence[str]) -> list[str]:
+    """What a side calls the runs of some models, in its order."""
+    return [
+        f"{name} {mode}"
+        for name in names
+        for mode in (("inference", "training") if name in trainable else ("inference",))
+    ]
 
 
 def failures(answers: Answer) -> list[str]:

@@ -1,8 +1,9 @@
 """One side of the comparison, as a process: ``python -m tests.emulate.agreement_side SIDE``.
 
-``predicted`` and ``asked`` take operators, ``models`` takes models and has both sides. Each reads
-what is asked of it as JSON and writes its answer as JSON to the file that it is told; the name of
-what is running goes to the standard error stream, so that a process that ends is no mystery.
+``predicted`` and ``asked`` take operators, ``models`` takes models and has both sides; ``host``
+runs operators on no device at all, to tell what the sides cost. Each reads what is asked of it as
+JSON and writes its answer as JSON to the file that it is told; the name of what is running goes to
+the standard error stream, so that a process that ends is no mystery.
 """
 
 import json
@@ -72,6 +73,20 @@ def asked(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[st
             yield str(case), _outcome(run, case)
 
 
+def host(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[str, Outcome]]:
+    """Nothing of any device: the same calls, and their gradients, on the host."""
+
+    def run(case: Case) -> Asked:
+        with torch.set_grad_enabled(case.backward):
+            output = case.call(*case.inputs)
+        if case.backward:
+            backward_from(output)
+        return Asked({}, {}, {})
+
+    for case in cases(**choice):
+        yield str(case), _outcome(run, case)
+
+
 def _outcome(run: Callable[[Case], Asked], case: Case) -> Outcome:
     _tell(str(case))
     try:
@@ -90,7 +105,7 @@ def _plain(counts: Mapping[tuple[str, Phase], int]) -> dict[str, int]:
 
 def models(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[str, Outcome]]:
     """Both sides of each model, watched; and plain tensors, as a device really has."""
-    for name in choice["names"] or ZOO:
+    for name in choice["names"]:
         for train in (False, True) if name in TRAINABLE else (False,):
             case = f"{name} {'training' if train else 'inference'}"
             _tell(case)
@@ -125,7 +140,7 @@ def _disagreements(found: Sequence[Any]) -> list[list[Any]]:
 
 # --- the process ---------------------------------------------------------------------------------
 
-SIDES = {"predicted": predicted, "asked": asked, "models": models}
+SIDES = {"predicted": predicted, "asked": asked, "host": host, "models": models}
 
 
 def _tell(what: str) -> None:

@@ -5,15 +5,29 @@ import re
 import pytest
 
 from tests.emulate import agreement
-from tests.emulate.agreement import KNOWN, REFUSED, Operators, compared, described, operators
-from tests.emulate.agreement_document import PATH, operators_row
+from tests.emulate.agreement import (
+    ELSEWHERE,
+    KNOWN,
+    NEWEST,
+    REFUSED,
+    SHARES,
+    TARGETS,
+    Operators,
+    compared,
+    described,
+    operators,
+)
+from tests.emulate.agreement_document import (
+    OPERATORS_HEAD,
+    PATH,
+    operators_row,
+    refused_rows,
+    whole,
+)
 from tests.emulate.agreement_side import Outcome
 
-NEWEST, *OTHERS = agreement.TARGETS
 LEAST_OPERATORS = 670
 LEAST_CASES = 24_000
-SOME_DTYPES = ("bfloat16", "complex64", "float32", "int64")
-"""For the other targets: what differs with the target is what it registers, not the dtype."""
 
 
 def check(found: Operators) -> None:
@@ -45,10 +59,42 @@ def test_every_operator_and_dtype() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", OTHERS)
+@pytest.mark.parametrize("target", SHARES)
 def test_another_release_chip_or_vendor(target: str) -> None:
-    (found,) = operators([target], dtypes=SOME_DTYPES).values()
+    (found,) = operators([target], dtypes=SHARES[target]).values()
     check(found)
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def _rows(columns: int) -> list[list[str]]:
+    rows = [line.strip("| ").split(" | ") for line in PATH.read_text("utf-8").splitlines()]
+    return [row for row in rows if len(row) == columns]
+
+
+def test_the_page_has_every_sample_of_every_target() -> None:
+    head, _, *rows = _rows(len(OPERATORS_HEAD))
+    assert head == list(OPERATORS_HEAD)
+    assert [row[0] for row in rows] == [f"`{whole(target)}`" for target in TARGETS]
+    assert len({tuple(row[1:4]) for row in rows}) == 1, "not all of them ran the same samples"
+    for row in rows:
+        ran, agree, refused, differ = (int(cell.replace(",", "")) for cell in row[3:7])
+        assert (ran, differ) == (agree + refused, 0)
+
+
+def test_the_page_gives_every_reason_for_refusing() -> None:
+    head, _, *rows = _rows(1 + len(TARGETS))
+    assert head == ["why", *(f"`{whole(target)}`" for target in TARGETS)]
+    assert {row[0] for row in rows} == {refused.cause for refused in (*REFUSED, *ELSEWHERE)}
+
+
+def test_reasons_are_counted_by_target() -> None:
+    def found(**refused: int) -> Operators:
+        return Operators(9, 1, 1, 0, refused, {})
+
+    rows = refused_rows({"one": found(b=2), "two": found(a=1, b=3)})
+    assert rows == [("a", 0, 1), ("b", 2, 3)]
 
 
 # --- the comparison itself -----------------------------------------------------------------------
