@@ -10,6 +10,7 @@ from opcheck.model.plan import Label, Tier
 from opcheck.registry import discover
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import Draw
+from opcheck.rewrite.ties import Outcome
 
 Arguments = tuple[tuple[Any, ...], Mapping[str, Any]]
 """Positional arguments and named ones."""
@@ -34,6 +35,9 @@ class Rule(ABC):
     replaces: ClassVar[tuple[str, ...]]
     """Overloads in schema spelling that give a new result; their in-place and ``out=`` forms
     follow by themselves."""
+    random: ClassVar[bool] = False
+    """Whether its results are drawn anew by every call: it is held against the operator by the
+    distribution of many results, never one by one. Its label is approximate."""
     summary: ClassVar[str]
     """What to write, as an order: ``Compare with every element``."""
     gives_up: ClassVar[str] = ""
@@ -52,6 +56,21 @@ class Rule(ABC):
         Tensors in ``call`` have shapes, strides and dtypes, but may have no values.
         """
         return ""
+
+    def valid(self, call: Call) -> Call:
+        """Make of a call on random values one that the operator has an answer for.
+
+        Sorted where it asks for sorted ones, a positive definite matrix, a probability.
+        """
+        return call
+
+    def settled(self, call: Call, outcome: Outcome) -> Outcome:
+        """Take from an outcome what the operator promises, where that is less than all of it.
+
+        What remains is compared: where an operator may name any of several equal values, which
+        one it named does not matter.
+        """
+        return outcome
 
     @abstractmethod
     def example(self, op: str, draw: Draw) -> Arguments:

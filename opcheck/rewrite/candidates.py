@@ -12,6 +12,7 @@ from opcheck.model.plan import Label, Tier
 from opcheck.model.verdict import Evidence, Method
 from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.call import Call
+from opcheck.rewrite.measure import Settle, Valid, as_drawn, everything
 from opcheck.rewrite.text import standalone
 from opcheck.rewrite.variants import functional, serving
 from opcheck.trace.dispatcher import overload_named
@@ -34,6 +35,10 @@ class Candidate:
     """Name of the function in ``code``."""
     gives_up: str = ""
     evidence: tuple[Evidence, ...] = ()
+    random: bool = False
+    """Whether every call draws its results anew."""
+    settled: Settle = everything
+    valid: Valid = as_drawn
 
     @property
     def order(self) -> tuple[int, int, str]:
@@ -68,6 +73,9 @@ def _of_rule(rule: Rule, op: str) -> Candidate:
         code=standalone(function),
         entry=function.__name__,
         gives_up=rule.gives_up,
+        random=rule.random,
+        settled=rule.settled,
+        valid=rule.valid,
     )
 
 

@@ -12,6 +12,12 @@ from torch.utils._pytree import tree_leaves, tree_map
 from opcheck.model.plan import Difference, Label, Measured
 from opcheck.model.trace import Node, TensorMeta
 from opcheck.rewrite.call import Call, call_of
+from opcheck.rewrite.ties import Outcome
+
+Settle = Callable[[Call, Outcome], Outcome]
+"""Takes from an outcome what the operator promises."""
+Valid = Callable[[Call], Call]
+"""Makes of a call on random values one that the operator has an answer for."""
 
 LARGEST = 1 << 22
 """Elements of all arguments and results together beyond which nothing is computed."""
@@ -23,7 +29,23 @@ class UnmeasuredError(Exception):
     """It cannot be computed here; the text says why."""
 
 
-def measured(node: Node, func: Any, function: Callable[..., Any]) -> Measured:
+def everything(call: Call, outcome: Outcome) -> Outcome:
+    """Settle for nothing less than all of an outcome."""
+    return outcome
+
+
+def as_drawn(call: Call) -> Call:
+    """Take any values for valid ones."""
+    return call
+
+
+def measured(
+    node: Node,
+    func: Any,
+    function: Callable[..., Any],
+    settled: Settle = everything,
+    valid: Valid = as_drawn,
+) -> Measured:
     """Compute one recorded call both ways.
 
     Raises:
@@ -36,12 +58,14 @@ def measured(node: Node, func: Any, function: Callable[..., Any]) -> Measured:
     random = torch.Generator().manual_seed(0)
     smallest = min((s for t in tensors for s in t.shape if s), default=1)
     call = call_of(func, node, lambda _, meta: _values(meta, smallest, random))
-    forward, backward = compared(call, function)
+    forward, backward = compared(valid(call), function, settled)
     inputs = tuple(f"{name}: {tensor}" for name, tensor in node.tensors())
     return Measured(inputs, forward, backward)
 
 
-def compared(call: Call, function: Callable[..., Any]) -> tuple[Difference, Difference | None]:
+def compared(
+    call: Call, function: Callable[..., Any], settled: Settle = everything
+) -> tuple[Difference, Difference | None]:
     """Say how far ``function`` is off for one call, in its results and in their gradients.
 
     Raises:
@@ -50,6 +74,8 @@ def compared(call: Call, function: Callable[..., Any]) -> tuple[Difference, Diff
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         still, wanted, gradients = _original(call)
         found, others = _ran(call, function, "the stand-in", still)
+    wanted, gradients = settled(call, (wanted, gradients))
+    found, others = settled(call, (found, others))
     forward = difference(wanted, found)
     if gradients is None or others is None:
         return forward, None

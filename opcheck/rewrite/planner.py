@@ -103,8 +103,11 @@ def _measured(candidate: Candidate, node: Node) -> Suggestion | str:
         gives_up=candidate.gives_up,
         evidence=candidate.evidence,
     )
+    if candidate.random:
+        return replace(way, unmeasured=_RANDOM)
+    func = overload_named(str(node.op))
     try:
-        found = measured(node, overload_named(str(node.op)), candidate.function)
+        found = measured(node, func, candidate.function, candidate.settled, candidate.valid)
     except UnmeasuredError as error:
         return replace(way, unmeasured=str(error))
     far = max(found.forward.relative, found.backward.relative if found.backward else 0.0)
@@ -113,6 +116,7 @@ def _measured(candidate: Candidate, node: Node) -> Suggestion | str:
     return replace(way, label=label(candidate.label, found), measured=found)
 
 
+_RANDOM = "it draws random numbers: its distribution is held against the operator's, no value is"
 _TOO_FAR = 1e-2
 """Relative difference beyond which two codes do not compute the same."""
 

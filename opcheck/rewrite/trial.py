@@ -10,6 +10,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from opcheck.model.plan import Difference, Label
 from opcheck.rewrite.base import Rule
 from opcheck.rewrite.call import Call
+from opcheck.rewrite.chance import unlike
 from opcheck.rewrite.draw import Draw
 from opcheck.rewrite.measure import UnmeasuredError, compared
 from opcheck.rewrite.variants import serving
@@ -37,9 +38,11 @@ def attempt(rule: Rule, op: str, draw: Draw) -> Trial:
     refused = rule.refuses(_on_meta(call))
     if refused:
         return Trial(text, skipped=refused)
+    if rule.random:
+        return Trial(text, wrong=unlike(call, serving(op, type(rule).replace)))
     before = [t.clone() for t in tree_leaves((args, dict(kwargs))) if isinstance(t, Tensor)]
     try:
-        forward, backward = compared(call, serving(op, type(rule).replace))
+        forward, backward = compared(call, serving(op, type(rule).replace), rule.settled)
     except UnmeasuredError as error:
         if str(error).startswith("the original"):
             return Trial(text, skipped=str(error))
