@@ -54,5 +54,8 @@ def growth() -> Iterator[Figure]:
 
 
 if __name__ == "__main__":
-    found = [*emulation.opening(), *emulation.forwards(), *large_forward(), *growth()]
+    found = [
+        *emulation.opening(), *emulation.forwards(), *emulation.operators(), *large_forward(),
+        *growth(),
+    ]  # fmt: skip
     print(json.dumps([dataclasses.asdict(figure) for figure in found]))

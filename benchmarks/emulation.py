@@ -10,6 +10,7 @@ from benchmarks import models
 from benchmarks.measure import Figure, in_turn, timed
 from opcheck.emulate.placing import Placing
 from opcheck.emulate.session import Emulator
+from tests.emulate.agreement import sides
 
 TARGET = "ascend-910b"
 
@@ -33,6 +34,20 @@ def forwards() -> Iterator[Figure]:
     with torch.no_grad():
         yield _beside("shapes only / meta", on_meta.eval(), shape, values=False, limit=3.0)
         yield _beside("with values / CPU", on_host, image, values=True, limit=2.0)
+
+
+def operators() -> Iterator[Figure]:
+    """Every operator, dtype and sample of the agreement for one target; whole processes."""
+
+    def ran(*names: str) -> float:
+        return timed(partial(sides, names, [TARGET], {})).seconds
+
+    host = ran("host")
+    both = ran("predicted", "asked")
+    detail = f"{both:.0f} s"
+    yield Figure("OpInfo agreement over one target, both sides, s / 600 s", both / 600, 1.0, detail)
+    detail = f"{both:.0f} s / {host:.0f} s"
+    yield Figure("OpInfo agreement: both sides / the host alone", both / host, 8.0, detail)
 
 
 def _beside(
