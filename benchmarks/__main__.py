@@ -24,13 +24,14 @@ def _measured(folder: Path) -> Iterator[Figure]:
         processes.large_process(folder),
         processes.many_targets(folder),
         processes.every_target(folder),
-        _calls(),
+        _within("benchmarks.calls"),
+        _within("benchmarks.verdicts"),
     )
 
 
-def _calls() -> Iterator[Figure]:
+def _within(module: str) -> Iterator[Figure]:
     """Those that need torch come from a process of their own."""
-    command = [sys.executable, "-m", "benchmarks.calls"]
+    command = [sys.executable, "-m", module]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
     yield from (Figure(**figure) for figure in json.loads(done.stdout))
 
