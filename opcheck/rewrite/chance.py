@@ -59,7 +59,7 @@ def _drawn(call: Call, function: Callable[..., Any]) -> list[Tensor]:
 
 def _flat(draws: Sequence[Tensor]) -> Tensor:
     """Draws by elements, with some sums of elements beside them."""
-    drawn = torch.stack(draws).reshape(len(draws), -1).double()
+    drawn = torch.stack(list(draws)).reshape(len(draws), -1).double()
     signs = torch.randint(
         0, 2, (drawn.size(1), _PROJECTIONS), generator=torch.Generator().manual_seed(0)
     )

@@ -42,7 +42,7 @@ def _named(self: Tensor, dim: int, indices: Tensor, keeps: bool) -> Tensor:
 
 def _shared(self: Tensor, dim: int, gradient: Tensor) -> Tensor:
     """Per element, the sum of the gradients of its equals along ``dim``."""
-    ordered, places = self.sort(dim, stable=True)
+    ordered, places = self.sort(dim=dim, stable=True)
     size = self.size(dim) - 1
     before, after = ordered.narrow(dim, 0, size), ordered.narrow(dim, 1, size)
     apart = (before != after) & ~(before.isnan() & after.isnan())

@@ -9,7 +9,7 @@ from torch import Tensor
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
-from opcheck.rewrite.draw import FLOATS, INTEGERS, Draw
+from opcheck.rewrite.draw import FLOATS, Draw
 
 _STREAM = "the same seed gives other numbers of the same distribution"
 
@@ -208,8 +208,9 @@ class MultinomialByUniform(_Drawn):
     """Places of a multinomial are where uniform numbers fall, or who is first in a race.
 
     With replacement, uniform numbers fall between the running sums of the weights; without, each
-    place draws an exponential number over its weight, and the first ones are taken. Both are how PyTorch's own kernels draw. With replacement a table of
-    ``num_samples * categories`` comparisons is made.
+    place draws an exponential number over its weight, and the first ones are taken. Both are how
+    PyTorch's own kernels draw. With replacement a table of ``num_samples * categories``
+    comparisons is made.
     """
 
     name = "multinomial-by-uniform"
