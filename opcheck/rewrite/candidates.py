@@ -1,7 +1,7 @@
 """What could stand for an overload: opcheck's rules, the user's, and PyTorch's own code."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import torch
 from opcheck.model.names import OpName
 from opcheck.model.plan import Label, Tier
 from opcheck.model.verdict import Evidence, Method
+from opcheck.rewrite import width
 from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.measure import Settle, Valid, as_drawn, everything
@@ -46,19 +47,44 @@ class Candidate:
         return self.tier, self.label.rank, self.rule
 
 
-def candidates(op: str, extra: Iterable[Rule] = ()) -> tuple[Candidate, ...]:
+def candidates(
+    op: str, extra: Iterable[Rule] = (), dtypes: Collection[str] = ()
+) -> tuple[Candidate, ...]:
     """Everything that could stand for an overload, the cheapest first.
 
     Args:
         op: in schema spelling; PyTorch's or an extension's.
         extra: rules of the user's.
+        dtypes: of the tensors that it is given; some may be exchanged for others.
     """
     base = functional(op)
     if not base:
         return ()
     found = [_of_rule(rule, op) for rule in (*extra, *rules()) if base in rule.replaces]
     found += _of_pytorch(op, base)
+    found += (_in_float32(op, base, dtype) for dtype in _OTHER if dtype in dtypes)
     return tuple(sorted(found, key=lambda candidate: candidate.order))
+
+
+_OTHER = ("float64", "float16", "bfloat16")
+
+
+def _in_float32(op: str, base: str, text: str) -> Candidate:
+    """The overload itself, computed in float32 instead of one dtype."""
+    dtype: torch.dtype = getattr(torch, text)
+    function = width.in_float32(overload_named(base), dtype)
+    fewer = dtype is torch.float64
+    return Candidate(
+        rule=f"float32-instead-of-{text}",
+        tier=Tier.STRUCTURAL if fewer else Tier.SWAP,
+        label=Label.TOLERANCE,
+        summary=f"Compute {base} in float32 instead of {text}",
+        function=serving(op, function) if base != op else function,
+        refuses=lambda call: width.refuses(call, dtype),
+        code=width.code(OpName.parse(base), dtype),
+        entry=OpName.parse(base).base,
+        gives_up="All digits of float64 beyond the seventh" if fewer else "",
+    )
 
 
 def _of_rule(rule: Rule, op: str) -> Candidate:

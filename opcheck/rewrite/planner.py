@@ -54,7 +54,8 @@ class Planner:
         """Ways for one call, the cheapest first; nothing comes after an exact one."""
         found: list[Suggestion] = []
         declined: list[Declined] = []
-        for candidate in candidates(str(node.op), self._extra):
+        dtypes = {tensor.dtype for _, tensor in node.tensors()}
+        for candidate in candidates(str(node.op), self._extra, dtypes):
             way = self._way(candidate, node, matrix)
             if isinstance(way, str):
                 declined.append(Declined(candidate.rule, candidate.tier, way))
