@@ -74,6 +74,8 @@ def _files(layer: Layer) -> Iterator[_File]:
             yield _File(layer, path, shape)
     for path in sorted((layer.folder / overlay.ADVISORIES).glob("*.yaml")):
         yield _File(layer, path, shapes.ADVISORY_FILE)
+    for path in sorted((layer.folder / overlay.REMEDIES).glob("*.yaml")):
+        yield _File(layer, path, shapes.REMEDY_FILE)
     if layer.origin:
         yield from (_File(layer, p, shapes.OVERLAY_FILE) for p in overlay.overlay_paths(layer))
         return
@@ -104,7 +106,8 @@ def _edits(layers: Iterable[Layer]) -> Iterator[Problem]:
     for layer in layers:
         for folder in sorted({path.parent for path in layer.folder.glob("*/*.yaml")}):
             noted = sums.read(folder)
-            if folder.name == overlay.ADVISORIES or (layer.origin and not noted):
+            by_hand = folder.name in (overlay.ADVISORIES, overlay.REMEDIES)
+            if by_hand or (layer.origin and not noted):
                 continue
             present = sums.digests(folder)
             for name in sorted(noted.keys() | present.keys()):
@@ -145,6 +148,8 @@ def _content(
         told = audit_release.vendor(data, file.path)
     elif file.shape is shapes.ADVISORY_FILE:
         told = _advisory(data, file.path, names)
+    elif file.shape is shapes.REMEDY_FILE:
+        told = _remedy(data, file.path, names)
     elif file.shape is shapes.OVERLAY_FILE:
         told = _overlay(file, names)
     for code, text in told:
@@ -158,6 +163,17 @@ def _advisory(
         yield "name", f"its id is {data['id']}"
     for use in data["uses"]:
         yield from audit_release.unknown(use["ops"], names)
+
+
+def _remedy(
+    data: Mapping[str, Any], path: Path, names: frozenset[str]
+) -> Iterator[tuple[str, str]]:
+    if data["id"] != path.stem:
+        yield "name", f"its id is {data['id']}"
+    yield from audit_release.unknown(data.get("ops", ()), names)
+    for name in data["at"]:
+        if name not in data["sources"]:
+            yield "no-evidence", f"it cites {name!r}, which is not among its sources"
 
 
 def _overlay(file: _File, names: frozenset[str]) -> Iterator[tuple[str, str]]:

@@ -16,8 +16,8 @@ from opcheck.db.layers import Layer
 from opcheck.errors import DatabaseError
 
 HINT = "correct the overlay, or leave it out"
-ADVISORIES = "advisories"
-"""Folder of a layer that no vendor has."""
+ADVISORIES, REMEDIES = "advisories", "remedies"
+"""Folders of a layer that no vendor has."""
 _SOURCE = {"ref": "", "commit": "", "path": ""}
 """What an overlay's source may leave out."""
 
@@ -43,7 +43,11 @@ def vendor_files(layer: Layer) -> Mapping[str, Mapping[str, Path]]:
     found = {}
     for folder in sorted(path for path in layer.folder.iterdir() if path.is_dir()):
         files = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
-        if files and folder.name != ADVISORIES and (layer.origin or "vendor" in files):
+        if (
+            files
+            and folder.name not in (ADVISORIES, REMEDIES)
+            and (layer.origin or "vendor" in files)
+        ):
             found[folder.name] = files
     return found
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from opcheck.db.shape import Flag, ListOf, MapOf, Number, OneOrMore, Record, Shape, Text
 from opcheck.model.matrix import Subject
+from opcheck.model.plan import Label
 from opcheck.model.trace import DTYPE_BYTES, Composite
 from opcheck.model.verdict import Confidence, Method, Verdict
 
@@ -16,6 +17,7 @@ COMPOSITES = "opcheck.composites/1"
 OVERLAY = "opcheck.overlay/1"
 ADVISORY = "opcheck.advisory/1"
 CHOICES = "opcheck.choices/1"
+REMEDY = "opcheck.remedy/1"
 EARLIER = "opcheck.earlier/1"
 
 DTYPES = {
@@ -309,6 +311,30 @@ OVERLAY_FILE = Record(
 )
 """What others add to the targets of a vendor, or correct."""
 
+REMEDY_FILE = Record(
+    {
+        "schema": Text(frozenset({REMEDY})),
+        "id": _CODE,
+        "for": ListOf(Record({"vendor": Text()}, {**_WHERE, "releases": _OPEN_SPANS}), least=1),
+        "summary": _WHY,
+        "write": Text(),
+        "on_device": Flag(),
+        "label": Text(frozenset(Label)),
+        "confidence": Text(frozenset(Confidence)),
+        "method": _METHOD,
+        "reason": _WHY,
+        "sources": MapOf(_SOURCE),
+        "at": _TEXTS,
+    },
+    {
+        "codes": _TEXTS,
+        "ops": _OPERATORS,
+        "dtypes": _TEXTS,
+        "gives_up": _WHY,
+        "complete": _COMPLETE,
+    },
+)
+"""What a vendor ships against a finding."""
 ADVISORY_FILE = Record(
     {
         "schema": Text(frozenset({ADVISORY})),

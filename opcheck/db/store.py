@@ -11,12 +11,14 @@ from opcheck.db.advisories import advisories
 from opcheck.db.document import Document
 from opcheck.db.layers import Layer
 from opcheck.db.matrix import Registered, build_matrix, registered
+from opcheck.db.remedies import remedies
 from opcheck.db.tables import OperatorFacts, Tables
 from opcheck.db.vendor import Place, Vendor, read_file
 from opcheck.db.versions import completed, major_minor, version_key
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.model.explanation import Statement
 from opcheck.model.matrix import Condition, SupportMatrix
+from opcheck.model.remedy import Remedy
 from opcheck.model.target import Target, TargetSpec, target_name
 from opcheck.model.verdict import Confidence, Verdict
 
@@ -142,6 +144,10 @@ class Database:
             told = tuple(map(_edited, vendor.edited(target.sdk)))
             self._matrices[target] = replace(matrix, advisories=(*matrix.advisories, *told))
         return self._matrices[target]
+
+    def remedies(self, target: Target) -> tuple[Remedy, ...]:
+        """What the vendor ships against what a target does not run."""
+        return tuple(r for layer in self.layers for r in remedies(layer, target, self.cache))
 
     def release(self, target: Target) -> Document:
         """The file of a target's release, with what advisories and overlays add to it."""

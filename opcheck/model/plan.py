@@ -94,6 +94,8 @@ class Suggestion:
     measured: Measured | None = None
     unmeasured: str = ""
     """Why ``measured`` is None; "" where there is nothing to measure."""
+    on_device: bool = True
+    """Whether the call then stays on the device; else it runs, on the host."""
     places: tuple[int, ...] = ()
     """Indices into the finding's ``uses`` that it holds for."""
     evidence: tuple[Evidence, ...] = ()

@@ -21,6 +21,8 @@ from opcheck.resolve.findings import argument_text
 
 _Call = tuple[str, tuple[str, ...]]
 """Operator and arguments, as findings show them."""
+_Needed = Mapping[str, Tier | None]
+"""Id of a finding -> the tier that it takes; None: none does."""
 
 
 def planned(report: TargetReport, trace: Trace, plans: Sequence[NodePlan]) -> TargetReport:
@@ -31,8 +33,10 @@ def planned(report: TargetReport, trace: Trace, plans: Sequence[NodePlan]) -> Ta
         arguments = tuple(argument_text(name, value) for name, value in node.arguments)
         by_call[str(node.op), arguments].append(plan)
     findings = tuple(_finding(finding, by_call) for finding in report.findings)
-    needed = {f.id: _tier_of(f, by_call) for f in report.findings if not f.verdict.on_device}
-    return replace(report, findings=findings, plan=_summary(report, needed, bool(trace.gaps)))
+    bad = [finding for finding in report.findings if not finding.verdict.on_device]
+    stays = {f.id: _tier_of(f, by_call, on_device=True) for f in bad}
+    runs = {f.id: _tier_of(f, by_call, on_device=False) for f in bad}
+    return replace(report, findings=findings, plan=_summary(report, stays, runs, bool(trace.gaps)))
 
 
 def _finding(finding: Finding, by_call: Mapping[_Call, list[NodePlan]]) -> Finding:
@@ -82,29 +86,32 @@ def _relative(found: Difference) -> float:
 # --- what it comes to ----------------------------------------------------------------------------
 
 
-def _tier_of(finding: Finding, by_call: Mapping[_Call, list[NodePlan]]) -> Tier | None:
-    """The tier by which every call of a finding stays on the device; None: it never does."""
+def _tier_of(
+    finding: Finding, by_call: Mapping[_Call, list[NodePlan]], *, on_device: bool
+) -> Tier | None:
+    """The tier by which every call of a finding stays on the device, or at least runs."""
     worst = Tier.SWAP
     for place in finding.uses:
         plans = by_call.get((finding.op, place.inputs), ())
-        if not plans:
+        tiers = [_tier(plan, finding.op, on_device) for plan in plans]
+        if not tiers or None in tiers:
             return None
-        for plan in plans:
-            if plan.stuck or not plan.suggestions:
-                return None
-            worst = max(worst, *_needed(plan))
+        worst = max(worst, *(tier for tier in tiers if tier is not None))
     return worst
 
 
-def _needed(plan: NodePlan) -> Iterator[Tier]:
-    """For each overload that has to go, the lowest tier that does it."""
+def _tier(plan: NodePlan, op: str, on_device: bool) -> Tier | None:
+    """The lowest tier that replaces the call itself, or everything inside it that has to go."""
     lowest: dict[str, Tier] = {}
     for way in plan.suggestions:
-        lowest[way.replaces] = min(way.tier, lowest.get(way.replaces, way.tier))
-    yield from lowest.values()
+        if way.on_device or not on_device:
+            lowest[way.replaces] = min(way.tier, lowest.get(way.replaces, way.tier))
+    whole = lowest.pop(op, None)
+    inside = max(lowest.values(), default=None) if not plan.stuck else None
+    return min((tier for tier in (whole, inside) if tier is not None), default=None)
 
 
-def _summary(report: TargetReport, needed: Mapping[str, Tier | None], gaps: bool) -> PlanSummary:
+def _summary(report: TargetReport, needed: _Needed, to_run: _Needed, gaps: bool) -> PlanSummary:
     operators = {finding.op for finding in report.findings}
     tiers = []
     good_before = _good(report.findings, needed, None)
@@ -114,7 +121,7 @@ def _summary(report: TargetReport, needed: Mapping[str, Tier | None], gaps: bool
             AfterTier(
                 tier,
                 round(len(good) / len(operators), 4) if operators else None,
-                _runs(report.findings, needed, tier, gaps),
+                _runs(report.findings, to_run, tier, gaps),
                 tuple(sorted(good - good_before)),
             )
         )
@@ -122,9 +129,7 @@ def _summary(report: TargetReport, needed: Mapping[str, Tier | None], gaps: bool
     return PlanSummary(tuple(tiers), tuple(sorted(operators - good_before)))
 
 
-def _left(
-    findings: Iterable[Finding], needed: Mapping[str, Tier | None], tier: Tier | None
-) -> Iterator[Finding]:
+def _left(findings: Iterable[Finding], needed: _Needed, tier: Tier | None) -> Iterator[Finding]:
     """Findings that stay off the device once all up to a tier is done."""
     for finding in findings:
         if finding.verdict.on_device:
@@ -134,15 +139,11 @@ def _left(
             yield finding
 
 
-def _good(
-    findings: Sequence[Finding], needed: Mapping[str, Tier | None], tier: Tier | None
-) -> set[str]:
+def _good(findings: Sequence[Finding], needed: _Needed, tier: Tier | None) -> set[str]:
     return {f.op for f in findings} - {f.op for f in _left(findings, needed, tier)}
 
 
-def _runs(
-    findings: Sequence[Finding], needed: Mapping[str, Tier | None], tier: Tier, gaps: bool
-) -> bool | None:
+def _runs(findings: Sequence[Finding], needed: _Needed, tier: Tier, gaps: bool) -> bool | None:
     """Whether the model runs then; what a trace could not see stays unknown."""
     left = {finding.verdict for finding in _left(findings, needed, tier)}
     if Verdict.UNSUPPORTED in left:

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Declined, Label, NodePlan, Suggestion
+from opcheck.model.remedy import Remedy
 from opcheck.model.trace import Node, Trace
 from opcheck.resolve.walk import Walk
 from opcheck.rewrite.base import Rule
 from opcheck.rewrite.candidates import Candidate, candidates
 from opcheck.rewrite.measure import UnmeasuredError, label, measured
 from opcheck.rewrite.record import Recorder, held
+from opcheck.rewrite.remedies import remedied
 from opcheck.trace.dispatcher import overload_named
 
 
@@ -23,26 +25,37 @@ class Planner:
         self._extra = tuple(extra)
         self._tried: dict[tuple[str, object], Suggestion | str] = {}
 
-    def plan(self, matrix: SupportMatrix) -> tuple[NodePlan, ...]:
-        """Plan every distinct call that leaves the device or breaks on one target."""
+    def plan(self, matrix: SupportMatrix, remedies: Sequence[Remedy] = ()) -> tuple[NodePlan, ...]:
+        """Plan every distinct call that leaves the device or breaks on one target.
+
+        Args:
+            matrix: what the target supports.
+            remedies: what its vendor ships against what it does not.
+        """
         walk = Walk(self._trace.nodes, matrix, self._trace.torch_version)
         used = dict.fromkeys(use.node for use in self._trace.uses)
         bad = [index for index in used if not walk.fate(index).verdict.on_device]
-        return tuple(self._node(index, walk, matrix) for index in bad)
+        return tuple(self._node(index, walk, matrix, remedies) for index in bad)
 
-    def _node(self, index: int, walk: Walk, matrix: SupportMatrix) -> NodePlan:
+    def _node(
+        self, index: int, walk: Walk, matrix: SupportMatrix, remedies: Sequence[Remedy]
+    ) -> NodePlan:
         """Replace the call itself, or else each overload inside it that is to blame."""
-        found, declined = self._ways(self._trace.nodes[index], matrix)
-        if found:
-            return NodePlan(index, found)
+        nodes = self._trace.nodes
+        blamed = culprits(nodes, index, walk)
+        fates = [(nodes[inner], walk.fate(inner)) for inner in blamed]
+        found, declined = self._ways(nodes[index], matrix)
+        whole = (*found, *remedied(nodes[index], fates, remedies))
+        if found or (whole and all(way.on_device for way in whole)):
+            return NodePlan(index, whole, declined)
         stuck: list[str] = []
-        suggestions: list[Suggestion] = []
-        for blamed in culprits(self._trace.nodes, index, walk):
-            node = self._trace.nodes[blamed]
-            inner, others = self._ways(node, matrix) if blamed != index else ((), ())
-            suggestions += inner
+        suggestions = list(whole)
+        for node, fate in fates:
+            inner, others = self._ways(node, matrix) if node is not nodes[index] else ((), ())
+            vendors = () if whole else tuple(remedied(node, [(node, fate)], remedies))
+            suggestions += (*inner, *vendors)
             declined = (*declined, *others)
-            if not inner:
+            if not any(way.on_device for way in (*inner, *vendors)):
                 stuck.append(str(node.op))
         return NodePlan(
             index, tuple(suggestions), tuple(dict.fromkeys(declined)), tuple(dict.fromkeys(stuck))

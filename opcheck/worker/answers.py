@@ -82,7 +82,8 @@ def _plans(
     found: dict[str, tuple[NodePlan, ...]] = {}
     for target in work.plan:
         process.send({"stage": "trace", "progress": f"looking for ways out on {target}"})
-        found[target] = planner.plan(database.matrix(database.resolve(TargetSpec.parse(target))))
+        resolved = database.resolve(TargetSpec.parse(target))
+        found[target] = planner.plan(database.matrix(resolved), database.remedies(resolved))
     return found
 
 

@@ -10,7 +10,9 @@ from torch import Tensor
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Label, NodePlan, Tier
+from opcheck.model.remedy import Remedy
 from opcheck.model.trace import Composite, Trace
+from opcheck.model.verdict import Confidence
 from opcheck.resolve.findings import resolve
 from opcheck.resolve.planned import planned
 from opcheck.rewrite.base import Arguments, Rule
@@ -19,7 +21,7 @@ from opcheck.rewrite.draw import Draw
 from opcheck.rewrite.planner import Planner
 from opcheck.rewrite.record import Recorder
 from opcheck.trace import trace_model
-from tests.resolve.made import NONE, matrix
+from tests.resolve.made import LISTED, NONE, matrix
 
 VIEWS = ("aten::as_strided", "aten::view", "aten::unsqueeze", "aten::empty.memory_format")
 
@@ -178,3 +180,58 @@ def test_a_model_that_runs_after_a_tier_says_so() -> None:
     assert [after.support_rate for after in report.plan.tiers] == [1.0] * 4
     (finding,) = report.findings
     assert finding.suggestions[0].places == (0,)
+
+
+# --- what the vendor ships -----------------------------------------------------------------------
+
+
+def remedy(**changes: Any) -> Remedy:
+    plain = Remedy(
+        id="host-fallback", summary="Set it", write="X=1", codes=frozenset({"no-kernel"}),
+        ops=frozenset(), dtypes=frozenset(), on_device=False, label=Label.EXACT,
+        gives_up="speed", confidence=Confidence.HIGH, evidence=(LISTED,),
+    )  # fmt: skip
+    return replace(plain, **changes)
+
+
+def with_remedy(trace: Trace, on: SupportMatrix, *remedies: Remedy) -> Any:
+    plans = Planner(trace, Recorder("npu", {})).plan(on, remedies)
+    return planned(resolve(trace, on), trace, plans)
+
+
+def test_a_host_fallback_lets_a_model_run_and_brings_nothing_to_the_device() -> None:
+    trace = traced(torch.special.airy_ai, torch.rand(3))
+    report = with_remedy(trace, target(), remedy())
+    (finding,) = report.findings
+    assert [(way.rule, way.tier, way.on_device) for way in finding.suggestions] == [
+        ("host-fallback", Tier.COMPAT, False)
+    ]
+    assert finding.suggestions[0].summary == "Set it: X=1"
+    assert [after.runs for after in report.plan.tiers] == [False, True, True, True]
+    assert {after.support_rate for after in report.plan.tiers} == {0.0}
+    assert report.plan.stuck == ("aten::special_airy_ai",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "helps"),
+    [
+        ({}, True),
+        ({"codes": frozenset({"dtype-not-supported"})}, False),
+        ({"ops": frozenset({"aten::special_airy_ai.out"})}, True),
+        ({"ops": frozenset({"aten::erf"})}, False),
+        ({"dtypes": frozenset({"float32"})}, True),
+        ({"dtypes": frozenset({"float64"})}, False),
+    ],
+)
+def test_a_remedy_is_for_what_it_names(changes: dict[str, Any], helps: bool) -> None:
+    trace = traced(torch.special.airy_ai, torch.rand(3))
+    (finding,) = with_remedy(trace, target(), remedy(**changes)).findings
+    assert bool(finding.suggestions) is helps
+
+
+def test_a_package_with_the_kernel_brings_it_to_the_device() -> None:
+    trace = traced(torch.special.airy_ai, torch.rand(3))
+    report = with_remedy(trace, target(), remedy(id="package", on_device=True))
+    assert [after.support_rate for after in report.plan.tiers] == [0.0, 1.0, 1.0, 1.0]
+    assert report.plan.tiers[1].operators == ("aten::special_airy_ai",)
+    assert report.plan.stuck == ()

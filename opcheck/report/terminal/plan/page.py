@@ -116,6 +116,8 @@ def _shown(canvas: Canvas, finding: Finding) -> Iterator[Suggestion]:
 def _write_way(canvas: Canvas, finding: Finding, way: Suggestion) -> None:
     name = (words.named(way, finding.op), "bold green")
     about = [*after_dot(canvas, words.kind(way))]
+    if host := words.host(way):
+        about += after_dot(canvas, host)
     some = len(way.places) < len(finding.uses)
     if some:
         about += after_dot(canvas, f"{len(way.places)} of {plural(len(finding.uses), 'place')}")

@@ -54,6 +54,11 @@ def kind(way: Suggestion) -> str:
     return f"tier {int(way.tier)}, {way.label.value}"
 
 
+def host(way: Suggestion) -> str:
+    """A word for what does not stay on the device."""
+    return "" if way.on_device else "runs on the host"
+
+
 def cost(way: Suggestion) -> str:
     """Kernels and memory of one call."""
     more = f", {size(way.memory)} beside the result" if way.memory else ""
