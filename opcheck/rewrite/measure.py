@@ -72,8 +72,8 @@ def compared(
         UnmeasuredError: either cannot be computed on the host.
     """
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
-        still, original = _original(call)
-        replaced = _ran(call, function, "the stand-in", still)
+        still, have, original = _original(call)
+        replaced, _ = _ran(call, function, "the stand-in", still, have)
     wanted, gradients = settled(call, original)
     found, others = settled(call, replaced)
     forward = difference(wanted, found)
@@ -123,9 +123,17 @@ def _difference(a: Tensor, b: Tensor) -> Difference:
 
 
 def _ran(
-    call: Call, function: Callable[..., Any], who: str, still: frozenset[str]
-) -> tuple[list[Tensor], list[Tensor] | None]:
-    """Results, what was written beside them, and gradients of all arguments but ``still`` ones."""
+    call: Call,
+    function: Callable[..., Any],
+    who: str,
+    still: frozenset[str],
+    differentiable: Sequence[int] | None = None,
+) -> tuple[Outcome, tuple[int, ...]]:
+    """Results, what was written beside them, and gradients of all arguments but ``still`` ones.
+
+    Those are of the ``differentiable`` results; of all that have one where that is None. Which
+    have one comes last.
+    """
     leaves: list[Tensor] = []
     written: list[Tensor] = []
 
@@ -148,7 +156,10 @@ def _ran(
     torch.manual_seed(0)
     try:
         results = [r for r in tree_leaves(function(*args, **kwargs)) if isinstance(r, Tensor)]
-        return [r.detach() for r in (*results, *written)], _gradients(results, leaves)
+        have = tuple(i for i, result in enumerate(results) if result.requires_grad)
+        chosen = have if differentiable is None else differentiable
+        gradients = _gradients(results, leaves, chosen)
+        return ([r.detach() for r in (*results, *written)], gradients), have
     except Exception as error:
         what = " ".join(str(error).split())[:160]
         raise UnmeasuredError(f"{who} fails on the host: {type(error).__name__}: {what}") from error
@@ -160,8 +171,8 @@ def _written(func: Any) -> frozenset[str]:
     return frozenset(a.name for a in arguments if a.alias_info and a.alias_info.is_write)
 
 
-def _original(call: Call) -> tuple[frozenset[str], Outcome]:
-    """Arguments that have no gradient, and what the overload itself gives.
+def _original(call: Call) -> tuple[frozenset[str], tuple[int, ...], Outcome]:
+    """Arguments that have no gradient, results that have one, and what the overload itself gives.
 
     PyTorch tells of some only when it is asked for their gradient.
     """
@@ -170,23 +181,30 @@ def _original(call: Call) -> tuple[frozenset[str], Outcome]:
     still = frozenset(a.name for a in schema.arguments) if in_place else frozenset()
     while True:
         try:
-            return still, _ran(call, call.func, "the original", still)
+            outcome, have = _ran(call, call.func, "the original", still)
         except UnmeasuredError as error:
             told = _NO_GRADIENT.search(str(error))
             if told is None or told[1] in still:
                 raise
             still |= {told[1]}
+        else:
+            return still, have, outcome
 
 
-def _gradients(results: Sequence[Tensor], leaves: Sequence[Tensor]) -> list[Tensor] | None:
-    differentiable = [r for r in results if r.requires_grad]
+def _gradients(
+    results: Sequence[Tensor], leaves: Sequence[Tensor], chosen: Sequence[int]
+) -> list[Tensor] | None:
+    """Gradients of the chosen results; None where none of them has one."""
+    random = torch.Generator().manual_seed(1)
+    differentiable: list[Tensor] = []
+    seeds: list[Tensor] = []
+    for result in (results[index] for index in chosen if index < len(results)):
+        seed = torch.randn(result.shape, generator=random, dtype=torch.float64).to(result.dtype)
+        if result.requires_grad:
+            differentiable.append(result)
+            seeds.append(seed)
     if not differentiable or not leaves:
         return None
-    random = torch.Generator().manual_seed(1)
-    seeds = [
-        torch.randn(r.shape, generator=random, dtype=torch.float64).to(r.dtype)
-        for r in differentiable
-    ]
     try:
         found = torch.autograd.grad(differentiable, leaves, seeds, allow_unused=True)
     except (RuntimeError, NotImplementedError) as error:

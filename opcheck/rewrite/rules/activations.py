@@ -1,5 +1,6 @@
 """Activations and pointwise losses of exponentials and logarithms, from ``exp`` and ``log``."""
 
+import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -72,6 +73,9 @@ def logit(self: Tensor, eps: float | None = None) -> Tensor:
         inside = (x >= eps) & (x <= 1 - eps)
         low = torch.where(x < eps, torch.full_like(x, eps), torch.full_like(x, 1 - eps))
         x = torch.where(inside | (x != x), x, low)
+    else:  # no probability, and no gradient
+        outside = (x < 0) | (x > 1)
+        x = x * torch.where(outside, torch.full_like(x, math.nan), torch.ones_like(x))
     return (x / (1 - x)).log().to(self.dtype)
 
 
@@ -212,7 +216,7 @@ class LogitByLog(LogSigmoidByLog):
         """Probabilities, with and without eps; a few lie outside."""
         x = draw.tensor(dtypes=FLOATS[:2], edges=False)
         eps = draw.choose((None, 0.125, 0.25))
-        return (x.sigmoid() * (1.2 if eps else 1.0), eps), {}
+        return (x.sigmoid() * draw.choose((1.0, 1.2)), eps), {}
 
 
 class BinaryCrossEntropyByLog(LogSigmoidByLog):

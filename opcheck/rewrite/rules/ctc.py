@@ -108,6 +108,23 @@ class CtcLossByPaths(Rule):
             return f"{logs.size(0)} steps take a dozen calls each"
         return "" if targets.numel() else "there are no labels"
 
+    def valid(self, call: Call) -> Call:
+        """Logarithms of probabilities, labels that are no blanks, and lengths of all there is."""
+        logs, targets, ends, counts, blank, *rest = (
+            call.given(argument.name) for argument in call.func._schema.arguments
+        )
+        kinds = max(logs.size(-1) - 1, 1)
+        labels = (targets % kinds + 1 + blank) % (kinds + 1)
+
+        def full(lengths: Tensor | Sequence[int], length: int) -> Tensor | list[int]:
+            if isinstance(lengths, Tensor):
+                return torch.full_like(lengths, length)
+            return [length] * len(lengths)
+
+        ends, counts = full(ends, logs.size(0)), full(counts, targets.size(-1))
+        args = (logs.log_softmax(-1), labels, ends, counts, blank, *rest)
+        return Call(call.func, args, {})
+
     def example(self, op: str, draw: Draw) -> Arguments:
         """Targets that fit into the steps, shorter ones among them."""
         count, labels = draw.integer(1, 3), draw.integer(1, 3)
