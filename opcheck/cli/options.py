@@ -212,6 +212,15 @@ Databases = Annotated[
         show_default="those of installed packages",
     ),
 ]
+RuleFolders = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rules",
+        metavar="DIR",
+        help="A folder of rewrite rules of your own, whose code is run. Repeatable.",
+        show_default="those of installed packages",
+    ),
+]
 MaxAge = Annotated[
     int | None,
     typer.Option(

@@ -13,7 +13,7 @@ from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix, FixRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
-from opcheck.model.rule import RuleInfo
+from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.target import TargetSpec
 from opcheck.model.upgrade import Upgrade
 
@@ -53,8 +53,11 @@ class Rooms(Protocol):
     ) -> Fix:
         """Carry out the plan of a model for its one target."""
 
-    def rules(self, name: str) -> tuple[RuleInfo, ...]:
+    def rules(self, name: str, folders: tuple[str, ...]) -> tuple[RuleInfo, ...]:
         """Give the rewrite rules, or those of one name."""
+
+    def check_rules(self, name: str, folders: tuple[str, ...]) -> tuple[RuleCheck, ...]:
+        """Try rules on many calls."""
 
     def emulate(
         self,

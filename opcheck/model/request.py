@@ -27,3 +27,5 @@ class ScanRequest:
     """Folders of overlays, of which the last one holds."""
     max_age: int | None = None
     """Days that the vendors' data may be old; None: any age will do."""
+    rules: tuple[str, ...] = ()
+    """Folders of the user's own rewrite rules, for a plan."""

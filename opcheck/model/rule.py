@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from opcheck.model.plan import Label, Tier
 
 SCHEMA = "opcheck.rules/1"
+CHECK_SCHEMA = "opcheck.rule-check/1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +30,24 @@ class RuleInfo:
     code: str
     """Python that defines the function that stands for it."""
     references: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCheck:
+    """A rule tried on many calls of one overload."""
+
+    rule: str
+    op: str
+    calls: int
+    """Calls that were drawn."""
+    compared: int
+    """Of those, the ones that neither the operator nor the rule refuses."""
+    wrong: int
+    """Of those, the ones where the rule is further off than it says."""
+    first: str
+    """The first wrong one and how far it is off; "" without."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether something was compared, and nothing was wrong."""
+        return self.compared > 0 and not self.wrong

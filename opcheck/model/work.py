@@ -48,6 +48,8 @@ class WorkRequest:
     """``str(Target)`` of the targets to find ways out for."""
     databases: tuple[str, ...] = ()
     """Overlays of the database, for plans."""
+    rules: tuple[str, ...] = ()
+    """Folders of the user's own rules, for plans."""
 
     @property
     def groups(self) -> tuple[tuple[DeviceWork, ...], ...]:

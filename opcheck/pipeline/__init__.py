@@ -11,10 +11,11 @@ from opcheck.pipeline.databases import (
 from opcheck.pipeline.emulated import emulate
 from opcheck.pipeline.fixed import fix
 from opcheck.pipeline.operators import explain
-from opcheck.pipeline.planned import plan, rules
+from opcheck.pipeline.planned import check_rules, plan, rules
 from opcheck.pipeline.scan import scan, scan_module, upgrade
 
 __all__ = [
+    "check_rules",
     "database_check",
     "database_diff",
     "database_import",

@@ -1,12 +1,14 @@
 """A model held against targets, with a way out of what each of them does not run."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from opcheck.db.selection import names_groups
+from opcheck.errors import UsageError
 from opcheck.model.plan import NodePlan
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
-from opcheck.model.rule import RuleInfo
+from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.pipeline.opening import Progress, matrices_of, open_database, require_age, silent
 from opcheck.pipeline.reports import ranked, report_of
 from opcheck.pipeline.traces import gathered, worked
@@ -37,12 +39,31 @@ def plan(request: ScanRequest, progress: Progress = silent, output: Progress = s
     return ranked(report) if names_groups(database, request.targets) else report
 
 
-def rules(name: str = "") -> tuple[RuleInfo, ...]:
+def rules(name: str = "", folders: Sequence[str] = ()) -> tuple[RuleInfo, ...]:
     """Every rewrite rule, or those of one name or for one overload; loads torch.
 
+    ``folders`` hold rules of the user's own.
+
     Raises:
-        UsageError: no rule has that name, nor replaces such an overload.
+        UsageError: no rule has that name, nor replaces such an overload; or a folder has none.
     """
+    from opcheck.rewrite.extra import extra_rules
     from opcheck.rewrite.listing import described
 
-    return described(name)
+    return described(name, extra_rules(folders))
+
+
+def check_rules(name: str = "", folders: Sequence[str] = ()) -> tuple[RuleCheck, ...]:
+    """Try rules on many random calls; without a name, those that are not opcheck's own.
+
+    Raises:
+        UsageError: as :func:`rules`, or there is none to try.
+    """
+    from opcheck.rewrite.checking import checked
+    from opcheck.rewrite.extra import extra_rules
+    from opcheck.rewrite.listing import named
+
+    extra = extra_rules(folders)
+    if not (name or extra):
+        raise UsageError("no rule to check was named", "name one, or give --rules DIR")
+    return tuple(checked(named(name, extra) if name else extra))

@@ -87,6 +87,7 @@ def worked(
         apart=tuple(apart),
         plan=first.plan,
         databases=request.databases,
+        rules=request.rules,
     )
     return isolate.run(
         asked, timeout=request.timeout, memory=request.memory, progress=progress, output=output

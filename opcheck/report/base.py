@@ -12,7 +12,7 @@ from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix
 from opcheck.model.report import Report
-from opcheck.model.rule import RuleInfo
+from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.upgrade import Upgrade
 from opcheck.registry import discover
 
@@ -63,6 +63,10 @@ class Format(ABC):
 
     def render_rules(self, rules: Sequence[RuleInfo], page: Page = PLAIN) -> str:
         """Give the rewrite rules; a format made for reports alone declines."""
+        raise UsageError(*self._declined("rules"))
+
+    def render_rule_checks(self, checks: Sequence[RuleCheck], page: Page = PLAIN) -> str:
+        """Give rules tried on many calls; a format made for reports alone declines."""
         raise UsageError(*self._declined("rules"))
 
     def render_targets(self, rows: Sequence[TargetRow], page: Page = PLAIN) -> str:

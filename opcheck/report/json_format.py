@@ -8,7 +8,7 @@ from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix
 from opcheck.model.report import Report
-from opcheck.model.rule import RuleInfo
+from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.upgrade import Upgrade
 from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.document.database import database_document
@@ -17,7 +17,7 @@ from opcheck.report.document.fix import fix_document
 from opcheck.report.document.listing import explanations_document, targets_document
 from opcheck.report.document.parts import Json
 from opcheck.report.document.report import report_document
-from opcheck.report.document.rules import rules_document
+from opcheck.report.document.rules import checks_document, rules_document
 from opcheck.report.document.upgrade import upgrade_document
 from opcheck.report.order import arranged, arranged_emulation
 
@@ -46,6 +46,10 @@ class JsonFormat(Format):
     def render_rules(self, rules: Sequence[RuleInfo], page: Page = PLAIN) -> str:
         """Give the rules as ``opcheck.rules/1``."""
         return _text(rules_document(rules))
+
+    def render_rule_checks(self, checks: Sequence[RuleCheck], page: Page = PLAIN) -> str:
+        """Give the trials as ``opcheck.rule-check/1``."""
+        return _text(checks_document(checks))
 
     def render_targets(self, rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
         """Give the targets as ``opcheck.targets/1``."""

@@ -7,7 +7,7 @@ from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix
 from opcheck.model.report import Report
-from opcheck.model.rule import RuleInfo
+from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.upgrade import Upgrade
 from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.order import arranged, arranged_emulation
@@ -53,6 +53,12 @@ class TextFormat(Format):
         from opcheck.report.terminal.plan.rules import rules_page
 
         return rules_page(rules, page)
+
+    def render_rule_checks(self, checks: Sequence[RuleCheck], page: Page = PLAIN) -> str:
+        """Give one line for each overload, and the first call that is off."""
+        from opcheck.report.terminal.plan.rules import checks_page
+
+        return checks_page(checks, page)
 
     def render_targets(self, rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
         """Give one row a target."""

@@ -2,6 +2,7 @@
 
 import difflib
 import inspect
+from collections.abc import Sequence
 
 from opcheck.errors import UsageError
 from opcheck.model.rule import RuleInfo
@@ -9,18 +10,24 @@ from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.text import standalone
 
 
-def described(name: str = "") -> tuple[RuleInfo, ...]:
-    """Every rule by tier and name, or the one of a name, or those for an overload.
+def described(name: str = "", extra: Sequence[Rule] = ()) -> tuple[RuleInfo, ...]:
+    """The rules asked for, by tier and name; see :func:`named`."""
+    return tuple(_described(r) for r in sorted(named(name, extra), key=lambda r: (r.tier, r.name)))
+
+
+def named(name: str = "", extra: Sequence[Rule] = ()) -> tuple[Rule, ...]:
+    """Every rule, or the one of a name, or those for an overload; ``extra`` are the user's.
 
     Raises:
         UsageError: no rule has that name, nor replaces such an overload.
     """
-    found = [rule for rule in rules() if not name or _asked(rule, name)]
+    known = (*rules(), *extra)
+    found = tuple(rule for rule in known if not name or _asked(rule, name))
     if not found:
-        near = difflib.get_close_matches(name, [rule.name for rule in rules()], n=3)
+        near = difflib.get_close_matches(name, [rule.name for rule in known], n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "opcheck rules lists them"
         raise UsageError(f"no rule is called {name!r}, nor replaces such an overload", hint)
-    return tuple(map(_described, sorted(found, key=lambda rule: (rule.tier, rule.name))))
+    return found
 
 
 def _asked(rule: Rule, name: str) -> bool:

@@ -74,11 +74,13 @@ def _plans(
     trace: Trace, work: DeviceWork, request: WorkRequest, process: Process
 ) -> Mapping[str, tuple[NodePlan, ...]]:
     """The ways out on each target that a plan is asked for."""
+    from opcheck.rewrite.extra import extra_rules
     from opcheck.rewrite.planner import Planner
     from opcheck.rewrite.record import Recorder
 
     database = Database.open(overlays=tuple(map(Path, request.databases)))
-    planner = Planner(trace, Recorder(work.device_type, work.casts))
+    rules = extra_rules(request.rules)
+    planner = Planner(trace, Recorder(work.device_type, work.casts), rules)
     found: dict[str, tuple[NodePlan, ...]] = {}
     for target in work.plan:
         process.send({"stage": "trace", "progress": f"looking for ways out on {target}"})

@@ -12,13 +12,13 @@ from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix, FixRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
-from opcheck.model.rule import RuleInfo
+from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.target import TargetSpec
 from opcheck.model.upgrade import Upgrade
 from tests.report.databases import CONTENTS, DIFFS, IMPORTS, SOUND, STATUS, UNSOUND
 from tests.report.emulations import EMULATIONS
 from tests.report.fixes import FIXES
-from tests.report.plans import PLANS, RULES
+from tests.report.plans import CHECKS, PLANS, RULES
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
 from tests.report.upgrades import UPGRADES
 
@@ -96,10 +96,15 @@ class StandIn:
             raise FAILURES[source]
         return FIXES[source]
 
-    def rules(self, name: str) -> tuple[RuleInfo, ...]:
+    def rules(self, name: str, folders: tuple[str, ...]) -> tuple[RuleInfo, ...]:
         """The standard rules, or the one that is asked for."""
-        self.asked.append(("rules", name))
+        self.asked.append(("rules", name, folders))
         return tuple(rule for rule in RULES if name in ("", rule.name))
+
+    def check_rules(self, name: str, folders: tuple[str, ...]) -> tuple[RuleCheck, ...]:
+        """The standard trials, or those of the rule that is asked for."""
+        self.asked.append(("check rules", name, folders))
+        return tuple(one for one in CHECKS if name in ("", one.rule))
 
     def emulate(
         self,

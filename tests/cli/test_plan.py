@@ -60,6 +60,8 @@ def test_stdout_is_the_answer_and_nothing_else(
         ("rules", ExitCode.PASS),
         ("rules roll-by-joining", ExitCode.PASS),
         ("rules a b", ExitCode.USAGE),
+        ("rules roll-by-joining --check", ExitCode.PASS),
+        ("explain roll-by-joining", ExitCode.PASS),
     ],
 )
 def test_exit_codes(line: str, code: ExitCode, capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,10 +69,17 @@ def test_exit_codes(line: str, code: ExitCode, capsys: pytest.CaptureFixture[str
     assert bool(capsys.readouterr().out) is (code == ExitCode.PASS)
 
 
+def test_a_rule_that_is_off_fails_the_check(capsys: pytest.CaptureFixture[str]) -> None:
+    rooms = StandIn()
+    assert run(["rules", "--check", "--rules", "mine"], rooms) == ExitCode.GATE
+    assert rooms.asked == [("check rules", "", ("mine",))]
+    assert "3 off" in capsys.readouterr().out
+
+
 def test_one_rule_is_shown_whole(capsys: pytest.CaptureFixture[str]) -> None:
     rooms = StandIn()
     assert run(["rules", "roll-by-joining", "--format", "json"], rooms) == ExitCode.PASS
-    assert rooms.asked == [("rules", "roll-by-joining")]
+    assert rooms.asked == [("rules", "roll-by-joining", ())]
     (rule,) = json.loads(capsys.readouterr().out)["rules"]
     assert rule["patch"] == RULES[0].code
 
@@ -114,7 +123,79 @@ def test_rules_are_found_by_name_and_by_what_they_replace(name: str) -> None:
     assert [rule.name for rule in pipeline.rules(name)] == ["isin-by-comparing"]
 
 
+RULE = """\
+import torch
+from torch import Tensor
+
+from opcheck.rewrite.base import Arguments, Rule
+from opcheck.rewrite.draw import Draw
+
+
+def erfcx(self: Tensor) -> Tensor:
+    return torch.exp(self * self) * torch.erfc(self) SPOILED
+
+
+class ErfcxByErfc(Rule):
+    \"\"\"By its definition.\"\"\"
+
+    name = "erfcx-by-definition"
+    label = "tolerance"
+    tolerance = 1e4
+    replaces = ("aten::special_erfcx",)
+    summary = "Multiply erfc by the exponential"
+    replace = staticmethod(erfcx)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        return (draw.tensor(edges=False, dtypes=(torch.float64,)),), {}
+"""
+
+
+def test_rules_of_the_users_own_are_tried_and_planned_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, spoiled in {"good": "", "bad": "+ 1"}.items():
+        Path(name).mkdir()
+        Path(name, "erfcx.py").write_text(RULE.replace("SPOILED", spoiled), encoding="utf-8")
+    (good,) = pipeline.check_rules("", ["good"])
+    (bad,) = pipeline.check_rules("", ["bad"])
+    assert (good.holds, good.wrong, bad.holds) == (True, 0, False)
+    assert good.compared > 100
+    assert bad.first
+    Path("net.py").write_text(
+        NET.replace("torch.neg(x)", "torch.special.erfcx(x.float())"), encoding="utf-8"
+    )
+    request = ScanRequest("net.py:model", (TargetSpec("ascend-910b"),), rules=("good",))
+    (target,) = pipeline.plan(request).targets
+    ways = {way.rule for finding in target.findings for way in finding.suggestions}
+    assert "erfcx-by-definition" in ways
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        (None, "", "is no folder"),
+        ("none.txt", "", "no file in rules has a rule"),
+        ("broken.py", "1 / 0", "ZeroDivisionError"),
+        ("half.py", RULE.replace("    summary =", "    other ="), "does not say its summary"),
+        ("gone.py", RULE.replace("aten::special_erfcx", "aten::nothing"), "aten::nothing"),
+        ("twice.py", RULE.replace("erfcx-by-definition", "roll-by-joining"), "two rules"),
+        ("label.py", RULE.replace('"tolerance"', '"close"'), "'close' is not a valid Label"),
+        ("abstract.py", RULE.replace("def example", "def other"), "is not whole"),
+    ],
+)
+def test_a_folder_of_rules_that_is_none_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str | None, text: str, told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if file:
+        Path("rules").mkdir()
+        Path("rules", file).write_text(text.replace("SPOILED", ""), encoding="utf-8")
+    with pytest.raises(UsageError, match=told):
+        pipeline.rules("", ["rules"])
+
+
 def test_an_unknown_rule_names_its_neighbours() -> None:
     with pytest.raises(UsageError, match="isin-by-comparin'") as caught:
         pipeline.rules("isin-by-comparin")
-    assert caught.value.hint == "did you mean isin-by-comparing?"
+    assert caught.value.hint.startswith("did you mean isin-by-comparing")

@@ -15,7 +15,7 @@ from opcheck.model.plan import (
     Tier,
 )
 from opcheck.model.report import Finding, Report, TargetReport
-from opcheck.model.rule import RuleInfo
+from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.verdict import Verdict
 from tests.report.samples import STANDARD
 
@@ -137,4 +137,10 @@ RULES = (
         code="def erf(self):\n    return self.float().erf().double()\n",
         references=(),
     ),
+)
+
+CHECKS = (
+    RuleCheck("roll-by-joining", "aten::roll", 200, 187, 0, ""),
+    RuleCheck("compute-in-float32", "aten::erf", 200, 200, 3, "float32[2]: results are off by 1"),
+    RuleCheck("compute-in-float32", "aten::exp", 200, 0, 0, ""),
 )

@@ -15,7 +15,7 @@ from opcheck.report.json_format import JsonFormat
 from opcheck.report.reader import from_json
 from opcheck.report.text import TextFormat
 from tests.report import snapshots
-from tests.report.plans import FAR, PLANS, RULES
+from tests.report.plans import CHECKS, FAR, PLANS, RULES
 from tests.report.test_formats import PAGES
 from tests.report.test_json import schema
 
@@ -61,6 +61,17 @@ def test_a_distance_beyond_all_numbers_is_null_and_comes_back() -> None:
 def test_standard_rules(name: str, count: int) -> None:
     text = format_named(name).render_rules(RULES[:count])
     snapshots.check(f"{name}/rules-{count}.txt", text)
+
+
+@pytest.mark.parametrize("name", [kind.name for kind in formats()])
+def test_standard_trials(name: str) -> None:
+    snapshots.check(f"{name}/rule-checks.txt", format_named(name).render_rule_checks(CHECKS))
+
+
+def test_trials_follow_the_schema() -> None:
+    found = schema("rule-check")
+    Draft202012Validator.check_schema(found)
+    Draft202012Validator(found).validate(json.loads(JsonFormat().render_rule_checks(CHECKS)))
 
 
 def test_rules_follow_the_schema() -> None:

@@ -17,10 +17,13 @@ def explain(
     output: options.OutputFile = None,
     verbose: options.Verbose = False,
 ) -> None:
-    """Say how an operator fares on a target.
+    """Say how an operator fares on a target, or what a rewrite rule does.
 
     With every condition, what it decomposes to, the releases that have it, and the evidence.
     """
     view, out = format_named(format), Output(output)
+    if "-" in operator and "::" not in operator:  # no operator is called so, and every rule
+        out.write(view.render_rules(rooms(context).rules(operator, ()), out.page(verbose)))
+        return
     explanations = rooms(context).explain(operator, tuple(target or ()), tuple(database or ()))
     out.write(view.render_explanations(explanations, out.page(verbose)))

@@ -82,6 +82,7 @@ def fix(
     format: options.FormatName = "text",
     output: options.OutputFile = None,
     database: options.Databases = None,
+    rules: options.RuleFolders = None,
     max_age: options.MaxAge = None,
     timeout: options.Timeout = None,
     memory: options.Memory = None,
@@ -99,7 +100,7 @@ def fix(
     request = FixRequest(
         ScanRequest(
             source, (options.only(target),), tuple(inputs or ()), False, timeout, memory, trust,
-            tuple(database or ()), max_age,
+            tuple(database or ()), max_age, tuple(rules or ()),
         ),
         FixKind.SHIM, shim, allow or Label.EXACT, write,
     )  # fmt: skip

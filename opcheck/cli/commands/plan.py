@@ -39,6 +39,7 @@ def plan(
     format: options.FormatName = "text",
     output: options.OutputFile = None,
     database: options.Databases = None,
+    rules: options.RuleFolders = None,
     max_age: options.MaxAge = None,
     timeout: options.Timeout = None,
     memory: options.Memory = None,
@@ -55,7 +56,7 @@ def plan(
     view, out = format_named(format), Output(output)
     request = ScanRequest(
         source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
-        tuple(database or ()), max_age,
+        tuple(database or ()), max_age, tuple(rules or ()),
     )  # fmt: skip
     with Progress() as progress:
         report = rooms(context).plan(request, progress, said if verbose else unsaid)

@@ -4,9 +4,10 @@ import inspect
 from collections.abc import Sequence
 
 from opcheck.model.plan import Label
-from opcheck.model.rule import RuleInfo
+from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.report.base import Page
 from opcheck.report.terminal.canvas import Canvas, listed, split
+from opcheck.report.terminal.head import mark
 from opcheck.report.terminal.plan import words
 
 
@@ -52,6 +53,18 @@ def _write_rule(canvas: Canvas, rule: RuleInfo) -> None:
         canvas.blank()
         for reference in rule.references:
             canvas.flow([(reference, "dim")], 2)
+
+
+def checks_page(checks: Sequence[RuleCheck], page: Page) -> str:
+    """One line for each overload, and the first call that is off."""
+    canvas = Canvas(page)
+    for one in checks:
+        sign = mark(one.holds, canvas.marks)
+        name = [(one.op, "bold"), *split("by"), (one.rule, "bold")]
+        canvas.flow([sign, *name, *split(words.tried(one), sign[1])])
+        if one.first:
+            canvas.flow(split(one.first), 2)
+    return canvas.text()
 
 
 def write_code(canvas: Canvas, code: str, indent: int) -> None:

@@ -1,6 +1,7 @@
 """Every sentence of the page of a plan."""
 
 from opcheck.model.plan import AfterTier, Difference, Label, Measured, Suggestion, Tier
+from opcheck.model.rule import RuleCheck
 from opcheck.report.terminal.units import percent, plural, size
 from opcheck.report.terminal.words import RUNS_CELL
 
@@ -57,6 +58,14 @@ def kind(way: Suggestion) -> str:
 def host(way: Suggestion) -> str:
     """A word for what does not stay on the device."""
     return "" if way.on_device else "runs on the host"
+
+
+def tried(one: RuleCheck) -> str:
+    """How a rule fared."""
+    if not one.compared:
+        return f"refuses all of {plural(one.calls, 'call')}, so nothing was compared"
+    wrong = f"{one.wrong:,} off" if one.wrong else "none off"
+    return f"{plural(one.compared, 'call')} compared, {wrong}"
 
 
 def cost(way: Suggestion) -> str:

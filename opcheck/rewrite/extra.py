@@ -1,0 +1,110 @@
+"""Rules that users bring: from folders, and from installed packages."""
+
+import importlib.util
+import sys
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from opcheck.errors import UsageError
+from opcheck.model.plan import Label, Tier
+from opcheck.rewrite.base import Rule, rules
+from opcheck.source.user_code import shown
+from opcheck.trace.dispatcher import overload_named
+
+GROUP = "opcheck.rules"
+"""Entry points of this group name a module of rules, or a rule."""
+_HINT = "a rule is a class with Rule of opcheck.rewrite.base as its base; docs/plan.md tells how"
+
+
+def extra_rules(folders: Sequence[str | Path] = ()) -> tuple[Rule, ...]:
+    """The rules of installed packages, then those of every Python file in the folders.
+
+    Loading them runs their code.
+
+    Raises:
+        UsageError: a folder is none, a file cannot be run, or a rule is not whole.
+    """
+    found: dict[str, Rule] = {}
+    for rule in (*_installed(), *(r for folder in folders for r in _of_folder(Path(folder)))):
+        if rule.name in found or rule.name in {known.name for known in rules()}:
+            raise UsageError(f"two rules are called {rule.name!r}", "give one another name")
+        found[rule.name] = rule
+    return tuple(found.values())
+
+
+def _installed() -> Iterator[Rule]:
+    for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
+        try:
+            loaded = point.load()
+        except Exception as error:  # another package's code
+            message = f"cannot load the rules {point.name!r} of an installed package: {error}"
+            raise UsageError(message, f"repair or remove the package of {point.value!r}") from error
+        kinds = _kinds(loaded) if isinstance(loaded, ModuleType) else [loaded]
+        yield from (_whole(kind, f"the entry point {point.name!r}") for kind in kinds)
+
+
+def _of_folder(folder: Path) -> Iterator[Rule]:
+    if not folder.is_dir():
+        raise UsageError(f"cannot load rules from {folder}: it is no folder", _HINT)
+    kinds = [(path, kind) for path in sorted(folder.glob("*.py")) for kind in _kinds(_run(path))]
+    if not kinds:
+        raise UsageError(f"no file in {folder} has a rule", _HINT)
+    yield from (_whole(kind, shown(str(path))) for path, kind in kinds)
+
+
+def _run(path: Path) -> ModuleType:
+    """Import a file under a name that no other module has."""
+    name = f"opcheck_rules_{sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        del sys.modules[name]
+        if not isinstance(error, Exception):
+            raise
+        what = f"{type(error).__name__}: {error}"
+        raise UsageError(f"cannot load rules from {path}: {what}", _HINT) from error
+    return module
+
+
+def _kinds(module: ModuleType) -> list[type[Rule]]:
+    """The rules that a module defines itself."""
+    return [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, Rule)
+        and value.__module__ == module.__name__
+        and not value.__name__.startswith("_")
+    ]
+
+
+def _whole(kind: Any, where: str) -> Rule:
+    """An instance, of a class that says all that a rule has to."""
+    if not (isinstance(kind, type) and issubclass(kind, Rule)):
+        raise UsageError(f"{where} has no rule: {kind!r}", _HINT)
+    for attribute in ("name", "replaces", "summary", "replace"):
+        if not hasattr(kind, attribute):
+            raise UsageError(f"{kind.__name__} of {where} does not say its {attribute}", _HINT)
+    try:
+        kind.label, kind.tier = Label(kind.label), Tier(kind.tier)
+    except ValueError as error:
+        raise UsageError(f"{kind.__name__} of {where}: {error}", _HINT) from error
+    unknown = [op for op in kind.replaces if overload_named(op) is None]
+    if unknown:
+        names = ", ".join(unknown)
+        hint = "write them as aten::roll or aten::isin.Tensor_Tensor"
+        raise UsageError(f"{kind.__name__} of {where} replaces what torch has not: {names}", hint)
+    try:
+        return kind()
+    except TypeError as error:
+        raise UsageError(f"{kind.__name__} of {where} is not whole: {error}", _HINT) from error
