@@ -1,6 +1,7 @@
 """Normalizations without kernels of their own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -56,3 +57,52 @@ class RmsNormByMean(Rule):
         shape = list(x.shape[-count:])
         weight = draw.tensor(shape, (dtype,), edges=False) if draw.flag() else None
         return (x, shape, weight, draw.choose((None, 1e-3))), {}
+
+
+def batch_norm_legit(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor,
+    running_var: Tensor, training: bool, momentum: float, eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """Call the operator that this one took over from."""
+    return torch.native_batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps
+    )
+
+
+def batch_norm_with_update(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor,
+    running_var: Tensor, momentum: float, eps: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    """Call the operator that this one took over from, in training."""
+    results = torch.native_batch_norm(
+        input, weight, bias, running_mean, running_var, True, momentum, eps
+    )
+    return (*results, torch.empty(0, dtype=torch.uint8, device=input.device))
+
+
+class BatchNormLegitByNative(Rule):
+    """``native_batch_norm`` with the same arguments: it writes the same running statistics.
+
+    Its schema does not say that it writes them, which is all that sets the two apart.
+    """
+
+    name = "batch-norm-legit-by-native"
+    replaces: ClassVar[tuple[str, ...]] = ("aten::_native_batch_norm_legit",)
+    summary = "Call native_batch_norm"
+    replace: ClassVar[Callable[..., Any]] = staticmethod(batch_norm_legit)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """In training, with weights; out of it PyTorch's shapes differ from those of its kernel."""
+        dtype, channels = draw.choose(FLOATS[:2]), draw.integer(1, 3)
+        x = draw.tensor([draw.integer(2, 3), channels, draw.integer(1, 3)], (dtype,), edges=False)
+        weight, bias, mean = (torch.linspace(0.5, 2.0, channels, dtype=dtype) for _ in range(3))
+        training = () if "update" in op else (True,)
+        return (x, weight, bias, mean, mean + 1, *training, 0.1, 1e-3), {}
+
+
+class BatchNormWithUpdateByNative(BatchNormLegitByNative):
+    """``native_batch_norm`` in training, and nothing in reserve for the gradient."""
+
+    name = "batch-norm-with-update-by-native"
+    replaces = ("aten::_batch_norm_with_update",)
+    replace = staticmethod(batch_norm_with_update)
