@@ -121,7 +121,7 @@ class VarByDeviations(Rule):
         dims = call.given("dim") or range(x.dim())
         correction = call.given("correction")
         count = math.prod(x.size(d) for d in dims)
-        if count <= (1 if correction is None else correction):
+        if x.numel() and count <= (1 if correction is None else correction):
             return f"{count} values have no spread after correction"
         return ""
 

@@ -87,12 +87,13 @@ class ReplicationPadByIndex(Rule):
 
     def refuses(self, call: Call) -> str:
         """Decline padding that leaves nothing."""
-        return "" if call.args[0].numel() else "there is nothing to repeat"
+        padded = call.args[0].shape[-len(call.args[1]) // 2 :]
+        return "" if all(padded) else "there is nothing to repeat"
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With and without batch; negative padding takes elements away."""
         dims = int(op[-2])
-        lead = [draw.integer(1, 2)] * draw.integer(1, 2)
+        lead = [draw.integer(0, 2), 2] if draw.flag() else [draw.integer(1, 2)]
         sizes = [draw.integer(2, 5) for _ in range(dims)]
         pad = [draw.integer(0 if "refl" in op else -1, 1 if "refl" in op else 3) for _ in sizes * 2]
         return (draw.tensor([*lead, *sizes], _WIDE), pad), {}
