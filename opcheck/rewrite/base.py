@@ -1,9 +1,11 @@
 """What a rewrite rule is, and which there are."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar
+
+from torch import Tensor
 
 import opcheck.rewrite.rules
 from opcheck.model.plan import Label, Tier
@@ -71,6 +73,14 @@ class Rule(ABC):
         one it named does not matter.
         """
         return outcome
+
+    def unique(self, call: Call, results: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Make of results what does not depend on a choice that the operator leaves open.
+
+        Gradients are taken of this: where each of two vectors may have either sign, their product
+        has one. It must be differentiable.
+        """
+        return results
 
     @abstractmethod
     def example(self, op: str, draw: Draw) -> Arguments:

@@ -13,7 +13,7 @@ from opcheck.model.verdict import Evidence, Method
 from opcheck.rewrite import width
 from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.call import Call
-from opcheck.rewrite.measure import Settle, Valid, as_drawn, everything
+from opcheck.rewrite.measure import Settle, Unique, Valid, as_drawn, as_given, everything
 from opcheck.rewrite.text import standalone
 from opcheck.rewrite.variants import functional, serving
 from opcheck.trace.dispatcher import overload_named
@@ -40,6 +40,7 @@ class Candidate:
     """Whether every call draws its results anew."""
     settled: Settle = everything
     valid: Valid = as_drawn
+    unique: Unique = as_given
 
     @property
     def order(self) -> tuple[int, int, str]:
@@ -102,6 +103,7 @@ def _of_rule(rule: Rule, op: str) -> Candidate:
         random=rule.random,
         settled=rule.settled,
         valid=rule.valid,
+        unique=rule.unique,
     )
 
 

@@ -18,6 +18,8 @@ Settle = Callable[[Call, Outcome], Outcome]
 """Takes from an outcome what the operator promises."""
 Valid = Callable[[Call], Call]
 """Makes of a call on random values one that the operator has an answer for."""
+Unique = Callable[[Call, Sequence[Tensor]], Sequence[Tensor]]
+"""Makes of results what does not depend on a choice that the operator leaves open."""
 
 LARGEST = 1 << 22
 """Elements of all arguments and results together beyond which nothing is computed."""
@@ -39,12 +41,18 @@ def as_drawn(call: Call) -> Call:
     return call
 
 
+def as_given(call: Call, results: Sequence[Tensor]) -> Sequence[Tensor]:
+    """Take results for the only ones that there are."""
+    return results
+
+
 def measured(
     node: Node,
     func: Any,
     function: Callable[..., Any],
     settled: Settle = everything,
     valid: Valid = as_drawn,
+    unique: Unique = as_given,
 ) -> Measured:
     """Compute one recorded call both ways.
 
@@ -58,13 +66,16 @@ def measured(
     random = torch.Generator().manual_seed(0)
     smallest = min((s for t in tensors for s in t.shape if s), default=1)
     call = call_of(func, node, lambda _, meta: _values(meta, smallest, random))
-    forward, backward = compared(valid(call), function, settled)
+    forward, backward = compared(valid(call), function, settled, unique)
     inputs = tuple(f"{name}: {tensor}" for name, tensor in node.tensors())
     return Measured(inputs, forward, backward)
 
 
 def compared(
-    call: Call, function: Callable[..., Any], settled: Settle = everything
+    call: Call,
+    function: Callable[..., Any],
+    settled: Settle = everything,
+    unique: Unique = as_given,
 ) -> tuple[Difference, Difference | None]:
     """Say how far ``function`` is off for one call, in its results and in their gradients.
 
@@ -72,8 +83,8 @@ def compared(
         UnmeasuredError: either cannot be computed on the host.
     """
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
-        still, have, original = _original(call)
-        replaced, _ = _ran(call, function, "the stand-in", still, have)
+        still, have, original = _original(call, unique)
+        replaced, _ = _ran(call, function, "the stand-in", still, unique, have)
     wanted, gradients = settled(call, original)
     found, others = settled(call, replaced)
     forward = difference(wanted, found)
@@ -127,6 +138,7 @@ def _ran(
     function: Callable[..., Any],
     who: str,
     still: frozenset[str],
+    unique: Unique,
     differentiable: Sequence[int] | None = None,
 ) -> tuple[Outcome, tuple[int, ...]]:
     """Results, what was written beside them, and gradients of all arguments but ``still`` ones.
@@ -155,7 +167,8 @@ def _ran(
     kwargs = {name: copied(name, value) for name, value in call.kwargs.items()}
     torch.manual_seed(0)
     try:
-        results = [r for r in tree_leaves(function(*args, **kwargs)) if isinstance(r, Tensor)]
+        given = [r for r in tree_leaves(function(*args, **kwargs)) if isinstance(r, Tensor)]
+        results = unique(call, given)
         have = tuple(i for i, result in enumerate(results) if result.requires_grad)
         chosen = have if differentiable is None else differentiable
         gradients = _gradients(results, leaves, chosen)
@@ -171,7 +184,7 @@ def _written(func: Any) -> frozenset[str]:
     return frozenset(a.name for a in arguments if a.alias_info and a.alias_info.is_write)
 
 
-def _original(call: Call) -> tuple[frozenset[str], tuple[int, ...], Outcome]:
+def _original(call: Call, unique: Unique) -> tuple[frozenset[str], tuple[int, ...], Outcome]:
     """Arguments that have no gradient, results that have one, and what the overload itself gives.
 
     PyTorch tells of some only when it is asked for their gradient.
@@ -181,7 +194,7 @@ def _original(call: Call) -> tuple[frozenset[str], tuple[int, ...], Outcome]:
     still = frozenset(a.name for a in schema.arguments) if in_place else frozenset()
     while True:
         try:
-            outcome, have = _ran(call, call.func, "the original", still)
+            outcome, have = _ran(call, call.func, "the original", still, unique)
         except UnmeasuredError as error:
             told = _NO_GRADIENT.search(str(error))
             if told is None or told[1] in still:

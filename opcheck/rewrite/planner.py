@@ -121,7 +121,9 @@ def _measured(candidate: Candidate, node: Node) -> Suggestion | str:
         return replace(way, unmeasured=_RANDOM)
     func = overload_named(str(node.op))
     try:
-        found = measured(node, func, candidate.function, candidate.settled, candidate.valid)
+        found = measured(
+            node, func, candidate.function, candidate.settled, candidate.valid, candidate.unique
+        )
     except UnmeasuredError as error:
         return replace(way, unmeasured=str(error))
     far = max(found.forward.relative, found.backward.relative if found.backward else 0.0)

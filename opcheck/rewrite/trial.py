@@ -42,7 +42,9 @@ def attempt(rule: Rule, op: str, draw: Draw) -> Trial:
         return Trial(text, wrong=unlike(call, serving(op, type(rule).replace)))
     before = [t.clone() for t in tree_leaves((args, dict(kwargs))) if isinstance(t, Tensor)]
     try:
-        forward, backward = compared(call, serving(op, type(rule).replace), rule.settled)
+        forward, backward = compared(
+            call, serving(op, type(rule).replace), rule.settled, rule.unique
+        )
     except UnmeasuredError as error:
         if str(error).startswith("the original"):
             return Trial(text, skipped=str(error))
