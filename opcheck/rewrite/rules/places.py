@@ -73,7 +73,7 @@ class IndexFillByComparing(Rule):
     name = "index-fill-by-comparing"
     replaces: ClassVar[tuple[str, ...]] = ("aten::index_fill.int_Scalar",)
     summary = "Compare places with indices, and fill by where"
-    spellings = ("torch.index_fill", "Tensor.index_fill")
+    spellings: ClassVar[tuple[str, ...]] = ("torch.index_fill", "Tensor.index_fill")
     references = _REFERENCES
     replace = staticmethod(index_fill)
 
