@@ -9,6 +9,7 @@ from opcheck.model.remedy import Remedy
 from opcheck.model.trace import Node, Trace
 from opcheck.resolve.walk import Walk
 from opcheck.rewrite.base import Rule
+from opcheck.rewrite.call import Call
 from opcheck.rewrite.candidates import Candidate, candidates
 from opcheck.rewrite.measure import UnmeasuredError, label, measured
 from opcheck.rewrite.record import Recorder, held
@@ -81,9 +82,18 @@ class Planner:
 
     def _way(self, candidate: Candidate, node: Node, matrix: SupportMatrix) -> Suggestion | str:
         try:
-            refused = candidate.refuses(self._recorder.call(node))
+            call = self._recorder.call(node)
         except ValueError as error:
             return f"the call cannot be made again: {error}"
+        try:
+            return self._tried_out(candidate, node, call, matrix)
+        except Exception as error:  # in the rule's own code, which may be anyone's
+            return f"the rule itself fails: {type(error).__name__}: {error}"
+
+    def _tried_out(
+        self, candidate: Candidate, node: Node, call: Call, matrix: SupportMatrix
+    ) -> Suggestion | str:
+        refused = candidate.refuses(call)
         if refused:
             return refused
         trace = self._recorder.trace(candidate.rule, candidate.function, node)
@@ -125,7 +135,8 @@ def _measured(candidate: Candidate, node: Node) -> Suggestion | str:
             node, func, candidate.function, candidate.settled, candidate.valid, candidate.unique
         )
     except UnmeasuredError as error:
-        return replace(way, unmeasured=str(error))
+        best = max(candidate.label, candidate.unmeasured, key=lambda label: label.rank)
+        return replace(way, label=best, unmeasured=str(error))
     far = max(found.forward.relative, found.backward.relative if found.backward else 0.0)
     if candidate.label is not Label.APPROXIMATE and far > _TOO_FAR:
         return f"its values are off by {far:.1e} of the largest"

@@ -235,3 +235,25 @@ def test_a_package_with_the_kernel_brings_it_to_the_device() -> None:
     assert [after.support_rate for after in report.plan.tiers] == [0.0, 1.0, 1.0, 1.0]
     assert report.plan.tiers[1].operators == ("aten::special_airy_ai",)
     assert report.plan.stuck == ()
+
+
+class Breaking(Doubling):
+    """Fails in its own code."""
+
+    name = "breaking"
+
+    def refuses(self, call: Any) -> str:
+        raise KeyError(call)
+
+
+def test_a_rule_that_fails_is_declined_and_breaks_nothing() -> None:
+    (found,) = plan(traced(torch.lgamma, torch.rand(4) + 1), target("aten::add.Tensor"), Breaking())
+    (told,) = (d.reason for d in found.declined if d.rule == "breaking")
+    assert told.startswith("the rule itself fails: KeyError")
+
+
+def test_pytorchs_own_code_is_exact_only_where_it_was_measured() -> None:
+    large = torch.empty(1 << 23, device="meta")
+    (found,) = plan(traced(torch.isneginf, large), target("aten::eq.Scalar"))
+    (way,) = found.suggestions
+    assert (way.measured, way.label) == (None, Label.TOLERANCE)
