@@ -1,7 +1,8 @@
-"""Distances between points, and norms held below a limit."""
+"""Distances between all rows, from their differences."""
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -11,148 +12,91 @@ from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, Draw
 
-_LARGEST = 1 << 26
+LARGEST = 1 << 24
+"""Elements of the table of differences beyond which it is too large."""
+ROWS = 256
+"""Rows of one set beyond which half of a table is joined of too many parts."""
 
 
-def _norm(apart: Tensor, p: float) -> Tensor:
-    """The p-norm of the last dimension; its gradient is 0 where it is 0."""
-    size = apart.abs()
+def _norm(gap: Tensor, p: float) -> Tensor:
+    """Norms along the last dimension; the gradient is 0 where a distance is."""
+    size = gap.abs()
     if p == 0:
-        return (size != 0).to(apart.dtype).sum(-1)
-    if p == 1:
+        return (gap != 0).to(gap.dtype).sum(-1) + 0 * size.sum(-1)
+    if p == 1 or not gap.size(-1):
         return size.sum(-1)
     if p == math.inf:
-        if not size.size(-1):
-            return size.sum(-1)
-        most = size.detach().amax(-1, keepdim=True)
-        still = torch.where(most < math.inf, most, torch.zeros_like(most))
-        moved = torch.where(size == most, size - still, torch.zeros_like(size))
-        # all that are as large get the whole gradient
-        first = still.squeeze(-1) + moved.amax(-1).detach()
-        rest = moved - moved.detach()
-        return first + torch.where(moved.detach() == 0, rest, torch.zeros_like(rest)).sum(-1)
+        largest = size.detach().amax(-1, keepdim=True)
+        there = (size == largest).to(gap.dtype)
+        return largest.squeeze(-1) + ((size - size.detach()) * there).sum(-1)
     none = size == 0
-    powers = torch.where(none, torch.ones_like(size), size).pow(p)
-    total = torch.where(none, torch.zeros_like(size), powers).sum(-1)
-    zero = total == 0
-    root = torch.where(zero, torch.ones_like(total), total)
-    root = root.sqrt() if p == 2 else root.pow(1 / p)
-    return torch.where(zero, torch.zeros_like(root), root)
+    powers = torch.where(none, size, torch.where(none, torch.ones_like(size), size) ** p).sum(-1)
+    same = powers == 0
+    return torch.where(same, powers, torch.where(same, torch.ones_like(powers), powers) ** (1 / p))
 
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Tensor:
     """Take the norm of every difference."""
-    if p < 0:
-        raise RuntimeError("cdist only supports non-negative p values")
     return _norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 
 def pdist(self: Tensor, p: float = 2.0) -> Tensor:
-    """Take the norm of each point's differences from those after it."""
-    count = self.size(0)
-    if count < 2:
-        return self.new_zeros([0])
-    parts = [self.narrow(0, i, 1) - self.narrow(0, i + 1, count - i - 1) for i in range(count - 1)]
-    return _norm(torch.cat(parts), p)
-
-
-def renorm(self: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
-    """Scale what is longer than the limit."""
-    if self.dim() < 2:
-        raise RuntimeError("renorm: input needs at least 2 dimensions")
-    wide = self.float() if self.dtype in (torch.float16, torch.bfloat16) else self
-    rows = wide.movedim(dim, 0)
-    norm = _norm(rows.reshape(rows.size(0), math.prod(rows.shape[1:])), float(p))
-    long = norm > maxnorm
-    scale = torch.where(long, maxnorm / (norm + 1e-7), torch.ones_like(norm))
-    shape = [1] * self.dim()
-    shape[dim] = scale.numel()
-    return self * scale.reshape(shape).to(self.dtype)
+    """Take the norm of every difference of two rows, and join those above the diagonal."""
+    rows = range(self.size(0) - 1)
+    parts = [_norm(self[row : row + 1] - self[row + 1 :], p) for row in rows]
+    return torch.cat([self.new_zeros(0), *parts])
 
 
 class CdistByDifferences(Rule):
-    """The norm of every difference, from a table of all pairs of points.
+    """Every row of one is taken from every row of the other; norms are taken of the differences.
 
-    Unlike PyTorch's product of matrices for many points, it loses nothing where points are
-    close. The table takes as many numbers as there are pairs, times the size of a point.
+    The table of differences is as large as all distances times the columns, and its kernel's
+    operands move through memory; PyTorch's own kernel makes no table.
     """
 
     name = "cdist-by-differences"
     label = Label.TOLERANCE
-    tolerance = 64
-    replaces = ("aten::cdist", "aten::_cdist_forward")
-    summary = "Subtract all pairs, and take the norm"
-    spellings = ("torch.cdist",)
-    references = (
-        "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cpu/DistanceOpsKernel.cpp",
-    )
-    replace = staticmethod(cdist)
+    tolerance = 256.0
+    replaces: ClassVar[tuple[str, ...]] = ("aten::_cdist_forward", "aten::cdist")
+    summary = "Take the norm of every difference"
+    spellings: ClassVar[tuple[str, ...]] = ("torch.cdist",)
+    replace: ClassVar[Callable[..., Any]] = staticmethod(cdist)
 
     def refuses(self, call: Call) -> str:
-        """Decline a table that is too large."""
-        x1, x2 = call.given("x1"), call.given("x2")
-        batch = max(math.prod(x1.shape[:-2]), math.prod(x2.shape[:-2]))
-        table = batch * x1.size(-2) * x2.size(-2) * x1.size(-1)
-        return _too_large(table)
+        """Decline what makes too large a table."""
+        x1, x2 = call.args[:2]
+        if x1.numel() * x2.size(-2) > LARGEST:
+            return f"the table of differences would have more than {LARGEST:,} elements"
+        return ""
 
     def example(self, op: str, draw: Draw) -> Arguments:
-        """Batches that broadcast, and points that are the same."""
-        dtype = (draw.choose(FLOATS[:2]),)
-        batch, size = draw.shape(0, 2, smallest=1, largest=3), draw.integer(1, 4)
-        x1 = draw.tensor([*batch, draw.integer(1, 4), size], dtype, edges=False)
-        other = [] if draw.flag() and op == "aten::cdist" else batch
-        x2 = draw.tensor([*other, draw.integer(1, 4), size], dtype, edges=False)
-        p = draw.choose((2.0, 1.0, 0.0, math.inf, 3.0, 1.5))
-        return (x1, x2, p, None if op.endswith("forward") else draw.choose((None, 2))), {}
+        """With all kinds of norms; rows that are equal among them."""
+        dtype, columns = draw.choose(FLOATS[:2]), draw.integer(0, 4)
+        batch = draw.shape(0, 1, largest=3)
+        x1 = draw.tensor([*batch, draw.integer(0, 4), columns], (dtype,), edges=False)
+        x2 = draw.tensor([*batch, draw.integer(0, 4), columns], (dtype,), edges=False)
+        x2 = x1.clone() if draw.flag() else x2
+        return (x1, x2, draw.choose((2.0, 1.0, 0.0, math.inf, 3.0, 1.5)), None), {}
 
 
 class PdistByDifferences(Rule):
-    """The norm of each point's differences from the points after it, as one table of all pairs."""
+    """Every row is taken from those before it; norms are taken of the differences, and joined."""
 
     name = "pdist-by-differences"
     label = Label.TOLERANCE
-    tolerance = 64
-    replaces = ("aten::pdist", "aten::_pdist_forward")
-    summary = "Subtract all pairs, and take the norm"
-    spellings = ("torch.pdist", "torch.nn.functional.pdist")
-    references = CdistByDifferences.references
-    replace = staticmethod(pdist)
+    tolerance = 256.0
+    replaces: ClassVar[tuple[str, ...]] = ("aten::_pdist_forward", "aten::pdist")
+    summary = "Take the norm of every difference of two rows"
+    spellings: ClassVar[tuple[str, ...]] = ("torch.pdist", "torch.nn.functional.pdist")
+    replace: ClassVar[Callable[..., Any]] = staticmethod(pdist)
 
     def refuses(self, call: Call) -> str:
-        """Decline a loop that is too long."""
-        count = call.given("self").size(0)
-        return f"it would take {count:,} steps, more than 512" if count > 512 else ""
+        """Decline many rows, and none."""
+        if not call.args[0].numel():
+            return "there is nothing to take distances of"
+        return "" if call.args[0].size(0) <= ROWS else f"there are more than {ROWS} rows"
 
     def example(self, op: str, draw: Draw) -> Arguments:
-        """No pair, one, or some; of no points at all PyTorch 2.13.0 crashes in the gradient."""
+        """With all kinds of norms; rows that are equal among them."""
         x = draw.tensor([draw.integer(1, 5), draw.integer(1, 4)], FLOATS[:2], edges=False)
         return (x, draw.choose((2.0, 1.0, 0.0, math.inf, 3.0, 1.5))), {}
-
-
-class RenormByNorm(Rule):
-    """What is longer than the limit is multiplied by the limit over its norm.
-
-    The norm is the root of a sum of powers, in float32 at least.
-    """
-
-    name = "renorm-by-norm"
-    label = Label.TOLERANCE
-    tolerance = 16
-    replaces = ("aten::renorm",)
-    summary = "Take the norm by powers, and scale what is longer"
-    spellings = ("torch.renorm", "Tensor.renorm")
-    references = ("https://github.com/pytorch/pytorch/blob/main/torch/_decomp/decompositions.py",)
-    replace = staticmethod(renorm)
-
-    def refuses(self, call: Call) -> str:
-        """Decline complex numbers."""
-        return "it takes no complex numbers" if call.given("self").is_complex() else ""
-
-    def example(self, op: str, draw: Draw) -> Arguments:
-        """Some longer than the limit, some not."""
-        x = draw.tensor(draw.shape(2, 3, smallest=2, largest=4), FLOATS[:2], edges=False)
-        return (x, draw.choose((2, 1, 3.0)), draw.dim(x), draw.choose((1.0, 0.25, 5))), {}
-
-
-def _too_large(table: int) -> str:
-    return f"its table takes {table:,} numbers, more than {_LARGEST:,}" if table > _LARGEST else ""

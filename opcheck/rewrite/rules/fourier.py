@@ -144,9 +144,9 @@ class RealFftByTables(_ByTables):
     """Real numbers are multiplied with a table of cosines and one of sines.
 
     The tables are half as wide if half of the result is asked for; pairs are transformed along
-    further dimensions. The tables are made anew by every call, in ten calls; a model that calls it often, with one
-    size, should keep them. The result is complex: where the target has no complex numbers, write
-    the two products in the model and keep real and imaginary parts apart.
+    further dimensions. They are made anew by every call, in ten calls; a model that makes many,
+    with one size, should keep them. The result is complex: where the target has no complex
+    numbers, write the two products in the model and keep real and imaginary parts apart.
     """
 
     name = "real-fft-by-tables"

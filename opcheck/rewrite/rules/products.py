@@ -1,77 +1,146 @@
-"""Products with what they are added to, by products alone."""
+"""Products of vectors and matrices by those that every target has."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from torch import Tensor
 
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
-from opcheck.rewrite.draw import FLOATS, Draw
+from opcheck.rewrite.call import Call
+from opcheck.rewrite.draw import FLOATS, NUMBERS, Draw
+
+Number = int | float | bool
 
 
-def _added(self: Tensor, product: Tensor, beta: Any, alpha: Any) -> Tensor:
-    """Leave ``self`` out where it counts for nothing, whatever is in it."""
-    scaled = product if alpha == 1 else product * alpha
+def _blended(self: Tensor, product: Tensor, beta: Number, alpha: Number) -> Tensor:
+    """``beta * self + alpha * product``; what is taken 0 times is not looked at."""
+    product = product if alpha == 1 else alpha * product
     if beta == 0:
-        return scaled + 0 * self.detach().new_zeros(self.shape) if scaled.dim() else scaled
-    return (self if beta == 1 else self * beta) + scaled
+        return product
+    return (self if beta == 1 else beta * self) + product
 
 
-def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Multiply with the vector as a matrix of one column."""
-    return _added(self, mat.mm(vec.unsqueeze(-1)).squeeze(-1), beta, alpha)
+def dot(self: Tensor, tensor: Tensor) -> Tensor:
+    """Multiply, and add up."""
+    return (self * tensor).sum(dtype=self.dtype)
+
+
+def vdot(self: Tensor, other: Tensor) -> Tensor:
+    """Multiply, and add up."""
+    return (self * other).sum(dtype=self.dtype)
+
+
+def mv(self: Tensor, vec: Tensor) -> Tensor:
+    """Multiply with a matrix of one column."""
+    return (self @ vec.unsqueeze(-1)).squeeze(-1)
+
+
+def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    """Multiply with a matrix of one column, and add."""
+    return _blended(self, (mat @ vec.unsqueeze(-1)).squeeze(-1), beta, alpha)
 
 
 def addbmm(
-    self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
+    self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
 ) -> Tensor:
-    """Multiply all matrices at once: the sum over the batch is part of one longer product."""
-    left = batch1.transpose(0, 1).reshape(batch1.size(1), -1)
-    return _added(self, left.mm(batch2.reshape(-1, batch2.size(2))), beta, alpha)
+    """Lay matrices side by side: one product adds up all of theirs."""
+    count, rows, inner = batch1.shape
+    left = batch1.transpose(0, 1).reshape(rows, count * inner)
+    return _blended(self, left @ batch2.reshape(count * inner, batch2.size(-1)), beta, alpha)
 
 
-class _Product(Rule):
+class DotBySum(Rule):
+    """Two vectors are multiplied, and the products added up."""
+
+    name = "dot-by-sum"
     label = Label.TOLERANCE
-    tolerance = 32
-    references: ClassVar[tuple[str, ...]] = (
-        "https://github.com/pytorch/pytorch/blob/main/torch/_decomp/decompositions.py",
-    )
+    tolerance = 1024.0
+    replaces: ClassVar[tuple[str, ...]] = ("aten::dot",)
+    summary = "Multiply, and add up"
+    spellings: ClassVar[tuple[str, ...]] = ("torch.dot", "Tensor.dot")
+    replace: ClassVar[Callable[..., Any]] = staticmethod(dot)
 
-    def _factors(self, draw: Draw) -> dict[str, Any]:
-        return {"beta": draw.choose((1, 0, 0.5)), "alpha": draw.choose((1, 2))}
+    def refuses(self, call: Call) -> str:
+        """Decline complex numbers."""
+        return "the numbers are complex" if call.args[0].is_complex() else ""
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Two vectors of one size."""
+        dtype, size = draw.choose((*FLOATS[:2], *NUMBERS[4:])), [draw.integer(0, 5)]
+        return (draw.tensor(size, (dtype,)).abs(), draw.tensor(size, (dtype,)).abs()), {}
 
 
-class AddmvByMm(_Product):
-    """A vector is a matrix of one column."""
+class VdotBySum(DotBySum):
+    """Two real vectors are multiplied, and the products added up."""
 
-    name = "addmv-by-mm"
+    name = "vdot-by-sum"
+    replaces = ("aten::vdot",)
+    spellings = ("torch.vdot", "Tensor.vdot")
+    replace = staticmethod(vdot)
+
+
+class _ByMatmul(Rule):
+    """What products of matrices share: a vector is a matrix of one column."""
+
+    label = Label.TOLERANCE
+    tolerance = 1024.0
+
+    def refuses(self, call: Call) -> str:
+        """Decline integers, for which few targets multiply matrices."""
+        return "" if call.args[0].is_floating_point() else "the numbers are not floating-point"
+
+    def number(self, draw: Draw) -> Number:
+        """Draw a factor, 0 among them."""
+        return draw.choose((1, 0, 2, -0.5))
+
+
+class MvByMatmul(_ByMatmul):
+    """A vector is a matrix of one column, for which every target has a product."""
+
+    name = "mv-by-matmul"
+    replaces: ClassVar[tuple[str, ...]] = ("aten::mv",)
+    summary = "Multiply with a matrix of one column"
+    spellings: ClassVar[tuple[str, ...]] = ("torch.mv", "Tensor.mv")
+    replace: ClassVar[Callable[..., Any]] = staticmethod(mv)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """One matrix and one vector."""
+        dtype, inner = draw.choose(FLOATS[:2]), draw.integer(0, 4)
+        mat = draw.tensor([draw.integer(0, 4), inner], (dtype,))
+        return (mat, draw.tensor([inner], (dtype,))), {}
+
+
+class AddmvByMatmul(_ByMatmul):
+    """A vector is a matrix of one column, for which every target has a product."""
+
+    name = "addmv-by-matmul"
     replaces = ("aten::addmv",)
-    summary = "Multiply with the vector as a matrix of one column"
-    spellings = ("torch.addmv", "Tensor.addmv")
+    summary = "Multiply with a matrix of one column, and add"
     replace = staticmethod(addmv)
 
     def example(self, op: str, draw: Draw) -> Arguments:
-        """Rows added one by one, or one number to all."""
-        dtype, rows, size = (draw.choose(FLOATS[:2]),), draw.integer(1, 5), draw.integer(1, 5)
-        x = draw.tensor([draw.choose((rows, 1))], dtype, edges=False)
-        mat = draw.tensor([rows, size], dtype, edges=False)
-        return (x, mat, draw.tensor([size], dtype, edges=False)), self._factors(draw)
+        """One matrix and one vector, added to one that may be broadcast."""
+        dtype, rows, inner = draw.choose(FLOATS[:2]), draw.integer(0, 4), draw.integer(0, 4)
+        self_ = draw.tensor([draw.choose((rows, 1))], (dtype,), edges=False)
+        mat = draw.tensor([rows, inner], (dtype,), edges=False)
+        vec = draw.tensor([inner], (dtype,), edges=False)
+        return (self_, mat, vec), {"beta": self.number(draw), "alpha": self.number(draw)}
 
 
-class AddbmmByMm(_Product):
-    """A sum of products of matrices is one product of all of them side by side."""
+class AddbmmBySideBySide(_ByMatmul):
+    """Matrices of a batch are laid side by side: one product then adds up all of theirs."""
 
-    name = "addbmm-by-mm"
+    name = "addbmm-side-by-side"
     replaces = ("aten::addbmm",)
-    summary = "Multiply the matrices side by side"
-    spellings = ("torch.addbmm", "Tensor.addbmm")
+    summary = "Lay the matrices side by side, and multiply once"
     replace = staticmethod(addbmm)
 
     def example(self, op: str, draw: Draw) -> Arguments:
-        """A matrix is added, or one row to all."""
-        dtype = (draw.choose(FLOATS[:2]),)
-        batch, rows, size, columns = draw.shape(4, 4, smallest=1)
-        x = draw.tensor([draw.choose((rows, 1)), columns], dtype, edges=False)
-        left = draw.tensor([batch, rows, size], dtype, edges=False)
-        right = draw.tensor([batch, size, columns], dtype, edges=False)
-        return (x, left, right), self._factors(draw)
+        """A few matrices, added to one that may be broadcast."""
+        dtype, count, inner = draw.choose(FLOATS[:2]), draw.integer(0, 3), draw.integer(0, 3)
+        rows, columns = draw.integer(0, 4), draw.integer(0, 4)
+        self_ = draw.tensor([draw.choose((rows, 1)), columns], (dtype,), edges=False)
+        first = draw.tensor([count, rows, inner], (dtype,), edges=False)
+        second = draw.tensor([count, inner, columns], (dtype,), edges=False)
+        return (self_, first, second), {"beta": self.number(draw), "alpha": self.number(draw)}

@@ -198,8 +198,9 @@ class _ByReflections(Rule):
 class QrByReflections(_ByReflections):
     """Each column is reflected onto the diagonal, with LAPACK's signs.
 
-    Q is the unit matrix, reflected back. About twenty calls for each column, for all matrices of a batch at once. Squares of elements
-    are added: beyond 1e19 in float32 they overflow, where LAPACK scales.
+    Q is the unit matrix, reflected back. About twenty calls for each column, for all matrices of a
+    batch at once. Squares of elements are added: beyond 1e19 in float32 they overflow, where
+    LAPACK scales.
     """
 
     name = "qr-by-reflections"
