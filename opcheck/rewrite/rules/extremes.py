@@ -41,6 +41,16 @@ def aminmax(
     return low, high
 
 
+def larger(self: Tensor, other: Tensor) -> Tensor:
+    """Compare element by element."""
+    return torch.maximum(self, other)
+
+
+def smaller(self: Tensor, other: Tensor) -> Tensor:
+    """Compare element by element."""
+    return torch.minimum(self, other)
+
+
 def cummax(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """Join spans of twice the length until they reach the start."""
     if not self.dim():
@@ -144,6 +154,36 @@ class AminmaxByAmax(Rule):
         """One dimension, or all."""
         x = draw.tensor(dtypes=(*NUMBERS, torch.bool))
         return (x,), {"dim": draw.choose((None, draw.dim(x))), "keepdim": draw.flag()}
+
+
+class _OfTwo(Rule):
+    references: ClassVar[tuple[str, ...]] = (
+        "https://docs.pytorch.org/docs/stable/generated/torch.max.html",
+    )
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Of two dtypes, or shapes that broadcast."""
+        x = draw.tensor(dtypes=(*NUMBERS, torch.bool))
+        shape = [draw.choose((size, 1)) for size in x.shape]
+        return (x, draw.tensor(shape, dtypes=(x.dtype, torch.float32, torch.int64))), {}
+
+
+class MaxOfTwoByMaximum(_OfTwo):
+    """``torch.max`` of two tensors is ``torch.maximum`` under another name."""
+
+    name = "max-of-two-by-maximum"
+    replaces = ("aten::max.other",)
+    summary = "Use torch.maximum"
+    replace = staticmethod(larger)
+
+
+class MinOfTwoByMinimum(_OfTwo):
+    """``torch.min`` of two tensors is ``torch.minimum`` under another name."""
+
+    name = "min-of-two-by-minimum"
+    replaces = ("aten::min.other",)
+    summary = "Use torch.minimum"
+    replace = staticmethod(smaller)
 
 
 class _ByHalves(Rule):

@@ -161,7 +161,7 @@ class _Histogram(Rule):
         bins = call.given("bins")
         if isinstance(bins, Tensor):
             return Call(call.func, (call.args[0], bins.sort().values), call.kwargs)
-        if bins and isinstance(bins[0], Tensor):
+        if not isinstance(bins, int) and isinstance(bins[0], Tensor):
             return Call(call.func, (call.args[0], [b.sort().values for b in bins]), call.kwargs)
         return call
 

@@ -1,4 +1,4 @@
-"""``median``, ``nanmedian``, ``kthvalue`` and ``mode`` by sorting."""
+"""Order statistics: the largest and smallest of all, medians, ``kthvalue`` and ``mode``."""
 
 from typing import ClassVar
 
@@ -40,6 +40,16 @@ def nanmedian(self: Tensor) -> Tensor:
     ordered = self.detach().flatten().sort().values
     place = ((_known(ordered).sum() - 1) // 2).clamp(min=0)
     return _spread(self, ordered.gather(0, place.reshape(1)).reshape([]))
+
+
+def largest(self: Tensor) -> Tensor:
+    """Take the largest along all dimensions."""
+    return _spread(self, self.detach().amax(list(range(self.dim()))))
+
+
+def smallest(self: Tensor) -> Tensor:
+    """Take the smallest along all dimensions."""
+    return _spread(self, self.detach().amin(list(range(self.dim()))))
 
 
 def _named(self: Tensor, index: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
@@ -217,3 +227,31 @@ class ModeBySorting(_Named):
     summary = "Sort along the dimension, and count the runs"
     spellings = ("torch.mode", "Tensor.mode")
     replace = staticmethod(mode)
+
+
+class _OfAll(Rule):
+    references: ClassVar[tuple[str, ...]] = (
+        "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/ReduceAllOps.cpp",
+    )
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Of any number of dimensions."""
+        return (draw.tensor(dtypes=(*FLOATS, *INTEGERS, torch.bool)),), {}
+
+
+class MaxByAmax(_OfAll):
+    """The largest of all is the largest along all dimensions, for which there is another kernel."""
+
+    name = "max-by-amax"
+    replaces = ("aten::max",)
+    summary = "Take amax along all dimensions"
+    replace = staticmethod(largest)
+
+
+class MinByAmin(_OfAll):
+    """The smallest of all is the smallest along all dimensions, by another kernel."""
+
+    name = "min-by-amin"
+    replaces = ("aten::min",)
+    summary = "Take amin along all dimensions"
+    replace = staticmethod(smallest)

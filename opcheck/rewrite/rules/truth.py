@@ -1,5 +1,7 @@
 """``all`` by ``any``."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -20,6 +22,16 @@ def all_of(self: Tensor) -> Tensor:
 def all_of_dim(self: Tensor, dim: int, keepdim: bool = False) -> Tensor:
     """Look for a zero along the dimension."""
     return _as_given(self, ~(self == 0).any(dim, keepdim))
+
+
+def all_of_dims(self: Tensor, dim: Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
+    """Look for a zero along one dimension after the other."""
+    count = max(self.dim(), 1)
+    places = range(count) if dim is None else [d % count for d in dim]
+    zeros = self == 0
+    for place in sorted(places, reverse=True):
+        zeros = zeros.any(place, keepdim)
+    return _as_given(self, ~zeros)
 
 
 class AllByAny(Rule):
@@ -49,3 +61,19 @@ class AllOfDimByAny(Rule):
         """Any dtype and dimension."""
         x = draw.tensor(dtypes=ANY)
         return (x, draw.dim(x), draw.flag()), {}
+
+
+class AllOfDimsByAny(Rule):
+    """All are true where none is zero, along one dimension after the other."""
+
+    name = "all-of-dims-by-any"
+    replaces = ("aten::all.dims",)
+    summary = "Ask whether any is zero, dimension by dimension"
+    references = AllByAny.references
+    replace = staticmethod(all_of_dims)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Some dimensions, or all."""
+        x = draw.tensor(draw.shape(1, 4), dtypes=ANY)
+        dims = [d for d in range(x.dim()) if draw.flag()]
+        return (x, draw.choose((None, [d - x.dim() for d in dims], dims)), draw.flag()), {}
