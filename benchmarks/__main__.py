@@ -24,8 +24,10 @@ def _measured(folder: Path) -> Iterator[Figure]:
         processes.large_process(folder),
         processes.many_targets(folder),
         processes.every_target(folder),
+        processes.planning(folder),
         _within("benchmarks.calls"),
         _within("benchmarks.verdicts"),
+        _within("benchmarks.shims"),
     )
 
 

@@ -10,6 +10,36 @@ from opcheck.db.store import Database
 
 SCAN = ("-m", "opcheck", "scan")
 TARGET = ("-t", "ascend-910b")
+PLANNED_TARGET = "moorethreads-s4000@1.0.0"
+PLANNED = """\
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(64, 64), nn.Linear(64, 64)
+
+    def forward(self, x):
+        y = torch.roll(self.one(x), 1, -1)
+        return x + self.two(y / (y.std(-1, keepdim=True) + 1e-5))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.Sequential(*(Block() for _ in range(12)))
+
+    def forward(self, ids, x):
+        ends = torch.isin(ids, torch.tensor([1, 2], device=ids.device))
+        return self.blocks(x), ends, torch.isneginf(x), torch.nanmedian(x, -1).values
+
+
+def model():
+    return Net(), (torch.arange(32).reshape(4, 8), torch.randn(4, 8, 64))
+"""
+"""A model with operators that the target lacks, as users call them."""
 TOKENS = 128
 MANY = 20
 
@@ -75,6 +105,19 @@ def every_target(folder: Path) -> Iterator[Figure]:
         one, every = (median_seconds(costs[count]) for count in scans)
         detail = f"{every:.2f} s / {one:.2f} s"
         yield Figure(f"{name}: scan for all targets / one", every / one, 1.5, detail)
+
+
+def planning(folder: Path) -> Iterator[Figure]:
+    """A plan beside a scan of the same model for the same target."""
+    net = folder / "net.py"
+    net.write_text(PLANNED, encoding="utf-8")
+    target = ("-t", PLANNED_TARGET)
+    runs = {name: ("-m", "opcheck", name, f"{net}:model", *target) for name in ("plan", "scan")}
+    process(*runs["plan"])  # the index of the release is written on its first use
+    costs = in_turn({name: partial(process, *run) for name, run in runs.items()})
+    planned, scanned = (median_seconds(costs[name]) for name in runs)
+    detail = f"{planned:.2f} s / {scanned:.2f} s"
+    yield Figure("plan / scan, four missing operators", planned / scanned, 1.5, detail)
 
 
 def many_targets(folder: Path) -> Iterator[Figure]:

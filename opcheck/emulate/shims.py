@@ -1,6 +1,7 @@
 """Files that give a device further kernels, run while the emulated device is open."""
 
 import runpy
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,7 +35,10 @@ def _run(file: Path) -> list[Any]:
     if not file.is_file():
         raise EmulationError(f"there is no file {file}", hint)
     try:
-        found = runpy.run_path(str(file))
+        with warnings.catch_warnings():
+            # torch tells that a kernel takes the place of another: of the one that refuses
+            warnings.filterwarnings("ignore", message="Warning only once for all operators")
+            found = runpy.run_path(str(file))
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
         raise EmulationError(f"{file} cannot be run: {what}", hint) from error
