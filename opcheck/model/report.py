@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from opcheck.model.plan import PlanSummary, Suggestion
+from opcheck.model.plan import Declined, PlanSummary, Suggestion
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
@@ -49,6 +49,8 @@ class Finding:
     evidence: tuple[Evidence, ...]
     suggestions: tuple[Suggestion, ...] = ()
     """Ways out, the cheapest first; only in a plan."""
+    declined: tuple[Declined, ...] = ()
+    """What was looked at for calls that no suggestion helps, and why it is no way out."""
 
 
 @dataclass(frozen=True, slots=True)

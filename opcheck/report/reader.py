@@ -14,7 +14,7 @@ from opcheck.model.report import (
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.report.document.node import Node
-from opcheck.report.document.plan import read_plan, read_suggestion
+from opcheck.report.document.plan import read_declined, read_plan, read_suggestion
 from opcheck.report.document.reading import (
     opened,
     read_evidence,
@@ -100,6 +100,7 @@ def _finding(node: Node) -> Finding:
         uses=tuple(map(_place, node.items("uses"))),
         evidence=tuple(map(read_evidence, node.items("evidence"))),
         suggestions=tuple(map(read_suggestion, node.items("suggestions"))),
+        declined=tuple(map(read_declined, node.items("declined"))),
     )
 
 

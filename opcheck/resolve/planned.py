@@ -48,7 +48,9 @@ def _finding(finding: Finding, by_call: Mapping[_Call, list[NodePlan]]) -> Findi
             for way in plan.suggestions:
                 found[way.tier, way.label.rank, way.rule, way.replaces].append((index, way))
     merged = (_merged(found[key]) for key in sorted(found))
-    return replace(finding, suggestions=tuple(merged))
+    plans = [p for place in finding.uses for p in by_call.get((finding.op, place.inputs), ())]
+    declined = dict.fromkeys(way for plan in plans if plan.stuck for way in plan.declined)
+    return replace(finding, suggestions=tuple(merged), declined=tuple(declined))
 
 
 def _merged(ways: Sequence[tuple[int, Suggestion]]) -> Suggestion:

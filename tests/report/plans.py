@@ -28,6 +28,7 @@ def roll(x: torch.Tensor, shift: int) -> torch.Tensor:
 
     return torch.cat((x[-shift:], x[:-shift]))
 '''
+_NOT_HERE = Declined("by-another-way", Tier.SWAP, "2,048 elements are more than it takes")
 _SWAP = Suggestion(
     rule="roll-by-joining",
     tier=Tier.SWAP,
@@ -76,6 +77,11 @@ def _planned(target: TargetReport, *ways: Suggestion) -> TargetReport:
             return finding
         return replace(finding, suggestions=tuple(replace(w, replaces=finding.op) for w in ways))
 
+    def without(finding: Finding) -> Finding:
+        if finding.verdict.on_device or finding.suggestions:
+            return finding
+        return replace(finding, declined=(_NOT_HERE,))
+
     stuck = tuple(sorted({f.op for f in (bad[1:] if ways else bad)}))
     helped = (bad[0].op,) if ways else ()
     first = min((way.tier for way in ways), default=Tier.SWAP)
@@ -88,7 +94,7 @@ def _planned(target: TargetReport, *ways: Suggestion) -> TargetReport:
         )
         for tier in Tier
     )
-    findings = tuple(map(with_ways, target.findings))
+    findings = tuple(without(with_ways(finding)) for finding in target.findings)
     return replace(target, findings=findings, plan=PlanSummary(tiers, stuck))
 
 

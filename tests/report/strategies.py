@@ -60,6 +60,7 @@ findings = st.builds(
     tuples(places),
     tuples(evidence),
     tuples(suggestions, 2),
+    tuples(declined, 2),
 )
 kernels = st.builds(
     values.KernelCount, NAME, st.sampled_from(Verdict), SOME, st.sampled_from(Phase)

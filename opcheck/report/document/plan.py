@@ -37,7 +37,7 @@ def suggestion_value(found: Suggestion) -> Json:
         "places": list(found.places),
         "evidence": [evidence_value(evidence) for evidence in found.evidence],
         "proof": None,
-        "declined": [_declined(declined) for declined in found.declined],
+        "declined": [declined_value(declined) for declined in found.declined],
     }
 
 
@@ -77,7 +77,7 @@ def read_suggestion(node: Node) -> Suggestion:
         on_device=node.truth("on_device"),
         places=tuple(place.as_number() for place in node.items("places")),
         evidence=tuple(map(read_evidence, node.items("evidence"))),
-        declined=tuple(map(_read_declined, node.items("declined"))),
+        declined=tuple(map(read_declined, node.items("declined"))),
     )
 
 
@@ -100,7 +100,8 @@ def _difference(found: Difference) -> Json | None:
     return {name: size if math.isfinite(size) else None for name, size in sizes.items()}
 
 
-def _declined(declined: Declined) -> Json:
+def declined_value(declined: Declined) -> Json:
+    """A way that is none."""
     return {"rule": declined.rule, "tier": int(declined.tier), "reason": declined.reason}
 
 
@@ -125,7 +126,8 @@ def _read_difference(node: Node) -> Difference:
     return Difference(*(math.inf if size is None else size.as_size() for size in sizes))
 
 
-def _read_declined(node: Node) -> Declined:
+def read_declined(node: Node) -> Declined:
+    """The way that a document says is none."""
     return Declined(node.text("rule"), _tier(node), node.text("reason"))
 
 

@@ -19,7 +19,7 @@ from opcheck.report.document.parts import (
     model_value,
     reason_value,
 )
-from opcheck.report.document.plan import plan_value, suggestion_value
+from opcheck.report.document.plan import declined_value, plan_value, suggestion_value
 
 
 def report_document(report: Report) -> Json:
@@ -93,6 +93,7 @@ def finding_value(finding: Finding) -> Json:
         "uses": [_place(place) for place in finding.uses],
         "evidence": [evidence_value(evidence) for evidence in finding.evidence],
         "suggestions": [suggestion_value(found) for found in finding.suggestions],
+        "declined": [declined_value(found) for found in finding.declined],
     }
 
 

@@ -18,6 +18,8 @@ from opcheck.report.terminal.units import percent, plural
 
 DECLINED = 3
 """How many declined ways are listed unless all are asked for."""
+OVERLOADS = 6
+"""How many overloads that a way runs as are named unless all are asked for."""
 OPERATORS = 4
 """How many operators stand in a row of the steps."""
 
@@ -101,6 +103,7 @@ def _write_finding(canvas: Canvas, finding: Finding) -> None:
         _write_way(canvas, finding, way)
     if not finding.suggestions:
         canvas.field(words.WAY, split(words.NO_WAY, "red"), 4)
+    _write_declined(canvas, finding.declined)
 
 
 def _shown(canvas: Canvas, finding: Finding) -> Iterator[Suggestion]:
@@ -126,13 +129,20 @@ def _write_way(canvas: Canvas, finding: Finding, way: Suggestion) -> None:
     if way.gives_up:
         canvas.field(words.GIVES_UP, split(way.gives_up, "yellow"), 4)
     if way.runs_as:
-        canvas.field(words.RUNS_AS, [*listed(way.runs_as), *split(words.cost(way), "dim")], 4)
+        canvas.field(words.RUNS_AS, [*_named(canvas, way), *split(words.cost(way), "dim")], 4)
     if figures := words.figures(way):
         canvas.field(words.FIGURES, split(figures), 4)
     if canvas.page.verbose and way.code:
         canvas.field(words.CODE, [], 4)
         write_code(canvas, way.code, 6)
     _write_declined(canvas, way.declined)
+
+
+def _named(canvas: Canvas, way: Suggestion) -> list[Atom]:
+    """The overloads that it runs as, or the first of them."""
+    more = 0 if canvas.page.verbose else max(0, len(way.runs_as) - OVERLOADS)
+    names = way.runs_as[: len(way.runs_as) - more]
+    return [*listed(names), *([(common.and_more(more, "overload"), "")] if more else [])]
 
 
 def _write_declined(canvas: Canvas, declined: Sequence[Declined]) -> None:
