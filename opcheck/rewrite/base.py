@@ -47,6 +47,9 @@ class Rule(ABC):
     spellings: ClassVar[tuple[str, ...]] = ()
     """How users write calls that ``replace`` can stand for, argument by argument: ``torch.isin``,
     ``Tensor.roll``, ``torch.nn.functional.unfold``."""
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {}
+    """Further ways how users write it -> a function of the same module that takes the arguments
+    of that spelling, by the same names and with the same defaults."""
     references: ClassVar[tuple[str, ...]] = ()
     """Where the rewrite is known from: threads, PyTorch's sources."""
     replace: ClassVar[Callable[..., Any]]

@@ -46,7 +46,7 @@ def _described(rule: Rule) -> RuleInfo:
         summary=rule.summary,
         gives_up=rule.gives_up,
         page=inspect.getdoc(type(rule)) or "",
-        spellings=rule.spellings,
+        spellings=(*rule.spellings, *rule.spelled),
         code=standalone(type(rule).replace),
         references=rule.references,
     )

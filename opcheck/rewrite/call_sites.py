@@ -1,0 +1,133 @@
+"""The calls in a Python source, each by what the user means by it; no torch here."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+from libcst.metadata import (
+    MetadataWrapper,
+    PositionProvider,
+    QualifiedNameProvider,
+    QualifiedNameSource,
+)
+
+METHOD = "Tensor."
+"""How the spelling of a method of tensors begins."""
+
+
+class UnreadableError(ValueError):
+    """A source that cannot be taken apart and put together again."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """One call as it is written."""
+
+    node: cst.Call
+    spelling: str
+    """``torch.roll`` whatever it was imported as, ``Tensor.roll`` for a method of anything."""
+    is_method: bool
+    layer: bool
+    """Whether what is called is an attribute of an object or a local name."""
+    lines: frozenset[int]
+    """Lines where Python may say that the call stands: where it begins, and its last name."""
+    first_line: int
+    last_line: int
+    positional: int
+    """Arguments without a name, the object of a method among them."""
+    keywords: tuple[str, ...]
+    obstacle: str
+    """Why it cannot be rewritten whatever it calls; "" for nothing."""
+
+
+def call_sites(text: str) -> tuple[cst.Module, tuple[CallSite, ...]]:
+    """The source taken apart, and every call in it.
+
+    Raises:
+        UnreadableError: it is not Python, or not Python as libcst knows it.
+    """
+    try:
+        ast.parse(text)
+        module = cst.parse_module(text)
+    except (SyntaxError, ValueError, RecursionError, cst.ParserSyntaxError) as error:
+        raise UnreadableError(_brief(error)) from error
+    if module.code != text:
+        raise UnreadableError("its whitespace cannot be kept")
+    finder = _Finder()
+    MetadataWrapper(module, unsafe_skip_copy=True).visit(finder)
+    return module, tuple(finder.found)
+
+
+def _brief(error: Exception) -> str:
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno}: {error.msg}"
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+class _Finder(cst.CSTVisitor):
+    METADATA_DEPENDENCIES = (PositionProvider, QualifiedNameProvider)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[CallSite] = []
+
+    def visit_Call(self, node: cst.Call) -> None:  # noqa: N802  # libcst names it
+        """Note the call."""
+        spelling, is_method = self._spelling(node.func)
+        span = self.get_metadata(PositionProvider, node)
+        name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+        last = self.get_metadata(PositionProvider, name).end.line
+        plain = [argument for argument in node.args if argument.keyword is None]
+        self.found.append(
+            CallSite(
+                node=node,
+                spelling=spelling,
+                is_method=is_method,
+                layer=is_method or "." not in spelling,
+                lines=frozenset((span.start.line, last)),
+                first_line=span.start.line,
+                last_line=span.end.line,
+                positional=len(plain) + is_method,
+                keywords=tuple(a.keyword.value for a in node.args if a.keyword is not None),
+                obstacle=_obstacle(node, is_method),
+            )
+        )
+
+    def _spelling(self, callee: cst.BaseExpression) -> tuple[str, bool]:
+        """What is called, and whether as a method of some object."""
+        if _is_dotted(callee):
+            names = self.get_metadata(QualifiedNameProvider, callee, set())
+            imported = [n.name for n in names if n.source is QualifiedNameSource.IMPORT]
+            if imported:
+                # a name that was imported in two ways means neither for sure
+                found = imported[0] if len(names) == 1 else ""
+                return found.removeprefix("torch.") if ".Tensor." in found else found, False
+        if isinstance(callee, cst.Attribute):
+            return f"{METHOD}{callee.attr.value}", True
+        return "", False
+
+
+def _is_dotted(callee: cst.BaseExpression) -> bool:
+    while isinstance(callee, cst.Attribute):
+        callee = callee.value
+    return isinstance(callee, cst.Name)
+
+
+def _obstacle(node: cst.Call, is_method: bool) -> str:
+    if any(argument.star for argument in node.args):
+        return "it passes * or **, which may be anything"
+    if is_method and isinstance(node.func, cst.Attribute):
+        if any(_comments(node.func.dot)):
+            return "a comment stands between the object and the method"
+        loose = [a.value for a in node.args if isinstance(a.value, cst.GeneratorExp)]
+        if any(not value.lpar for value in loose):
+            return "it passes a generator without parentheses"
+    return ""
+
+
+def _comments(node: cst.CSTNode) -> Iterator[cst.Comment]:
+    if isinstance(node, cst.Comment):
+        yield node
+    for child in node.children:
+        yield from _comments(child)

@@ -1,0 +1,234 @@
+"""Calls in a Python source replaced by calls of functions that are put into it; no torch here.
+
+Everything else stays as it is, character by character.
+"""
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from opcheck.rewrite.binding import Parameters
+from opcheck.rewrite.call_sites import CallSite, call_sites
+from opcheck.rewrite.merge import Module
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A function that may be called where a user writes one spelling."""
+
+    code: str
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """One thing to replace on one line of a source."""
+
+    line: int
+    """1-based; where Python says that the call stands."""
+    forms: Mapping[str, Form]
+    """Spelling -> what to call for it: ``torch.roll``, ``Tensor.roll``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swapped:
+    """What came of a source."""
+
+    text: str
+    """The source itself where nothing could be replaced."""
+    done: frozenset[int]
+    """Indices of the swaps for which a call was replaced."""
+    left: Mapping[int, str]
+    """Index of a swap that was not done, not wholly at least -> why, as one sentence."""
+
+
+def swapped(text: str, swaps: Sequence[Swap]) -> Swapped:
+    """Replace calls in ``text``, and define what they call after its imports.
+
+    Raises:
+        UnreadableError: it is not Python, or not Python as libcst knows it.
+    """
+    module, sites = call_sites(text)
+    room = Module(text, _names(text))
+    changes: dict[cst.Call, _Change] = {}
+    done: set[int] = set()
+    left: dict[int, str] = {}
+    for index, swap in enumerate(swaps):
+        found = [site for site in _on_line(sites, swap.line) if site.spelling in swap.forms]
+        if not found:
+            left[index] = _no_call(sites, swap)
+        for site in found:
+            form = swap.forms[site.spelling]
+            parameters = Parameters.of(form.code, form.function)
+            reason = site.obstacle or parameters.misfit(site.positional, site.keywords)
+            if reason:
+                left[index] = f"{site.spelling} on line {swap.line} stays: {reason}"
+                continue
+            change = _Change(form, site.is_method, parameters)
+            if changes.setdefault(site.node, change) == change:
+                done.add(index)
+            else:
+                left[index] = f"{site.spelling} on line {swap.line} is replaced otherwise already"
+    if not changes:
+        return Swapped(text, frozenset(), left)
+    names = {
+        change.form: room.add(change.form.code, change.form.function) for change in changes.values()
+    }
+    changed = module.visit(_Changing(changes, names))
+    first = min(site.first_line for site in sites if site.node in changes)
+    return Swapped(
+        _with(changed.code, _after_imports(text, first), room, module), frozenset(done), left
+    )
+
+
+def _on_line(sites: Iterable[CallSite], line: int) -> list[CallSite]:
+    """Calls that Python says stand on a line; else those that reach over it."""
+    sites = tuple(sites)
+    exact = [site for site in sites if line in site.lines]
+    return exact or [site for site in sites if site.first_line <= line <= site.last_line]
+
+
+def _no_call(sites: Sequence[CallSite], swap: Swap) -> str:
+    wanted = " or ".join(sorted(swap.forms))
+    if any(site.layer for site in _on_line(sites, swap.line)):
+        return (
+            f"line {swap.line} calls a layer or a function of yours, not {wanted} itself; "
+            "use --shim"
+        )
+    return f"line {swap.line} has no plain call of {wanted}; use --shim"
+
+
+# --- the calls -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    form: Form
+    is_method: bool
+    parameters: Parameters
+
+
+class _Changing(cst.CSTTransformer):
+    """Calls other functions; what it is not told of stays."""
+
+    def __init__(self, changes: Mapping[cst.Call, _Change], names: Mapping[Form, str]) -> None:
+        super().__init__()
+        self._changes = changes
+        self._names = names
+
+    def leave_Call(  # noqa: N802  # libcst names it
+        self, original_node: cst.Call, updated_node: cst.Call
+    ) -> cst.Call:
+        """Change the callee; the object of a method becomes the first argument."""
+        change = self._changes.get(original_node)
+        if change is None:
+            return updated_node
+        args = [_renamed(argument, change.parameters) for argument in updated_node.args]
+        if change.is_method:
+            assert isinstance(updated_node.func, cst.Attribute), "a method"
+            comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+            receiver = cst.Arg(updated_node.func.value)
+            args = [receiver.with_changes(comma=comma) if args else receiver, *args]
+        return updated_node.with_changes(func=cst.Name(self._names[change.form]), args=args)
+
+
+def _renamed(argument: cst.Arg, parameters: Parameters) -> cst.Arg:
+    if argument.keyword is None:
+        return argument
+    name = parameters.renamed(argument.keyword.value)
+    if name == argument.keyword.value:
+        return argument
+    return argument.with_changes(keyword=argument.keyword.with_changes(value=name))
+
+
+# --- what they call ------------------------------------------------------------------------------
+
+
+def _names(text: str) -> set[str]:
+    """Every name that a source uses or binds, attributes and names of arguments left out."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Name(id=name) | ast.arg(arg=name):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found.add(name)
+            case ast.ClassDef(name=name):
+                found.add(name)
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                found |= {(alias.asname or alias.name).partition(".")[0] for alias in names}
+            case ast.Global(names=globals_) | ast.Nonlocal(names=globals_):
+                found |= set(globals_)
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                found.add(name)
+            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                found.add(name)
+    return found
+
+
+def _after_imports(text: str, first: int) -> int:
+    """The line after which functions can stand: the imports before anything that may need them."""
+    body = ast.parse(text).body
+    after = 0
+    for number, statement in enumerate(body):
+        start = min(
+            [statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))]
+        )
+        if start > first or (statement.end_lineno or start) >= first:
+            break
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            break
+        is_docstring = not number and isinstance(statement, ast.Expr)
+        if is_docstring or _imports(statement):
+            after = statement.end_lineno or start
+    return after
+
+
+def _imports(statement: ast.stmt) -> bool:
+    """Whether it imports something, be it under a condition."""
+    match statement:
+        case ast.Import() | ast.ImportFrom():
+            return True
+        case ast.If(body=body, orelse=orelse):
+            return any(map(_imports, (*body, *orelse)))
+        case ast.Try(body=body, handlers=handlers):
+            return any(map(_imports, (*body, *(s for h in handlers for s in h.body))))
+        case _:
+            return False
+
+
+def _with(text: str, after: int, room: Module, module: cst.Module) -> str:
+    """Put imports and functions of ``room`` behind line ``after``."""
+    lines = text_lines(text)
+    before, behind = lines[:after], lines[after:]
+    end = module.default_newline
+    added = []
+    if room.imports:
+        added += [
+            *([] if _ends_in_import(before) or not before else [""]),
+            *room.imports.split("\n"),
+        ]
+    if room.body:
+        added += [*(["", ""] if before or added else []), *room.body.split("\n")]
+        blank = next((n for n, line in enumerate(behind) if line.strip()), len(behind))
+        added += [""] * max(2 - blank, 0)
+    return "".join([*before, *(f"{line}{end}" for line in added), *behind])
+
+
+def _ends_in_import(lines: Sequence[str]) -> bool:
+    return bool(lines) and lines[-1].lstrip().startswith(("import ", "from ", ")"))
+
+
+def text_lines(text: str) -> list[str]:
+    """Lines with their ends, as Python counts them: form feeds and the like end none."""
+    lines: list[str] = []
+    start = position = 0
+    while position < len(text):
+        two = text.startswith("\r\n", position)
+        if text[position] in "\r\n":
+            lines.append(text[start : position + 1 + two])
+            start = position + 1 + two
+        position += 1 + two
+    return [*lines, text[start:]] if start < len(text) else lines
