@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import IO
 
 from opcheck.model.emulation import EmulationRequest
-from opcheck.model.work import WorkRequest
+from opcheck.model.work import Request, WorkRequest
 
-Request = WorkRequest | EmulationRequest
 Event = tuple[str, str]
 """What is heard and the line: ``message`` and ``said``, ``aside`` of copies that say the same as
 the first one, and last of all ``ended``."""
@@ -41,7 +40,8 @@ def environment(request: Request) -> Mapping[str, str]:
     """What the process gets: no network, no accelerator, and threads where it computes."""
     package = str(Path(__file__).resolve().parents[2])
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    computes = isinstance(request, EmulationRequest) and request.values
+    follows_shapes = isinstance(request, EmulationRequest) and not request.values
+    computes = not (isinstance(request, WorkRequest) or follows_shapes)
     return {
         **os.environ,
         **_ENVIRONMENT,

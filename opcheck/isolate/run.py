@@ -4,10 +4,18 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from opcheck.isolate.process import Request
 from opcheck.isolate.work import Say, Work, ignore
 from opcheck.model.emulation import Emulation, EmulationRequest
-from opcheck.model.work import AT_ONCE, WorkRequest, WorkResult
+from opcheck.model.work import (
+    AT_ONCE,
+    GraphRequest,
+    GraphRun,
+    HostRequest,
+    HostRun,
+    Request,
+    WorkRequest,
+    WorkResult,
+)
 from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.select import select
@@ -70,6 +78,22 @@ def emulate(
     """Run a model on an emulated device; refuses without a process what :func:`run` does."""
     check(request)
     with Work(request, Emulation, timeout=request.timeout, memory=request.memory) as work:
+        (found,) = work.results(progress, output)
+        return found
+
+
+def on_host(request: HostRequest, *, progress: Say = ignore, output: Say = ignore) -> HostRun:
+    """Run a model on the host, with values; refuses without a process what :func:`run` does."""
+    check(request)
+    with Work(request, HostRun, timeout=request.timeout, memory=request.memory) as work:
+        (found,) = work.results(progress, output)
+        return found
+
+
+def rewrite(request: GraphRequest, *, progress: Say = ignore, output: Say = ignore) -> GraphRun:
+    """Write a program anew; refuses without a process what :func:`run` does."""
+    check(request)
+    with Work(request, GraphRun, timeout=request.timeout, memory=request.memory) as work:
         (found,) = work.results(progress, output)
         return found
 

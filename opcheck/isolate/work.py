@@ -18,10 +18,10 @@ from typing import Any, Generic, Self, TypeVar
 
 from opcheck import errors
 from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError
-from opcheck.isolate.process import Event, Request, WorkerProcess, total_memory
+from opcheck.isolate.process import Event, WorkerProcess, total_memory
 from opcheck.model.codec import MalformedError, from_json, to_json
 from opcheck.model.emulation import Emulation
-from opcheck.model.work import STACK_SECONDS, Job, WorkResult
+from opcheck.model.work import STACK_SECONDS, GraphRun, HostRun, Job, Request, WorkResult
 from opcheck.source.user_code import innermost
 
 MEMORY_SHARE = 0.8
@@ -40,7 +40,7 @@ _ERRORS: Mapping[str, type[OpcheckError]] = {
 }
 
 Say = Callable[[str], None]
-T = TypeVar("T", bound=WorkResult | Emulation)
+T = TypeVar("T", bound=WorkResult | Emulation | HostRun | GraphRun)
 
 
 def ignore(text: str) -> None:

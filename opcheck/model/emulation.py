@@ -167,6 +167,8 @@ class EmulationRequest:
     """Folders of overlays, of which the last one holds."""
     shims: tuple[str, ...] = ()
     """Files with further kernels for the device."""
+    patched: Mapping[str, str] = field(default_factory=dict)
+    """Path of a Python file of the user's -> the file whose text is imported in its place."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,8 @@ class Followed:
     rule: str
     tier: Tier
     label: Label
+    places: tuple[str, ...] = ()
+    """``file:line`` of the calls that were changed, where single calls were."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """What the user asks for: one model held against some targets."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from opcheck.model.target import TargetSpec
 
@@ -29,3 +30,5 @@ class ScanRequest:
     """Days that the vendors' data may be old; None: any age will do."""
     rules: tuple[str, ...] = ()
     """Folders of the user's own rewrite rules, for a plan."""
+    patched: Mapping[str, str] = field(default_factory=dict)
+    """Path of a Python file of the user's -> the file whose text is imported in its place."""

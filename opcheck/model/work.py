@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from opcheck.model.emulation import EmulationRequest
+from opcheck.model.emulation import Difference, EmulationRequest
 from opcheck.model.plan import NodePlan
 from opcheck.model.trace import Trace
 
@@ -50,6 +50,8 @@ class WorkRequest:
     """Overlays of the database, for plans."""
     rules: tuple[str, ...] = ()
     """Folders of the user's own rules, for plans."""
+    patched: Mapping[str, str] = field(default_factory=dict)
+    """Path of a Python file of the user's -> the file whose text is imported in its place."""
 
     @property
     def groups(self) -> tuple[tuple[DeviceWork, ...], ...]:
@@ -74,10 +76,73 @@ class WorkResult:
 
 
 @dataclass(frozen=True, slots=True)
+class HostRequest:
+    """One model to run on the host, with values: as it is, or as it became."""
+
+    source: str
+    inputs: tuple[str, ...] = ()
+    timeout: float | None = None
+    memory: float | None = None
+    trust: bool = False
+    patched: Mapping[str, str] = field(default_factory=dict)
+    keep: str = ""
+    """The file to write the results to."""
+    against: str = ""
+    """The file of results, written so, to compare with."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostRun:
+    """A model that ran on the host."""
+
+    differences: tuple[Difference, ...]
+    """From the results that it was to be compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """One overload to replace in a program."""
+
+    replaces: str
+    """Schema spelling; the graph calls it, or a composite that runs as it."""
+    rule: str
+    """Name of the rule that stands for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRequest:
+    """One exported program to write anew with other calls in it."""
+
+    source: str
+    replacements: tuple[Replacement, ...]
+    path: str
+    """The file to write it to."""
+    inputs: tuple[str, ...] = ()
+    timeout: float | None = None
+    memory: float | None = None
+    trust: bool = False
+    patched: Mapping[str, str] = field(default_factory=dict)
+    rules: tuple[str, ...] = ()
+    """Folders of the user's own rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRun:
+    """A program that was written."""
+
+    left: Mapping[str, str]
+    """Overload that was to be replaced -> why some call of it stays."""
+
+
+Request = WorkRequest | EmulationRequest | HostRequest | GraphRequest
+"""Whatever the process can be asked."""
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """A request as the process gets it, with what it may use."""
 
-    request: WorkRequest | EmulationRequest
+    request: Request
     memory: int
     """Bytes that it may allocate."""
     ends: float | None

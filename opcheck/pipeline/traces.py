@@ -88,6 +88,7 @@ def worked(
         plan=first.plan,
         databases=request.databases,
         rules=request.rules,
+        patched=request.patched,
     )
     return isolate.run(
         asked, timeout=request.timeout, memory=request.memory, progress=progress, output=output

@@ -48,14 +48,14 @@ class Draft:
 
 
 @contextmanager
-def drafted(final: Path, text: str) -> Iterator[Draft]:
+def drafted(final: Path, text: str = "") -> Iterator[Draft]:
     """Write a draft beside ``final``; it is gone after the block unless it was kept.
 
     Raises:
         UsageError: it cannot be written.
     """
     try:
-        handle, name = tempfile.mkstemp(".py", ".opcheck-", final.parent)
+        handle, name = tempfile.mkstemp(final.suffix or ".py", ".opcheck-", final.parent)
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except OSError as error:

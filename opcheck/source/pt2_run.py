@@ -36,7 +36,7 @@ class ExportedProgram(Source):
         from opcheck.source.building.signature import Signature
 
         program = read_program(Path(text))
-        model, args, notes = _read(program)
+        model, args, notes = read_model(program)
         names = tuple(model.user_inputs)
         signature = Signature(names, names)
         if options.weights:
@@ -51,7 +51,7 @@ class ExportedProgram(Source):
         return Loaded(model.eval(), args, kwargs, self.name, program.digest, notes)
 
 
-def _read(program: ProgramFile) -> tuple["ExportedModel", tuple[Any, ...], tuple[str, ...]]:
+def read_model(program: ProgramFile) -> tuple["ExportedModel", tuple[Any, ...], tuple[str, ...]]:
     """The model, its inputs and notes; only here can the file's JSON turn out to be damaged."""
     from opcheck.source.building.pt2_model import ExportedModel
 

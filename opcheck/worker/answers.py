@@ -13,30 +13,44 @@ from opcheck.model.plan import NodePlan
 from opcheck.model.report import ModelInfo
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Trace
-from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
+from opcheck.model.work import (
+    DeviceWork,
+    GraphRequest,
+    GraphRun,
+    HostRequest,
+    HostRun,
+    Request,
+    WorkRequest,
+    WorkResult,
+)
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.load import load
+from opcheck.source.patched import read_instead
+from opcheck.worker.changed import on_the_host, write_graph
 from opcheck.worker.copies import can_copy, spread
 from opcheck.worker.process import Process
 
 
 def answers(
-    request: WorkRequest | EmulationRequest, process: Process
-) -> Iterator[WorkResult | Emulation]:
+    request: Request, process: Process
+) -> Iterator[WorkResult | Emulation | HostRun | GraphRun]:
     """Do the work; in a copy of the process, only the part that is the copy's."""
     match request:
         case WorkRequest():
             yield from _traces(request, process)
         case EmulationRequest():
             yield _emulate(request, process)
+        case HostRequest():
+            yield on_the_host(_load(request, process, weights=True), request, process)
+        case GraphRequest():
+            yield write_graph(request, process, lambda: _load(request, process, weights=True))
 
 
-def _load(
-    request: WorkRequest | EmulationRequest, process: Process, *, weights: bool
-) -> Loaded:  # fmt: skip
+def _load(request: Request, process: Process, *, weights: bool) -> Loaded:
     process.send({"stage": "load", "progress": f"loading {request.source}"})
     inputs = tuple(InputSpec.parse(text) for text in request.inputs)
+    read_instead(request.patched)
     return load(request.source, LoadOptions(inputs, request.trust, weights=weights))
 
 

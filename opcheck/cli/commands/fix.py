@@ -20,7 +20,7 @@ from opcheck.errors import ExitCode, UsageError
 from opcheck.model.fix import FixKind, FixRequest
 from opcheck.model.plan import Label
 from opcheck.model.request import ScanRequest
-from opcheck.report.base import format_named
+from opcheck.report.base import Page, format_named
 
 ShimFile = Annotated[
     str | None,
@@ -31,6 +31,37 @@ ShimFile = Annotated[
         show_default="none",
     ),
 ]
+Diff = Annotated[
+    bool,
+    typer.Option(
+        "--diff",
+        help="Change calls in your Python files: a unified diff on stdout, the report on stderr "
+        "or in --output; with --write the files themselves, all of them or none.",
+        show_default="no",
+    ),
+]
+GraphFile = Annotated[
+    str | None,
+    typer.Option(
+        "--graph",
+        metavar="FILE",
+        help="Write a .pt2 file: the exported program with other calls in it.",
+        show_default="none",
+    ),
+]
+
+
+def _asked(shim: str | None, diff: bool, graph: str | None) -> tuple[FixKind, str]:
+    """What to write, and where."""
+    asked = {FixKind.SHIM: shim, FixKind.DIFF: "" if diff else None, FixKind.GRAPH: graph}
+    given = [(kind, path) for kind, path in asked.items() if path is not None]
+    names = ", ".join(f"--{kind}" for kind, _ in given)
+    hint = "give one of --shim FILE, --diff and --graph FILE"
+    if not given:
+        raise UsageError("nothing to write was asked for", hint)
+    if len(given) > 1:
+        raise UsageError(f"{names} at once: each changes the model by itself", hint)
+    return given[0]
 
 
 def _label(text: str) -> Label:
@@ -54,7 +85,7 @@ Write = Annotated[
     bool,
     typer.Option(
         "--write",
-        help="Write over a file that is there.",
+        help="Write over a file that is there; with --diff, change your files in place.",
         show_default="refuse",
     ),
 ]
@@ -76,6 +107,8 @@ def fix(
     source: options.Source,
     target: options.OneTarget = None,
     shim: ShimFile = None,
+    diff: Diff = False,
+    graph: GraphFile = None,
     allow: Allow = None,
     write: Write = False,
     inputs: options.Inputs = None,
@@ -94,17 +127,21 @@ def fix(
     The changed model is run on the emulated device, with values: what was replaced must be gone,
     and the results must be those of the unchanged model. Only then is anything written.
     """
+    kind, path = _asked(shim, diff, graph)
     view, out = format_named(format), Output(output)
-    if shim is None:
-        raise UsageError("nothing to write was asked for", "give --shim FILE")
     request = FixRequest(
         ScanRequest(
             source, (options.only(target),), tuple(inputs or ()), False, timeout, memory, trust,
             tuple(database or ()), max_age, tuple(rules or ()),
         ),
-        FixKind.SHIM, shim, allow or Label.EXACT, write,
+        kind, path, allow or Label.EXACT, write,
     )  # fmt: skip
     with Progress() as progress:
         found = rooms(context).fix(request, progress, said if verbose else unsaid)
-    out.write(view.render_fix(found, out.page(verbose)))
+    if kind is FixKind.DIFF and not write and (output is not None or format == "text"):
+        Output(None).write(found.text)  # nothing else, so that git apply can read it
+    if kind is FixKind.DIFF and not write and output is None and format == "text":
+        typer.echo(view.render_fix(found, Page(verbose=verbose)), err=True, nl=False)
+    else:
+        out.write(view.render_fix(found, out.page(verbose)))
     raise typer.Exit(ExitCode.PASS if found.holds else ExitCode.GATE)

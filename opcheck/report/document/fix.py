@@ -22,6 +22,7 @@ def fix_document(found: Fix) -> Json:
                 "rule": way.rule,
                 "tier": int(way.tier),
                 "label": way.label.value,
+                "places": list(way.places),
             }
             for way in found.followed
         ],

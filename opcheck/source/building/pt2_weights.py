@@ -67,6 +67,16 @@ def sample_inputs(program: ProgramFile) -> tuple[Any, ...]:
         return tuple(tree_leaves(_Data(archive, program, _SLACK).saved("sample_inputs")))
 
 
+def stored_inputs(program: ProgramFile) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """What the program was exported with, as it is called; None where that is not there."""
+    with open_archive(program.path) as archive:
+        match _Data(archive, program, _SLACK).saved("sample_inputs"):
+            case (tuple() as args, dict() as kwargs):
+                return args, kwargs
+            case _:
+                return None
+
+
 @dataclass(frozen=True, slots=True)
 class _Data:
     """What lies in an archive beside one program."""

@@ -42,6 +42,8 @@ def _write_followed(canvas: Canvas, followed: Sequence[Followed]) -> None:
              (f"({way.label.value})", "dim"), *split(inside, "dim")],
             2,
         )  # fmt: skip
+        if way.places:
+            canvas.flow([(words.AT, "dim"), *listed(way.places)], 4)
 
 
 def _write_left(canvas: Canvas, left: Sequence[Left]) -> None:

@@ -5,6 +5,7 @@ from opcheck.report.terminal.units import plural
 
 WROTE = "wrote"
 FOLLOWED = ("Followed", "overload, and what it is computed by now")
+AT = "at"
 LEFT = ("Left", "as it was")
 PROOF = ("Proof", "the changed model, run")
 GONE = "the target is not asked any more for"

@@ -1,0 +1,176 @@
+"""A plan carried out in the user's own sources, as a unified diff or in place."""
+
+import difflib
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from opcheck.db.store import Database
+from opcheck.errors import UsageError
+from opcheck.model.fix import Fix, FixRequest, Followed, Left
+from opcheck.pipeline.fixing.answer import answer
+from opcheck.pipeline.fixing.choosing import PlacedWay, choose_by_place
+from opcheck.pipeline.fixing.proving import proved
+from opcheck.pipeline.fixing.sources import (
+    SourceFile,
+    find,
+    require_writable,
+    roots_of,
+    write_all,
+)
+from opcheck.pipeline.opening import Progress
+from opcheck.pipeline.planned import plan
+from opcheck.source.select import select
+
+if TYPE_CHECKING:
+    from opcheck.rewrite.swapping import Form
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+def diff(request: FixRequest, database: Database, progress: Progress, output: Progress) -> Fix:
+    """Replace the calls of suggestions where the user writes them.
+
+    Raises:
+        UsageError: the source is no Python file, or one of its files cannot be written.
+    """
+    scan = request.scan
+    if select(scan.source).name != "python":
+        raise UsageError(
+            f"--diff changes source files of yours, and {scan.source} is none",
+            "give path/to/file.py:NAME, or use --shim or --graph",
+        )
+    report = plan(scan, progress, output)
+    chosen = choose_by_place(report, request.allow)
+    changed = _change(chosen.ways, roots_of(scan.source), scan.rules)
+    left = (*(rest for _, rest in chosen.left), *changed.left)
+    if not changed.files:
+        return answer(request, report, left=left, unproven="there is nothing to change")
+    if request.write:
+        require_writable(tuple(changed.files))
+    matrix = database.matrix(database.resolve(scan.targets[0]))
+    with _patched(changed.files) as patched:
+        proof = proved(
+            scan, replace(scan, patched=patched), matrix, changed.followed,
+            chosen.staying(changed.whole), progress, output,
+        )  # fmt: skip
+    made = answer(request, report, followed=changed.followed, left=left, proof=proof)
+    if not proof.holds:
+        return made
+    if request.write:
+        write_all(changed.files)
+        return replace(made, files=tuple(file.shown for file in changed.files))
+    return replace(made, text="".join(map(_unified, changed.files, changed.files.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    """What came of the suggestions."""
+
+    files: Mapping[SourceFile, str]
+    """Those that change, sorted by name, with their new text."""
+    followed: tuple[Followed, ...]
+    left: tuple[Left, ...]
+    whole: frozenset[PlacedWay]
+    """What was followed without exception."""
+
+
+def _change(ways: Sequence[PlacedWay], roots: Sequence[Path], folders: Sequence[str]) -> _Changed:
+    """Replace what can be, file by file."""
+    from opcheck.rewrite.extra import extra_rules
+    from opcheck.rewrite.forms import forms_of
+
+    extra = extra_rules(folders)
+    wanted: dict[Path, list[tuple[PlacedWay, Mapping[str, Form]]]] = defaultdict(list)
+    left: list[Left] = []
+    for way in ways:
+        forms = forms_of(way.way.rule, extra)
+        path = find(way.place.file, roots) if forms else _NO_SPELLING.format(way.way.rule)
+        if isinstance(path, str):
+            left.append(way.left(path))
+        else:
+            wanted[path].append((way, forms))
+    files: dict[SourceFile, str] = {}
+    done: list[PlacedWay] = []
+    not_whole: set[PlacedWay] = set()
+    for path, here in sorted(wanted.items(), key=lambda item: item[1][0][0].place.file):
+        found = _swap(path, here)
+        left += [way.left(reason) for way, reason in found.left]
+        not_whole |= {way for way, _ in found.left}
+        if found.file is not None and found.done:
+            files[found.file] = found.text
+            done += found.done
+    return _Changed(files, _followed(done), tuple(dict.fromkeys(left)), frozenset(done) - not_whole)
+
+
+_NO_SPELLING = "{} stands for no call that is known by how users write it; use --shim"
+
+
+@dataclass(frozen=True, slots=True)
+class _Swapped:
+    """What came of one file."""
+
+    file: SourceFile | None
+    text: str = ""
+    done: Sequence[PlacedWay] = ()
+    left: Sequence[tuple[PlacedWay, str]] = ()
+
+
+def _swap(path: Path, wanted: Sequence[tuple[PlacedWay, Mapping[str, "Form"]]]) -> _Swapped:
+    from opcheck.rewrite.call_sites import UnreadableError
+    from opcheck.rewrite.swapping import Swap, swapped
+
+    ways = [way for way, _ in wanted]
+    shown = ways[0].place.file
+    file = SourceFile.read(shown, path)
+    if isinstance(file, str):
+        return _Swapped(None, left=[(way, file) for way in ways])
+    try:
+        found = swapped(file.text, [Swap(way.place.line, forms) for way, forms in wanted])
+        file.encoded(found.text)
+    except UnreadableError as error:
+        return _Swapped(
+            None, left=[(way, f"{shown} cannot be taken apart: {error}") for way in ways]
+        )
+    except UnicodeEncodeError:
+        reason = f"the replacement has characters that {file.encoding}, as {shown} is in, has not"
+        return _Swapped(None, left=[(way, reason) for way in ways])
+    left = [(ways[index], f"{shown}: {reason}") for index, reason in sorted(found.left.items())]
+    return _Swapped(file, found.text, [ways[index] for index in sorted(found.done)], left)
+
+
+def _followed(done: Iterable[PlacedWay]) -> tuple[Followed, ...]:
+    """One for each suggestion, with all places where it was followed."""
+    places: dict[Followed, dict[str, None]] = defaultdict(dict)
+    for found in done:
+        way = found.way
+        key = Followed(found.op, way.replaces, way.rule, way.tier, way.label)
+        places[key][f"{found.place.file}:{found.place.line}"] = None
+    return tuple(replace(key, places=tuple(found)) for key, found in places.items())
+
+
+@contextmanager
+def _patched(files: Mapping[SourceFile, str]) -> Iterator[Mapping[str, str]]:
+    """The new texts in a folder of their own: path -> the file that has it."""
+    with tempfile.TemporaryDirectory(prefix="opcheck-") as folder:
+        patched = {}
+        for number, (file, text) in enumerate(files.items()):
+            copy = Path(folder) / f"{number}.py"
+            copy.write_bytes(file.encoded(text))
+            patched[str(file.path)] = str(copy)
+        yield patched
+
+
+def _unified(file: SourceFile, text: str) -> str:
+    """A unified diff as ``git apply`` and ``patch`` read it."""
+    old, new = _LINE.findall(file.text), _LINE.findall(text)
+    name = file.shown
+    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )

@@ -1,0 +1,80 @@
+"""A plan carried out in an exported program, which is written to a new file."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from opcheck.db.store import Database
+from opcheck.errors import UsageError
+from opcheck.model.fix import Fix, FixRequest, Followed, Left
+from opcheck.model.plan import Suggestion
+from opcheck.model.work import GraphRequest, Replacement
+from opcheck.pipeline.fixing.answer import answer
+from opcheck.pipeline.fixing.choosing import choose, off_device
+from opcheck.pipeline.fixing.proving import proved
+from opcheck.pipeline.opening import Progress
+from opcheck.pipeline.planned import plan
+from opcheck.pipeline.writing import drafted
+
+SUFFIX = ".pt2"
+
+
+def graph(request: FixRequest, database: Database, progress: Progress, output: Progress) -> Fix:
+    """Replace the overloads of suggestions in the program, in a new file.
+
+    A source that is no exported program is exported first.
+
+    Raises:
+        UsageError: the file to write has another name than such files have.
+        SourceError: the model cannot be exported.
+    """
+    from opcheck import isolate
+
+    scan, final = request.scan, Path(request.path)
+    if final.suffix != SUFFIX:
+        message = f"--graph writes a program of torch.export, and {final} is not named like one"
+        raise UsageError(message, f"give it a name that ends in {SUFFIX}")
+    report = plan(scan, progress, output)
+    chosen = choose(report, request.allow)
+    if not chosen.ways:
+        return answer(request, report, left=chosen.left, unproven="there is nothing to change")
+    with drafted(final) as draft:
+        asked = GraphRequest(
+            scan.source, _replacements(way for _, way in chosen.ways), str(draft.path),
+            scan.inputs, scan.timeout, scan.memory, scan.trust, scan.patched, scan.rules,
+        )  # fmt: skip
+        written = isolate.rewrite(asked, progress=progress, output=output)
+        followed, left = _parted(chosen.ways, written.left)
+        partly = {rest.op for rest in (*chosen.left, *left)}
+        staying = {f.op: f.count for f in off_device(report) if f.op in partly}
+        # what it was exported with is in the file
+        changed = replace(scan, source=str(draft.path), inputs=(), trust=False, patched={})
+        matrix = database.matrix(database.resolve(scan.targets[0]))
+        proof = proved(scan, changed, matrix, followed, staying, progress, output)
+        if proof.holds:
+            draft.keep()
+    return answer(
+        request, report, files=(request.path,) if proof.holds else (), followed=followed,
+        left=(*chosen.left, *left), proof=proof,
+    )  # fmt: skip
+
+
+def _replacements(ways: Iterable[Suggestion]) -> tuple[Replacement, ...]:
+    """One for each overload: a graph has no other place to say which."""
+    first: dict[str, Replacement] = {}
+    for way in ways:
+        first.setdefault(way.replaces, Replacement(way.replaces, way.rule))
+    return tuple(first[op] for op in sorted(first))
+
+
+def _parted(
+    ways: Iterable[tuple[str, Suggestion]], reasons: Mapping[str, str]
+) -> tuple[list[Followed], list[Left]]:
+    """What was followed, and what was not everywhere."""
+    followed, left = [], []
+    for op, way in ways:
+        if way.replaces in reasons:
+            left.append(Left(op, way.replaces, reasons[way.replaces]))
+        else:
+            followed.append(Followed(op, way.replaces, way.rule, way.tier, way.label))
+    return followed, left
