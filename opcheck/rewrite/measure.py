@@ -173,10 +173,17 @@ def _ran(
         have = tuple(i for i, result in enumerate(results) if result.requires_grad)
         chosen = have if differentiable is None else differentiable
         gradients = _gradients(results, leaves, chosen)
-        return ([r.detach() for r in (*results, *written)], gradients), have
+        beside = unique(call, written) if _only_outs(call.func) else written
+        return ([r.detach() for r in (*results, *beside)], gradients), have
     except Exception as error:
         what = " ".join(str(error).split())[:160]
         raise UnmeasuredError(f"{who} fails on the host: {type(error).__name__}: {what}") from error
+
+
+def _only_outs(func: Any) -> bool:
+    """Whether all that is written to are ``out=`` arguments, in the order of the results."""
+    arguments = [a for a in func._schema.arguments if a.name in _written(func)]
+    return bool(arguments) and all(a.is_out for a in arguments)
 
 
 def _written(func: Any) -> frozenset[str]:

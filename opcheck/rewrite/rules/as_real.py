@@ -9,7 +9,7 @@ from torch import Tensor
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
-from opcheck.rewrite.draw import COMPLEX, Draw
+from opcheck.rewrite.draw import COMPLEX, FLOATS, Draw
 
 
 def _pairs(x: Tensor) -> Tensor:
@@ -54,6 +54,17 @@ def mul(self: Tensor, other: Tensor) -> Tensor:
     """Multiply the parts: (a + b i)(c + d i) = (a c - b d) + (a d + b c) i."""
     (a, b), (c, d) = _pairs(self).unbind(-1), _pairs(other).unbind(-1)
     return _numbers(torch.stack([a * c - b * d, a * d + b * c], -1))
+
+
+def conj_physical(self: Tensor) -> Tensor:
+    """Turn the sign of every imaginary part."""
+    pairs = _pairs(self)
+    return _numbers(torch.stack([pairs[..., 0], -pairs[..., 1]], -1))
+
+
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
+    """Pair what cosine and sine make of each length."""
+    return _numbers(torch.stack([abs * angle.cos(), abs * angle.sin()], -1))
 
 
 class IndexSelectAsReal(Rule):
@@ -164,3 +175,47 @@ class MulAsReal(IndexSelectAsReal):
         dtype, x = draw.choose(COMPLEX), draw.shape(0, 3)
         other = x[draw.integer(0, len(x)) :]
         return (draw.tensor(x, (dtype,)), draw.tensor(other, (dtype,))), {}
+
+
+class ConjAsReal(IndexSelectAsReal):
+    """A complex tensor is read as pairs of real numbers; the second ones change their sign."""
+
+    name = "conj-as-real"
+    replaces = ("aten::conj_physical",)
+    summary = "Turn the sign of imaginary parts"
+    spellings = ("torch.conj_physical", "Tensor.conj_physical")
+    replace = staticmethod(conj_physical)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Of any shape."""
+        return (draw.tensor(dtypes=COMPLEX),), {}
+
+
+class PolarAsReal(Rule):
+    """``abs * cos(angle)`` and ``abs * sin(angle)`` are paired and read as complex numbers.
+
+    For targets without a kernel that makes complex numbers of two real tensors. A model that only
+    rotates by them does so in real numbers, and needs no complex ones at all.
+    """
+
+    name = "polar-as-real"
+    label = Label.TOLERANCE
+    tolerance = 16.0
+    replaces: ClassVar[tuple[str, ...]] = ("aten::polar",)
+    summary = "Pair cosines and sines"
+    spellings: ClassVar[tuple[str, ...]] = ("torch.polar",)
+    references = ("https://github.com/huggingface/diffusers/pull/12979",)
+    replace: ClassVar[Callable[..., Any]] = staticmethod(polar)
+
+    def refuses(self, call: Call) -> str:
+        """Decline two dtypes, and half precision."""
+        if any(x.dtype not in FLOATS[:2] for x in call.args[:2]):
+            return "the numbers are of half precision"
+        return "" if call.args[0].dtype is call.args[1].dtype else "the numbers are of two dtypes"
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Of one shape, or one of them broadcast."""
+        dtype, x = draw.choose(FLOATS[:2]), draw.shape(0, 3)
+        other = x[draw.integer(0, len(x)) :]
+        lengths = draw.tensor(x, (dtype,), edges=False).abs()
+        return (lengths, draw.tensor(other, (dtype,), edges=False)), {}

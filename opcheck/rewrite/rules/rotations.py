@@ -84,10 +84,8 @@ def _moving(a: Tensor) -> Tensor:
 
 def eigh(A: Tensor, UPLO: str = "L", compute_v: bool = True) -> tuple[Tensor, Tensor]:
     """Rotate pairs of rows and columns until nothing is left beside the diagonal."""
-    if not A.numel():
-        return A[..., 0] if A.size(-1) else A[..., :0].flatten(-2), A if compute_v else A.new_empty(
-            0
-        )
+    if not A.size(-1):
+        return A.flatten(-2), A.clone() if compute_v else A.new_empty(0)
     low = A.tril() if UPLO.upper() == "L" else A.triu().mT
     whole = low + low.tril(-1).mT
     values, vectors = _diagonalised(whole.detach())
@@ -131,6 +129,9 @@ def _completed(columns: Tensor, size: int) -> Tensor:
 def _tall(a: Tensor, full: bool) -> tuple[Tensor, Tensor, Tensor]:
     """U, singular values, the largest first, and V, of matrices with no more columns than rows."""
     height, size = a.shape[-2:]
+    if not size:
+        unit = torch.eye(height, height if full else 0, dtype=a.dtype, device=a.device)
+        return unit.expand(*a.shape[:-2], *unit.shape), a.sum(-2), a.mT @ a
     even = _even(size)
     rows = torch.nn.functional.pad(a.mT, (0, 0, 0, even - size))
     turns, half = torch.eye(even, dtype=a.dtype, device=a.device), even // 2
@@ -198,13 +199,13 @@ class _ByRotations(Rule):
     tolerance = 2048.0
 
     def refuses(self, call: Call) -> str:
-        """Decline complex matrices, large ones, and empty ones."""
+        """Decline complex matrices and large ones."""
         given = call.args[0]
         if given.is_complex():
             return "the matrix is complex"
         if min(given.shape[-2:]) > LARGEST:
             return f"the matrix has more than {LARGEST} columns: all pairs are rotated many times"
-        return "" if min(given.shape[-2:]) else "the matrix is empty"
+        return ""
 
     def valid(self, call: Call) -> Call:
         """Make the values that are looked for lie apart."""
@@ -238,7 +239,7 @@ class EighByRotations(_ByRotations):
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Of either triangle, with vectors."""
-        size = draw.integer(1, 4)
+        size = draw.integer(0, 4)
         shape = [*draw.shape(0, 2, largest=2), size, size]
         x = spread(draw.tensor(shape, FLOATS[:2], edges=False))
         return (x, draw.choose(("L", "U")), True), {}
@@ -276,6 +277,6 @@ class SvdByRotations(_ByRotations):
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Of any shape, full or not."""
-        shape = [*draw.shape(0, 2, largest=2), draw.integer(1, 4), draw.integer(1, 4)]
+        shape = [*draw.shape(0, 2, largest=2), draw.integer(0, 4), draw.integer(0, 4)]
         x = spread(draw.tensor(shape, FLOATS[:2], edges=False))
         return (x, draw.flag(), True), {}
