@@ -62,7 +62,7 @@ def cummax(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     while reach < size:
         # what ends at an element, and what ends right before that begins
         late, early = values.narrow(dim, reach, size - reach), values.narrow(dim, 0, size - reach)
-        wins = (late >= early) & (early == early) | (late != late)  # NaN is not
+        wins = (late >= early) & (early == early) | (late != late)  # NaN wins, and stays
         index = torch.cat(
             [
                 index.narrow(dim, 0, reach),

@@ -23,7 +23,7 @@ def _spread(self: Tensor, value: Tensor) -> Tensor:
 
 def _known(self: Tensor) -> Tensor:
     """Where values are numbers."""
-    return self == self  # NaN is not
+    return self == self  # which NaN is not
 
 
 def median(self: Tensor) -> Tensor:
