@@ -28,8 +28,6 @@ class CallSite:
     spelling: str
     """``torch.roll`` whatever it was imported as, ``Tensor.roll`` for a method of anything."""
     is_method: bool
-    layer: bool
-    """Whether what is called is an attribute of an object or a local name."""
     lines: frozenset[int]
     """Lines where Python may say that the call stands: where it begins, and its last name."""
     first_line: int
@@ -42,21 +40,27 @@ class CallSite:
 
 
 def call_sites(text: str) -> tuple[cst.Module, tuple[CallSite, ...]]:
-    """The source taken apart, and every call in it.
+    """The source taken apart up to its :func:`tail`, and every call in it.
 
     Raises:
         UnreadableError: it is not Python, or not Python as libcst knows it.
     """
     try:
         ast.parse(text)
-        module = cst.parse_module(text)
+        body = text.removesuffix(tail(text))
+        module = cst.parse_module(body)
     except (SyntaxError, ValueError, RecursionError, cst.ParserSyntaxError) as error:
         raise UnreadableError(_brief(error)) from error
-    if module.code != text:
+    if module.code != body:
         raise UnreadableError("its whitespace cannot be kept")
     finder = _Finder()
     MetadataWrapper(module, unsafe_skip_copy=True).visit(finder)
     return module, tuple(finder.found)
+
+
+def tail(text: str) -> str:
+    """The blanks that a source ends in; libcst (1.9) does not keep all of them."""
+    return text[len(text.rstrip(" \t\f\r\n")) :]
 
 
 def _brief(error: Exception) -> str:
@@ -84,7 +88,6 @@ class _Finder(cst.CSTVisitor):
                 node=node,
                 spelling=spelling,
                 is_method=is_method,
-                layer=is_method or "." not in spelling,
                 lines=frozenset((span.start.line, last)),
                 first_line=span.start.line,
                 last_line=span.end.line,

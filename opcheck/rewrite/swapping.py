@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from opcheck.rewrite.binding import Parameters
-from opcheck.rewrite.call_sites import CallSite, call_sites
+from opcheck.rewrite.call_sites import CallSite, call_sites, tail
 from opcheck.rewrite.merge import Module
 
 
@@ -79,7 +79,7 @@ def swapped(text: str, swaps: Sequence[Swap]) -> Swapped:
     changed = module.visit(_Changing(changes, names))
     first = min(site.first_line for site in sites if site.node in changes)
     return Swapped(
-        _with(changed.code, _after_imports(text, first), room, module), frozenset(done), left
+        _with(changed.code + tail(text), _after_imports(text, first), room), frozenset(done), left
     )
 
 
@@ -92,11 +92,8 @@ def _on_line(sites: Iterable[CallSite], line: int) -> list[CallSite]:
 
 def _no_call(sites: Sequence[CallSite], swap: Swap) -> str:
     wanted = " or ".join(sorted(swap.forms))
-    if any(site.layer for site in _on_line(sites, swap.line)):
-        return (
-            f"line {swap.line} calls a layer or a function of yours, not {wanted} itself; "
-            "use --shim"
-        )
+    if any(site.is_method for site in _on_line(sites, swap.line)):
+        return f"line {swap.line} calls a layer or another method, not {wanted}; use --shim"
     return f"line {swap.line} has no plain call of {wanted}; use --shim"
 
 
@@ -199,11 +196,11 @@ def _imports(statement: ast.stmt) -> bool:
             return False
 
 
-def _with(text: str, after: int, room: Module, module: cst.Module) -> str:
+def _with(text: str, after: int, room: Module) -> str:
     """Put imports and functions of ``room`` behind line ``after``."""
     lines = text_lines(text)
     before, behind = lines[:after], lines[after:]
-    end = module.default_newline
+    end = "\n" if not lines else lines[0][len(lines[0].rstrip("\r\n")) :] or "\n"
     added = []
     if room.imports:
         added += [

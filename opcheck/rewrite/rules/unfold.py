@@ -1,7 +1,7 @@
 """``unfold`` and ``fold`` of images without their kernels."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -78,6 +78,15 @@ def col2im(
     return (made if self.dim() == 3 else made.squeeze(0)).contiguous()
 
 
+def fold(
+    input: Tensor, output_size: Sequence[int] | int, kernel_size: Sequence[int] | int,
+    dilation: Sequence[int] | int = 1, padding: Sequence[int] | int = 0,
+    stride: Sequence[int] | int = 1,
+) -> Tensor:  # fmt: skip
+    """Add each element of the blocks where it belongs, one place in the block after the other."""
+    return col2im(input, output_size, kernel_size, dilation, padding, stride)
+
+
 class UnfoldByIndex(Rule):
     """The elements of all blocks are picked by their index in the padded image, at once.
 
@@ -91,6 +100,7 @@ class UnfoldByIndex(Rule):
     summary = "Pick the elements of all blocks by index"
     references: ClassVar[tuple[str, ...]] = ("https://github.com/pytorch/xla/issues/2932",)
     spellings: ClassVar[tuple[str, ...]] = ("torch._C._nn.im2col",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.nn.functional.unfold": unfold}
     replace: ClassVar[Callable[..., Any]] = staticmethod(im2col)
 
     def refuses(self, call: Call) -> str:
@@ -126,6 +136,7 @@ class FoldByAdding(UnfoldByIndex):
     replaces = ("aten::col2im",)
     summary = "Add the blocks to a zero image, one of their places after the other"
     spellings = ("torch._C._nn.col2im",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.nn.functional.fold": fold}
     replace = staticmethod(col2im)
 
     def refuses(self, call: Call) -> str:
