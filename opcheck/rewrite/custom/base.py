@@ -1,0 +1,125 @@
+"""What a toolchain is: for whom it builds, from which files, and what it can say of a kernel."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
+
+import opcheck.rewrite.custom.toolchains
+from opcheck.model.verdict import Evidence, Method
+from opcheck.registry import discover
+from opcheck.rewrite.custom.expressions import statements
+from opcheck.rewrite.custom.signature import Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What a kernel computes for one place of the result."""
+
+    lines: tuple[str, ...] = ()
+    """Empty where it is left to write."""
+    value: str = ""
+    """Where the value is, in a language of vectors."""
+    buffers: int = 0
+    """Vectors that it needs beside inputs and result."""
+    left: str = ""
+    """Why it is left to write; "" where it is written."""
+
+    @property
+    def written(self) -> bool:
+        """Whether nothing is left to write."""
+        return not self.left
+
+
+class Toolchain(ABC):
+    """One way to build a kernel for a vendor; a file in ``toolchains`` and a folder of templates.
+
+    The docstring of the class is what the project's README says of it.
+    """
+
+    name: ClassVar[str]
+    """``ascend-c``."""
+    title: ClassVar[str]
+    """``Ascend C``."""
+    vendors: ClassVar[tuple[str, ...]]
+    """Folder names in the database; the toolchain of a vendor with the lowest ``order`` is
+    chosen unasked."""
+    order: ClassVar[int] = 0
+    dtypes: ClassVar[tuple[str, ...]] = ("float32", "float64", "int64")
+    """In which the kernel computes; others are converted before and after."""
+    files: ClassVar[Mapping[str, str]]
+    """Path in the project -> template; ``{name}`` in a path is the package's name."""
+    checked: ClassVar[str]
+    """How far the templates are checked where opcheck is made, as a sentence."""
+    plugin: ClassVar[str] = ""
+    """The Python package to import first."""
+    needs: ClassVar[str]
+    """What has to be installed to build it, as a sentence."""
+    build: ClassVar[tuple[str, ...]]
+    """Shell lines that build it, in the project's folder."""
+    left: ClassVar[str]
+    """The file in which the marked function is, by ``{name}``."""
+    evidence: ClassVar[tuple[Evidence, ...]]
+
+    @abstractmethod
+    def body(self, signature: Signature) -> Body:
+        """What can be written of the kernel itself."""
+
+
+@cache
+def toolchains() -> tuple[Toolchain, ...]:
+    """Every toolchain, by name."""
+    found = discover(opcheck.rewrite.custom.toolchains, Toolchain)  # type: ignore[type-abstract]  # only subclasses come
+    return tuple(kind() for kind in found)
+
+
+def of_vendor(vendor: str) -> tuple[Toolchain, ...]:
+    """The toolchains of a vendor's devices, the one chosen unasked first."""
+    found = [chain for chain in toolchains() if vendor in chain.vendors]
+    return tuple(sorted(found, key=lambda chain: (chain.order, chain.name)))
+
+
+REFUSED: Mapping[str, str] = {
+    "google": (
+        "a TPU runs what XLA compiles; a Pallas kernel is called by name in the model "
+        "(torch_xla.experimental.custom_kernel), it cannot be registered for an overload"
+    ),
+    "nvidia-tensorrt": (
+        "TensorRT takes plugins and converters, not kernels; PyTorch runs what it does not "
+        "convert on the same GPU"
+    ),
+}
+"""Vendors that no project can be written for, and why."""
+
+
+def refused(vendor: str) -> str:
+    """Why no project can be written for a vendor's devices."""
+    return REFUSED.get(vendor, f"no toolchain of {vendor}'s is known")
+
+
+def pytorch(path: str) -> Evidence:
+    """A file of PyTorch's."""
+    commit = "035290b77d8b4bd106cf5f9a728516d4335d5a42"
+    return Evidence(Method.DOCUMENTED, "pytorch/pytorch", path, commit=commit)
+
+
+def no_expression(signature: Signature) -> str:
+    """Why nothing can be written of a kernel: there is no expression for it."""
+    if signature.pointwise:
+        return "no expression for it is known here"
+    return "it is not computed number by number"
+
+
+def no_vector(signature: Signature) -> str:
+    """Why nothing can be written of a kernel on vectors; "" where something can."""
+    if not signature.pointwise or not statements(signature.op):
+        return no_expression(signature)
+    if signature.values:
+        return f"it takes {signature.values[0].name} beside its tensors"
+    return ""
+
+
+def no_word(what: str, title: str) -> str:
+    """Why nothing can be written of a kernel: the language lacks a part of its expression."""
+    return f"{title} is not known to have {what}"

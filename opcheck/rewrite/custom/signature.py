@@ -1,0 +1,167 @@
+"""An overload's schema as a project needs it: C++ types, and what cannot be passed on."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+
+from opcheck.model.names import OpName
+from opcheck.rewrite.variants import functional
+from opcheck.trace.dispatcher import overload_named
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of the overload that gives a new result."""
+
+    name: str
+    kind: str
+    """The schema's type: ``Tensor``, ``Tensor?``, ``int``, ``float``, ``bool``, ``number``,
+    ``int[]``, ``ScalarType``; with ``?`` where it may be left out."""
+    keyword: bool
+    """Whether it is given by name alone."""
+    default: str
+    """As Python writes it; "" without one."""
+
+    @property
+    def tensor(self) -> bool:
+        """Whether it is a tensor."""
+        return self.kind.startswith("Tensor")
+
+    @property
+    def optional(self) -> bool:
+        """Whether it may be None."""
+        return self.kind.endswith("?")
+
+    @property
+    def passed(self) -> bool:
+        """Whether the kernel is given it; a dtype only decides what comes out."""
+        return self.kind.rstrip("?") in _VALUES
+
+    @property
+    def value_type(self) -> str:
+        """The C++ type in which the kernel gets it."""
+        return _VALUES[self.kind.rstrip("?")]
+
+
+_VALUES = {"int": "int64_t", "float": "double", "bool": "bool", "number": "double",
+           "int[]": "List"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Another overload that the same kernel serves: it writes what the other gives."""
+
+    op: str
+    outs: tuple[str, ...]
+    """Names of what it writes; empty where it writes its first argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a project is written for."""
+
+    op: str
+    """The overload that gives a new result, or the one asked for where there is none."""
+    schema: str
+    arguments: tuple[Argument, ...]
+    results: int
+    """Tensors that it gives."""
+    forms: tuple[Form, ...]
+    pointwise: bool
+    """Whether each number of the result depends on one number of each tensor."""
+    core: bool
+    """Whether PyTorch counts it among its core operators."""
+    formula: bool
+    """Whether PyTorch differentiates it by itself."""
+
+    @property
+    def name(self) -> OpName:
+        """Its name in parts."""
+        return OpName.parse(self.op)
+
+    @property
+    def tensors(self) -> tuple[Argument, ...]:
+        """The arguments that are tensors."""
+        return tuple(a for a in self.arguments if a.tensor)
+
+    @property
+    def values(self) -> tuple[Argument, ...]:
+        """The other arguments that a kernel is given."""
+        return tuple(a for a in self.arguments if a.passed)
+
+    @property
+    def dtype_argument(self) -> bool:
+        """Whether a dtype can be asked for."""
+        return any(a.kind.startswith("ScalarType") for a in self.arguments)
+
+
+@cache
+def signature(op: str) -> Signature | str:
+    """What a project for an overload is written for; a sentence where none can be."""
+    base = functional(op)
+    func = overload_named(base) if base else None
+    if func is None:
+        return f"{op} is no overload that torch {torch.__version__} has"
+    schema = func._schema
+    if schema.is_mutable:
+        return "it changes what it is given, and no overload gives that as a new result"
+    if torch.Tag.nondeterministic_seeded in func.tags:
+        return "it draws random numbers, from a generator that only the vendor's plugin has"
+    arguments = tuple(_argument(a) for a in schema.arguments)
+    for argument in arguments:
+        if argument.kind.rstrip("?") not in {"Tensor", "ScalarType", *_VALUES}:
+            return f"its argument {argument.name} is a {argument.kind}, which no kernel is given"
+    if not arguments or arguments[0].kind != "Tensor":
+        return "its first argument is no tensor, so that its device is not known"
+    if not schema.returns or any(str(r.type) != "Tensor" for r in schema.returns):
+        return "what it gives is no tensor"
+    forms = tuple(_forms(base))
+    return Signature(
+        op=base,
+        schema=str(schema),
+        arguments=arguments,
+        results=len(schema.returns),
+        forms=forms,
+        pointwise=torch.Tag.pointwise in func.tags and len(schema.returns) == 1,
+        core=torch.Tag.core in func.tags,
+        formula=_differentiated(base),
+    )
+
+
+def _differentiated(op: str) -> bool:
+    """Whether an autograd kernel of PyTorch's stays in force above a kernel of the device."""
+    # private: torch 2.13; a composite one gives way to the device's kernel, gradient and all
+    has = torch._C._dispatch_has_kernel_for_dispatch_key
+    if has(op, "CompositeImplicitAutograd"):
+        return False
+    return torch._C._dispatch_has_computed_kernel_for_dispatch_key(op, "AutogradCUDA")
+
+
+def _forms(base: str) -> list[Form]:
+    parsed = OpName.parse(base)
+    found = []
+    for name in (parsed.base, f"{parsed.base}_"):
+        packet = getattr(getattr(torch.ops, parsed.namespace), name, None)
+        for overload in () if packet is None else packet.overloads():
+            func = getattr(packet, overload)
+            op = str(OpName.parse(func.name()))
+            if op != base and functional(op) == base:
+                outs = tuple(a.name for a in func._schema.arguments if a.is_out)
+                found.append(Form(op, outs))
+    return sorted(found, key=lambda form: form.op)
+
+
+def _argument(argument: Any) -> Argument:
+    default = repr(argument.default_value) if argument.has_default_value() else ""
+    return Argument(argument.name, _kind(argument), argument.kwarg_only, default)
+
+
+def _kind(argument: Any) -> str:
+    real = str(getattr(argument, "real_type", argument.type))
+    for old, new in (("List[int]", "int[]"), ("List[Tensor]", "Tensor[]"), ("SymInt", "int")):
+        real = real.replace(old, new)
+    if real.startswith("Optional["):
+        return f"{real.removeprefix('Optional[').removesuffix(']')}?"
+    return real

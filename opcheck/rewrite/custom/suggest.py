@@ -1,0 +1,55 @@
+"""A kernel of one's own as the last way out, where nothing that a target runs was found."""
+
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.plan import Declined, Label, Suggestion, Tier
+from opcheck.model.trace import Node
+from opcheck.rewrite.custom.base import of_vendor, refused
+from opcheck.rewrite.custom.cases import complex_numbers
+from opcheck.rewrite.custom.signature import Signature, signature
+
+RULE = "custom-operator"
+UNMEASURED = "nothing computes until it is built; its own test holds it against the CPU"
+
+
+def suggested(node: Node, matrix: SupportMatrix) -> Suggestion | Declined:
+    """A project for an overload that a target does not run, or why none can be written."""
+    op = str(node.op)
+    chains = of_vendor(matrix.target.vendor)
+    if not chains:
+        return Declined(RULE, Tier.CUSTOM, refused(matrix.target.vendor))
+    found = signature(op)
+    if isinstance(found, str):
+        return Declined(RULE, Tier.CUSTOM, found)
+    if reason := complex_numbers([node]):
+        return Declined(RULE, Tier.CUSTOM, reason)
+    body = chains[0].body(found)
+    what = (
+        "with its kernel, to build and to test"
+        if body.written
+        else f"with all but one function of its kernel ({body.left})"
+    )
+    return Suggestion(
+        rule=RULE,
+        tier=Tier.CUSTOM,
+        label=Label.TOLERANCE,
+        replaces=op,
+        summary=f"{_first(found)}opcheck fix --custom-op {op} writes a project for "
+        f"{chains[0].title}, {what}",
+        gives_up=_given_up(op, matrix),
+        unmeasured=UNMEASURED,
+        evidence=chains[0].evidence,
+    )
+
+
+def _first(found: Signature) -> str:
+    """What to look at before anything is built."""
+    if found.core:
+        return ""
+    return "It is no core operator of PyTorch's: write the model without it if you can; else "
+
+
+def _given_up(op: str, matrix: SupportMatrix) -> str:
+    work = "A kernel to build and to maintain, which nothing has proved"
+    if op in matrix.entries:
+        return f"{work}; it takes the place of the vendor's kernel for every use"
+    return work

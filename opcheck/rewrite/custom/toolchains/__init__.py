@@ -1,0 +1,1 @@
+"""The toolchains that a project can be written for, one file each."""

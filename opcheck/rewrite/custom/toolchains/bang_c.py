@@ -1,0 +1,76 @@
+"""BANG C, for Cambricon's devices."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from opcheck.model.verdict import Evidence, Method
+from opcheck.rewrite.custom.base import Body, Toolchain, no_vector, no_word
+from opcheck.rewrite.custom.signature import Signature
+from opcheck.rewrite.custom.translate import UntranslatableError, VectorDialect
+
+_COMMIT = "9e95f972d3bfda0a855f9500aec852664ceecb6a"
+LANGUAGE = VectorDialect(
+    unary={
+        "-": "__bang_mul_scalar({d}, {a}, -1.0f, COUNT);",
+        "abs": "__bang_abs({d}, {a}, COUNT);",
+        "exp": "__bang_mul_scalar({d}, {a}, 1.442695041f, COUNT);\n__bang_pow2({d}, {d}, COUNT);",
+        "exp2": "__bang_pow2({d}, {a}, COUNT);",
+        "log": "__bang_log({d}, {a}, COUNT);",
+        "sqrt": "__bang_sqrt({d}, {a}, COUNT);",
+    },
+    binary={
+        "+": "__bang_add({d}, {a}, {b}, COUNT);",
+        "-": "__bang_sub({d}, {a}, {b}, COUNT);",
+        "*": "__bang_mul({d}, {a}, {b}, COUNT);",
+        "/": "__bang_recip({d}, {b}, COUNT);\n__bang_mul({d}, {a}, {d}, COUNT);",
+    },
+    fill="__bang_write_value({d}, COUNT, {value}f);",
+    buffer="step{0}",
+)
+"""Instructions on vectors in NRAM, of chips from BANG architecture 3 on."""
+
+
+class BangC(Toolchain):
+    """A kernel in BANG C, built with cncc by torch_mlu's own extension builder.
+
+    It is written for chips of BANG architecture 3 on (MLU370, MLU590).
+    """
+
+    name = "bang-c"
+    title = "BANG C"
+    vendors = ("cambricon",)
+    dtypes = ("float32",)
+    files: ClassVar[Mapping[str, str]] = {
+        "setup.py": "bang_c/setup.py.j2",
+        "csrc/kernel.h": "bang_c/kernel.h.j2",
+        "csrc/kernel.mlu": "bang_c/kernel.mlu.j2",
+        "csrc/binding.cpp": "binding.cpp.j2",
+    }
+    checked = (
+        "the kernel compiles with a host compiler against a stand-in for BANG's header; cncc has "
+        "not seen it"
+    )
+    plugin = "torch_mlu"
+    needs = "torch_mlu, and NEUWARE_HOME with cncc"
+    build = ("python setup.py develop",)
+    left = "csrc/kernel.mlu"
+    evidence = tuple(
+        Evidence(Method.DOCUMENTED, "Cambricon/torch_mlu", path, commit=_COMMIT)
+        for path in (
+            "examples/mlu_extension/setup.py",
+            "examples/mlu_extension/mlu_custom_ext/how_to_write_op_with_mlu_extension.md",
+        )
+    )
+    stream_header = "framework/core/MLUStream.h"
+    stream = "torch_mlu::getCurMLUStream()"
+
+    def body(self, signature: Signature) -> Body:
+        """Translate the expression into vector instructions, where there is one."""
+        if reason := no_vector(signature):
+            return Body(left=reason)
+        inputs = {a.name: f"given_{a.name}" for a in signature.tensors}
+        try:
+            lines, value, buffers = LANGUAGE.program(signature.op, inputs)
+        except UntranslatableError as error:
+            return Body(left=no_word(str(error), self.title))
+        return Body(lines, value, buffers)

@@ -1,0 +1,54 @@
+"""Metal, for Apple's GPUs."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from opcheck.rewrite.custom.base import Body, Toolchain, no_expression, no_word, pytorch
+from opcheck.rewrite.custom.expressions import FUNCTIONS, statements
+from opcheck.rewrite.custom.signature import Signature
+from opcheck.rewrite.custom.translate import Dialect, UntranslatableError
+
+_LACKS = frozenset(["erf", "erfc", "expm1", "lgamma", "log1p", "hypot", "where"])
+LANGUAGE = Dialect(
+    functions={
+        name: f"precise::{name}" if name in ("exp", "log", "sin", "cos", "tan", "pow") else name
+        for name in FUNCTIONS - _LACKS
+    }
+    | {"abs": "fabs"},
+    where="({0} ? {1} : {2})",
+    number="T({0!r}f)",
+    inf="T(INFINITY)",
+    nan="T(NAN)",
+    assignment="const T {0} = {1};",
+    joint={"&": "&&", "|": "||"},
+    condition="T({0})",
+)
+"""Metal's shading language, which has no error functions."""
+
+
+class Metal(Toolchain):
+    """A kernel in Metal's shading language, compiled by ``torch.mps.compile_shader`` on import."""
+
+    name = "metal"
+    title = "Metal"
+    vendors = ("apple",)
+    dtypes = ("float32", "int64")
+    files: ClassVar[Mapping[str, str]] = {
+        "{name}/kernel.metal": "metal/kernel.metal.j2",
+        "{name}/kernel.py": "metal/kernel.py.j2",
+        "setup.py": "python/setup.py.j2",
+    }
+    checked = "nothing has compiled the kernel: Metal's compiler is on macOS alone"
+    needs = "a torch whose torch.mps has compile_shader"
+    build = ("pip install --no-build-isolation -e .",)
+    left = "{name}/kernel.metal"
+    evidence = (pytorch("torch/mps/__init__.py"),)
+
+    def body(self, signature: Signature) -> Body:
+        """Translate the expression, where there is one."""
+        if not signature.pointwise or not statements(signature.op):
+            return Body(left=no_expression(signature))
+        try:
+            return Body(LANGUAGE.lines(signature.op))
+        except UntranslatableError as error:
+            return Body(left=no_word(str(error), self.title))

@@ -1,0 +1,68 @@
+// Stands in for Ascend C's kernel side: one core, and tiles computed number by number.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+#define __aicore__
+#define __global__
+#define __gm__
+using GM_ADDR = uint8_t*;
+static const float inff = std::numeric_limits<float>::infinity();
+static const float nanf_ = std::numeric_limits<float>::quiet_NaN();
+struct TilingData { uint32_t tiles; uint32_t count; };
+#define GET_TILING_DATA(name, from) const TilingData& name = *reinterpret_cast<TilingData*>(from)
+namespace AscendC {
+enum class TPosition { VECIN, VECOUT, VECCALC };
+enum class CMPMODE { LT, LE, GT, GE, EQ, NE };
+enum class SELMODE { VSEL_TENSOR_TENSOR_MODE };
+inline int64_t GetBlockIdx() { return 0; }
+inline int64_t GetBlockNum() { return 1; }
+template <typename T> struct LocalTensor { T* data = nullptr; };
+template <typename T> struct GlobalTensor {
+  T* data = nullptr;
+  void SetGlobalBuffer(T* at) { data = at; }
+  GlobalTensor operator[](uint64_t offset) const { return {data + offset}; }
+};
+struct Room { std::vector<uint8_t> bytes; };
+template <TPosition> struct TBuf : Room {
+  template <typename T> LocalTensor<T> Get() { return {reinterpret_cast<T*>(bytes.data())}; }
+};
+template <TPosition, int> struct TQue : Room {
+  template <typename T> LocalTensor<T> AllocTensor() { return {reinterpret_cast<T*>(bytes.data())}; }
+  template <typename T> LocalTensor<T> DeQue() { return {reinterpret_cast<T*>(bytes.data())}; }
+  template <typename T> void EnQue(const LocalTensor<T>&) {}
+  template <typename T> void FreeTensor(const LocalTensor<T>&) {}
+};
+struct TPipe {
+  void InitBuffer(Room& room, int, uint32_t bytes) { room.bytes.resize(bytes); }
+  void InitBuffer(Room& room, uint32_t bytes) { room.bytes.resize(bytes); }
+};
+using F = LocalTensor<float>;
+inline void DataCopy(F to, GlobalTensor<float> from, int n) { std::memcpy(to.data, from.data, n * 4); }
+inline void DataCopy(GlobalTensor<float> to, F from, int n) { std::memcpy(to.data, from.data, n * 4); }
+#define EACH(value) { for (int i = 0; i < n; ++i) d.data[i] = value; }
+inline void Duplicate(F d, float value, int n) EACH(value)
+inline void Adds(F d, F a, float b, int n) EACH(a.data[i] + b)
+inline void Muls(F d, F a, float b, int n) EACH(a.data[i] * b)
+inline void Add(F d, F a, F b, int n) EACH(a.data[i] + b.data[i])
+inline void Sub(F d, F a, F b, int n) EACH(a.data[i] - b.data[i])
+inline void Mul(F d, F a, F b, int n) EACH(a.data[i] * b.data[i])
+inline void Div(F d, F a, F b, int n) EACH(a.data[i] / b.data[i])
+inline void Power(F d, F a, F b, int n) EACH(std::pow(a.data[i], b.data[i]))
+#define UNARY(name, function) inline void name(F d, F a, int n) EACH(std::function(a.data[i]))
+UNARY(Abs, fabs) UNARY(Acos, acos) UNARY(Acosh, acosh) UNARY(Asin, asin) UNARY(Asinh, asinh)
+UNARY(Atan, atan) UNARY(Atanh, atanh) UNARY(Ceil, ceil) UNARY(Cos, cos) UNARY(Cosh, cosh)
+UNARY(Erf, erf) UNARY(Erfc, erfc) UNARY(Exp, exp) UNARY(Floor, floor) UNARY(Lgamma, lgamma)
+UNARY(Ln, log) UNARY(Round, rint) UNARY(Sin, sin) UNARY(Sinh, sinh) UNARY(Sqrt, sqrt)
+UNARY(Tan, tan) UNARY(Tanh, tanh) UNARY(Trunc, trunc)
+inline void Compare(LocalTensor<uint8_t> d, F a, F b, CMPMODE mode, int n) EACH(
+    mode == CMPMODE::LT ? a.data[i] < b.data[i] : mode == CMPMODE::LE ? a.data[i] <= b.data[i]
+    : mode == CMPMODE::GT ? a.data[i] > b.data[i] : mode == CMPMODE::GE ? a.data[i] >= b.data[i]
+    : mode == CMPMODE::EQ ? a.data[i] == b.data[i] : a.data[i] != b.data[i])
+inline void Select(F d, LocalTensor<uint8_t> mask, F x, F y, SELMODE, int n) EACH(
+    mask.data[i] ? x.data[i] : y.data[i])
+#undef UNARY
+#undef EACH
+}  // namespace AscendC
