@@ -52,18 +52,25 @@ def _pair(self: Tensor) -> tuple[Tensor, Tensor]:
     return pairs[..., 0], pairs[..., 1]
 
 
-def fft_c2c(self: Tensor, dim: Sequence[int], normalization: int, forward: bool) -> Tensor:
+def _parts(self: Tensor) -> tuple[Tensor, Tensor]:
+    """Real and imaginary parts; the latter are what a quarter turn makes real."""
+    return self.real, (self * -1j).real
+
+
+def _complex_to_complex(
+    parts: tuple[Tensor, Tensor], dim: Sequence[int], normalization: int, forward: bool
+) -> tuple[Tensor, Tensor]:
     """Transform pairs along one dimension after the other."""
-    if not dim:
-        return self.clone()
-    real, imag = _pair(self)
+    real, imag = parts
     for d in dim:
-        real, imag = _turned(real, imag, d % self.dim(), -1.0 if forward else 1.0)
-    scale = _scale(self, dim, normalization, self.size(dim[-1]))
-    return _number(real * scale, imag * scale)
+        real, imag = _turned(real, imag, d % real.dim(), -1.0 if forward else 1.0)
+    scale = _scale(real, dim, normalization, real.size(dim[-1])) if dim else 1.0
+    return real * scale, imag * scale
 
 
-def fft_r2c(self: Tensor, dim: Sequence[int], normalization: int, onesided: bool) -> Tensor:
+def _real_to_complex(
+    self: Tensor, dim: Sequence[int], normalization: int, onesided: bool
+) -> tuple[Tensor, Tensor]:
     """Transform real numbers along the last of the dimensions, then pairs along the others."""
     last, size = dim[-1] % self.dim(), self.size(dim[-1])
     rows = self.movedim(last, -1)
@@ -72,25 +79,62 @@ def fft_r2c(self: Tensor, dim: Sequence[int], normalization: int, onesided: bool
     for d in dim[:-1]:
         real, imag = _turned(real, imag, d % self.dim(), -1.0)
     scale = _scale(self, dim, normalization, size)
-    return _number(real * scale, imag * scale)
+    return real * scale, imag * scale
 
 
-def fft_c2r(self: Tensor, dim: Sequence[int], normalization: int, last_dim_size: int) -> Tensor:
+def _complex_to_real(
+    parts: tuple[Tensor, Tensor], dim: Sequence[int], normalization: int, size: int
+) -> Tensor:
     """Transform pairs along all dimensions but the last, then half of them to real numbers.
 
     Every pair but the first, and for an even size the last, stands for two.
     """
-    real, imag = _pair(self)
-    last, size = dim[-1] % self.dim(), last_dim_size
+    real, imag = parts
+    scale = _scale(real, dim, normalization, size)
+    last = dim[-1] % real.dim()
     for d in dim[:-1]:
-        real, imag = _turned(real, imag, d % self.dim(), 1.0)
+        real, imag = _turned(real, imag, d % real.dim(), 1.0)
     half = size // 2 + 1
     real, imag = real.movedim(last, -1)[..., :half], imag.movedim(last, -1)[..., :half]
     cosine, sine = _tables(real, half, size, size)
     place = torch.arange(half, device=real.device).unsqueeze(-1)
     twice = torch.where((place == 0) | (place * 2 == size), 1.0, 2.0).to(real.dtype)
     made = real @ (cosine * twice) - imag @ (sine * twice)
-    return made.movedim(-1, last) * _scale(self, dim, normalization, size)
+    return made.movedim(-1, last) * scale
+
+
+def fft_c2c(self: Tensor, dim: Sequence[int], normalization: int, forward: bool) -> Tensor:
+    """Read numbers as pairs, transform, and read pairs as numbers."""
+    return _number(*_complex_to_complex(_pair(self), dim, normalization, forward))
+
+
+def fft_r2c(self: Tensor, dim: Sequence[int], normalization: int, onesided: bool) -> Tensor:
+    """Transform, and read pairs as numbers."""
+    return _number(*_real_to_complex(self, dim, normalization, onesided))
+
+
+def fft_c2r(self: Tensor, dim: Sequence[int], normalization: int, last_dim_size: int) -> Tensor:
+    """Read numbers as pairs, and transform."""
+    return _complex_to_real(_pair(self), dim, normalization, last_dim_size)
+
+
+def fft_c2c_by_parts(self: Tensor, dim: Sequence[int], normalization: int, forward: bool) -> Tensor:
+    """Take numbers apart, transform, and put them together."""
+    return torch.complex(*_complex_to_complex(_parts(self), dim, normalization, forward))
+
+
+def fft_r2c_by_parts(
+    self: Tensor, dim: Sequence[int], normalization: int, onesided: bool
+) -> Tensor:
+    """Transform, and put numbers together."""
+    return torch.complex(*_real_to_complex(self, dim, normalization, onesided))
+
+
+def fft_c2r_by_parts(
+    self: Tensor, dim: Sequence[int], normalization: int, last_dim_size: int
+) -> Tensor:
+    """Take numbers apart, and transform."""
+    return _complex_to_real(_parts(self), dim, normalization, last_dim_size)
 
 
 class _ByTables(Rule):
@@ -176,3 +220,34 @@ class InverseRealFftByTables(_ByTables):
         x, dim = self.numbers(draw, COMPLEX)
         half = x.size(dim[-1])
         return (x, dim, draw.integer(0, 2), max(1, 2 * (half - 1) + draw.integer(0, 1))), {}
+
+
+class FftByParts(FftByTables):
+    """A transform by tables for targets that make complex numbers but do not view pairs as such.
+
+    Real parts are taken with ``real``, imaginary ones as the real parts of ``-i`` times the number;
+    ``torch.complex`` puts both together.
+    """
+
+    name = "fft-by-tables-of-parts"
+    replace = staticmethod(fft_c2c_by_parts)
+
+
+class RealFftByParts(RealFftByTables):
+    """A transform by tables for targets that make complex numbers but do not view pairs as such.
+
+    Real and imaginary parts are put together with ``torch.complex``.
+    """
+
+    name = "real-fft-by-tables-of-parts"
+    replace = staticmethod(fft_r2c_by_parts)
+
+
+class InverseRealFftByParts(InverseRealFftByTables):
+    """A transform by tables for targets that have complex numbers but do not view them as pairs.
+
+    Real parts are taken with ``real``, imaginary ones as the real parts of ``-i`` times the number.
+    """
+
+    name = "inverse-real-fft-by-tables-of-parts"
+    replace = staticmethod(fft_c2r_by_parts)
