@@ -18,6 +18,8 @@ from opcheck.rewrite.text import standalone
 from opcheck.rewrite.variants import functional, serving
 from opcheck.trace.dispatcher import overload_named
 
+_OF_PYTORCH = "pytorch-decomposition"
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -45,9 +47,9 @@ class Candidate:
     unique: Unique = as_given
 
     @property
-    def order(self) -> tuple[int, int, str]:
-        """The cheapest first."""
-        return self.tier, self.label.rank, self.rule
+    def order(self) -> tuple[int, int, bool, str]:
+        """The cheapest first; among equals rules, whose code can be read and put anywhere."""
+        return self.tier, self.label.rank, self.rule.startswith(_OF_PYTORCH), self.rule
 
 
 def candidates(
@@ -117,7 +119,7 @@ def _of_pytorch(op: str, base: str) -> Iterable[Candidate]:
     name = OpName.parse(base)
     place = f"torch.ops.{name.namespace}.{name.base}.{name.overload or 'default'}"
     yield Candidate(
-        rule=f"pytorch-decomposition({base.removeprefix('aten::')})",
+        rule=f"{_OF_PYTORCH}({base.removeprefix('aten::')})",
         tier=Tier.SWAP,
         label=Label.EXACT,
         summary=f"Use PyTorch's own decomposition of {base}",

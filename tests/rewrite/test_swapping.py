@@ -207,8 +207,8 @@ def test_a_function_that_is_there_already_is_used_again(head: str) -> None:
 
 _ROWS = st.sampled_from(
     ["", "  ", "# roll(x)", "A = 1  # é", "B = '''a\n\tb'''", "if A:\n\tpass", "C = (1,\n\n  2)",
-     "class D:\n    def e(self):\n      return self.roll", "F = 'x.roll(1)' \\\n  'y'", "G = 1;", "\f",
-     "async def h(): pass", "I = [j for j in 'k']", "print ( 'l' )"]
+     "class D:\n    def e(self):\n      return self.roll", "F = 'x.roll(1)' \\\n  'y'", "G = 1;",
+     "\f", "async def h(): pass", "I = [j for j in 'k']", "print ( 'l' )"]
 )  # fmt: skip
 
 

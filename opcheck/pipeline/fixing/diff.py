@@ -141,7 +141,21 @@ def _swap(path: Path, wanted: Sequence[tuple[PlacedWay, Mapping[str, "Form"]]]) 
         reason = f"the replacement has characters that {file.encoding}, as {shown} is in, has not"
         return _Swapped(None, left=[(way, reason) for way in ways])
     left = [(ways[index], f"{shown}: {reason}") for index, reason in sorted(found.left.items())]
-    return _Swapped(file, found.text, [ways[index] for index in sorted(found.done)], left)
+    done = [ways[index] for index in sorted(found.done)]
+    layers = [way for way in done if any(_is_layer(way, other) for other in done)]
+    left += [(way, _LAYER.format(shown, way.place.line)) for way in layers]
+    return _Swapped(file, found.text, [way for way in done if way not in layers], left)
+
+
+_LAYER = "{}: line {} calls a layer as well, whose own call is in a library; use --shim"
+
+
+def _is_layer(way: PlacedWay, other: PlacedWay) -> bool:
+    """Whether a call is one that a layer makes, on a line that has a call of its own."""
+    here, there = way.place, other.place
+    outer = f"{there.module}." if there.module else ""
+    inside = here.module != there.module and here.module.startswith(outer)
+    return inside and (way.op, here.line) == (other.op, there.line)
 
 
 def _followed(done: Iterable[PlacedWay]) -> tuple[Followed, ...]:
