@@ -56,6 +56,23 @@ def mul(self: Tensor, other: Tensor) -> Tensor:
     return _numbers(torch.stack([a * c - b * d, a * d + b * c], -1))
 
 
+def constant_pad_nd(self: Tensor, pad: Sequence[int], value: complex = 0) -> Tensor:
+    """Pad both parts."""
+    real, imag = _pairs(self).unbind(-1)
+    number = complex(value)
+    wide = torch.nn.functional.pad(real, list(pad), value=number.real)
+    return _numbers(
+        torch.stack([wide, torch.nn.functional.pad(imag, list(pad), value=number.imag)], -1)
+    )
+
+
+def fill(self: Tensor, value: complex) -> Tensor:
+    """Fill both parts."""
+    real, number = _pairs(self)[..., 0], complex(value)
+    parts = [torch.full_like(real, number.real), torch.full_like(real, number.imag)]
+    return _numbers(torch.stack(parts, -1))
+
+
 def conj_physical(self: Tensor) -> Tensor:
     """Turn the sign of every imaginary part."""
     pairs = _pairs(self)
@@ -219,3 +236,33 @@ class PolarAsReal(Rule):
         other = x[draw.integer(0, len(x)) :]
         lengths = draw.tensor(x, (dtype,), edges=False).abs()
         return (lengths, draw.tensor(other, (dtype,), edges=False)), {}
+
+
+class PadAsReal(IndexSelectAsReal):
+    """Real and imaginary parts are padded apart, and put together as pairs."""
+
+    name = "pad-as-real"
+    replaces = ("aten::constant_pad_nd",)
+    summary = "Pad real and imaginary parts"
+    spellings = ()
+    replace = staticmethod(constant_pad_nd)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """At the ends of the last one or two dimensions."""
+        x = draw.tensor(draw.shape(2, 3), COMPLEX)
+        pad = [draw.integer(0, 2) for _ in range(2 * draw.integer(1, 2))]
+        return (x, pad, draw.choose((0, 1.5))), {}
+
+
+class FillAsReal(IndexSelectAsReal):
+    """Real and imaginary parts are filled apart, and put together as pairs."""
+
+    name = "fill-as-real"
+    replaces = ("aten::fill.Scalar",)
+    summary = "Fill real and imaginary parts"
+    spellings = ()
+    replace = staticmethod(fill)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """With a real number or a complex one."""
+        return (draw.tensor(dtypes=COMPLEX), draw.choose((0, 1.5, 2 - 1j))), {}
