@@ -115,7 +115,7 @@ class NodePlan:
     declined: tuple[Declined, ...] = ()
     """Everything that was looked at, where ``suggestions`` leaves an overload without a way."""
     stuck: tuple[str, ...] = ()
-    """Overloads without a way out."""
+    """Overloads without a way out, or with none but a kernel of one's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class PlanSummary:
 
     tiers: tuple[AfterTier, ...]
     stuck: tuple[str, ...]
-    """Operators that no suggestion helps."""
+    """Operators that no suggestion helps, or none but a kernel of one's own."""
 
 
 Plans = Mapping[str, tuple[NodePlan, ...]]

@@ -109,14 +109,14 @@ def _tier(plan: NodePlan, op: str, on_device: bool) -> Tier | None:
         if way.on_device or not on_device:
             lowest[way.replaces] = min(way.tier, lowest.get(way.replaces, way.tier))
     whole = lowest.pop(op, None)
-    inside = max(lowest.values(), default=None) if not plan.stuck else None
+    inside = max(lowest.values(), default=None) if lowest.keys() >= set(plan.stuck) else None
     return min((tier for tier in (whole, inside) if tier is not None), default=None)
 
 
 def _summary(report: TargetReport, needed: _Needed, to_run: _Needed, gaps: bool) -> PlanSummary:
     operators = {finding.op for finding in report.findings}
     tiers = []
-    good_before = _good(report.findings, needed, None)
+    proven = good_before = _good(report.findings, needed, None)
     for tier in Tier:
         good = _good(report.findings, needed, tier)
         tiers.append(
@@ -128,7 +128,8 @@ def _summary(report: TargetReport, needed: _Needed, to_run: _Needed, gaps: bool)
             )
         )
         good_before = good
-    return PlanSummary(tuple(tiers), tuple(sorted(operators - good_before)))
+        proven = proven if tier is Tier.CUSTOM else good
+    return PlanSummary(tuple(tiers), tuple(sorted(operators - proven)))
 
 
 def _left(findings: Iterable[Finding], needed: _Needed, tier: Tier | None) -> Iterator[Finding]:

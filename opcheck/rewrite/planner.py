@@ -11,6 +11,7 @@ from opcheck.resolve.walk import Walk
 from opcheck.rewrite.base import Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.candidates import Candidate, candidates
+from opcheck.rewrite.custom.suggest import suggested
 from opcheck.rewrite.measure import UnmeasuredError, label, measured
 from opcheck.rewrite.record import Recorder, held
 from opcheck.rewrite.remedies import remedied
@@ -58,6 +59,11 @@ class Planner:
             declined = (*declined, *others)
             if not any(way.on_device for way in (*inner, *vendors)):
                 stuck.append(str(node.op))
+                match suggested(node, matrix):
+                    case Suggestion() as own:
+                        suggestions.append(own)
+                    case Declined() as why:
+                        declined = (*declined, why)
         return NodePlan(
             index, tuple(suggestions), tuple(dict.fromkeys(declined)), tuple(dict.fromkeys(stuck))
         )

@@ -67,6 +67,20 @@ _STRUCTURAL = replace(
     unmeasured="too large to compute beside the scan: 8,388,608 elements",
 )
 
+_OWN = replace(
+    _STRUCTURAL,
+    rule="custom-operator",
+    tier=Tier.CUSTOM,
+    label=Label.TOLERANCE,
+    summary="opcheck fix --custom-op aten::roll writes a project for Ascend C, with its kernel",
+    code="",
+    function="",
+    gives_up="A kernel to build and to maintain, which nothing has proved",
+    runs_as=(),
+    calls=0,
+    unmeasured="nothing computes until it is built; its own test holds it against the CPU",
+)
+
 
 def _planned(target: TargetReport, *ways: Suggestion) -> TargetReport:
     """The first finding that is off the device gets the ways, the others none."""
@@ -82,7 +96,8 @@ def _planned(target: TargetReport, *ways: Suggestion) -> TargetReport:
             return finding
         return replace(finding, declined=(_NOT_HERE,))
 
-    stuck = tuple(sorted({f.op for f in (bad[1:] if ways else bad)}))
+    proven = any(way.tier is not Tier.CUSTOM for way in ways)
+    stuck = tuple(sorted({f.op for f in (bad[1:] if proven else bad)}))
     helped = (bad[0].op,) if ways else ()
     first = min((way.tier for way in ways), default=Tier.SWAP)
     tiers = tuple(
@@ -107,11 +122,12 @@ PLANS: Mapping[str, Report] = {
     "stuck": _plan(STANDARD["mixed"]),
     "swap": _plan(STANDARD["mixed"], _SWAP, _ROUNDED),
     "structural": _plan(STANDARD["three-targets"], _STRUCTURAL),
+    "own": _plan(STANDARD["mixed"], _OWN),
 }
 """By what they are about."""
 assert all(
     any(f.verdict is not Verdict.NATIVE for t in PLANS[name].targets for f in t.findings)
-    for name in ("stuck", "swap", "structural")
+    for name in ("stuck", "swap", "structural", "own")
 )
 FAR = Measured(("self: float32[2]",), Difference(inf, inf), None)
 """What JSON has no number for."""

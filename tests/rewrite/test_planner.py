@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.plan import Label, NodePlan, Tier
+from opcheck.model.plan import Label, NodePlan, Suggestion, Tier
 from opcheck.model.remedy import Remedy
 from opcheck.model.trace import Composite, Trace
 from opcheck.model.verdict import Confidence
@@ -258,3 +258,67 @@ def test_pytorchs_own_code_is_exact_only_where_it_was_measured() -> None:
     (found,) = plan(traced(torch.isneginf, large), target("aten::eq.Scalar"))
     (way,) = found.suggestions
     assert (way.measured, way.label) == (None, Label.TOLERANCE)
+
+
+# --- kernels of one's own ------------------------------------------------------------------------
+
+
+def of_vendor(vendor: str, *registered: str) -> SupportMatrix:
+    made = target(*registered)
+    return replace(made, target=replace(made.target, vendor=vendor))
+
+
+def test_what_is_stuck_gets_a_kernel_of_ones_own_and_stays_stuck() -> None:
+    trace = traced(torch.lgamma, torch.rand(4) + 1)
+    (found,) = plan(trace, of_vendor("ascend"))
+    (way,) = found.suggestions
+    assert (way.rule, way.tier, way.label) == ("custom-operator", Tier.CUSTOM, Label.TOLERANCE)
+    assert way.replaces == found.stuck[0] == "aten::lgamma.out"
+    assert "simpler" not in way.summary
+    assert "--custom-op aten::lgamma.out writes a project for Ascend C" in way.summary
+    assert "no core operator of PyTorch's" in way.summary
+    assert (way.measured, bool(way.unmeasured), way.on_device) == (None, True, True)
+    assert way.evidence
+
+
+def test_a_kernel_of_ones_own_counts_apart_from_what_is_proved() -> None:
+    trace = traced(torch.lgamma, torch.rand(4) + 1)
+    report = summed(trace, of_vendor("ascend"), {"aten::lgamma"})
+    assert report.plan.stuck == ("aten::lgamma",)
+    assert [after.support_rate for after in report.plan.tiers] == [0.0, 0.0, 0.0, 1.0]
+    assert [after.runs for after in report.plan.tiers] == [False, False, False, True]
+    assert report.plan.tiers[3].operators == ("aten::lgamma",)
+
+
+@pytest.mark.parametrize(
+    ("vendor", "told"),
+    [
+        ("google", "a TPU runs what XLA compiles"),
+        ("nvidia-tensorrt", "plugins and converters"),
+        ("vendor", "no toolchain of vendor's is known"),
+    ],
+)
+def test_where_no_kernel_can_be_written_the_plan_says_why(vendor: str, told: str) -> None:
+    (found,) = plan(traced(torch.lgamma, torch.rand(4) + 1), of_vendor(vendor))
+    assert found.suggestions == ()
+    (declined,) = [d for d in found.declined if d.tier is Tier.CUSTOM]
+    assert told in declined.reason
+
+
+def test_random_numbers_and_complex_ones_get_no_kernel() -> None:
+    for function, given, told in (
+        (torch.bernoulli, torch.rand(3), "random numbers"),
+        (torch.angle, torch.rand(3, dtype=torch.complex64), "complex numbers"),
+    ):
+        (found,) = plan(traced(function, given), of_vendor("ascend"))
+        assert any(told in d.reason for d in found.declined if d.tier is Tier.CUSTOM)
+
+
+def test_a_kernel_that_is_there_but_refuses_is_replaced_for_every_use() -> None:
+    from opcheck.rewrite.custom.suggest import suggested
+
+    trace = traced(torch.lgamma, torch.rand(4) + 1)
+    node = next(n for n in trace.nodes if str(n.op) == "aten::lgamma")
+    way = suggested(node, of_vendor("moorethreads", "aten::lgamma"))
+    assert isinstance(way, Suggestion)
+    assert "for every use" in way.gives_up

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from opcheck.model.fix import Left
-from opcheck.model.plan import Label, Suggestion
+from opcheck.model.plan import Label, Suggestion, Tier
 from opcheck.model.report import Finding, Place, Report
 
 
@@ -104,7 +104,10 @@ def _no_way(finding: Finding) -> Left:
 
 
 def _too_far(found: Iterable[Suggestion]) -> str:
-    best = min(found, key=lambda way: way.label.rank)
+    others = [way for way in found if way.tier is not Tier.CUSTOM]
+    if not others:
+        return "nothing is left but a kernel of one's own: follow it with --custom-op"
+    best = min(others, key=lambda way: way.label.rank)
     if not best.code:
         return f"{best.rule} is not code that could be written for you"
     return f"{best.rule} is labelled {best.label}; follow it with --allow {best.label}"

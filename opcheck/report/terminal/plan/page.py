@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from opcheck.model.plan import Declined, Suggestion
+from opcheck.model.plan import Declined, Suggestion, Tier
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.trace import Phase
 from opcheck.report.base import Page
@@ -40,23 +40,30 @@ def _write_target(canvas: Canvas, report: Report, target: TargetReport) -> None:
     stuck = [finding for finding in bad if _open(finding, target)]
     sign = mark(target.summary.runs, canvas.marks)
     on = [(report.model.source, "bold"), (common.ON, ""), (f"{target.target}:", "bold")]
-    text = words.verdict(len(bad), len(stuck)) if bad else words.NOTHING
+    own = [finding for finding in stuck if _own(finding)]
+    text = words.verdict(len(bad), len(stuck), len(own)) if bad else words.NOTHING
     canvas.flow([sign, *on, *split(text, sign[1] if bad else "")])
     if not bad:
         return
     _write_steps(canvas, target)
-    ways = [finding for finding in bad if finding.suggestions]
-    if ways:
-        _write_heading(canvas, *words.WAYS)
-        for finding in ways:
+    some = [finding for finding in bad if finding.suggestions]
+    alone = [finding for finding in some if all(w.tier is Tier.CUSTOM for w in finding.suggestions)]
+    groups = {
+        words.WAYS: [finding for finding in some if finding not in alone],
+        words.OWN: alone,
+        words.STUCK: [finding for finding in bad if not finding.suggestions],
+    }
+    for heading, findings in groups.items():
+        if findings:
+            _write_heading(canvas, *heading)
+        for finding in findings:
             canvas.blank()
             _write_finding(canvas, finding)
-    without = [finding for finding in bad if not finding.suggestions]
-    if without:
-        _write_heading(canvas, *words.STUCK)
-        for finding in without:
-            canvas.blank()
-            _write_finding(canvas, finding)
+
+
+def _own(finding: Finding) -> bool:
+    """Whether a kernel of one's own would do it."""
+    return any(way.tier is Tier.CUSTOM for way in finding.suggestions)
 
 
 def _open(finding: Finding, target: TargetReport) -> bool:

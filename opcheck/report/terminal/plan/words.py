@@ -9,11 +9,12 @@ TIERS = {
     Tier.SWAP: "native swap",
     Tier.COMPAT: "vendor compat layer",
     Tier.STRUCTURAL: "structural rewrite",
-    Tier.CUSTOM: "custom operator",
+    Tier.CUSTOM: "custom operator, once built",
 }
 NOTHING = "every call stays on the device, so there is nothing to change"
 STEPS = ("Step by step", "what the target does once everything up to a tier is followed")
 WAYS = ("Ways out", "the cheapest that works for each finding")
+OWN = ("Kernels of one's own", "nothing else was found, and only its test will prove what is built")
 STUCK = ("No way out", "nothing was found that the target runs")
 STEP_COLUMNS = ("tier", "", "share", "runs", "brings to the device")
 TODAY = "today"
@@ -32,9 +33,12 @@ ONE_RULE = "opcheck rules NAME shows what a rule writes, and why that is equal"
 EQUAL = "equal to the last bit"
 
 
-def verdict(findings: int, stuck: int) -> str:
-    """How many findings need a way out, and how many have none."""
+def verdict(findings: int, stuck: int, own: int) -> str:
+    """How many findings need a way out, how many have none, or none but a kernel of one's own."""
     have = "each has one" if not stuck else f"{stuck:,} without"
+    if own:
+        some = "" if own == stuck else f", {own:,} of them"
+        have = f"{have}{some} but for a kernel of one's own"
     return f"{plural(findings, 'finding')} {'needs' if findings == 1 else 'need'} a way out, {have}"
 
 
