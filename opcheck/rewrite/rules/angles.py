@@ -7,7 +7,10 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from opcheck.rewrite.pointwise import REFERENCES, SOURCES, Pointwise
+from opcheck.rewrite.base import Arguments
+from opcheck.rewrite.call import Call
+from opcheck.rewrite.draw import FLOATS, Draw
+from opcheck.rewrite.pointwise import REFERENCES, SOURCES, Pointwise, broadcast
 
 
 class _Known(torch.autograd.Function):
@@ -104,6 +107,12 @@ def hypot(self: Tensor, other: Tensor) -> Tensor:
     return _known(_hypot, lambda g, x, y, result: (g * x / result, g * y / result), self, other)
 
 
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
+    """Cosine and sine, each times the length."""
+    length, turn = torch.broadcast_tensors(abs, angle)
+    return torch.complex(length * turn.cos(), length * turn.sin())
+
+
 class TanBySinCos(Pointwise):
     """``sin(x) / cos(x)``."""
 
@@ -174,3 +183,28 @@ class HypotBySqrt(TanBySinCos):
     summary = "Multiply the longer leg by sqrt(1 + r * r)"
     spellings = ("torch.hypot", "Tensor.hypot")
     replace = staticmethod(hypot)
+
+
+class PolarByComplex(TanBySinCos):
+    """``complex(abs * cos(angle), abs * sin(angle))``.
+
+    Of a negative length, for which ``polar`` is not meant, PyTorch's gradient has the other sign.
+    """
+
+    name = "polar-by-complex"
+    tolerance = 64.0  # gradients of what was broadcast are sums
+    replaces = ("aten::polar",)
+    summary = "Make complex numbers of cosines and sines"
+    spellings = ("torch.polar",)
+    replace: ClassVar[Callable[..., Any]] = staticmethod(polar)
+
+    def refuses(self, call: Call) -> str:
+        """Decline half precision, which complex numbers do not have everywhere."""
+        half = any(x.dtype not in FLOATS[:2] for x in call.args)
+        return "the numbers are not of float32 or float64" if half else ""
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Of one shape, or one of them broadcast."""
+        dtype, shape = draw.choose(FLOATS[:2]), draw.shape(0, 3)
+        length = draw.tensor(shape, (dtype,), edges=False).abs()
+        return (length, draw.tensor(broadcast(draw, shape), (dtype,), edges=False)), {}
