@@ -15,7 +15,7 @@ from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, Draw
 
-LARGEST = 64
+LARGEST = 32
 """Rows beyond which a loop over columns is too slow to stand for a kernel."""
 _SHARE = (1 + math.sqrt(17)) / 8
 """Part of the largest element beside it with which an element is good enough as a pivot."""

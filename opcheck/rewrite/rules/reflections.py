@@ -14,7 +14,7 @@ from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, Draw
 
-LARGEST = 64
+LARGEST = 32
 """Columns beyond which a loop over them is too slow to stand for a kernel."""
 
 _Reflections = list[tuple[Tensor, Tensor]]

@@ -14,7 +14,7 @@ from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, Draw
 
-LARGEST = 32
+LARGEST = 16
 """Columns beyond which rounds over all pairs are too slow to stand for a kernel."""
 SWEEPS = 10
 """How often every pair is rotated; each sweep about doubles the right digits in the end."""
@@ -217,7 +217,7 @@ class EighByRotations(_ByRotations):
 
     Each rotation takes one pair of elements away. Half as many pairs as rows are rotated in one
     round, and every pair once in a sweep; ten sweeps are made whatever the values are, about
-    eighteen calls a round. Eigenvalues are right to 50 ``eps`` of the largest, up to 32 rows; each
+    eighteen calls a round. Eigenvalues are right to 50 ``eps`` of the largest; each
     vector may have the other sign. The gradient is PyTorch's: of ``V (F * (V' dA V))``; it is 0
     instead of infinite between eigenvalues that are equal.
     """
