@@ -12,6 +12,8 @@ EXAMPLES = (
     "opcheck scan torchvision:resnet50 -t all",
     "opcheck plan path/to/file.py:build -t moorethreads-s4000@1.3.0",
     "opcheck fix path/to/file.py:build -t moorethreads-s4000@1.3.0 --shim shim.py",
+    "opcheck fix path/to/file.py:build -t moorethreads-s4000@1.3.0 --diff --write",
+    "opcheck fix model.pt2 -t moorethreads-s4000@1.3.0 --graph fixed.pt2 --allow tolerance",
     "opcheck rules aten::isin",
     "opcheck upgrade torchvision:resnet50 -t ascend-910b@6.0.0+torch2.1",
     "opcheck emulate torchvision:resnet50 -t ascend-910b --train",
@@ -35,7 +37,7 @@ EXIT_CODES: Mapping[ExitCode, str] = {
     ExitCode.USAGE: "the command line, a target or a source kind is not understood",
     ExitCode.MODEL: "the model cannot be loaded, traced or emulated, or calls no operator",
     ExitCode.DATABASE: "the database is missing, damaged, of another version, or too old",
-    ExitCode.GATE: "emulate --stop met a refusal, or emulate --check a disagreement",
+    ExitCode.GATE: "emulate --stop met a refusal, emulate --check a disagreement, or a proof failed",
 }
 
 
