@@ -37,7 +37,8 @@ EXIT_CODES: Mapping[ExitCode, str] = {
     ExitCode.USAGE: "the command line, a target or a source kind is not understood",
     ExitCode.MODEL: "the model cannot be loaded, traced or emulated, or calls no operator",
     ExitCode.DATABASE: "the database is missing, damaged, of another version, or too old",
-    ExitCode.GATE: "emulate --stop met a refusal, emulate --check a disagreement, or a proof failed",
+    ExitCode.GATE: "emulate --stop met a refusal, emulate --check a disagreement, or a proof "
+    "failed",
 }
 
 
