@@ -84,6 +84,16 @@ def polar(abs: Tensor, angle: Tensor) -> Tensor:
     return _numbers(torch.stack([abs * angle.cos(), abs * angle.sin()], -1))
 
 
+def conj_of_parts(self: Tensor) -> Tensor:
+    """Put the real part together with the imaginary one, which a quarter turn makes real."""
+    return torch.complex(self.real, (self * 1j).real)
+
+
+def polar_of_parts(abs: Tensor, angle: Tensor) -> Tensor:
+    """Put together what cosine and sine make of each length."""
+    return torch.complex(abs * angle.cos(), abs * angle.sin())
+
+
 class IndexSelectAsReal(Rule):
     """A complex tensor is read as pairs of real numbers, which are moved, and read back.
 
@@ -266,3 +276,22 @@ class FillAsReal(IndexSelectAsReal):
     def example(self, op: str, draw: Draw) -> Arguments:
         """With a real number or a complex one."""
         return (draw.tensor(dtypes=COMPLEX), draw.choose((0, 1.5, 2 - 1j))), {}
+
+
+class ConjOfParts(ConjAsReal):
+    """Conjugates for targets that make complex numbers but do not view pairs as such.
+
+    The second part is the real part of ``i`` times the number, which is ``-imag``.
+    """
+
+    name = "conj-of-parts"
+    label = Label.TOLERANCE
+    tolerance = 1.0
+    replace = staticmethod(conj_of_parts)
+
+
+class PolarOfParts(PolarAsReal):
+    """``torch.complex`` puts cosines and sines together, on targets without views as pairs."""
+
+    name = "polar-of-parts"
+    replace = staticmethod(polar_of_parts)
