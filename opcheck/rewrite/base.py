@@ -40,6 +40,8 @@ class Rule(ABC):
     random: ClassVar[bool] = False
     """Whether its results are drawn anew by every call: it is held against the operator by the
     distribution of many results, never one by one. Its label is approximate."""
+    dynamic: ClassVar[bool] = False
+    """Whether the size of its result depends on values, as that of the operator does."""
     summary: ClassVar[str]
     """What to write, as an order: ``Compare with every element``."""
     gives_up: ClassVar[str] = ""

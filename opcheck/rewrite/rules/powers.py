@@ -1,0 +1,60 @@
+"""Powers of a number that is no tensor."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from opcheck.model.plan import Label
+from opcheck.rewrite.base import Arguments, Rule
+from opcheck.rewrite.call import Call
+from opcheck.rewrite.draw import Draw
+
+
+def pow_of_scalar(self: float, exponent: Tensor) -> Tensor:
+    """Fill a tensor with the base."""
+    dtype = torch.result_type(exponent, self)
+    return torch.pow(torch.full_like(exponent, self, dtype=dtype), exponent.to(dtype))
+
+
+def pow_by_exp(self: float, exponent: Tensor) -> Tensor:
+    """Take the exponential of the exponent times the base's logarithm."""
+    return torch.exp(exponent * math.log(self))
+
+
+class PowOfScalarByFilling(Rule):
+    """The base becomes a tensor, and the power one of two tensors."""
+
+    name = "pow-of-scalar-by-filling"
+    replaces = ("aten::pow.Scalar",)
+    summary = "Fill a tensor with the base"
+    replace = staticmethod(pow_of_scalar)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Bases of either kind."""
+        return (draw.choose((2, 10000.0, 0.5, 1.0, 0, 3)), draw.tensor()), {}
+
+
+class PowOfScalarByExp(Rule):
+    """``a ** x`` is ``exp(x * log(a))`` for a base above 0, as position embeddings have it."""
+
+    name = "pow-of-scalar-by-exp"
+    label = Label.TOLERANCE
+    tolerance = 512.0
+    replaces = ("aten::pow.Scalar",)
+    summary = "Take the exponential of the exponent times the base's logarithm"
+    replace = staticmethod(pow_by_exp)
+
+    def refuses(self, call: Call) -> str:
+        """A base that has no logarithm."""
+        base, exponent = call.given("self"), call.given("exponent")
+        if isinstance(base, complex) or base <= 0:
+            return f"the base is {base}, which has no logarithm"
+        if not exponent.dtype.is_floating_point:
+            return f"the exponent is {exponent.dtype}, and powers of integers are integers"
+        return ""
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Exponents as large as frequencies have them."""
+        dtypes = (torch.float32, torch.float64)
+        return (draw.choose((2, 10000.0, 0.5, 1.5)), draw.tensor(dtypes=dtypes, edges=False)), {}

@@ -1,0 +1,69 @@
+"""Non-maximum suppression from comparisons of all boxes with all."""
+
+import torch
+from torch import Tensor
+
+from opcheck.model.plan import Label, Tier
+from opcheck.rewrite.base import Arguments, Rule
+from opcheck.rewrite.call import Call
+from opcheck.rewrite.draw import Draw
+
+_BOXES = 4096
+
+
+def nms(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
+    """Suppress by all better boxes that are themselves kept, until nothing changes."""
+    order = scores.sort(stable=True, descending=True).indices
+    boxes = dets.index_select(0, order)
+    low = torch.maximum(boxes[:, None, :2], boxes[None, :, :2])
+    high = torch.minimum(boxes[:, None, 2:], boxes[None, :, 2:])
+    shared = (high - low).clamp(min=0)
+    both = shared[..., 0] * shared[..., 1]
+    sides = boxes[:, 2:] - boxes[:, :2]
+    area = sides[:, 0] * sides[:, 1]
+    over = both / (area[:, None] + area[None, :] - both) > iou_threshold
+    places = torch.arange(boxes.size(0), device=boxes.device)
+    suppresses = (over & (places[:, None] < places[None, :])).to(torch.float32)
+    keep = torch.ones_like(area, dtype=torch.float32)
+    for _ in range(32):
+        hits = (suppresses * keep[:, None]).sum(0)
+        keep = (hits == 0).to(torch.float32)
+    return order[keep > 0]
+
+
+class NmsByRounds(Rule):
+    """A box goes if a better one that stays covers too much of it; which stay is found in rounds.
+
+    All boxes are compared with all at once. In each round, every box that no kept box suppresses
+    is kept; after as many rounds as the longest chain of boxes that suppress one another in turn,
+    that is what one box after the other would give. 32 rounds are made. How many boxes are left
+    depends on values, as it does in the original, so this needs a target that can index by a mask.
+    """
+
+    name = "nms-by-rounds"
+    tier = Tier.STRUCTURAL
+    label = Label.APPROXIMATE
+    replaces = ("torchvision::nms",)
+    dynamic = True
+    summary = "Compare all boxes with all, and settle in 32 rounds which of them stay"
+    gives_up = "Chains of more than 32 boxes that suppress one another in turn"
+    spellings = ("torchvision.ops.nms",)
+    references = (
+        "https://github.com/pytorch/vision/blob/main/torchvision/csrc/ops/cpu/nms_kernel.cpp",
+    )
+    replace = staticmethod(nms)
+
+    def refuses(self, call: Call) -> str:
+        """More boxes than their pairs have room for."""
+        count = call.given("dets").size(0)
+        if count > _BOXES:
+            return f"{count:,} boxes are more than {_BOXES:,}, of which all pairs are compared"
+        return ""
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Boxes that overlap, some of them the same."""
+        count = draw.integer(0, 9)
+        low = draw.tensor((count, 2), (torch.float32,), edges=False).contiguous()
+        sides = draw.tensor((count, 2), (torch.float32,), edges=False).abs().contiguous()
+        scores = draw.tensor((count,), (torch.float32,), edges=False).contiguous()
+        return (torch.cat((low, low + sides), 1), scores, draw.choose((0.5, 0.1, 0.9))), {}
