@@ -31,13 +31,15 @@ class FixRequest:
     scan: ScanRequest
     kind: FixKind
     path: str = ""
-    """What to write to; "" for stdout, where the kind allows it."""
+    """What to write to; "" for stdout, or for a name of its own, where the kind allows it."""
     allow: Label = Label.EXACT
     """The least close suggestion to follow."""
     write: bool = False
     """Whether a file that is there may be written over."""
     operator: str = ""
     """The overload to write a project for."""
+    toolchain: str = ""
+    """What the project is built with; "" for what the vendor's devices are mostly built with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,16 @@
 """A plan carried out for one target, proved, and written: all of it or nothing."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.model.fix import Fix, FixKind, FixRequest
+from opcheck.pipeline.fixing.custom import custom
 from opcheck.pipeline.fixing.diff import diff
 from opcheck.pipeline.fixing.graph import graph
 from opcheck.pipeline.fixing.shim import shim
+from opcheck.pipeline.folders import require_folder
 from opcheck.pipeline.opening import Progress, open_database, silent
 from opcheck.pipeline.writing import require_writable
 
@@ -21,7 +24,11 @@ def fix(request: FixRequest, progress: Progress = silent, output: Progress = sil
     """
     if len(request.scan.targets) != 1:
         raise UsageError(f"want one target to fix a model for, got {len(request.scan.targets)}")
-    require_writable(request)
+    if request.kind is FixKind.CUSTOM:
+        if request.path:
+            require_folder(Path(request.path), write=request.write)
+    else:
+        require_writable(request)
     database = open_database(request.scan.databases)
     return _KINDS[request.kind](request, database, progress, output)
 
@@ -30,4 +37,5 @@ _KINDS: Mapping[FixKind, Callable[[FixRequest, Database, Progress, Progress], Fi
     FixKind.SHIM: shim,
     FixKind.DIFF: diff,
     FixKind.GRAPH: graph,
+    FixKind.CUSTOM: custom,
 }

@@ -50,13 +50,49 @@ GraphFile = Annotated[
     ),
 ]
 
+CustomOp = Annotated[
+    str | None,
+    typer.Option(
+        "--custom-op",
+        metavar="NAME",
+        help="Write a project for a kernel of your own: binding, build, test, and as much of the "
+        "kernel as is known. NAME is an overload as the plan shows it.",
+        show_default="none",
+    ),
+]
+Into = Annotated[
+    str | None,
+    typer.Option(
+        "--into",
+        metavar="DIR",
+        help="The folder for --custom-op; with --write, one that is there.",
+        show_default="opcheck_NAME",
+    ),
+]
+Toolchain = Annotated[
+    str | None,
+    typer.Option(
+        "--toolchain",
+        metavar="NAME",
+        help="What --custom-op builds with: ascend-c, bang-c, musa-c, cuda, hip, triton, metal.",
+        show_default="the vendor's own",
+    ),
+]
 
-def _asked(shim: str | None, diff: bool, graph: str | None) -> tuple[FixKind, str]:
-    """What to write, and where."""
-    asked = {FixKind.SHIM: shim, FixKind.DIFF: "" if diff else None, FixKind.GRAPH: graph}
+
+def _asked(
+    shim: str | None, diff: bool, graph: str | None, custom: str | None
+) -> tuple[FixKind, str]:
+    """What to write, and where; of a custom operator, its name."""
+    asked = {
+        FixKind.SHIM: shim,
+        FixKind.DIFF: "" if diff else None,
+        FixKind.GRAPH: graph,
+        FixKind.CUSTOM: custom,
+    }
     given = [(kind, path) for kind, path in asked.items() if path is not None]
     names = ", ".join(f"--{kind}" for kind, _ in given)
-    hint = "give one of --shim FILE, --diff and --graph FILE"
+    hint = "give one of --shim FILE, --diff, --graph FILE and --custom-op NAME"
     if not given:
         raise UsageError("nothing to write was asked for", hint)
     if len(given) > 1:
@@ -109,6 +145,9 @@ def fix(
     shim: ShimFile = None,
     diff: Diff = False,
     graph: GraphFile = None,
+    custom_op: CustomOp = None,
+    into: Into = None,
+    toolchain: Toolchain = None,
     allow: Allow = None,
     write: Write = False,
     inputs: options.Inputs = None,
@@ -127,14 +166,17 @@ def fix(
     The changed model is run on the emulated device, with values: what was replaced must be gone,
     and the results must be those of the unchanged model. Only then is anything written.
     """
-    kind, path = _asked(shim, diff, graph)
+    kind, path = _asked(shim, diff, graph, custom_op)
+    if kind is not FixKind.CUSTOM and (into or toolchain):
+        raise UsageError("--into and --toolchain go with --custom-op", "leave them out")
     view, out = format_named(format), Output(output)
     request = FixRequest(
         ScanRequest(
             source, (options.only(target),), tuple(inputs or ()), False, timeout, memory, trust,
             tuple(database or ()), max_age, tuple(rules or ()),
         ),
-        kind, path, allow or Label.EXACT, write,
+        kind, (into or "") if custom_op is not None else path, allow or Label.EXACT, write,
+        custom_op or "", toolchain or "",
     )  # fmt: skip
     with Progress() as progress:
         found = rooms(context).fix(request, progress, said if verbose else unsaid)

@@ -9,7 +9,6 @@ from typing import Any
 import jinja2
 
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.names import OpName
 from opcheck.model.trace import Node
 from opcheck.rewrite.candidates import candidates
 from opcheck.rewrite.custom.base import Body, Toolchain
@@ -81,7 +80,7 @@ def package_name(op: str) -> str:
     """A name for Python and C++: ``opcheck_special_erfcx``, ``opcheck_lerp_scalar``."""
     namespace, _, rest = functional(op).partition("::")
     text = rest if namespace == "aten" else f"{namespace}_{rest}"
-    return "opcheck_" + re.sub(r"\W+|_+", "_", text).strip("_").lower()
+    return "opcheck_" + re.sub(r"[\W_]+", "_", text).strip("_").lower()
 
 
 def _tidy(text: str) -> str:
@@ -336,12 +335,3 @@ _SOC = {
     "310p": {"soc": "ascend310p1", "config": "ascend310p"},
     "310b": {"soc": "ascend310b1", "config": "ascend310b"},
 }  # fmt: skip
-
-
-def parsed(name: str) -> str:
-    """An overload's name as users write it, in schema spelling; "" where it is none."""
-    text = name if "::" in name else f"aten::{name}"
-    try:
-        return str(OpName.parse(text))
-    except ValueError:
-        return ""

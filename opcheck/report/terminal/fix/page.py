@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from opcheck.model.fix import Fix, Followed, Left, Proof
+from opcheck.model.fix import Fix, FixKind, Left, Proof
 from opcheck.report.base import Page
 from opcheck.report.terminal import words as common
 from opcheck.report.terminal.canvas import Canvas, listed, split
@@ -19,13 +19,13 @@ def fix_page(found: Fix, page: Page) -> str:
     for file in found.files:
         canvas.flow([*split(words.WROTE), (file, "bold")], 2)
     if found.followed:
-        _write_followed(canvas, found.followed)
+        _write_followed(canvas, found)
     if found.left:
         _write_left(canvas, found.left)
     if found.proof is not None:
         _write_proof(canvas, found.proof)
     elif found.unproven and found.followed:
-        _write_heading(canvas, *words.PROOF)
+        _write_heading(canvas, *(words.UNBUILT if _own(found) else words.PROOF))
         canvas.flow(split(found.unproven, "yellow"), 2)
     canvas.blank()
     said = f"torch {found.torch_version} {canvas.marks.dot} opcheck {found.opcheck_version}"
@@ -33,9 +33,14 @@ def fix_page(found: Fix, page: Page) -> str:
     return canvas.text()
 
 
-def _write_followed(canvas: Canvas, followed: Sequence[Followed]) -> None:
-    _write_heading(canvas, *words.FOLLOWED)
-    for way in followed:
+def _own(found: Fix) -> bool:
+    """Whether what was written is a kernel of one's own."""
+    return found.kind is FixKind.CUSTOM
+
+
+def _write_followed(canvas: Canvas, found: Fix) -> None:
+    _write_heading(canvas, *(words.WRITTEN_FOR if _own(found) else words.FOLLOWED))
+    for way in found.followed:
         inside = words.inside(way.op) if way.op != way.replaces else ""
         canvas.flow(
             [(way.replaces, "bold"), (canvas.marks.dot, "dim"), (way.rule, "green"),

@@ -1,11 +1,13 @@
 """Every sentence of the page of a fix."""
 
-from opcheck.model.fix import Fix, Proof
+from opcheck.model.fix import Fix, FixKind, Proof
 from opcheck.report.terminal.units import plural
 
 WROTE = "wrote"
 FOLLOWED = ("Followed", "overload, and what it is computed by now")
 AT = "at"
+WRITTEN_FOR = ("Written for", "overload that the target does not run, and where it is called")
+UNBUILT = ("Proof", "none yet")
 LEFT = ("Left", "as it was")
 PROOF = ("Proof", "the changed model, run")
 GONE = "the target is not asked any more for"
@@ -15,6 +17,8 @@ ENDED = "it ended early:"
 
 def verdict(found: Fix) -> str:
     """What came of it."""
+    if found.kind is FixKind.CUSTOM:
+        return "a project is written, which nothing has built yet"
     if not found.followed:
         return "there is nothing to change" if not found.left else "nothing could be changed"
     if found.proof is None:

@@ -1,0 +1,271 @@
+"""Projects as wholes: what is in them, what they say, and the binding built and run on the CPU."""
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from opcheck.rewrite.custom.base import Toolchain, of_vendor, toolchains
+from opcheck.rewrite.custom.project import package_name, project
+from opcheck.rewrite.custom.signature import signature
+from tests.rewrite.custom.made import CALLS, CHAINS, STUBS, made, matrix_of, written
+from tests.rewrite.custom.test_kernels import COMPILER, needs_compiler, on_host
+
+each_chain = pytest.mark.parametrize("chain", toolchains(), ids=lambda chain: chain.name)
+each_call = pytest.mark.parametrize("op", CALLS)
+
+
+@each_chain
+@each_call
+def test_a_project_is_whole(chain: Toolchain, op: str) -> None:
+    found = made(chain, op)
+    common = {"README.md", "cases.py", "reference.py", f"test_{found.name}.py",
+              f"{found.name}/__init__.py"}  # fmt: skip
+    assert set(found.files) == common | {path.format(name=found.name) for path in chain.files}
+    assert found.name.isidentifier()
+    for path, text in found.files.items():
+        assert text.endswith("\n")
+        assert not any(mark in text for mark in ("{{", "}}" * 2, "{%", "Undefined")), path
+        if path.endswith(".py"):
+            ast.parse(text, path)
+        if path.endswith(".json"):
+            assert json.loads(text)[0]["op"] == "".join(map(str.capitalize, found.name.split("_")))
+
+
+@each_chain
+@each_call
+def test_what_is_left_to_write_is_said_and_marked_once(chain: Toolchain, op: str) -> None:
+    found = made(chain, op)
+    marked = [path for path, text in found.files.items() if "TO WRITE" in text]
+    readme = found.files["README.md"]
+    body = chain.body(signature_or_fail(found.op))
+    if body.written:
+        assert (found.left, marked) == ("", [])
+        assert "**The kernel is written.**" in readme
+    else:
+        kernel = chain.left.format(name=found.name)
+        assert marked == ["README.md", kernel] or marked == [kernel, "README.md"]
+        assert found.files[kernel].count("TO WRITE") == 1
+        assert f"`{kernel}`" in readme
+        assert "does not build, on purpose" in readme
+        assert "then take this line away" in found.files[kernel]
+
+
+def signature_or_fail(op: str):  # type: ignore[no-untyped-def]
+    found = signature(op)
+    assert not isinstance(found, str)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("vendor", "names"),
+    [
+        ("nvidia", ["cuda", "triton"]),
+        ("amd", ["hip", "triton"]),
+        ("hygon", ["hip"]),
+        ("ascend", ["ascend-c"]),
+        ("cambricon", ["bang-c"]),
+        ("moorethreads", ["musa-c"]),
+        ("apple", ["metal"]),
+        ("intel", ["triton"]),
+        ("google", []),
+    ],
+)
+def test_every_vendor_has_its_toolchain_first(vendor: str, names: list[str]) -> None:
+    assert [chain.name for chain in of_vendor(vendor)] == names
+
+
+@pytest.mark.parametrize(
+    ("op", "name"),
+    [
+        ("aten::lerp.Scalar_out", "opcheck_lerp_scalar"),
+        ("aten::_fft_r2c", "opcheck_fft_r2c"),
+        ("aten::__and__.Tensor", "opcheck_and_tensor"),
+        ("aten::put_", "opcheck_put"),
+    ],
+)
+def test_names_are_made_identifiers(op: str, name: str) -> None:
+    assert package_name(op) == name
+
+
+@pytest.mark.parametrize(
+    ("op", "told"),
+    [
+        ("aten::bernoulli", "random numbers"),
+        ("aten::equal", "gives is no tensor"),
+        ("aten::cat", "a Tensor[]"),
+        ("aten::scatter_reduce.two", "reduce is a str"),
+        ("aten::linspace", "a Layout?"),
+        ("aten::no_such_thing", "no overload"),
+    ],
+)
+def test_what_no_project_can_be_written_for_is_told(op: str, told: str) -> None:
+    found = project(op, matrix_of("nvidia"), CHAINS["cuda"], [], "net.py:model")
+    assert isinstance(found, str)
+    assert told in found
+
+
+def test_an_older_torch_gets_its_own_optional() -> None:
+    assert "std::optional" in made(CHAINS["cuda"], "aten::std.correction").files["csrc/binding.cpp"]
+    old = made(CHAINS["musa-c"], "aten::std.correction")
+    wanted = matrix_of("moorethreads").target.torch
+    assert ("c10::optional" in old.files["csrc/binding.cpp"]) is (
+        tuple(map(int, wanted.split("."))) < (2, 5)
+    )
+
+
+# --- run -----------------------------------------------------------------------------------------
+
+
+def run(folder: Path, *arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=False, cwd=folder,
+        env=environment,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("op", ["aten::special_erfcx", "aten::kthvalue", "aten::nll_loss_forward"])
+def test_its_own_test_runs_and_says_what_it_skips(op: str, tmp_path: Path) -> None:
+    folder = written(tmp_path, made(CHAINS["bang-c"], op))
+    told = run(folder, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "no:opcheck")
+    assert "1 passed" in told
+    assert "no mlu with this kernel here: No module named 'torch_mlu'" in told
+
+
+INCLUDE = Path(torch.__file__).parent / "include"
+HEADERS = [f"-I{INCLUDE}", f"-I{INCLUDE / 'torch/csrc/api/include'}"]
+LIBRARIES = INCLUDE.parent / "lib"
+ABI = f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}"
+STANDARD = "-std=c++20"
+BODIES = {
+    "aten::kthvalue": """
+  const int64_t last = given.self.sizes[1], k = given.k;
+  for (int64_t i = 0; i < last; ++i) {
+    const T mine = at<T>(given.self, index * last + i);
+    int64_t less = 0;
+    for (int64_t j = 0; j < last; ++j) less += at<T>(given.self, index * last + j) < mine;
+    if (less != k - 1) continue;
+    at<T>(given.result0, index) = mine;
+    at<int64_t>(given.result1, index) = i;
+  }
+""",
+    "aten::std.correction": """
+  const int64_t last = given.self.sizes[1];
+  double mean = 0, sum = 0;
+  for (int64_t i = 0; i < last; ++i) mean += at<T>(given.self, index * last + i) / double(last);
+  for (int64_t i = 0; i < last; ++i) {
+    const double off = at<T>(given.self, index * last + i) - mean;
+    sum += off * off;
+  }
+  at<T>(given.result0, index) = T(sqrt(sum / (last - given.correction.value)));
+""",
+}
+"""What a user writes: one line of a matrix."""
+HEADS = """\
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+#include <c10/core/DeviceGuard.h>
+#include <torch/library.h>
+#include <algorithm>
+#include <tuple>
+"""
+"""What a binding includes, before it is put into a namespace."""
+HELD = """
+import torch
+x = torch.randn(4, 3)
+half, row, far = x.half().t(), torch.randn(3), x * 20
+def slope(x):
+    return torch.autograd.grad(torch.special.erfcx(x.requires_grad_()).sum(), x)[0]
+calls = {
+    "erfcx": lambda: torch.special.erfcx(x), "far": lambda: torch.special.erfcx(far.abs()),
+    "whole": lambda: torch.special.erfcx(torch.arange(5)),
+    "out": lambda: torch.special.erfcx(x, out=torch.empty(0)),
+    "empty": lambda: torch.special.erfcx(x[:0]),
+    "number": lambda: torch.lerp(x, row, 0.25), "place": lambda: x.clone().lerp_(row, 0.75),
+    "scalar": lambda: torch.special.erfcx(torch.tensor(2.0)),
+    "sign": lambda: torch.sign(torch.tensor([3, 0, -2])),
+    "kth": lambda: torch.kthvalue(x, 2, 1), "double": lambda: torch.kthvalue(x.double(), 1, 1),
+    "std": lambda: torch.std(x, [1], correction=1),
+    "gradient": lambda: slope(x.clone()),
+}
+wide = torch.special.erfcx(half.float())
+before = {name: call() for name, call in calls.items()}
+torch.ops.load_library("all.so")
+for name, call in calls.items():
+    torch.testing.assert_close(call(), before[name], rtol=1e-5, atol=1e-6)
+torch.testing.assert_close(torch.special.erfcx(half), wide.half())
+try:
+    torch.special.erfcx(x.cfloat())
+except RuntimeError:
+    print("held")
+"""
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_the_binding_runs_on_the_cpu_in_the_devices_place(tmp_path: Path) -> None:
+    assert COMPILER is not None
+    lines = HEADS.splitlines()
+    ops = ["aten::special_erfcx", "aten::lerp.Scalar", "aten::sign", *BODIES]
+    for number, op in enumerate(ops):
+        folder = written(tmp_path, made(CHAINS["cuda"], op), finish=True)
+        kernel, binding = folder / "csrc" / "kernel.cu", folder / "csrc" / "binding.cpp"
+        text = on_host(kernel.read_text(encoding="utf-8"))
+        text = text.replace("  (void)given;", BODIES.get(op, "") + "  (void)given;")
+        kernel.write_text(text, encoding="utf-8")
+        text = binding.read_text(encoding="utf-8").replace(", CUDA, m)", ", CPU, m)")
+        binding.write_text(text, encoding="utf-8")
+        lines.insert(0, f'#include "{kernel}"')
+        lines.append(f'namespace in_{number} {{\n#include "{binding}"\n}}')
+    lines.insert(0, "#include <c10/cuda/CUDAStream.h>")
+    source = tmp_path / "all.cpp"
+    source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    command = [
+        COMPILER, STANDARD, "-w", ABI, "-shared", "-fPIC", f"-I{STUBS}", *HEADERS, str(source),
+        "-o", str(tmp_path / "all.so"), f"-L{LIBRARIES}", "-lc10", "-ltorch_cpu",
+        f"-Wl,-rpath,{LIBRARIES}",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    (tmp_path / "held.py").write_text(HELD, encoding="utf-8")
+    assert run(tmp_path, "held.py").strip() == "held"
+
+
+@pytest.mark.slow
+@needs_compiler
+@pytest.mark.parametrize("name", ["ascend-c", "bang-c", "hip", "musa-c"])
+def test_bindings_are_read_by_a_compiler(name: str, tmp_path: Path) -> None:
+    assert COMPILER is not None
+    header = getattr(CHAINS[name], "stream_header")  # noqa: B009  # of those with a binding
+    lines = [*HEADS.splitlines(), f'#include "{header}"']
+    for number, op in enumerate(CALLS):
+        folder = written(tmp_path, made(CHAINS[name], op))
+        if (folder / "csrc" / "kernel.h").exists():
+            lines.insert(0, f'#include "{folder}/csrc/kernel.h"')
+        lines.append(f'namespace in_{number} {{\n#include "{folder}/csrc/binding.cpp"\n}}')
+    source = tmp_path / "all.cpp"
+    source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    command = [COMPILER, STANDARD, "-w", ABI, "-fsyntax-only", f"-I{STUBS}", *HEADERS, str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_build_scripts_are_shell(tmp_path: Path) -> None:
+    folder = written(tmp_path, made(CHAINS["ascend-c"], "aten::std.correction"))
+    shell = shutil.which("bash")
+    if not shell:
+        pytest.skip("no bash here")
+    subprocess.run([shell, "-n", str(folder / "build.sh")], check=True)
