@@ -65,6 +65,9 @@ def test_the_wheel_carries_database_schemas_and_types(wheel: Path) -> None:
     assert data
     expected = {f"opcheck/_compat_db/{path.as_posix()}" for path in data}
     expected |= {"opcheck/py.typed", "opcheck/report/schema/opcheck.report-1.json"}
+    templates = (ROOT / "opcheck" / "rewrite" / "custom" / "templates").rglob("*.j2")
+    expected |= {path.relative_to(ROOT).as_posix() for path in templates}
+    assert "opcheck/rewrite/custom/templates/gpu/kernel.j2" in expected
     assert expected <= set(names)
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/"))]
     scripts = zipfile.ZipFile(wheel).read(f"opcheck-{__version__}.dist-info/entry_points.txt")

@@ -14,6 +14,7 @@ EXAMPLES = (
     "opcheck fix path/to/file.py:build -t moorethreads-s4000@1.3.0 --shim shim.py",
     "opcheck fix path/to/file.py:build -t moorethreads-s4000@1.3.0 --diff --write",
     "opcheck fix model.pt2 -t moorethreads-s4000@1.3.0 --graph fixed.pt2 --allow tolerance",
+    "opcheck fix path/to/file.py:build -t ascend-910b --custom-op special_erfcx --into erfcx",
     "opcheck rules aten::isin",
     "opcheck upgrade torchvision:resnet50 -t ascend-910b@6.0.0+torch2.1",
     "opcheck emulate torchvision:resnet50 -t ascend-910b --train",
