@@ -83,7 +83,7 @@ def test_a_project_is_written_for_every_way_to_name_it(net: Path, name: str) -> 
 
 def test_what_is_left_to_write_is_told(net: Path) -> None:
     found = pipeline.fix(request("special_airy_ai", "made"))
-    assert "left to write: compute() in op/op_kernel/opcheck_special_airy_ai.cpp" in found.unproven
+    assert "left to write: Compute() in op/op_kernel/opcheck_special_airy_ai.cpp" in found.unproven
 
 
 @pytest.mark.parametrize(

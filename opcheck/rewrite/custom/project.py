@@ -72,7 +72,9 @@ def project(
         path.format(name=name): _tidy(environment.get_template(template).render(context))
         for path, template in {**_COMMON, **chain.files}.items()
     }
-    left = "" if body.written else f"compute() in {chain.left.format(name=name)}: {body.left}"
+    function = _function(chain, pointwise=found.pointwise)
+    place = chain.left.format(name=name)
+    left = "" if body.written else f"{function}() in {place}: {body.left}"
     return Project(found.op, name, dict(sorted(files.items())), left, made)
 
 
@@ -89,10 +91,7 @@ def _tidy(text: str) -> str:
 
 
 def _environment() -> jinja2.Environment:
-    def capitalize_first(text: str) -> str:
-        return text[:1].upper() + text[1:]
-
-    made = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -100,8 +99,6 @@ def _environment() -> jinja2.Environment:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    made.filters["capitalize_first"] = capitalize_first
-    return made
 
 
 def _context(
@@ -131,7 +128,8 @@ def _context(
         "device": target.device_type,
         "key": matrix.dispatch_key,
         "version": __version__,
-        "page": "\n".join(line.strip() for line in (type(chain).__doc__ or "").splitlines()),
+        "page": _page(chain),
+        "function": _function(chain, pointwise=s.pointwise),
         "left": chain.left.format(name=name),
         "stated": stated(s.op).splitlines() if expression else [],
         "dtypes": dtypes,
@@ -149,6 +147,19 @@ def _context(
         **_calls(s),
         **_ascend(s, name, target.chip),
     }
+
+
+def _page(chain: Toolchain) -> str:
+    """What a toolchain says of itself, as Markdown."""
+    lines = (line.strip() for line in (type(chain).__doc__ or "").splitlines())
+    return "\n".join(lines).strip().replace("``", "`")
+
+
+def _function(chain: Toolchain, *, pointwise: bool) -> str:
+    """The function that is left to write, where one is."""
+    if chain.name == "ascend-c":
+        return "Compute"
+    return "run" if chain.name == "metal" and not pointwise else "compute"
 
 
 def _whole(s: Signature, body: Body) -> bool:
