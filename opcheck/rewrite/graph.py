@@ -1,28 +1,38 @@
-"""Calls in an exported program replaced: by decompositions of exactly those overloads."""
+"""Calls in an exported program replaced, each by the calls that a function comes down to.
 
+``ExportedProgram.run_decompositions`` would do it too, and more: it makes the whole program
+functional, and takes batch norms and dropouts apart, into overloads that not every target has.
+"""
+
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.fx import Node
+from torch.fx import Graph, GraphModule, Node
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
+from opcheck.errors import TraceError
 from opcheck.model.trace import Composite
 from opcheck.model.work import Replacement
 from opcheck.rewrite.base import Rule
 from opcheck.rewrite.call import Call
-from opcheck.rewrite.candidates import Candidate, candidates
+from opcheck.rewrite.candidates import candidates
 from opcheck.rewrite.variants import functional
-from opcheck.trace.dispatcher import facts, overload_named, run_composite
+from opcheck.trace.dispatcher import facts, run_composite
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
-# run_decompositions and NotImplemented from a decomposition, which keeps the call, are those of
-# torch 2.13; so are the imports from modules with an underscore.
+# The imports from modules with an underscore, ``ExportedProgram._update`` and
+# ``torch._C._AutoDispatchBelowAutograd`` are private; checked on 2.13.0.
+
+_KEPT = ("stack_trace", "nn_module_stack", "source_fn_stack", "torch_fn")
+"""What nodes say of where they come from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,101 +47,188 @@ class Rewritten:
 def rewritten(
     program: "ExportedProgram", replacements: Sequence[Replacement], extra: Iterable[Rule] = ()
 ) -> Rewritten:
-    """Replace overloads in ``program``, and decompose composites on the way down to them.
+    """Replace overloads in ``program``, and take composites on the way down to them apart.
 
     Args:
-        program: stays as it is.
+        program: is changed itself; its weights are not copied.
         replacements: what to replace by what.
         extra: rules of the user's.
+
+    Raises:
+        TraceError: a call cannot be replaced by what stands for it.
     """
-    extra = tuple(extra)
-    left: dict[str, str] = {}
-    table: dict[Any, Callable[..., Any]] = {}
-    wanted: set[Any] = set()
-    for one in replacements:
-        base = functional(one.replaces)
-        found = [c for c in candidates(base, extra) if c.rule == one.rule] if base else []
-        if not found:
-            left[one.replaces] = f"{one.rule} stands for no overload that gives a new result"
+    table = _Table(replacements, tuple(extra))
+    signature = program.graph_signature
+    for module in program.graph_module.modules():
+        if not isinstance(module, GraphModule):
             continue
-        func = overload_named(base)
-        wanted.add(func)
-        table[func] = _Decomposition(func, found[0], one.replaces, left)
-    for func in _on_the_way(program, wanted):
-        table.setdefault(func, _Composite(func))
-    return Rewritten(program.run_decompositions(table) if wanted else program, left)
+        # a composite that is taken apart shows the calls inside it
+        while pending := [node for node in module.graph.nodes if table.stands_for(node)]:
+            for node in pending:
+                renamed = _replace(module.graph, node, table)
+                if module is program.graph_module:  # a branch may use the same names
+                    for old, new in renamed:
+                        signature.replace_all_uses(old, new)
+        module.graph.lint()
+        module.recompile()
+    return Rewritten(program._update(program.graph_module, signature), table.left)
 
 
-class _Decomposition:
-    """A candidate in the place of an overload, for the calls that it does not refuse."""
+class _Table:
+    """What stands for the calls of a program."""
 
-    def __init__(
-        self, func: Any, candidate: Candidate, replaces: str, left: dict[str, str]
-    ) -> None:
-        self._func = func
-        self._candidate = candidate
-        self._replaces = replaces
-        self._left = left
-        self._inside = False
+    def __init__(self, replacements: Sequence[Replacement], extra: Sequence[Rule]) -> None:
+        self._rules = {one.replaces: one.rule for one in replacements}
+        self._bases = {functional(one.replaces): one.rule for one in replacements}
+        self._extra = extra
+        self._kept: set[Node] = set()
+        self.left: dict[str, str] = {}
+        """Overload -> why some call of it stays."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The same result by other calls; ``NotImplemented`` keeps the call."""
-        if self._inside:
-            return NotImplemented
-        reason = self._candidate.refuses(Call(self._func, args, kwargs))
-        if reason:
-            self._left.setdefault(self._replaces, reason)
-            return NotImplemented
-        self._inside = True
-        try:
-            return self._candidate.function(*args, **kwargs)
-        finally:
-            self._inside = False
+    def stands_for(self, node: Node) -> bool:
+        """Whether a node is to be replaced."""
+        if node in self._kept or not isinstance(node.target, torch._ops.OpOverload):
+            return False
+        return self.function(node) is not None
+
+    def function(self, node: Node) -> Callable[..., Any] | None:
+        """What to call for a node; None where the node stays."""
+        func: Any = node.target
+        rule = self._rules.get(func.name()) or self._bases.get(functional(func.name()))
+        if rule is None:
+            return self._composite(node)
+        args, kwargs = _values(node)
+        for candidate in candidates(func.name(), self._extra):
+            if candidate.rule == rule:
+                reason = candidate.refuses(Call(func, args, kwargs))
+                if not reason:
+                    return candidate.function
+                self.left.setdefault(functional(func.name()) or func.name(), reason)
+        self._kept.add(node)
+        return None
+
+    def keep(self, node: Node, reason: str) -> None:
+        """Have a node stay."""
+        self._kept.add(node)
+        name = node.target.name()  # type: ignore[union-attr]  # an overload
+        self.left.setdefault(functional(name) or name, reason)
+
+    def _composite(self, node: Node) -> Callable[..., Any] | None:
+        """The composite's own kernel, where it leads to an overload that has to go."""
+        func: Any = node.target
+        kind = facts(func).composite
+        if kind is None or not _leads_to(node, self._bases):
+            self._kept.add(node)
+            return None
+        return _Inside(func, kind)
 
 
-class _Composite:
+@dataclass(frozen=True, slots=True)
+class _Inside:
     """What PyTorch itself makes of a composite."""
 
-    def __init__(self, func: Any) -> None:
-        self._func = func
+    func: Any
+    kind: Composite
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The same by the calls inside it."""
-        kind = facts(self._func).composite
-        assert kind is not None, "a composite"
-        return run_composite(self._func, kind, args, kwargs)
+        return run_composite(self.func, self.kind, args, kwargs)
+
+
+def _replace(graph: Graph, node: Node, table: _Table) -> Iterable[tuple[str, str]]:
+    """Put the calls of a function in the place of a node; gives results' old and new names."""
+    function = table.function(node)
+    assert function is not None, "a node to replace"
+    traced, given, decided = _traced(function, node)
+    if decided:
+        reason = f"its replacement decides by a size that the program leaves open ({decided})"
+        table.keep(node, reason)
+        return ()
+    if any(item.target is node.target for item in traced.nodes):
+        table.keep(node, "its replacement asks for the same again")
+        return ()
+    inner = [item for item in traced.nodes if item.op == "placeholder"]
+    known: dict[Node, Any] = dict(zip(inner, given, strict=True))
+    with graph.inserting_before(node):
+        for item in traced.nodes:
+            if item.op == "call_function":
+                known[item] = made = graph.node_copy(item, lambda other: known[other])
+                made.meta.update({key: node.meta[key] for key in _KEPT if key in node.meta})
+            elif item.op not in ("placeholder", "output"):
+                what = f"{node.target} would need a constant that the program has not"
+                raise TraceError(what, "use --shim, or --diff for a Python file")
+    (results,) = next(item for item in traced.nodes if item.op == "output").args
+    return tuple(_rewire(graph, node, torch.fx.node.map_arg(results, lambda n: known[n])))
+
+
+def _rewire(graph: Graph, node: Node, results: Any) -> Iterable[tuple[str, str]]:
+    """Have everything that used a node use the results instead."""
+    if isinstance(results, Node):
+        node.replace_all_uses_with(results, propagate_meta=False)
+        yield node.name, results.name
+    else:
+        for user in list(node.users):
+            if user.target is not operator.getitem:
+                raise TraceError(f"{node.target} gives several results at once", "use --shim")
+            result = results[user.args[1]]
+            user.replace_all_uses_with(result, propagate_meta=False)
+            yield user.name, result.name
+            graph.erase_node(user)
+    graph.erase_node(node)
+
+
+def _traced(function: Callable[..., Any], node: Node) -> tuple[Graph, list[Any], str]:
+    """The calls that a function comes down to, and what stands for its placeholders.
+
+    Last, what it has to be true of sizes for them, beyond what the program says; "" for nothing.
+    """
+    leaves, tree = tree_flatten((list(node.args), dict(node.kwargs)))
+    places = [index for index, leaf in enumerate(leaves) if isinstance(leaf, Node)]
+
+    def flat(*values: Any) -> Any:
+        full = list(leaves)
+        for index, value in zip(places, values, strict=True):
+            full[index] = value
+        args, kwargs = tree_unflatten(full, tree)
+        return function(*args, **kwargs)
+
+    values = [_value(leaves[index]) for index in places]
+    fakes = [value for value in values if isinstance(value, FakeTensor)]
+    shapes = fakes[0].fake_mode.shape_env
+    before = len(shapes.guards) if shapes is not None else 0
+    # before dispatch a composite would only be recorded as itself
+    whole = not isinstance(function, _Inside)
+    with fakes[0].fake_mode, torch.no_grad():
+        made = make_fx(flat, tracing_mode="real", pre_dispatch=whole)(*values)
+    made.graph.eliminate_dead_code()
+    new = shapes.guards[before:] if shapes is not None else []
+    if shapes is not None:
+        del shapes.guards[before:]
+    return made.graph, [leaves[index] for index in places], str(new[0].expr) if new else ""
 
 
 # --- composites on the way -----------------------------------------------------------------------
 
 
-def _on_the_way(program: "ExportedProgram", wanted: set[Any]) -> list[Any]:
-    """Composites that the program calls and that run as one of ``wanted``, outermost first."""
-    found: dict[Any, None] = {}
-    for module in program.graph_module.modules():
-        for node in getattr(getattr(module, "graph", None), "nodes", ()):
-            if _is_composite(node.target) and node.target not in wanted:
-                found.update(dict.fromkeys(_path(node, wanted)))
-    return list(found)
-
-
-def _is_composite(target: Any) -> bool:
-    return isinstance(target, torch._ops.OpOverload) and facts(target).composite is not None
-
-
-def _path(node: Node, wanted: set[Any]) -> Sequence[Any]:
-    """Composites between the call of a node and the first call of one of ``wanted`` inside it."""
-    args, kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), _value)
+def _leads_to(node: Node, wanted: Mapping[str, Any]) -> bool:
+    """Whether a composite, called as a node calls it, runs as one of some overloads."""
+    args, kwargs = _values(node)
     fakes = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, FakeTensor)]
     if not fakes:
-        return ()
+        return False
     search = _Search(wanted)
     try:
         with fakes[0].fake_mode, torch._C._AutoDispatchBelowAutograd(), search:
             node.target(*args, **kwargs)  # type: ignore[operator]  # an overload
     except Exception:  # what cannot be run on shapes alone is left whole
-        return ()
+        return False
     return search.found
+
+
+def _values(node: Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a node, with tensors that have shapes alone."""
+    args, kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), _value)
+    return args, dict(kwargs)
 
 
 def _value(node: Node) -> Any:
@@ -139,26 +236,21 @@ def _value(node: Node) -> Any:
 
 
 class _Search(TorchDispatchMode):
-    """Runs composites by their parts, and notes those that lead to a wanted overload."""
+    """Runs composites by their parts, and looks for overloads among these."""
 
-    def __init__(self, wanted: set[Any]) -> None:
+    def __init__(self, wanted: Mapping[str, Any]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        self._wanted = {wanted_one.name() for wanted_one in wanted}
-        self._open: list[Any] = []
-        self.found: list[Any] = []
+        self._wanted = wanted
+        self.found = False
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         """Run one call."""
-        if functional(func.name()) in self._wanted:
-            self.found += [outer for outer in self._open if outer not in self.found]
+        wanted = functional(func.name()) in self._wanted
+        self.found = self.found or wanted
         kind: Composite | None = facts(func).composite
-        if kind is None or functional(func.name()) in self._wanted:
+        if kind is None or wanted:
             return func(*args, **(kwargs or {}))
-        self._open.append(func)
-        try:
-            with self:
-                return run_composite(func, kind, args, kwargs or {})
-        finally:
-            self._open.pop()
+        with self:
+            return run_composite(func, kind, args, kwargs or {})

@@ -89,6 +89,12 @@ def off_device(report: Report) -> Iterator[Finding]:
     yield from (finding for finding in target.findings if not finding.verdict.on_device)
 
 
+def known(report: Report) -> frozenset[str]:
+    """Operators that leave the device, and overloads in them that are to blame."""
+    blamed = {way.replaces for finding in off_device(report) for way in finding.suggestions}
+    return frozenset(blamed | {finding.op for finding in off_device(report)})
+
+
 def _by_overload(ways: Iterable[Suggestion]) -> Iterator[tuple[str, tuple[Suggestion, ...]]]:
     ways = tuple(ways)
     for replaces in dict.fromkeys(way.replaces for way in ways):

@@ -14,7 +14,7 @@ from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.model.fix import Fix, FixRequest, Followed, Left
 from opcheck.pipeline.fixing.answer import answer
-from opcheck.pipeline.fixing.choosing import PlacedWay, choose_by_place
+from opcheck.pipeline.fixing.choosing import PlacedWay, choose_by_place, known
 from opcheck.pipeline.fixing.proving import proved
 from opcheck.pipeline.fixing.sources import (
     SourceFile,
@@ -57,7 +57,7 @@ def diff(request: FixRequest, database: Database, progress: Progress, output: Pr
     with _patched(changed.files) as patched:
         proof = proved(
             scan, replace(scan, patched=patched), matrix, changed.followed,
-            chosen.staying(changed.whole), progress, output,
+            chosen.staying(changed.whole), known(report), progress, output,
         )  # fmt: skip
     made = answer(request, report, followed=changed.followed, left=left, proof=proof)
     if not proof.holds:

@@ -10,7 +10,7 @@ from opcheck.model.fix import Fix, FixRequest, Followed, Left
 from opcheck.model.plan import Suggestion
 from opcheck.model.work import GraphRequest, Replacement
 from opcheck.pipeline.fixing.answer import answer
-from opcheck.pipeline.fixing.choosing import choose, off_device
+from opcheck.pipeline.fixing.choosing import choose, known, off_device
 from opcheck.pipeline.fixing.proving import proved
 from opcheck.pipeline.opening import Progress
 from opcheck.pipeline.planned import plan
@@ -50,7 +50,7 @@ def graph(request: FixRequest, database: Database, progress: Progress, output: P
         # what it was exported with is in the file
         changed = replace(scan, source=str(draft.path), inputs=(), trust=False, patched={})
         matrix = database.matrix(database.resolve(scan.targets[0]))
-        proof = proved(scan, changed, matrix, followed, staying, progress, output)
+        proof = proved(scan, changed, matrix, followed, staying, known(report), progress, output)
         if proof.holds:
             draft.keep()
     return answer(

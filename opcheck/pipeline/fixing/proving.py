@@ -2,7 +2,7 @@
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +34,7 @@ def proved(
     matrix: SupportMatrix,
     followed: Iterable[Followed],
     expected: Mapping[str, int],
+    known: Collection[str],
     progress: Progress,
     output: Progress,
 ) -> Proof:
@@ -45,6 +46,7 @@ def proved(
         matrix: of the target; where it can be emulated, the changed model runs on it as well.
         followed: what was changed.
         expected: operator of a finding -> how many of its calls are meant to be there still.
+        known: operators and overloads that left the device before; others must not come to.
         progress: hears the stages.
         output: hears what the model prints.
 
@@ -56,6 +58,7 @@ def proved(
     calls = Counter({finding.op: finding.count for finding in off_device(after)})
     followed = tuple(followed)
     there = {way.replaces for way in followed if calls[way.op] > expected.get(way.op, 0)}
+    there |= calls.keys() - known
     on_host = _on_host(unchanged, changed, progress, output)
     ran = _emulated(changed, matrix, progress, output)
     found = [*on_host, *((ran.differences or ()) if ran else ())]
