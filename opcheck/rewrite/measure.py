@@ -89,8 +89,10 @@ def compared(
     wanted, gradients = settled(call, original)
     found, others = settled(call, replaced)
     forward = difference(wanted, found)
-    if gradients is None or others is None:
+    if gradients is None:
         return forward, None
+    if others is None:  # nothing of the stand-in leads back to its arguments
+        others = [torch.zeros_like(gradient) for gradient in gradients]
     return forward, difference(gradients, others)
 
 
@@ -149,6 +151,7 @@ def _ran(
     """
     leaves: list[Tensor] = []
     written: list[Tensor] = []
+    read: list[tuple[Tensor, Tensor]] = []
 
     def copied(name: str, value: Any) -> Any:
         def leaf(tensor: Any) -> Any:
@@ -157,7 +160,9 @@ def _ran(
             copy = tensor.detach().clone(memory_format=torch.preserve_format)
             if name in _written(call.func):
                 written.append(copy)
-            elif name not in still and (copy.is_floating_point() or copy.is_complex()):
+                return copy
+            read.append((tensor, copy))
+            if name not in still and (copy.is_floating_point() or copy.is_complex()):
                 leaves.append(copy.requires_grad_())
             return copy
 
@@ -169,6 +174,8 @@ def _ran(
     torch.manual_seed(0)
     try:
         given = [r for r in tree_leaves(function(*args, **kwargs)) if isinstance(r, Tensor)]
+        if any(difference([before], [after.detach()]).absolute for before, after in read):
+            raise ValueError("it writes to an argument")  # noqa: TRY301  # told as the others
         results = unique(call, given)
         have = tuple(i for i, result in enumerate(results) if result.requires_grad)
         chosen = have if differentiable is None else differentiable

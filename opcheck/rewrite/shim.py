@@ -7,6 +7,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Suggestion
 from opcheck.rewrite.merge import Module
 from opcheck.rewrite.variants import functional
+from opcheck.source.building import torchvision_schemas
 from opcheck.trace.dispatcher import overload_named
 
 PLUGINS = {"npu": "torch_npu", "mlu": "torch_mlu", "musa": "torch_musa"}
@@ -39,6 +40,7 @@ def shim(matrix: SupportMatrix, suggestions: Iterable[Suggestion]) -> Shim:
         matrix: of the target; an overload that it has a kernel for keeps that kernel.
         suggestions: the first one for an overload counts.
     """
+    torchvision_schemas.prepare()
     chosen: dict[str, Suggestion] = {}
     skipped: list[Skipped] = []
     for way in suggestions:
@@ -128,6 +130,8 @@ def _text(matrix: SupportMatrix, ways: Sequence[Suggestion]) -> str:
         rows="\n".join(f"{way.replaces}: {way.rule} ({way.label.value})" for way in ways),
     )
     imports = module.imports
+    if any(way.replaces.startswith("torchvision::") for way in ways):
+        imports = f"{imports}\nimport torchvision"
     if "import torch" not in imports.splitlines():
         imports = f"import torch\n{imports}"
     parts = [module.body, *([_WRITTEN.rstrip()] if writing else []), _tail(calls)]

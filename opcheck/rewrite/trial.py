@@ -40,7 +40,6 @@ def attempt(rule: Rule, op: str, draw: Draw) -> Trial:
         return Trial(text, skipped=refused)
     if rule.random:
         return Trial(text, wrong=unlike(call, serving(op, type(rule).replace)))
-    before = [t.clone() for t in tree_leaves((args, dict(kwargs))) if isinstance(t, Tensor)]
     try:
         forward, backward = compared(
             call, serving(op, type(rule).replace), rule.settled, rule.unique
@@ -52,9 +51,6 @@ def attempt(rule: Rule, op: str, draw: Draw) -> Trial:
     for found, kind in ((forward, "results"), (backward, "gradients")):
         if found is not None and not _close(found, rule, call):
             return Trial(text, wrong=f"{kind} are off by {found.absolute:g} ({found.relative:g})")
-    after = [t for t in tree_leaves((args, dict(kwargs))) if isinstance(t, Tensor)]
-    if any(not _same(a, b) for a, b in zip(before, after, strict=True)):
-        return Trial(text, wrong="an argument was written to")
     return Trial(text)
 
 
@@ -92,11 +88,3 @@ def _on_meta(call: Call) -> Call:
 
     args, kwargs = tree_map(moved, (tuple(call.args), dict(call.kwargs)))
     return Call(call.func, args, kwargs)
-
-
-def _same(a: Tensor, b: Tensor) -> bool:
-    return (
-        bool(torch.equal(a.nan_to_num(), b.nan_to_num()))
-        if a.is_floating_point()
-        else bool(torch.equal(a, b))
-    )

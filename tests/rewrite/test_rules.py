@@ -1,6 +1,7 @@
 """Every rule against the operators that it replaces: drawn calls, forward and backward."""
 
 import inspect
+import os
 from collections import Counter
 
 import pytest
@@ -24,6 +25,8 @@ torchvision_schemas.compute()
 
 ELSEWHERE = ("torchvision::deform_conv2d",)
 """Without a kernel on the host: held against plain loops in test_regions."""
+EXAMPLES = int(os.environ.get("OPCHECK_RULE_EXAMPLES", "25"))
+"""Drawn calls of each overload; a thousand after a rule was changed."""
 PAIRS = [(rule, op) for rule in rules() for op in rule.replaces if op not in ELSEWHERE]
 each_pair = pytest.mark.parametrize(
     ("rule", "op"), PAIRS, ids=[f"{rule.name}-{op.removeprefix('aten::')}" for rule, op in PAIRS]
@@ -43,7 +46,7 @@ class Drawn(Draw):
 
 @each_pair
 @settings(
-    max_examples=60,
+    max_examples=EXAMPLES,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -56,8 +59,8 @@ def test_a_rule_computes_what_it_replaces(rule: Rule, op: str, data: st.DataObje
 
 @each_pair
 def test_a_rule_takes_most_of_what_it_is_for(rule: Rule, op: str) -> None:
-    skipped = Counter(attempt(rule, op, RandomDraw(seed)).skipped for seed in range(60))
-    assert skipped[""] >= 20, skipped
+    skipped = Counter(attempt(rule, op, RandomDraw(seed)).skipped for seed in range(30))
+    assert skipped[""] >= 10, skipped
 
 
 @each_pair
@@ -88,7 +91,7 @@ def test_the_text_of_a_rule_stands_for_itself(rule: Rule) -> None:
 @each_pair
 def test_a_rule_needs_no_values(rule: Rule, op: str) -> None:
     """Shapes alone must do: a scan has no more."""
-    for seed in range(20):
+    for seed in range(8):
         args, kwargs = rule.example(op, RandomDraw(seed))
         if attempt(rule, op, RandomDraw(seed)).skipped:
             continue
@@ -96,7 +99,7 @@ def test_a_rule_needs_no_values(rule: Rule, op: str) -> None:
         on_meta = torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.to("meta"), args)
         named = torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.to("meta"), kwargs)
         config = torch.fx.experimental._config
-        with config.patch("meta_nonzero_assume_all_nonzero", rule.dynamic):
+        with config.patch(meta_nonzero_assume_all_nonzero=rule.dynamic):  # type: ignore[attr-defined]
             found = type(rule).replace(*on_meta, **named)
         if rule.dynamic:  # on meta everything is taken to be there
             continue

@@ -69,13 +69,22 @@ def _signed_slopes(x: Tensor, y: Tensor, result: Tensor) -> tuple[Tensor, Tensor
 def nextafter(self: Tensor, other: Tensor) -> Tensor:
     """Count one on in the order of the numbers, which is that of their bits."""
     dtype = torch.result_type(self, other)
-    x, y = torch.broadcast_tensors(self.detach().to(dtype), other.detach().to(dtype))
-    bits = _bits(x)
+    x, y = torch.broadcast_tensors(self.to(dtype), other.to(dtype))
+    found: Tensor = _Known.apply(_next, _next_slopes, x, y)  # type: ignore[no-untyped-call]
+    return found
+
+
+def _next(x: Tensor, y: Tensor) -> Tensor:
+    dtype, bits = x.dtype, _bits(x)
     moved = torch.where((y > x) == (x > 0), bits + 1, bits - 1)
     least = torch.ones_like(bits)  # the bits of the smallest number there is
     started = torch.where(y > 0, least, least + torch.iinfo(bits.dtype).min)
     found = torch.where(x == 0, started, moved).view(dtype)
     return torch.where(x == y, y, torch.where((x != x) | (y != y), x + y, found))
+
+
+def _next_slopes(x: Tensor, y: Tensor, result: Tensor) -> tuple[Tensor, Tensor]:
+    return (x != y).to(x.dtype), torch.zeros_like(y)
 
 
 def frexp(self: Tensor) -> tuple[Tensor, Tensor]:
