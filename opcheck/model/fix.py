@@ -89,6 +89,8 @@ class Proof:
     """The largest difference of those; None where nothing was compared."""
     error: str = ""
     """What ended the run early; "" if it came to its end."""
+    note: str = ""
+    """What to know of ``remaining`` or of the figures; "" for nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,4 +48,5 @@ def _proof(proof: Proof) -> Json:
         if largest is None
         else {"name": largest.name, "dtype": largest.dtype, "difference": largest.largest},
         "error": proof.error,
+        "note": proof.note,
     }

@@ -66,6 +66,8 @@ def _write_proof(canvas: Canvas, proof: Proof) -> None:
         canvas.flow([*split(words.REMAINING), *listed(proof.remaining, "yellow")], 2)
     if compared := words.compared(proof):
         canvas.flow(split(compared), 2)
+    if proof.note:
+        canvas.flow(split(proof.note, "dim"), 2)
     if proof.error:
         canvas.flow(split(f"{words.ENDED} {proof.error}", "red"), 2)
 
