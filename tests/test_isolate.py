@@ -298,3 +298,24 @@ def test_a_crash_while_time_runs_out_is_told_as_that(
 ) -> None:
     monkeypatch.setenv("CRASH_AT", str(time.monotonic() + 5.85))
     assert failure(f"{net}:crashes_late", timeout=6).message.startswith("no answer within 6 s")
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux tells a process of its parent's end"
+)
+def test_a_worker_ends_with_the_one_that_started_it(net: str) -> None:
+    script = (
+        "from opcheck.isolate import run\nfrom opcheck.model.work import WorkRequest\n"
+        f"run(WorkRequest({net + ':hangs'!r}, 'npu'))\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], cwd=Path.cwd()) as parent:
+        children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+        limit = time.monotonic() + 60
+        while not children.read_text() and time.monotonic() < limit:
+            time.sleep(0.05)
+        (child,) = children.read_text().split()
+        time.sleep(1)
+        parent.kill()
+    while Path(f"/proc/{child}").exists() and time.monotonic() < limit:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{child}").exists()

@@ -4,6 +4,7 @@ import contextlib
 import faulthandler
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Mapping
@@ -12,6 +13,8 @@ from typing import Any, TextIO
 
 from opcheck.model.work import AT_ONCE, STACK_SECONDS, Job
 
+_PR_SET_PDEATHSIG = 1
+"""Of ``prctl``: the signal to get when the parent ends."""
 _STAGE = '{"stage":'
 """How a message begins that tells what is being done."""
 _END = "end\n"
@@ -27,6 +30,7 @@ class Process:
         self._is_copy = False
         self._stack = open(job.stack, "w", encoding="utf-8")  # noqa: SIM115  # for its life
         faulthandler.enable(self._stack)
+        _end_with_parent()
         self.watch_time()
         _limit_memory(job.memory)
 
@@ -70,6 +74,7 @@ class Process:
         Of one that is ``heard``, stages and what the model prints are heard at once.
         """
         self._is_copy = True
+        _end_with_parent()
         self._messages = open(answers, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         if not heard:
             self._stages = self._messages
@@ -96,6 +101,14 @@ def _private_channel() -> TextIO:
     sys.stdin.close()
     sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115  # for the process's life
     return channel
+
+
+def _end_with_parent() -> None:
+    """Be ended when the process that started this one is, where the platform can."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _limit_memory(limit: int) -> None:
