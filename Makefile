@@ -5,10 +5,11 @@
 #   make lint, make format, make bench
 #   make readme  write the outputs that the README shows anew
 #   make rates   write docs/support-rates.md anew
+#   make ways    write docs/ways-out.md anew
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench readme rates
+.PHONY: help setup demo test lint format bench readme rates ways
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -62,3 +63,6 @@ readme: setup
 
 rates: setup
 	$(BIN)/python -m benchmarks.rates
+
+ways: setup
+	$(BIN)/python -m benchmarks.ways_out

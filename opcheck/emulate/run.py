@@ -61,9 +61,7 @@ def emulate_model(
         progress("computing on the host, to compare with")
         host = on_host(job)
     progress(f"running on the emulated {target}")
-    make = partial(
-        Emulator, matrix, values=request.values, stop=request.stop, shims=request.shims
-    )
+    make = partial(Emulator, matrix, values=request.values, stop=request.stop, shims=request.shims)
     ran = on_device(job, make)
     emulator = ran.emulator
     compared = _agreement(job, matrix, progress) if request.check else None
