@@ -167,7 +167,10 @@ CASES = (
         lambda x: F.adaptive_max_pool2d(x, (3, 5)),
         (torch.ones(1, 2, 7, 8),),
         "aten::adaptive_max_pool2d",
-        {"ascend-910b": (UNSUPPORTED, "not-supported-on-chip"), "ascend-910a": REGISTERED},
+        {
+            "ascend-910b": (UNSUPPORTED, "not-supported-on-chip"),
+            "ascend-910a": (UNSUPPORTED, "size-not-supported"),  # 8 does not divide by 5
+        },
     ),
     Case(
         "25: product of doubles",
