@@ -1,18 +1,11 @@
 """``opcheck fix``: a plan carried out."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from opcheck.cli import options
-from opcheck.cli.direct import DirectCommand
-from opcheck.cli.guide import (
-    EXAMPLES,
-    write_examples,
-    write_exit_codes,
-    write_inputs,
-    write_sources,
-)
+from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress, said, unsaid
 from opcheck.cli.rooms import rooms
@@ -127,15 +120,7 @@ Write = Annotated[
 ]
 
 
-class Command(DirectCommand):
-    """Lists the source kinds under its help; only then are they imported."""
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the forms that SOURCE and --input can have, and the exit codes."""
-        write_sources(formatter)
-        write_inputs(formatter)
-        write_examples(formatter, [line for line in EXAMPLES if " fix " in line])
-        write_exit_codes(formatter)
+Command = ModelCommand
 
 
 def fix(

@@ -1,34 +1,16 @@
 """``opcheck plan``: the way out of each finding."""
 
-from typing import Any
-
 import typer
 
 from opcheck.cli import options
-from opcheck.cli.direct import DirectCommand
-from opcheck.cli.guide import (
-    EXAMPLES,
-    write_examples,
-    write_exit_codes,
-    write_inputs,
-    write_sources,
-)
+from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress, said, unsaid
 from opcheck.cli.rooms import rooms
 from opcheck.model.request import ScanRequest
 from opcheck.report.base import format_named
 
-
-class Command(DirectCommand):
-    """Lists the source kinds under its help; only then are they imported."""
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the forms that SOURCE and --input can have, and the exit codes."""
-        write_sources(formatter)
-        write_inputs(formatter)
-        write_examples(formatter, [line for line in EXAMPLES if " plan " in line])
-        write_exit_codes(formatter)
+Command = ModelCommand
 
 
 def plan(

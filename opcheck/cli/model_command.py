@@ -1,0 +1,23 @@
+"""What the commands that take a model have in common."""
+
+from typing import Any
+
+from opcheck.cli.direct import DirectCommand
+from opcheck.cli.guide import (
+    EXAMPLES,
+    write_examples,
+    write_exit_codes,
+    write_inputs,
+    write_sources,
+)
+
+
+class ModelCommand(DirectCommand):
+    """Lists the source kinds under its help; only then are they imported."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the forms that SOURCE and --input can have, examples, and the exit codes."""
+        write_sources(formatter)
+        write_inputs(formatter)
+        write_examples(formatter, [line for line in EXAMPLES if f" {ctx.info_name} " in line])
+        write_exit_codes(formatter)
