@@ -1,6 +1,5 @@
 """What could stand for an overload: opcheck's rules, the user's, and PyTorch's own code."""
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -155,13 +154,3 @@ def _table() -> Mapping[str, Callable[..., Any]]:
             if isinstance(func, torch._ops.OpOverload):
                 _found[func.name()] = function
     return _found
-
-
-def replaced_overloads(extra: Iterable[Rule] = ()) -> Mapping[str, tuple[str, ...]]:
-    """Overload -> names of the rules for it, opcheck's and the user's."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for rule in (*extra, *rules()):
-        for op in rule.replaces:
-            if overload_named(op) is not None:
-                found[op].append(rule.name)
-    return {op: tuple(names) for op, names in sorted(found.items())}
