@@ -61,6 +61,15 @@ def after_dot(canvas: Canvas, text: str) -> list[Atom]:
     return [(canvas.marks.dot, "dim"), *split(text)]
 
 
+def about(canvas: Canvas, finding: Finding) -> list[Atom]:
+    """What a headline says behind an operator: how it fares, how often, and when."""
+    said = [*after_dot(canvas, finding.verdict.value)]
+    said += after_dot(canvas, plural(finding.count, "call"))
+    if finding.phase is not Phase.FORWARD:
+        said += after_dot(canvas, finding.phase.value)
+    return said
+
+
 def write_rows(canvas: Canvas, rows: Sequence[Row], style: str) -> None:
     """A table where the page is wide enough, else two lines a row."""
     table = [_cells(canvas, row, style) for row in rows[:ROWS]]

@@ -8,6 +8,7 @@ from opcheck.report.terminal import words as common
 from opcheck.report.terminal.canvas import Canvas, listed, split
 from opcheck.report.terminal.fix import words
 from opcheck.report.terminal.head import mark
+from opcheck.report.terminal.rest import write_heading
 
 
 def fix_page(found: Fix, page: Page) -> str:
@@ -25,7 +26,7 @@ def fix_page(found: Fix, page: Page) -> str:
     if found.proof is not None:
         _write_proof(canvas, found.proof)
     elif found.unproven and found.followed:
-        _write_heading(canvas, *(words.UNBUILT if _own(found) else words.PROOF))
+        write_heading(canvas, words.UNBUILT if _own(found) else words.PROOF, "", "")
         canvas.flow(split(found.unproven, "yellow"), 2)
     canvas.blank()
     said = f"torch {found.torch_version} {canvas.marks.dot} opcheck {found.opcheck_version}"
@@ -39,7 +40,7 @@ def _own(found: Fix) -> bool:
 
 
 def _write_followed(canvas: Canvas, found: Fix) -> None:
-    _write_heading(canvas, *(words.WRITTEN_FOR if _own(found) else words.FOLLOWED))
+    write_heading(canvas, words.WRITTEN_FOR if _own(found) else words.FOLLOWED, "", "")
     for way in found.followed:
         inside = words.inside(way.op) if way.op != way.replaces else ""
         canvas.flow(
@@ -52,13 +53,13 @@ def _write_followed(canvas: Canvas, found: Fix) -> None:
 
 
 def _write_left(canvas: Canvas, left: Sequence[Left]) -> None:
-    _write_heading(canvas, *words.LEFT)
+    write_heading(canvas, words.LEFT, "", "")
     for rest in dict.fromkeys(left):
         canvas.flow([(f"{rest.replaces}:", "bold"), *split(rest.reason)], 2)
 
 
 def _write_proof(canvas: Canvas, proof: Proof) -> None:
-    _write_heading(canvas, *words.PROOF)
+    write_heading(canvas, words.PROOF, "", "")
     canvas.flow(split(words.how(proof)), 2)
     if proof.gone:
         canvas.flow([*split(words.GONE), *listed(proof.gone, "green")], 2)
@@ -70,8 +71,3 @@ def _write_proof(canvas: Canvas, proof: Proof) -> None:
         canvas.flow(split(proof.note, "dim"), 2)
     if proof.error:
         canvas.flow(split(f"{words.ENDED} {proof.error}", "red"), 2)
-
-
-def _write_heading(canvas: Canvas, title: str, meaning: str) -> None:
-    canvas.blank()
-    canvas.flow([(title, "bold"), (canvas.marks.dot, "dim"), *split(meaning, "dim")])

@@ -4,16 +4,16 @@ from collections.abc import Iterator, Sequence
 
 from opcheck.model.plan import Declined, Suggestion, Tier
 from opcheck.model.report import Finding, Report, TargetReport
-from opcheck.model.trace import Phase
 from opcheck.report.base import Page
 from opcheck.report.terminal import words as common
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
-from opcheck.report.terminal.findings import after_dot
+from opcheck.report.terminal.findings import about, after_dot
 from opcheck.report.terminal.head import mark
 from opcheck.report.terminal.marks import STYLES
 from opcheck.report.terminal.places import first_place
 from opcheck.report.terminal.plan import words
 from opcheck.report.terminal.plan.rules import write_code
+from opcheck.report.terminal.rest import write_heading
 from opcheck.report.terminal.units import percent, plural
 
 DECLINED = 3
@@ -55,7 +55,7 @@ def _write_target(canvas: Canvas, report: Report, target: TargetReport) -> None:
     }
     for heading, findings in groups.items():
         if findings:
-            _write_heading(canvas, *heading)
+            write_heading(canvas, heading, "", "")
         for finding in findings:
             canvas.blank()
             _write_finding(canvas, finding)
@@ -74,7 +74,7 @@ def _write_steps(canvas: Canvas, target: TargetReport) -> None:
     plan = target.plan
     if plan is None:
         return
-    _write_heading(canvas, *words.STEPS)
+    write_heading(canvas, words.STEPS, "", "")
     header: list[Atom] = [(name, "dim") for name in words.STEP_COLUMNS]
     summary = target.summary
     share = "" if summary.support_rate is None else percent(summary.support_rate)
@@ -103,7 +103,7 @@ def _few(operators: Sequence[str]) -> str:
 
 def _write_finding(canvas: Canvas, finding: Finding) -> None:
     style = STYLES[finding.verdict]
-    canvas.flow([(finding.op, f"bold {style}"), *_about(canvas, finding)], 2)
+    canvas.flow([(finding.op, f"bold {style}"), *about(canvas, finding)], 2)
     canvas.field(common.WHERE, first_place(finding.uses), 4)
     canvas.field(common.WHY, split(finding.reason.text), 4)
     for way in _shown(canvas, finding):
@@ -159,19 +159,6 @@ def _write_declined(canvas: Canvas, declined: Sequence[Declined]) -> None:
         canvas.field(label, [(f"{way.rule}:", "dim"), *split(way.reason, "dim")], 4)
     if len(declined) > len(shown):
         canvas.field("", split(common.more(len(declined) - len(shown), "way"), "dim"), 4)
-
-
-def _about(canvas: Canvas, finding: Finding) -> list[Atom]:
-    said = [*after_dot(canvas, finding.verdict.value)]
-    said += after_dot(canvas, plural(finding.count, "call"))
-    if finding.phase is not Phase.FORWARD:
-        said += after_dot(canvas, finding.phase.value)
-    return said
-
-
-def _write_heading(canvas: Canvas, title: str, meaning: str) -> None:
-    canvas.blank()
-    canvas.flow([(title, "bold"), (canvas.marks.dot, "dim"), *split(meaning, "dim")])
 
 
 def _write_footer(canvas: Canvas, report: Report) -> None:

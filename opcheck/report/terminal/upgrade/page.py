@@ -1,15 +1,14 @@
 """The page on upgrades: the best move, smaller ones, and each finding with what removes it."""
 
-from opcheck.model.report import Finding
-from opcheck.model.trace import Phase
 from opcheck.model.upgrade import Blocked, Move, MoveKind, Upgrade
 from opcheck.report.base import Page
 from opcheck.report.terminal import words as common
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
-from opcheck.report.terminal.findings import after_dot
+from opcheck.report.terminal.findings import about
 from opcheck.report.terminal.head import mark
 from opcheck.report.terminal.marks import STYLES
 from opcheck.report.terminal.places import first_place
+from opcheck.report.terminal.rest import write_heading
 from opcheck.report.terminal.units import percent, plural
 from opcheck.report.terminal.upgrade import words
 
@@ -44,7 +43,7 @@ def _write_moves(canvas: Canvas, found: Upgrade) -> None:
         canvas.blank()
         canvas.flow(split(f"{words.tried(found.tried)}: {words.NOWHERE}"), 2)
         return
-    _write_heading(canvas, *words.BEST)
+    write_heading(canvas, words.BEST, "", "")
     canvas.flow([(str(best.target), "bold green"), *split(f"({words.KINDS[best.kind]})")], 2)
     canvas.flow(split(words.removes(len(best.removes), len(found.blocked))), 4)
     left = [blocked.finding for blocked in found.blocked if blocked.finding.id not in best.removes]
@@ -55,7 +54,7 @@ def _write_moves(canvas: Canvas, found: Upgrade) -> None:
         canvas.flow([*split(words.BREAKS, "red"), *listed(best.brings)], 4)
     canvas.flow(split(words.then(best.runs, best.support_rate)), 4)
     if found.moves[:-1]:
-        _write_heading(canvas, *words.SMALLER)
+        write_heading(canvas, words.SMALLER, "", "")
         header: list[Atom] = [(name, "dim") for name in words.MOVE_COLUMNS]
         canvas.table([header, *(_row(canvas, move) for move in found.moves[:-1])], left=(0, 1))
 
@@ -73,7 +72,7 @@ def _row(canvas: Canvas, move: Move) -> list[Atom]:
 
 
 def _write_blocked(canvas: Canvas, found: Upgrade) -> None:
-    _write_heading(canvas, *words.BLOCKED)
+    write_heading(canvas, words.BLOCKED, "", "")
     shown = found.blocked if canvas.page.verbose else found.blocked[:FINDINGS]
     for blocked in shown:
         canvas.blank()
@@ -86,7 +85,7 @@ def _write_blocked(canvas: Canvas, found: Upgrade) -> None:
 def _write_finding(canvas: Canvas, blocked: Blocked) -> None:
     finding = blocked.finding
     style = STYLES[finding.verdict]
-    canvas.flow([(finding.op, f"bold {style}"), *_about(canvas, finding)], 2)
+    canvas.flow([(finding.op, f"bold {style}"), *about(canvas, finding)], 2)
     canvas.field(common.WHERE, first_place(finding.uses), 4)
     canvas.field(common.WHY, split(finding.reason.text), 4)
     if not blocked.gone:
@@ -94,19 +93,6 @@ def _write_finding(canvas: Canvas, blocked: Blocked) -> None:
     for kind in MoveKind:
         if kind in blocked.gone:
             canvas.field(words.LABELS[kind], [(str(blocked.gone[kind]), "green")], 4)
-
-
-def _about(canvas: Canvas, finding: Finding) -> list[Atom]:
-    said = [*after_dot(canvas, finding.verdict.value)]
-    said += after_dot(canvas, plural(finding.count, "call"))
-    if finding.phase is not Phase.FORWARD:
-        said += after_dot(canvas, finding.phase.value)
-    return said
-
-
-def _write_heading(canvas: Canvas, title: str, meaning: str) -> None:
-    canvas.blank()
-    canvas.flow([(title, "bold"), (canvas.marks.dot, "dim"), *split(meaning, "dim")])
 
 
 def _write_footer(canvas: Canvas, found: Upgrade) -> None:
