@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from opcheck.rewrite.text import statement_text
+
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -145,10 +147,7 @@ def _taken_apart(code: str) -> tuple[list[_Import], dict[str, str]]:
     imports: list[_Import] = []
     parts: dict[str, str] = {}
     for statement in ast.parse(code).body:
-        start = min(
-            [statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))]
-        )
-        text = "\n".join(lines[start - 1 : statement.end_lineno])
+        text = statement_text(statement, lines)
         match statement:
             case ast.Import() | ast.ImportFrom():
                 imports += _bound(statement)

@@ -2,7 +2,7 @@
 
 import ast
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -24,7 +24,7 @@ def standalone(function: Callable[..., Any], name: str = "") -> str:
     others = [s for s in dict.fromkeys(chosen) if s not in imports]
     lines = inspect.getsource(module).splitlines()
     parts = ["\n".join(ast.unparse(s) for s in imports)] if imports else []
-    parts += [_text(statement, lines) for statement in others]
+    parts += [statement_text(statement, lines) for statement in others]
     text = "\n\n\n".join(parts) + "\n"
     return text if not name else f"{text}\n\n{name} = {function.__name__}\n"
 
@@ -78,7 +78,8 @@ def _asked(statement: ast.stmt) -> set[str]:
     return {node.id for node in names if isinstance(node.ctx, ast.Load)} - own
 
 
-def _text(statement: ast.stmt, lines: list[str]) -> str:
+def statement_text(statement: ast.stmt, lines: Sequence[str]) -> str:
+    """The lines of a statement, its decorators first, out of those of its module."""
     assert statement.end_lineno is not None
     start = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
     return "\n".join(lines[start - 1 : statement.end_lineno])

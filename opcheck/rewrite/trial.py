@@ -63,7 +63,7 @@ def shown(call: Call) -> str:
             return f"{dtype}{list(value.shape)} strides {list(value.stride())}"
         return repr(value)
 
-    args = [short(tree_map(lambda v: v, a)) for a in call.args]
+    args = map(short, call.args)
     return ", ".join([*args, *(f"{name}={short(v)}" for name, v in call.kwargs.items())])
 
 
