@@ -14,6 +14,7 @@ from opcheck.rewrite.binding import Parameters
 from opcheck.rewrite.call_sites import UnreadableError, call_sites, tail
 from opcheck.rewrite.forms import forms_of
 from opcheck.rewrite.swapping import Form, Swap, Swapped, swapped, text_lines
+from opcheck.source.building import torchvision_schemas
 
 HELPER = Form("def turned(self, shifts, dims=()):\n    return self\n", "turned")
 FORMS = {"torch.roll": HELPER, "Tensor.roll": HELPER}
@@ -268,6 +269,7 @@ def test_a_further_spelling_takes_what_torch_takes(rule: Rule, spelling: str) ->
 
 
 def _named(spelling: str) -> Any:
+    torchvision_schemas.prepare()
     text = f"torch.{spelling}" if spelling.startswith("Tensor.") else spelling
     parts = text.split(".")
     value: Any = importlib.import_module(parts[0])
