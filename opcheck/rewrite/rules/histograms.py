@@ -30,11 +30,12 @@ def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tens
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
     x = self.detach().reshape(-1)
+    x = x if x.is_floating_point() else x.float()
     first, last = _ends(x, min, max, 1)
     inside = (x >= first) & (x <= last)
     place = torch.where(inside, (x - first) * bins / (last - first), torch.zeros_like(x))
     place = place.long().clamp(0, bins - 1)
-    return x.new_zeros([bins]).scatter_add(0, place, inside.to(x.dtype))
+    return x.new_zeros([bins]).scatter_add(0, place, inside.to(x.dtype)).to(self.dtype)
 
 
 def _edges(x: Tensor, bins: int, ends: Sequence[float] | None) -> Tensor:
@@ -179,7 +180,8 @@ class _Histogram(Rule):
 class HistcByCounting(Rule):
     """Values are scaled to the number of bins, rounded down, and counted by ``scatter_add``.
 
-    Where no range is given, the smallest and the largest value stay on the device.
+    Where no range is given, the smallest and the largest value stay on the device. Integers, which
+    PyTorch counts on devices only, are counted as float32, in which all are exact that come up.
     """
 
     name = "histc-by-counting"
@@ -190,10 +192,18 @@ class HistcByCounting(Rule):
     replace = staticmethod(histc)
 
     def refuses(self, call: Call) -> str:
-        """Decline what PyTorch declines on the host."""
-        if not call.given("self").is_floating_point():
-            return "it counts floating-point numbers only"
-        return "" if call.given("bins", 100) > 0 else "there are no bins"
+        """Decline to count without bins, and integers that float32 may not tell apart."""
+        bins = call.given("bins", 100)
+        if bins < 1:
+            return "there are no bins"
+        x, low, high = call.given("self"), call.given("min", 0), call.given("max", 0)
+        if x.is_floating_point():
+            return ""
+        if not (float(low).is_integer() and float(high).is_integer() and low < high):
+            return "it counts integers only in a range of integers that is given"
+        if max(abs(low), abs(high), (high - low) * bins, x.numel()) >= _LARGEST:
+            return "so many integers, or such large ones, are not exact in float32"
+        return ""
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """A range, or that of the values."""
