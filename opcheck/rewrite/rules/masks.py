@@ -87,7 +87,13 @@ class IndexPutByWhere(_OfMask):
         """Values of any shape that broadcasts."""
         x, indices, mask, _ = _target(draw)
         after = x.shape[len(indices) - 1 + mask.dim() :]
-        shapes = ([], [1], list(after), [1, *after], [*x.shape[: len(indices) - 1], 1, *after])
+        shapes: tuple[list[int], ...] = (
+            [],
+            [1],
+            list(after),
+            [1, *after],
+            [*x.shape[: len(indices) - 1], 1, *after],
+        )
         values = draw.tensor(draw.choose(shapes), (x.dtype,), edges=False)
         return (x, indices, values, draw.flag()), {}
 

@@ -1,6 +1,7 @@
 """Distinct values from sorting, or from comparing neighbours."""
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -56,7 +57,7 @@ class UniqueBySorting(Rule):
     dynamic = True
     summary = "Sort, and keep what differs from the one before"
     references: ClassVar[tuple[str, ...]] = _REFERENCES
-    replace = staticmethod(_unique2)
+    replace: ClassVar[Callable[..., Any]] = staticmethod(_unique2)
 
     def refuses(self, call: Call) -> str:
         """Decline bools, which few targets sort, and complex numbers, which have no order."""
