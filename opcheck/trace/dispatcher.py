@@ -101,6 +101,13 @@ def overload_named(name: str) -> Any:
     return None if packet is None else getattr(packet, overload or "default", None)
 
 
+@cache
+def known_to_cpu(op: str) -> bool:
+    """Whether a CPU can run the overload of this schema name; False of one that torch lacks."""
+    func = overload_named(op)
+    return func is not None and facts(func).cpu_kernel
+
+
 def _is_view(func: Any) -> bool:
     if torch.Tag.inplace_view in func.tags:
         return func._schema.name not in ("aten::resize_", "aten::resize_as_", "aten::set_")

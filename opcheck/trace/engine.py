@@ -18,7 +18,7 @@ from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from opcheck.model.trace import Composite, Gap
+from opcheck.model.trace import Composite, Gap, Phase
 from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, adopt
 from opcheck.trace.disguise import there
@@ -90,6 +90,8 @@ class Engine(TorchDispatchMode):
         """Whether a hard-coded CUDA device is taken for the traced one."""
         self.training = False
         """Whether the run has gradients."""
+        self.phase = Phase.FORWARD
+        """What a training step is at."""
         self._inner = _Inner()
         self._backward_error: Exception | None = None
 
@@ -173,6 +175,18 @@ class Engine(TorchDispatchMode):
 
     def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Give the outputs of a higher-order operator."""
+        raise NotImplementedError
+
+    def begin(self, phase: Phase) -> None:
+        """Take what follows as of ``phase``."""
+        self.phase = phase
+
+    def asked(self, op: str) -> None:
+        """Take note of a call of a kernel that the target is known to run here."""
+        raise NotImplementedError
+
+    def quiet(self) -> AbstractContextManager[None]:
+        """Take no note of what this thread asks for inside the block."""
         raise NotImplementedError
 
     def adopt(self, bare: Tensor) -> DeviceTensor:

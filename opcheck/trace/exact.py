@@ -9,7 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cache, partial
+from functools import partial
 from types import CodeType
 from typing import Any
 
@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_map
 from opcheck.model.names import OpName
 from opcheck.model.trace import Composite, Kernel, Phase
 from opcheck.trace.device import DeviceTensor
-from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, leaving_lazy, overload_named
+from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, known_to_cpu, leaving_lazy
 from opcheck.trace.engine import Engine
 from opcheck.trace.higher_order import branches
 from opcheck.trace.lazy import Lazy
@@ -60,7 +60,6 @@ class Exact(Engine):
         self.leaves.learned.update(learned)
         self._registered = registered
         self._totals: dict[Phase, Counter[_Key]] = {phase: Counter() for phase in Phase}
-        self._phase = Phase.FORWARD
         self._open = _Open()
         self._lazy = Lazy()
         self._memo: dict[tuple[Any, ...], tuple[Counter[_Key], Plan]] = {}
@@ -85,13 +84,9 @@ class Exact(Engine):
             for (op, missing, runs_on_cpu), count in sorted(counts.items())
         )
 
-    def begin(self, phase: Phase) -> None:
-        """Count what follows as of ``phase``."""
-        self._phase = phase
-
     def asked(self, op: str) -> None:
         """Count one call of a kernel that the target is known to run here."""
-        self._count(OpName.parse(op), False, _known_to_cpu(op))
+        self._count(OpName.parse(op), False, known_to_cpu(op))
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
@@ -112,7 +107,7 @@ class Exact(Engine):
     @property
     def _counts(self) -> Counter[_Key]:
         counts = self._open.counts
-        return self._totals[self._phase] if counts is None else counts
+        return self._totals[self.phase] if counts is None else counts
 
     @contextmanager
     def _counting_in(self, counts: Counter[_Key]) -> Iterator[None]:
@@ -230,9 +225,3 @@ def _asked_by_argument(call: Call, known: OverloadFacts) -> bool:
     """
     taken_apart = known.composite is Composite.IMPLICIT and call.tensors
     return known.backend_select and not taken_apart
-
-
-@cache
-def _known_to_cpu(op: str) -> bool:
-    func = overload_named(op)
-    return func is not None and facts(func).cpu_kernel

@@ -5,40 +5,24 @@ and single calls with their gradients.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves
+from torch import nn
 
-from opcheck.errors import TraceError
 from opcheck.model.trace import Gap, Kernel, Phase
+from opcheck.trace.attempt import Play, attempt, forward
 from opcheck.trace.autocast import autocasting
 from opcheck.trace.caches import forget
 from opcheck.trace.device import DeviceTensor, prepare
-from opcheck.trace.engine import Engine
 from opcheck.trace.exact import Exact
 from opcheck.trace.modules import ModuleStack
-from opcheck.trace.overrides import Gradient, kept_whole, overriding
-from opcheck.trace.run import Play, as_module, attempt, dtypes, forward, reproducible
+from opcheck.trace.run import as_module, dtypes, reproducible
 from opcheck.trace.step import TrainingStep, backward_from, taken_as_plain
 from opcheck.trace.swap import on_device, swapped
-
-
-@dataclass(frozen=True, slots=True)
-class Registrations:
-    """What one target registers for its device."""
-
-    kernels: frozenset[str]
-    """Overloads with a kernel of the device."""
-    overrides: frozenset[str] = frozenset()
-    """Those of them that are registered with autograd, too."""
-    gradients: Mapping[str, tuple[str, ...] | Gradient] = field(default_factory=dict)
-    """Overload -> what the vendor's own backward of it runs, where that is known."""
-    casts: Mapping[str, str] = field(default_factory=dict)
-    """dtype that a cast on the device asks for -> the dtype that it gives instead."""
+from opcheck.trace.training import Heard, Registrations, follow, registered, training_play
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +36,12 @@ class Prediction:
 class Predictor:
     """Answers for one target's device; made by :func:`predicting`."""
 
-    def __init__(self, device: torch.device, registrations: Registrations) -> None:
+    def __init__(self, device: torch.device, registrations: Registrations, heard: Heard) -> None:
         self._device = device
+        self._heard = heard
         self._kernels = registrations.kernels
         self._casts = dtypes(registrations.casts)
         self._calls = self._engine(ModuleStack(nn.Module()))
-        self._now = self._calls
 
     def inference(
         self, model: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -77,7 +61,7 @@ class Predictor:
         Raises:
             TraceError: there is nothing to train.
         """
-        play = _training(step or TrainingStep(), model, (args, dict(kwargs)))
+        play = training_play(step or TrainingStep(), model, (args, dict(kwargs)))
         with taken_as_plain(DeviceTensor):
             return self._run(model, args, kwargs, play, self._with_gradients)
 
@@ -94,31 +78,18 @@ class Predictor:
         Gradients start from everything in its output that has one. Whatever ``function`` raises
         passes through.
         """
-        engine = self._now = self._calls
+        engine = self._heard.engine = self._calls
         engine.start_over()
         engine.training = backward
         given = (args, dict(kwargs))
         placed = on_device(given, self._device)
-        _follow(placed, given)
+        follow(placed, given)
         with engine.running():
             output = function(*placed[0], **placed[1])
             if backward:
                 engine.begin(Phase.BACKWARD)
                 backward_from(output)
         return Prediction(engine.kernels, tuple(sorted(engine.gaps)))
-
-    @property
-    def generator(self) -> torch.Generator:
-        """The host's own: nothing is drawn on a device that computes nothing."""
-        return torch.default_generator
-
-    def asked(self, op: str) -> None:
-        """The vendor's own kernel ``op`` runs now."""
-        self._now.asked(op)
-
-    def quiet(self) -> AbstractContextManager[None]:
-        """Inside is a vendor's kernel."""
-        return self._now.quiet()
 
     def _run(
         self,
@@ -134,8 +105,9 @@ class Predictor:
         return Prediction(engine.kernels, tuple(sorted({*engine.gaps, *engine.modules.gaps})))
 
     def _engine(self, modules: ModuleStack) -> Exact:
-        self._now = Exact(self._device, self._casts, self._kernels, {}, modules)
-        return self._now
+        engine = Exact(self._device, self._casts, self._kernels, {}, modules)
+        self._heard.engine = engine
+        return engine
 
     def _with_gradients(self, modules: ModuleStack) -> Exact:
         engine = self._engine(modules)
@@ -150,44 +122,6 @@ def predicting(device_type: str, registrations: Registrations) -> Iterator[Predi
     Raises:
         TraceError: the process already uses PrivateUse1 under another name.
     """
-    predictor = Predictor(prepare(device_type), registrations)
-    kernels = registrations.kernels
-    gradients = {op: own for op, own in registrations.gradients.items() if op in kernels}
-    with (
-        autocasting({}),
-        kept_whole(kernels),
-        overriding(registrations.overrides & kernels, gradients, predictor),
-    ):
-        yield predictor
-
-
-def _training(step: TrainingStep, model: nn.Module, given: Any) -> Play:
-    """Train whatever stands for ``model`` with what stands for the inputs ``given``."""
-    trained = {name for name, p in _parameters(model) if p.requires_grad}
-
-    def play(
-        module: nn.Module, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> object:
-        assert isinstance(engine, Exact)
-        for name, parameter in _parameters(module):
-            parameter.requires_grad_(name in trained)
-        _follow((args, kwargs), given)
-        try:
-            return step.run(module, args, kwargs, engine.begin)
-        except TraceError:
-            if engine.modules.gaps:  # a module that failed passed its input on: no wonder
-                return None
-            raise
-
-    return play
-
-
-def _parameters(module: nn.Module) -> Iterator[tuple[str, nn.Parameter]]:
-    return module.named_parameters(remove_duplicate=False)
-
-
-def _follow(placed: Any, given: Any) -> None:
-    """Have inputs on the device require a gradient where the given ones do."""
-    for ours, theirs in zip(tree_leaves(placed), tree_leaves(given), strict=True):
-        if isinstance(theirs, Tensor) and theirs.requires_grad:
-            ours.requires_grad_()
+    device = prepare(device_type)
+    with autocasting({}), registered(registrations) as heard:
+        yield Predictor(device, registrations, heard)

@@ -1,31 +1,29 @@
 """Runs a model on the traced device and gives its trace."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 
-from opcheck.errors import TraceError
-from opcheck.model.trace import Kernel, Node, Trace, Use
+from opcheck.model.trace import Kernel, Trace
+from opcheck.trace.attempt import Play, attempt, forward
 from opcheck.trace.autocast import autocasting
 from opcheck.trace.caches import forget
-from opcheck.trace.disguise import DISGUISES, device_for, undisguised, worn
-from opcheck.trace.eager import asks_for_cuda
+from opcheck.trace.device import DeviceTensor
+from opcheck.trace.disguise import DISGUISES, device_for, worn
 from opcheck.trace.engine import Engine
 from opcheck.trace.exact import Exact
-from opcheck.trace.fresh import fresh_copy
-from opcheck.trace.modules import ModuleStack, raise_if_bug, reason_of
-from opcheck.trace.swap import on_device, swapped
+from opcheck.trace.finished import finished
+from opcheck.trace.modules import ModuleStack
+from opcheck.trace.step import taken_as_plain
+from opcheck.trace.swap import swapped
+from opcheck.trace.training import Heard, Training, registered, training_play
 from opcheck.trace.tree import Tree
-from opcheck.trace.unseen import Unseen
 
 Progress = Callable[[str], None]
-Play = Callable[[nn.Module, Engine, tuple[Any, ...], dict[str, Any]], object]
-"""Has a module do its work with inputs that are on the engine's device."""
 
 
 def trace_model(
@@ -36,10 +34,11 @@ def trace_model(
     device_type: str,
     exact: Mapping[str, frozenset[str]] | None = None,
     casts: Mapping[str, str] | None = None,
+    training: Training | None = None,
     inputs_given: bool = False,
     progress: Progress = lambda _: None,
 ) -> Trace:
-    """Record every overload that one forward of ``model`` asks of a device.
+    """Record every overload that one forward, or one training step, asks of a device.
 
     Args:
         model: a module, or any callable on tensors.
@@ -48,41 +47,81 @@ def trace_model(
         device_type: what tensors say they are on: ``npu``, or a type that this torch cannot have
             such as ``cuda``, which a stand-in then says it is.
         exact: for each target (its text), the overloads that it registers; the trace then holds
-            the exact kernels asked of it, or a note why not.
+            the exact kernels asked of it, or a note why not. In training these targets must share
+            the registrations that ``training`` has.
         casts: dtype that a cast on the device asks for -> the dtype that it gives instead.
+        training: the step, and the registrations of the targets that it is recorded for; None for
+            a forward in evaluation mode.
         inputs_given: the user chose these inputs, so an operator that refuses them is an error,
             not a gap.
         progress: told one short line per step.
 
     Raises:
         TraceError: the inputs do not fit: the model fails before it computes anything, or, with
-            ``inputs_given``, an operator refuses what they became.
+            ``inputs_given``, an operator refuses what they became; or there is nothing to train.
     """
     device = device_for(device_type)
     module = as_module(model)
     changed = dtypes(casts or {})
-    seen = device_type if device_type in DISGUISES else device.type
-    with (
-        worn(device_type), autocasting({}, seen), reproducible(module), swapped(module, device)
-    ):  # fmt: skip
+    with ExitStack() as stack:
+        stack.enter_context(worn(device_type))
+        seen = device_type if device_type in DISGUISES else device.type
+        stack.enter_context(autocasting({}, seen))
+        attempts = _Attempts(module, args, kwargs, training, stack)
+        stack.enter_context(swapped(module, device))
         progress("recording the operators")
-        make_tree = partial(Tree, device, changed)
-        tree = attempt(module, args, kwargs, make_tree, inputs_given=inputs_given)
+        tree = attempts.run(partial(Tree, device, changed), inputs_given=inputs_given)
         kernels: dict[str, tuple[Kernel, ...]] = {}
         notes = _stood_in(device, device_type)
         done: dict[frozenset[str], Exact] = {}
-        for target, registered in (exact or {}).items():
-            if registered not in done:
+        for target, names in (exact or {}).items():
+            if names not in done:
                 progress(f"counting the kernels that {target} is asked for")
                 forget()
-                make = partial(Exact, device, changed, registered, tree.leaves.learned)
-                done[registered] = attempt(module, args, kwargs, make)
-            counted = done[registered]
+                done[names] = attempts.run(
+                    partial(Exact, device, changed, names, tree.leaves.learned)
+                )
+            counted = done[names]
             if counted.modules.gaps == tree.modules.gaps:
                 kernels[target] = counted.kernels
             else:
                 notes.append(f"no exact kernels for {target}: {_told(counted)}")
-    return _trace(tree, device_type, kernels, tuple(notes))
+    mode = "inference" if training is None else "train"
+    return finished(tree, device_type, mode, kernels, tuple(notes))
+
+
+class _Attempts:
+    """Runs of one model on one set of inputs, forward alone or with the rest of a step."""
+
+    def __init__(
+        self,
+        module: nn.Module,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        training: Training | None,
+        stack: ExitStack,
+    ) -> None:
+        """Enter on ``stack`` what holds for all of them."""
+        self._module, self._args, self._kwargs = module, args, kwargs
+        self._play: Play = forward
+        self._heard: Heard | None = None
+        stack.enter_context(reproducible(module))
+        if training is not None:
+            self._play = training_play(training.step, module, (args, dict(kwargs)))
+            self._heard = stack.enter_context(registered(training.registrations))
+            stack.enter_context(taken_as_plain(DeviceTensor))
+
+    def run(self, make: Callable[[ModuleStack], Engine], *, inputs_given: bool = False) -> Any:
+        """Give the engine, one that ``make`` makes, that the run ended with."""
+
+        def made(modules: ModuleStack) -> Engine:
+            engine = make(modules)
+            if self._heard is not None:
+                engine.training = True
+                self._heard.engine = engine
+            return engine
+
+        return attempt(self._module, self._args, self._kwargs, made, self._play, inputs_given)
 
 
 def _stood_in(device: torch.device, device_type: str) -> list[str]:
@@ -133,153 +172,3 @@ def reproducible(module: nn.Module) -> Iterator[None]:
     finally:
         for part, training in modes:
             part.training = training
-
-
-def forward(
-    module: nn.Module, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> object:
-    """Have the module compute its output."""
-    return module(*args, **kwargs)
-
-
-def attempt(
-    module: nn.Module,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    make: Callable[[ModuleStack], Any],
-    play: Play = forward,
-    inputs_given: bool = False,
-) -> Any:
-    """Run once; where that fails, once more letting failing modules pass their input on.
-
-    Gives the engine, one of those that ``make`` makes.
-    """
-    fresh = fresh_copy(module)
-    engine, error = _once(fresh, args, kwargs, make(ModuleStack(fresh)), play)
-    if error is None:
-        return engine
-    if _refused_at_once(engine, error) or (inputs_given and engine.refused is error):
-        raise _inputs_refused(module, args, kwargs, engine, error) from error
-    return _once_more(module, args, kwargs, make, play, error)
-
-
-def _once_more(
-    module: nn.Module,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    make: Callable[[ModuleStack], Any],
-    play: Play,
-    error: Exception,
-) -> Any:
-    """Run as if CUDA were the device if that was the trouble, else past what fails."""
-    if asks_for_cuda(error):
-        fresh = fresh_copy(module)
-        engine = make(ModuleStack(fresh))
-        engine.cuda_as_device = True
-        engine, again = _once(fresh, args, kwargs, engine, play)
-        if again is None:
-            return engine
-    fresh = fresh_copy(module)
-    engine, again = _once(fresh, args, kwargs, make(ModuleStack(fresh, recover=True)), play)
-    if again is not None:
-        where = engine.modules.current or "(the model)"
-        engine.gap(where, f"the run ended here: {reason_of(again)}")
-    return engine
-
-
-def _once(
-    module: nn.Module,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    engine: Engine,
-    play: Play,
-) -> tuple[Engine, Exception | None]:
-    inputs = on_device((tuple(args), dict(kwargs)), engine.device)
-    try:
-        with engine.running(until=_once.__code__):
-            play(module, engine, *inputs)
-    except (TraceError, MemoryError):
-        raise
-    except Exception as error:  # the user's model failed; the caller decides what that means
-        raise_if_bug(error)
-        return engine, error
-    return engine, None
-
-
-def _refused_at_once(engine: Engine, error: Exception) -> bool:
-    """Nothing was computed before the failure, and it is not one of ours: the inputs do not fit."""
-    if isinstance(error, Unseen) or asks_for_cuda(error):
-        return False
-    return isinstance(engine, Tree) and not engine.sequence
-
-
-def _inputs_refused(
-    module: nn.Module,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    engine: Engine,
-    error: Exception,
-) -> TraceError:
-    given = [_described(value) for value in args]
-    given += [f"{name}={_described(value)}" for name, value in kwargs.items()]
-    computed = isinstance(engine, Tree) and engine.sequence
-    where = f"in {engine.modules.failed or 'its forward'}" if computed else "at once"
-    return TraceError(
-        f"{type(module).__name__} refuses its inputs {where}: {reason_of(error)} "
-        f"(given: {', '.join(given) or 'nothing'})",
-        hint="give inputs that it takes with --input NAME=SHAPE:DTYPE, as in --input x=1x3x224x224",
-    )
-
-
-def _described(value: Any) -> str:
-    if isinstance(value, torch.Tensor):
-        return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
-    return repr(value)
-
-
-def _trace(
-    tree: Tree,
-    device_type: str,
-    kernels: Mapping[str, tuple[Kernel, ...]],
-    notes: tuple[str, ...],
-) -> Trace:
-    gaps = sorted({*tree.gaps, *tree.modules.gaps})
-    nodes, uses = _reachable(tree.nodes, tree.uses)
-    if device_type != tree.device.type:
-        nodes = tuple(undisguised(nodes, tree.device, device_type))
-    return Trace(
-        torch_version=torch.__version__.partition("+")[0],
-        device_type=device_type,
-        mode="inference",
-        nodes=nodes,
-        uses=uses,
-        sequence=tuple(tree.sequence),
-        gaps=tuple(gaps),
-        modules_not_called=tree.modules.not_called(),
-        kernels=dict(kernels),
-        notes=notes,
-    )
-
-
-def _reachable(
-    nodes: tuple[Node, ...], uses: tuple[Use, ...]
-) -> tuple[tuple[Node, ...], tuple[Use, ...]]:
-    """Drop nodes of calls that failed before they counted, and number the rest anew."""
-    wanted: set[int] = set()
-    todo = [use.node for use in uses]
-    while todo:
-        index = todo.pop()
-        if index not in wanted:
-            wanted.add(index)
-            todo += [child for child, _ in nodes[index].children or ()]
-    order = {old: new for new, old in enumerate(sorted(wanted))}
-    return tuple(_renumbered(nodes[old], order) for old in order), tuple(
-        Use(order[u.node], u.module, u.file, u.line, u.count, u.phase) for u in uses
-    )
-
-
-def _renumbered(node: Node, order: Mapping[int, int]) -> Node:
-    if not node.children:
-        return node
-    children = tuple((order[child], count) for child, count in node.children)
-    return replace(node, children=children)

@@ -1,8 +1,10 @@
 """The tree of calls: every signature once, with what it becomes inside PyTorch."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 import torch
@@ -10,13 +12,14 @@ from torch import Tensor
 from torch.utils._pytree import tree_map
 
 from opcheck.model.names import OpName
-from opcheck.model.trace import Composite, Node, Use, Value
+from opcheck.model.trace import Composite, Node, Phase, Use, Value
 from opcheck.trace.device import DeviceTensor, device_tensor
-from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts
+from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, known_to_cpu
 from opcheck.trace.engine import Engine
+from opcheck.trace.forwards import Forwards
 from opcheck.trace.higher_order import branches
 from opcheck.trace.modules import ModuleStack, raise_if_bug, reason_of
-from opcheck.trace.place import Site
+from opcheck.trace.place import NOWHERE, Site
 from opcheck.trace.signature import Call, named_arguments, to_value
 from opcheck.trace.unseen import Unseen
 
@@ -57,7 +60,9 @@ class Tree(Engine):
         self._index: dict[tuple[Any, ...], int] = {}
         self._open: list[Counter[int]] = []
         self._expanding: list[int] = []
-        self._uses: dict[tuple[int, str, Site], int] = {}
+        self._quiet = 0
+        self._forwards = Forwards()
+        self._uses: dict[tuple[int, str, Site, Phase], int] = {}
         self._counts: list[int] = []
         self.sequence: list[int] = []
 
@@ -70,9 +75,17 @@ class Tree(Engine):
     def uses(self) -> tuple[Use, ...]:
         """Every use, in order of first call."""
         return tuple(
-            Use(node, module, file, line, count)
-            for ((node, module, (file, line)), count) in zip(self._uses, self._counts, strict=True)
+            Use(node, module, file, line, count, phase)
+            for ((node, module, (file, line), phase), count) in zip(
+                self._uses, self._counts, strict=True
+            )
         )
+
+    @contextmanager
+    def running(self, until: CodeType | None = None) -> Iterator[None]:
+        """Answer inside the block; backward stays on this thread, which numbers its nodes."""
+        with torch.autograd.set_multithreading_enabled(False), super().running(until):
+            yield
 
     def answer(self, call: Call) -> Any:
         """Run the call whole and record it."""
@@ -136,18 +149,49 @@ class Tree(Engine):
         if index == len(self._drafts) - 1:
             self._drafts.pop()
 
+    def asked(self, op: str) -> None:
+        """Record a call of which no more than the overload is known."""
+        index = self._index.get((op,))
+        if index is None:
+            index = self._index[(op,)] = len(self._drafts)
+            draft = _Draft(OpName.parse(op), (), cpu_kernel=known_to_cpu(op), children={})
+            self._drafts.append(draft)
+        self._record(index)
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Record nothing of what this thread asks for inside the block."""
+        self._quiet += 1
+        try:
+            yield
+        finally:
+            self._quiet -= 1
+
     def _record(self, index: int) -> None:
         if self._open:
-            if index not in self._expanding:  # what a kernel asks of itself adds nothing
-                self._open[-1][index] += 1
+            if not (self._quiet or index in self._expanding):
+                self._open[-1][index] += 1  # what a kernel asks of itself adds nothing
             return
-        key = (index, self.modules.current, self.site())
+        module, site = self._place()
+        if self._quiet:
+            return
+        key = (index, module, site, self.phase)
         use = self._uses.get(key)
         if use is None:
             use = self._uses[key] = len(self._uses)
             self._counts.append(0)
         self._counts[use] += 1
         self.sequence.append(use)
+
+    def _place(self) -> tuple[str, Site]:
+        """The module that runs and the user's line; in backward, those of the call gone back to."""
+        place = self.modules.current, self.site()
+        if not self.training or self.phase is Phase.OPTIMIZER:
+            return place
+        if place[1] == NOWHERE and self.phase is Phase.BACKWARD:
+            place = self._forwards.gone_back_to()
+        self._forwards.note(place)  # also in backward, which may compute something again
+        return place
 
     def _expand(self, call: Call, known: OverloadFacts, draft: _Draft) -> Any:
         """Run the composite kernel on copies and keep what it calls; give what it returns."""

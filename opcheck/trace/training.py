@@ -1,0 +1,103 @@
+"""What a run with gradients needs: the target's autograd kernels, and a step to play.
+
+A trace in training is of one set of registrations: a composite that the target registers, or
+differentiates itself, stays whole, and any other is taken apart before autograd.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
+
+from opcheck.errors import TraceError
+from opcheck.trace.attempt import Play
+from opcheck.trace.engine import Engine
+from opcheck.trace.overrides import Gradient, kept_whole, overriding
+from opcheck.trace.step import TrainingStep
+
+
+@dataclass(frozen=True, slots=True)
+class Registrations:
+    """What one target registers for its device."""
+
+    kernels: frozenset[str]
+    """Overloads with a kernel of the device."""
+    overrides: frozenset[str] = frozenset()
+    """Those of them that are registered with autograd, too."""
+    gradients: Mapping[str, tuple[str, ...] | Gradient] = field(default_factory=dict)
+    """Overload -> what the vendor's own backward of it runs, where that is known."""
+    casts: Mapping[str, str] = field(default_factory=dict)
+    """dtype that a cast on the device asks for -> the dtype that it gives instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A step, for targets with these registrations."""
+
+    step: TrainingStep
+    registrations: Registrations
+
+
+class Heard:
+    """What the vendor's autograd kernels tell, passed on to the engine that answers now."""
+
+    engine: Engine | None = None
+
+    @property
+    def generator(self) -> torch.Generator:
+        """The host's own: nothing is drawn on a device that computes nothing."""
+        return torch.default_generator
+
+    def asked(self, op: str) -> None:
+        """The vendor's own kernel ``op`` runs now."""
+        if self.engine is not None:
+            self.engine.asked(op)
+
+    def quiet(self) -> AbstractContextManager[None]:
+        """Inside is a vendor's kernel."""
+        return nullcontext() if self.engine is None else self.engine.quiet()
+
+
+@contextmanager
+def registered(registrations: Registrations) -> Iterator[Heard]:
+    """Have autograd and the dispatcher leave composites whole as on the target, in the block."""
+    heard = Heard()
+    kernels = registrations.kernels
+    gradients = {op: own for op, own in registrations.gradients.items() if op in kernels}
+    with kept_whole(kernels), overriding(registrations.overrides & kernels, gradients, heard):
+        yield heard
+
+
+def training_play(step: TrainingStep, model: nn.Module, given: Any) -> Play:
+    """Train whatever stands for ``model`` with what stands for the inputs ``given``."""
+    trained = {name for name, p in _parameters(model) if p.requires_grad}
+
+    def play(
+        module: nn.Module, engine: Engine, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> object:
+        for name, parameter in _parameters(module):
+            parameter.requires_grad_(name in trained)
+        follow((args, kwargs), given)
+        try:
+            return step.run(module, args, kwargs, engine.begin)
+        except TraceError:
+            if engine.modules.gaps:  # a module that failed passed its input on: no wonder
+                return None
+            raise
+
+    return play
+
+
+def _parameters(module: nn.Module) -> Iterator[tuple[str, nn.Parameter]]:
+    return module.named_parameters(remove_duplicate=False)
+
+
+def follow(placed: Any, given: Any) -> None:
+    """Have inputs on the device require a gradient where the given ones do."""
+    for ours, theirs in zip(tree_leaves(placed), tree_leaves(given), strict=True):
+        if isinstance(theirs, Tensor) and theirs.requires_grad:
+            ours.requires_grad_()
