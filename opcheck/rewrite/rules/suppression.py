@@ -11,24 +11,34 @@ from opcheck.rewrite.draw import Draw
 _BOXES = 4096
 
 
+def _ahead(scores: Tensor, places: Tensor) -> Tensor:
+    """Which box comes before which: the better one, NaN first, and the first of equal ones."""
+    one, other = scores[:, None], scores[None, :]
+    unknown = scores != scores
+    better = (one > other) | (unknown[:, None] & ~unknown[None, :])
+    alike = (one == other) | (unknown[:, None] & unknown[None, :])
+    return better | (alike & (places[:, None] < places[None, :]))
+
+
 def nms(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
     """Suppress by all better boxes that are themselves kept, until nothing changes."""
-    order = scores.sort(stable=True, descending=True).indices
-    boxes = dets.index_select(0, order)
-    low = torch.maximum(boxes[:, None, :2], boxes[None, :, :2])
-    high = torch.minimum(boxes[:, None, 2:], boxes[None, :, 2:])
+    low = torch.maximum(dets[:, None, :2], dets[None, :, :2])
+    high = torch.minimum(dets[:, None, 2:], dets[None, :, 2:])
     shared = (high - low).clamp(min=0)
     both = shared[..., 0] * shared[..., 1]
-    sides = boxes[:, 2:] - boxes[:, :2]
+    sides = dets[:, 2:] - dets[:, :2]
     area = sides[:, 0] * sides[:, 1]
     over = both / (area[:, None] + area[None, :] - both) > iou_threshold
-    places = torch.arange(boxes.size(0), device=boxes.device)
-    suppresses = (over & (places[:, None] < places[None, :])).to(torch.float32)
+    places = torch.arange(dets.size(0), device=dets.device)
+    ahead = _ahead(scores, places)
+    suppresses = (over & ahead).to(torch.float32)
     keep = torch.ones_like(area, dtype=torch.float32)
     for _ in range(32):
         hits = (suppresses * keep[:, None]).sum(0)
         keep = (hits == 0).to(torch.float32)
-    return order[keep > 0]
+    ranks = ahead.to(torch.float32).sum(0).to(torch.int64)
+    order = torch.zeros_like(places).scatter(0, ranks, places)
+    return order[keep.index_select(0, order) > 0]
 
 
 class NmsByRounds(Rule):
@@ -36,8 +46,10 @@ class NmsByRounds(Rule):
 
     All boxes are compared with all at once. In each round, every box that no kept box suppresses
     is kept; after as many rounds as the longest chain of boxes that suppress one another in turn,
-    that is what one box after the other would give. 32 rounds are made. How many boxes are left
-    depends on values, as it does in the original, so this needs a target that can index by a mask.
+    that is what one box after the other would give. 32 rounds are made. The order of the scores
+    comes of comparing all with all as well, since not every target sorts equal ones in turn. How
+    many boxes are left depends on values, as it does in the original, so this needs a target that
+    can index by a mask.
     """
 
     name = "nms-by-rounds"
