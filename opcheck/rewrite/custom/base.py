@@ -9,8 +9,10 @@ from typing import ClassVar
 import opcheck.rewrite.custom.toolchains
 from opcheck.model.verdict import Evidence, Method
 from opcheck.registry import discover
-from opcheck.rewrite.custom.expressions import statements
+from opcheck.rewrite.custom.definitions import UntranslatableError
+from opcheck.rewrite.custom.expressions import stated, statements
 from opcheck.rewrite.custom.signature import Signature
+from opcheck.rewrite.custom.translate import Dialect, VectorDialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,8 @@ class Body:
 
     lines: tuple[str, ...] = ()
     """Empty where it is left to write."""
+    stated: tuple[str, ...] = ()
+    """The same as an expression, to be read beside it."""
     value: str = ""
     """Where the value is, in a language of vectors."""
     buffers: int = 0
@@ -48,6 +52,8 @@ class Toolchain(ABC):
     order: ClassVar[int] = 0
     dtypes: ClassVar[tuple[str, ...]] = ("float32", "float64", "int64")
     """In which the kernel computes; others are converted before and after."""
+    tile: ClassVar[int] = 1024
+    """Numbers that an instruction on a vector takes."""
     files: ClassVar[Mapping[str, str]]
     """Path in the project -> template; ``{name}`` in a path is the package's name."""
     checked: ClassVar[str]
@@ -63,8 +69,8 @@ class Toolchain(ABC):
     evidence: ClassVar[tuple[Evidence, ...]]
 
     @abstractmethod
-    def body(self, signature: Signature) -> Body:
-        """What can be written of the kernel itself."""
+    def body(self, signature: Signature, chip: str = "") -> Body:
+        """What can be written of the kernel itself, for a chip where they differ."""
 
 
 @cache
@@ -111,15 +117,38 @@ def no_expression(signature: Signature) -> str:
     return "it is not computed number by number"
 
 
-def no_vector(signature: Signature) -> str:
-    """Why nothing can be written of a kernel on vectors; "" where something can."""
+def by_number(signature: Signature, language: Dialect, title: str) -> Body:
+    """A body in a language that computes one number at a time."""
     if not signature.pointwise or not statements(signature.op):
-        return no_expression(signature)
-    if signature.values:
-        return f"it takes {signature.values[0].name} beside its tensors"
-    return ""
+        return Body(left=no_expression(signature))
+    try:
+        lines = language.lines(signature.op)
+    except UntranslatableError as error:
+        return Body(left=_no_word(str(error), title))
+    return Body(lines, stated(language.spelled(signature.op)))
 
 
-def no_word(what: str, title: str) -> str:
+def by_vector(signature: Signature, language: VectorDialect, title: str, number: str) -> Body:
+    """A body in a language that computes whole vectors.
+
+    Args:
+        signature: of the overload.
+        language: in which it is written.
+        title: of the toolchain.
+        number: how an argument {0} that is a number is called in the kernel.
+    """
+    if not signature.pointwise or not statements(signature.op):
+        return Body(left=no_expression(signature))
+    inputs = {a.name: f"given_{a.name}" for a in signature.tensors}
+    numbers = {a.name: number.format(a.name) for a in signature.values}
+    try:
+        program = language.program(signature.op, inputs, numbers)
+    except UntranslatableError as error:
+        return Body(left=_no_word(str(error), title))
+    told = stated(language.spelled(signature.op))
+    return Body(program.lines, told, program.value, program.buffers)
+
+
+def _no_word(what: str, title: str) -> str:
     """Why nothing can be written of a kernel: the language lacks a part of its expression."""
     return f"{title} is not known to have {what}"

@@ -6,7 +6,7 @@ functions of :data:`FUNCTIONS`. Each is held against the overload on the CPU.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 _NAMES = """
@@ -17,6 +17,8 @@ _NAMES = """
 FUNCTIONS = frozenset(_NAMES.split())
 """As in C's ``math.h``; ``where(condition, a, b)`` chooses."""
 CONSTANTS = frozenset({"inf", "nan", "pi"})
+Statement = tuple[str, ast.expr]
+"""A name and what it stands for; the value of the whole is under ""."""
 
 
 def _fraction(x: str, terms: int) -> str:
@@ -116,14 +118,14 @@ TABLE = {
 
 
 @cache
-def statements(op: str) -> tuple[tuple[str, ast.expr], ...]:
-    """The expression of an overload by lines: (name, expression), the value last under ""."""
+def statements(op: str) -> tuple[Statement, ...]:
+    """The expression of an overload by lines, the value last."""
     text = TABLE.get(op, "")
-    lines = [line.strip() for line in text.strip().splitlines()]
-    return tuple(_line(line) for line in lines)
+    return tuple(read(line.strip()) for line in text.strip().splitlines())
 
 
-def _line(line: str) -> tuple[str, ast.expr]:
+def read(line: str) -> Statement:
+    """One line of an expression."""
     match ast.parse(line).body:
         case [ast.Assign(targets=[ast.Name(id=name)], value=value)]:
             return name, value
@@ -133,11 +135,10 @@ def _line(line: str) -> tuple[str, ast.expr]:
             raise ValueError(f"neither an assignment nor a value: {line!r}")
 
 
-def stated(op: str) -> str:
-    """The expression as lines of text, to be read beside the kernel; "" where none is known."""
-    return "\n".join(
-        f"{name} = {ast.unparse(value)}" if name else ast.unparse(value)
-        for name, value in statements(op)
+def stated(lines: Iterable[Statement]) -> tuple[str, ...]:
+    """An expression as lines of text, to be read beside the kernel."""
+    return tuple(
+        f"{name} = {ast.unparse(value)}" if name else ast.unparse(value) for name, value in lines
     )
 
 

@@ -1,9 +1,9 @@
 """What CUDA, HIP and MUSA share: one kernel text, for one number at a time."""
 
-from opcheck.rewrite.custom.base import Body, Toolchain, no_expression, no_word
-from opcheck.rewrite.custom.expressions import FUNCTIONS, statements
+from opcheck.rewrite.custom.base import Body, Toolchain, by_number
+from opcheck.rewrite.custom.expressions import FUNCTIONS
 from opcheck.rewrite.custom.signature import Signature
-from opcheck.rewrite.custom.translate import Dialect, UntranslatableError
+from opcheck.rewrite.custom.translate import Dialect
 
 LANGUAGE = Dialect(
     functions={name: {"abs": "fabs"}.get(name, name) for name in FUNCTIONS},
@@ -23,11 +23,6 @@ class GpuToolchain(Toolchain):
 
     language: Dialect = LANGUAGE
 
-    def body(self, signature: Signature) -> Body:
+    def body(self, signature: Signature, chip: str = "") -> Body:
         """Translate the expression, where there is one."""
-        if not signature.pointwise or not statements(signature.op):
-            return Body(left=no_expression(signature))
-        try:
-            return Body(self.language.lines(signature.op))
-        except UntranslatableError as error:
-            return Body(left=no_word(str(error), self.title))
+        return by_number(signature, self.language, self.title)

@@ -13,7 +13,7 @@ from opcheck.model.trace import Node
 from opcheck.rewrite.candidates import candidates
 from opcheck.rewrite.custom.base import Body, Toolchain
 from opcheck.rewrite.custom.cases import Cases, cases, complex_numbers
-from opcheck.rewrite.custom.expressions import TABLE, functions, stated
+from opcheck.rewrite.custom.expressions import TABLE, functions
 from opcheck.rewrite.custom.signature import Argument, Form, Signature, signature
 from opcheck.rewrite.variants import functional
 from opcheck.version import __version__
@@ -41,8 +41,6 @@ _COMMON = {
     "test_{name}.py": "test.py.j2",
     "{name}/__init__.py": "init.py.j2",
 }
-_TILE = 1024
-"""Numbers that an instruction on a vector takes."""
 
 
 def project(
@@ -64,7 +62,7 @@ def project(
     if reason := complex_numbers(nodes):
         return reason
     name = package_name(op)
-    body = chain.body(found)
+    body = chain.body(found, matrix.target.chip)
     made = cases(found, nodes)
     context = _context(op, matrix, chain, found, body, made, name, source)
     environment = _environment()
@@ -115,7 +113,6 @@ def _context(
     optional = "c10::optional" if _older(target.torch, (2, 5)) else "std::optional"
     forms = [f for f in s.forms if f.op == op or f.op not in matrix.entries]
     rule, code, entry = _reference(s.op)
-    expression = body.written and s.op in TABLE
     dtypes = [d for d in chain.dtypes if d != "int64" or _whole(s, body)]
     return {
         "s": s,
@@ -131,14 +128,13 @@ def _context(
         "page": _page(chain),
         "function": _function(chain, pointwise=s.pointwise),
         "left": chain.left.format(name=name),
-        "stated": stated(s.op).splitlines() if expression else [],
         "dtypes": dtypes,
         "replaced": op in matrix.entries,
         "registers_base": s.op == op or s.op not in matrix.entries,
         "python": not any(path.endswith(".cpp") for path in chain.files),
         "gpu": "csrc/kernel.h" in chain.files and hasattr(chain, "runtime"),
         "aclnn": "build.sh" in chain.files,
-        "tile": _TILE,
+        "tile": chain.tile,
         "rule": rule,
         "reference_code": code.rstrip(),
         "reference_name": entry,
@@ -309,7 +305,7 @@ def _keyword_only(s: Signature, outs: Iterable[str]) -> list[str]:
 # --- Ascend C ------------------------------------------------------------------------------------
 
 _ATTRIBUTES = {
-    "int64_t": ("int", "Int", "int32_t"), "double": ("float", "Float", "float"),
+    "int64_t": ("int", "Int", "int64_t"), "double": ("float", "Float", "float"),
     "bool": ("bool", "Bool", "uint8_t"), "List": ("list_int", "ListInt", ""),
 }  # fmt: skip
 _INTEGERS = re.compile(r"index|indices|mask|target|condition|offsets|lengths|lookup")

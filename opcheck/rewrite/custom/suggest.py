@@ -22,7 +22,7 @@ def suggested(node: Node, matrix: SupportMatrix) -> Suggestion | Declined:
         return Declined(RULE, Tier.CUSTOM, found)
     if reason := complex_numbers([node]):
         return Declined(RULE, Tier.CUSTOM, reason)
-    body = chains[0].body(found)
+    body = chains[0].body(found, matrix.target.chip)
     what = (
         "with its kernel, to build and to test"
         if body.written

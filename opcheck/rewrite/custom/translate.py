@@ -4,12 +4,8 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from opcheck.rewrite.custom.expressions import statements
-
-
-class UntranslatableError(Exception):
-    """A language has no word for a part of an expression."""
-
+from opcheck.rewrite.custom.definitions import UntranslatableError, spelled
+from opcheck.rewrite.custom.expressions import Statement, statements
 
 _BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.BitAnd: "&", ast.BitOr: "|",
@@ -38,6 +34,14 @@ class Dialect:
     condition: str = "{0}"
     """How a condition becomes a number."""
 
+    def spelled(self, op: str) -> tuple[Statement, ...]:
+        """The expression of an overload in words that the language has.
+
+        Raises:
+            UntranslatableError: it cannot be said in them.
+        """
+        return spelled(op, self.functions)
+
     def lines(self, op: str) -> tuple[str, ...]:
         """What computes an overload, the value in the last line.
 
@@ -45,7 +49,7 @@ class Dialect:
             UntranslatableError: the language lacks a function of it.
         """
         found = []
-        for name, value in statements(op):
+        for name, value in self.spelled(op):
             text = self._text(value)
             if _is_condition(value):
                 text = self.condition.format(text)
@@ -73,10 +77,8 @@ class Dialect:
                 return f"({self._text(left)} {_COMPARE[type(operator)]} {self._text(right)})"
             case ast.Call(func=ast.Name(id="where"), args=args):
                 return self.where.format(*map(self._text, args))
-            case ast.Call(func=ast.Name(id=name), args=args) if name in self.functions:
+            case ast.Call(func=ast.Name(id=name), args=args):
                 return f"{self.functions[name]}({', '.join(map(self._text, args))})"
-            case ast.Call(func=ast.Name(id=name)):
-                raise UntranslatableError(name)
             case _:
                 raise ValueError(f"no part of an expression: {ast.unparse(node)}")
 
@@ -94,136 +96,182 @@ def _is_condition(node: ast.expr) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Program:
+    """Instructions on whole vectors, one after the other."""
+
+    lines: tuple[str, ...]
+    value: str
+    """Where the value is after them."""
+    buffers: int
+    """Vectors that they need beside their inputs."""
+
+
+@dataclass(frozen=True, slots=True)
 class VectorDialect:
-    """A language of instructions on whole vectors: each step is a line, into a buffer."""
+    """A language of instructions on whole vectors: each step goes into a buffer of its own."""
 
     unary: Mapping[str, str]
-    """Function -> line with {d} for where to, {a} for what from."""
+    """Function -> lines with {d} for where to, {a} for what from."""
     binary: Mapping[str, str]
-    """Sign or function -> line with {d}, {a} and {b}."""
+    """Sign or function -> lines with {d}, {a} and {b}."""
+    scalar: Mapping[str, str]
+    """``+`` and ``*`` -> line with {d}, {a} and the number {value}."""
     fill: str
     """Line that fills {d} with the number {value}."""
     buffer: str
     """How the buffer {0} is called."""
+    inf: str
+    nan: str
     choose: Mapping[str, str] = field(default_factory=dict)
     """Comparison -> lines that choose {x} or {y} into {d} by comparing {a} with {b}; empty where
     the language cannot choose without computing with what is not chosen."""
 
-    def program(self, op: str, inputs: Mapping[str, str]) -> tuple[tuple[str, ...], str, int]:
-        """Lines, where the value then is, and how many buffers they need.
+    def spelled(self, op: str) -> tuple[Statement, ...]:
+        """The expression of an overload in words that the language has.
+
+        Raises:
+            UntranslatableError: it cannot be said in them.
+        """
+        return spelled(op, {*self.unary, *self.binary})
+
+    def program(
+        self, op: str, inputs: Mapping[str, str], numbers: Mapping[str, str] | None = None
+    ) -> Program:
+        """What computes an overload.
 
         Args:
             op: the overload.
-            inputs: its arguments -> vectors that hold them; a number in ``repr`` as well.
+            inputs: its tensors -> vectors that hold them.
+            numbers: its other arguments -> what they are in the language.
 
         Raises:
             UntranslatableError: the language lacks a step of it.
         """
-        writer = _Writer(self, dict(inputs))
-        result = ""
-        for name, value in statements(op):
+        writer = _Writer(self, dict(inputs), dict(numbers or {}))
+        result: _Place = ""
+        for name, value in self.spelled(op):
             result = writer.write(value)
             if name:
-                writer.keep(name, result)
-        return tuple(writer.lines), result, writer.most
+                writer.names[name] = result
+        return _laid_out(writer.steps, result, self.buffer)
+
+
+_Place = str | int
+"""An input by its name, or the number of the step that computes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    lines: str
+    value: str
+    used: tuple[tuple[str, _Place], ...]
 
 
 @dataclass(slots=True)
 class _Writer:
-    """Writes depth first; a buffer is free again once its value has been used."""
+    """Writes depth first; what has been computed once is not computed again."""
 
     dialect: VectorDialect
-    names: dict[str, str]
-    lines: list[str] = field(default_factory=list)
-    free: list[int] = field(default_factory=list)
-    kept: set[str] = field(default_factory=set)
-    most: int = 0
+    names: dict[str, _Place]
+    numbers: dict[str, str]
+    steps: dict[_Step, int] = field(default_factory=dict)
 
-    def keep(self, name: str, place: str) -> None:
-        self.names[name] = place
-        self.kept.add(place)
-
-    def write(self, node: ast.expr) -> str:
-        """Where the value of an expression is, once the lines so far have run."""
+    def write(self, node: ast.expr) -> _Place:
+        """Where the value of an expression is, once the steps so far have run."""
+        number = self._number(node)
+        if number:
+            return self._step(self.dialect.fill, value=number)
         match node:
-            case ast.Name(id=name) if name in self.names:
+            case ast.Name(id=name):
                 return self.names[name]
-            case ast.Name(id="inf" | "nan" | "pi" as name):
-                return self._filled({"inf": "inf", "nan": "nan", "pi": "3.141592653589793"}[name])
-            case ast.Constant(value=int() | float() as value):
-                return self._filled(repr(float(value)))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return self._one("-", operand)
+                return self._step(self.dialect.unary["-"], a=self.write(operand))
+            case ast.BinOp(op=ast.BitAnd() | ast.BitOr()) | ast.Compare():
+                return self._choice(node, ast.Constant(value=1), ast.Constant(value=0))
             case ast.BinOp(left=left, op=operator, right=right):
                 return self._two(_BINARY[type(operator)], left, right)
             case ast.Call(func=ast.Name(id="where"), args=[condition, first, second]):
                 return self._choice(condition, first, second)
             case ast.Call(func=ast.Name(id=name), args=[operand]):
-                return self._one(name, operand)
+                return self._step(self.dialect.unary[name], a=self.write(operand))
             case ast.Call(func=ast.Name(id=name), args=[left, right]):
                 return self._two(name, left, right)
-            case ast.Compare():
-                return self._choice(node, ast.Constant(value=1), ast.Constant(value=0))
             case _:
                 raise UntranslatableError(ast.unparse(node))
 
-    def _one(self, name: str, operand: ast.expr) -> str:
-        line = self._known(self.dialect.unary, name)
-        place = self.write(operand)
-        return self._line(line, a=place)
+    def _number(self, node: ast.expr) -> str:
+        """A number in the language; "" for what is none."""
+        match node:
+            case ast.Name(id="inf"):
+                return self.dialect.inf
+            case ast.Name(id="nan"):
+                return self.dialect.nan
+            case ast.Name(id="pi"):
+                return "3.141592653589793f"
+            case ast.Name(id=name):
+                return self.numbers.get(name, "")
+            case ast.Constant(value=int() | float() as value):
+                return f"{float(value)!r}f"
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                number = self._number(operand)
+                return number and (number[1:] if number.startswith("-") else f"-{number}")
+            case _:
+                return ""
 
-    def _two(self, name: str, left: ast.expr, right: ast.expr) -> str:
-        line = self._known(self.dialect.binary, name)
-        if isinstance(left, ast.Constant):  # later, so that it does not wait in a buffer
+    def _two(self, name: str, left: ast.expr, right: ast.expr) -> _Place:
+        if name == "-" and self._number(right):
+            name, right = "+", ast.UnaryOp(op=ast.USub(), operand=right)
+        if name in ("+", "*"):
+            for one, other in ((left, right), (right, left)):
+                if (number := self._number(one)) and not self._number(other):
+                    return self._step(self.dialect.scalar[name], number, a=self.write(other))
+        if self._number(left):  # later, so that it does not wait in a buffer
             second = self.write(right)
-            return self._line(line, a=self.write(left), b=second)
-        first = self.write(left)
-        return self._line(line, a=first, b=self.write(right))
+            return self._step(self.dialect.binary[name], a=self.write(left), b=second)
+        return self._step(self.dialect.binary[name], a=self.write(left), b=self.write(right))
 
-    def _choice(self, condition: ast.expr, first: ast.expr, second: ast.expr) -> str:
+    def _choice(self, condition: ast.expr, first: ast.expr, second: ast.expr) -> _Place:
         match condition:
             case ast.BinOp(left=left, op=ast.BitAnd(), right=right):
-                inner = _where(right, first, second)
-                return self._choice(left, inner, second)
+                return self._choice(left, _where(right, first, second), second)
             case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-                inner = _where(right, first, second)
-                return self._choice(left, first, inner)
+                return self._choice(left, first, _where(right, first, second))
             case ast.Compare(left=left, ops=[operator], comparators=[right]):
-                line = self._known(self.dialect.choose, _COMPARE[type(operator)])
+                sign = _COMPARE[type(operator)]
+                if sign not in self.dialect.choose:
+                    raise UntranslatableError(sign)
                 x, y = self.write(first), self.write(second)
-                return self._line(line, x=x, y=y, a=self.write(left), b=self.write(right))
+                a, b = self.write(left), self.write(right)
+                return self._step(self.dialect.choose[sign], x=x, y=y, a=a, b=b)
             case _:
                 raise UntranslatableError(ast.unparse(condition))
 
-    def _filled(self, value: str) -> str:
-        return self._line(self.dialect.fill, value=value)
+    def _step(self, lines: str, value: str = "", **used: _Place) -> int:
+        return self.steps.setdefault(_Step(lines, value, tuple(used.items())), len(self.steps))
 
-    def _line(self, line: str, value: str = "", **used: str) -> str:
-        """Write a step into a buffer of its own, then free those that it used."""
-        place = self._taken()
-        self.lines += line.format(d=place, value=value, **used).splitlines()
-        for done in dict.fromkeys(used.values()):
-            self._release(done)
-        return place
 
-    def _taken(self) -> str:
-        if self.free:
-            return self.dialect.buffer.format(self.free.pop())
-        self.most += 1
-        return self.dialect.buffer.format(self.most - 1)
+def _laid_out(steps: Mapping[_Step, int], result: _Place, buffer: str) -> Program:
+    """Give each step a buffer, which is free again after the last step that uses it."""
+    last = {place: number for step, number in steps.items() for _, place in step.used}
+    last[result] = len(steps)
+    free: list[int] = []
+    buffers: dict[_Place, int] = {}
+    most = 0
+    lines: list[str] = []
 
-    def _release(self, place: str) -> None:
-        if place in self.kept:
-            return
-        for number in range(self.most):
-            if self.dialect.buffer.format(number) == place and number not in self.free:
-                self.free.append(number)
+    def named(place: _Place) -> str:
+        return place if isinstance(place, str) else buffer.format(buffers[place])
 
-    @staticmethod
-    def _known(words: Mapping[str, str], name: str) -> str:
-        if name not in words:
-            raise UntranslatableError(name)
-        return words[name]
+    for step, number in steps.items():
+        if not free:
+            free.append(most)
+            most += 1
+        buffers[number] = free.pop()
+        places = {letter: named(place) for letter, place in step.used}
+        lines += step.lines.format(d=named(number), value=step.value, **places).splitlines()
+        done = {place for _, place in step.used if last[place] == number}
+        free += sorted(buffers[place] for place in done if place in buffers)
+    return Program(tuple(lines), named(result), most)
 
 
 def _where(condition: ast.expr, first: ast.expr, second: ast.expr) -> ast.expr:

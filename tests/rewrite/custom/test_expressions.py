@@ -2,13 +2,22 @@
 
 import ast
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from opcheck.rewrite.custom.expressions import CONSTANTS, FUNCTIONS, TABLE, functions, statements
+from opcheck.rewrite.custom.definitions import DEFINITIONS, UntranslatableError, spelled
+from opcheck.rewrite.custom.expressions import (
+    CONSTANTS,
+    FUNCTIONS,
+    TABLE,
+    Statement,
+    functions,
+    statements,
+)
 from opcheck.rewrite.custom.signature import Signature, signature
 from opcheck.rewrite.custom.translate import names_of
 from opcheck.trace.dispatcher import overload_named
@@ -66,14 +75,40 @@ def _abs(x: Any) -> Any:
 def test_an_expression_is_what_the_cpu_computes(op: str) -> None:
     given = arguments(signature_of(op), torch.float64)
     wanted = overload_named(op)(**given)
+    found = computed(statements(op), given).expand(wanted.shape).to(wanted.dtype)
+    torch.testing.assert_close(found, wanted, rtol=1e-9, atol=1e-12, equal_nan=True)
+
+
+def computed(lines: Iterable[Statement], given: dict[str, Any]) -> Tensor:
     space = {**as_torch(), **given}
     found: Any = None
-    for name, value in statements(op):
-        found = eval(compile(ast.Expression(value), op, "eval"), space)
-        if name:
-            space[name] = found
-    found = torch.as_tensor(found).expand(wanted.shape).to(wanted.dtype)
-    torch.testing.assert_close(found, wanted, rtol=1e-9, atol=1e-12, equal_nan=True)
+    for name, value in lines:
+        text = ast.fix_missing_locations(ast.Expression(value))
+        found = eval(compile(text, "expression", "eval"), space)
+        space[name] = found
+    return torch.as_tensor(found)
+
+
+SIMPLE = frozenset(["abs", "exp", "log", "sqrt", "floor", "sin", "cos"])
+
+
+@pytest.mark.parametrize("name", sorted(DEFINITIONS))
+def test_a_definition_is_right_to_single_precision(name: str) -> None:
+    (op,) = (
+        op for op in TABLE if op.split("::")[1].split(".")[0] == {"rint": "round"}.get(name, name)
+    )
+    lines = spelled(op, SIMPLE)
+    used = {n.func.id for _, v in lines for n in ast.walk(v) if isinstance(n, ast.Call)}  # type: ignore[attr-defined]  # called by name alone
+    assert used <= {*SIMPLE, "where"}
+    given = arguments(signature_of(op), torch.float64)
+    wanted = overload_named(op)(**given)
+    found = computed(lines, given).to(wanted.dtype)
+    torch.testing.assert_close(found, wanted, rtol=3e-7, atol=3e-8, equal_nan=True)
+
+
+def test_what_no_definition_says_is_named() -> None:
+    with pytest.raises(UntranslatableError, match="lgamma"):
+        spelled("aten::lgamma", SIMPLE)
 
 
 @pytest.mark.parametrize("op", sorted(TABLE))

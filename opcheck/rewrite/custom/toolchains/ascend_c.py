@@ -1,31 +1,51 @@
 """Ascend C, for Huawei's NPUs."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from opcheck.model.verdict import Evidence, Method
-from opcheck.rewrite.custom.base import Body, Toolchain, no_vector, no_word
+from opcheck.rewrite.custom.base import Body, Toolchain, by_vector
 from opcheck.rewrite.custom.signature import Signature
-from opcheck.rewrite.custom.translate import UntranslatableError, VectorDialect
+from opcheck.rewrite.custom.translate import VectorDialect
 
 _COMMIT = "09024aa99e234be0456a41f02585f060389d488f"
-_UNARY = {
-    "abs": "Abs", "acos": "Acos", "acosh": "Acosh", "asin": "Asin", "asinh": "Asinh",
-    "atan": "Atan", "atanh": "Atanh", "ceil": "Ceil", "cos": "Cos", "cosh": "Cosh", "erf": "Erf",
-    "erfc": "Erfc", "exp": "Exp", "floor": "Floor", "lgamma": "Lgamma", "log": "Ln",
-    "rint": "Round", "sin": "Sin", "sinh": "Sinh", "sqrt": "Sqrt", "tan": "Tan", "tanh": "Tanh",
-    "trunc": "Trunc",
+_BASIC = {"abs": "Abs", "exp": "Exp", "log": "Ln", "sqrt": "Sqrt"}
+_LIBRARY = {
+    "acos": "Acos", "acosh": "Acosh", "asin": "Asin", "asinh": "Asinh", "atan": "Atan",
+    "atanh": "Atanh", "ceil": "Ceil", "cos": "Cos", "cosh": "Cosh", "erf": "Erf", "erfc": "Erfc",
+    "floor": "Floor", "lgamma": "Lgamma", "sin": "Sin", "sinh": "Sinh", "tan": "Tan",
+    "tanh": "Tanh", "trunc": "Trunc",
 }  # fmt: skip
-_BINARY = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "pow": "Power"}
+_BINARY = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div"}
+_LIBRARY_OF_TWO = {"pow": "Power", "fmod": "Fmod"}
 _MODES = {"<": "LT", "<=": "LE", ">": "GT", ">=": "GE", "==": "EQ", "!=": "NE"}
-LANGUAGE = VectorDialect(
-    unary={
-        "-": "AscendC::Muls({d}, {a}, -1.0f, TILE);",
-        **{name: f"AscendC::{word}({{d}}, {{a}}, TILE);" for name, word in _UNARY.items()},
+
+
+def _unary(words: Mapping[str, str]) -> dict[str, str]:
+    found = {name: f"AscendC::{word}({{d}}, {{a}}, TILE);" for name, word in words.items()}
+    return {"-": "AscendC::Muls({d}, {a}, -1.0f, TILE);", **found}
+
+
+def _binary(words: Mapping[str, str]) -> dict[str, str]:
+    return {name: f"AscendC::{word}({{d}}, {{a}}, {{b}}, TILE);" for name, word in words.items()}
+
+
+BASIC = VectorDialect(
+    unary=_unary(_BASIC),
+    binary=_binary(_BINARY),
+    scalar={
+        "+": "AscendC::Adds({d}, {a}, {value}, TILE);",
+        "*": "AscendC::Muls({d}, {a}, {value}, TILE);",
     },
-    binary={sign: f"AscendC::{word}({{d}}, {{a}}, {{b}}, TILE);" for sign, word in _BINARY.items()},
-    fill="AscendC::Duplicate({d}, {value}f, TILE);",
+    fill="AscendC::Duplicate({d}, {value}, TILE);",
     buffer="step{0}",
+    inf="__builtin_inff()",
+    nan='__builtin_nanf("")',
+)
+"""Instructions on tiles in the unified buffer that every chip has."""
+CHOOSING = replace(
+    BASIC,
     choose={
         sign: (
             f"AscendC::Compare(mask, {{a}}, {{b}}, AscendC::CMPMODE::{mode}, TILE);\n"
@@ -34,7 +54,15 @@ LANGUAGE = VectorDialect(
         for sign, mode in _MODES.items()
     },
 )
-"""Instructions on tiles in the unified buffer: the basic and the mathematical interface."""
+"""With a choice by a bit for each number, where a chip takes more than 64 of them."""
+LANGUAGE = replace(
+    CHOOSING,
+    unary=_unary(_BASIC | _LIBRARY),
+    binary=_binary(_BINARY | _LIBRARY_OF_TWO),
+)
+"""With the mathematical interface."""
+_OF_CHIP = {"910a": BASIC, "310b": CHOOSING}
+"""Chips that have no mathematical interface: Atlas training products, Atlas 200I and 500 A2."""
 
 
 class AscendC(Toolchain):
@@ -75,13 +103,6 @@ class AscendC(Toolchain):
     )
     stream_header = "npu_cpp_extension.h"
 
-    def body(self, signature: Signature) -> Body:
+    def body(self, signature: Signature, chip: str = "") -> Body:
         """Translate the expression into vector instructions, where there is one."""
-        if reason := no_vector(signature):
-            return Body(left=reason)
-        inputs = {a.name: f"given_{a.name}" for a in signature.tensors}
-        try:
-            lines, value, buffers = LANGUAGE.program(signature.op, inputs)
-        except UntranslatableError as error:
-            return Body(left=no_word(str(error), self.title))
-        return Body(lines, value, buffers)
+        return by_vector(signature, _OF_CHIP.get(chip, LANGUAGE), self.title, "{0}_")

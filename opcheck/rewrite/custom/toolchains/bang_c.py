@@ -4,18 +4,23 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from opcheck.model.verdict import Evidence, Method
-from opcheck.rewrite.custom.base import Body, Toolchain, no_vector, no_word
+from opcheck.rewrite.custom.base import Body, Toolchain, by_vector
 from opcheck.rewrite.custom.signature import Signature
-from opcheck.rewrite.custom.translate import UntranslatableError, VectorDialect
+from opcheck.rewrite.custom.translate import VectorDialect
 
 _COMMIT = "9e95f972d3bfda0a855f9500aec852664ceecb6a"
+_COMPARED = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 LANGUAGE = VectorDialect(
     unary={
         "-": "__bang_mul_scalar({d}, {a}, -1.0f, COUNT);",
         "abs": "__bang_abs({d}, {a}, COUNT);",
+        "cos": "__bang_cos({d}, {a}, COUNT);",
         "exp": "__bang_mul_scalar({d}, {a}, 1.442695041f, COUNT);\n__bang_pow2({d}, {d}, COUNT);",
         "exp2": "__bang_pow2({d}, {a}, COUNT);",
-        "log": "__bang_log({d}, {a}, COUNT);",
+        "floor": "__bang_floor({d}, {a}, COUNT);",
+        "log": "__bang_log2({d}, {a}, COUNT);\n__bang_mul_scalar({d}, {d}, 0.6931471806f, COUNT);",
+        "log2": "__bang_log2({d}, {a}, COUNT);",
+        "sin": "__bang_sin({d}, {a}, COUNT);",
         "sqrt": "__bang_sqrt({d}, {a}, COUNT);",
     },
     binary={
@@ -24,10 +29,21 @@ LANGUAGE = VectorDialect(
         "*": "__bang_mul({d}, {a}, {b}, COUNT);",
         "/": "__bang_recip({d}, {b}, COUNT);\n__bang_mul({d}, {a}, {d}, COUNT);",
     },
-    fill="__bang_write_value({d}, COUNT, {value}f);",
+    scalar={
+        "+": "__bang_add_scalar({d}, {a}, {value}, COUNT);",
+        "*": "__bang_mul_scalar({d}, {a}, {value}, COUNT);",
+    },
+    fill="__bang_write_value({d}, COUNT, {value});",
     buffer="step{0}",
+    inf="__builtin_inff()",
+    nan='__builtin_nanf("")',
+    choose={
+        sign: f"__bang_{word}({{d}}, {{a}}, {{b}}, COUNT);\nchoose({{d}}, {{x}}, {{y}});"
+        for sign, word in _COMPARED.items()
+    },
 )
-"""Instructions on vectors in NRAM, of chips from BANG architecture 3 on."""
+"""Instructions on vectors in NRAM, of chips from BANG architecture 3 on; ``choose`` is in the
+template, of the bitwise ones."""
 
 
 class BangC(Toolchain):
@@ -40,6 +56,7 @@ class BangC(Toolchain):
     title = "BANG C"
     vendors = ("cambricon",)
     dtypes = ("float32",)
+    tile = 4096
     files: ClassVar[Mapping[str, str]] = {
         "setup.py": "bang_c/setup.py.j2",
         "csrc/kernel.h": "bang_c/kernel.h.j2",
@@ -64,13 +81,6 @@ class BangC(Toolchain):
     stream_header = "framework/core/MLUStream.h"
     stream = "torch_mlu::getCurMLUStream()"
 
-    def body(self, signature: Signature) -> Body:
+    def body(self, signature: Signature, chip: str = "") -> Body:
         """Translate the expression into vector instructions, where there is one."""
-        if reason := no_vector(signature):
-            return Body(left=reason)
-        inputs = {a.name: f"given_{a.name}" for a in signature.tensors}
-        try:
-            lines, value, buffers = LANGUAGE.program(signature.op, inputs)
-        except UntranslatableError as error:
-            return Body(left=no_word(str(error), self.title))
-        return Body(lines, value, buffers)
+        return by_vector(signature, LANGUAGE, self.title, "float(given.{0})")

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from opcheck.rewrite.custom.base import Body, Toolchain, no_expression, no_word, pytorch
-from opcheck.rewrite.custom.expressions import FUNCTIONS, statements
+from opcheck.rewrite.custom.base import Body, Toolchain, by_number, pytorch
+from opcheck.rewrite.custom.expressions import FUNCTIONS
 from opcheck.rewrite.custom.signature import Signature
-from opcheck.rewrite.custom.translate import Dialect, UntranslatableError
+from opcheck.rewrite.custom.translate import Dialect
 
 _LACKS = frozenset(["erf", "erfc", "expm1", "lgamma", "log1p", "hypot", "where"])
 LANGUAGE = Dialect(
@@ -23,7 +23,7 @@ LANGUAGE = Dialect(
     joint={"&": "&&", "|": "||"},
     condition="T({0})",
 )
-"""Metal's shading language, which has no error functions."""
+"""Metal's shading language; what it lacks is said in what it has, but for ``lgamma``."""
 
 
 class Metal(Toolchain):
@@ -44,11 +44,6 @@ class Metal(Toolchain):
     left = "{name}/kernel.metal"
     evidence = (pytorch("torch/mps/__init__.py"),)
 
-    def body(self, signature: Signature) -> Body:
+    def body(self, signature: Signature, chip: str = "") -> Body:
         """Translate the expression, where there is one."""
-        if not signature.pointwise or not statements(signature.op):
-            return Body(left=no_expression(signature))
-        try:
-            return Body(LANGUAGE.lines(signature.op))
-        except UntranslatableError as error:
-            return Body(left=no_word(str(error), self.title))
+        return by_number(signature, LANGUAGE, self.title)

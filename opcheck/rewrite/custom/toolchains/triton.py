@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from opcheck.rewrite.custom.base import Body, Toolchain, no_expression, no_word, pytorch
-from opcheck.rewrite.custom.expressions import FUNCTIONS, statements
+from opcheck.rewrite.custom.base import Body, Toolchain, by_number, pytorch
+from opcheck.rewrite.custom.expressions import FUNCTIONS
 from opcheck.rewrite.custom.signature import Signature
-from opcheck.rewrite.custom.translate import Dialect, UntranslatableError
+from opcheck.rewrite.custom.translate import Dialect
 
 _OWN = ("abs", "ceil", "cos", "erf", "exp", "exp2", "floor", "log", "log2", "sin", "sqrt")
 _LIBRARY = FUNCTIONS - set(_OWN) - {"where", "fmax", "fmin", "signbit"}
@@ -38,11 +38,6 @@ class Triton(Toolchain):
     left = "{name}/kernel.py"
     evidence = (pytorch("torch/_library/triton.py"),)
 
-    def body(self, signature: Signature) -> Body:
+    def body(self, signature: Signature, chip: str = "") -> Body:
         """Translate the expression, where there is one."""
-        if not signature.pointwise or not statements(signature.op):
-            return Body(left=no_expression(signature))
-        try:
-            return Body(LANGUAGE.lines(signature.op))
-        except UntranslatableError as error:
-            return Body(left=no_word(str(error), self.title))
+        return by_number(signature, LANGUAGE, self.title)

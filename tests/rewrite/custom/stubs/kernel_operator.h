@@ -1,24 +1,24 @@
-// Stands in for Ascend C's kernel side: one core, and tiles computed number by number.
+// Stands in for Ascend C's kernel side: one core, and tiles computed number by number. A mask has a
+// bit for each number, queues and buffers are of the size that they were given.
 #pragma once
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
+#include <cstdlib>
 #include <vector>
 #define __aicore__
 #define __global__
 #define __gm__
 using GM_ADDR = uint8_t*;
-static const float inff = std::numeric_limits<float>::infinity();
-static const float nanf_ = std::numeric_limits<float>::quiet_NaN();
-struct TilingData { uint32_t tiles; uint32_t count; };
-#define GET_TILING_DATA(name, from) const TilingData& name = *reinterpret_cast<TilingData*>(from)
+// `TILING` is the struct of the tiling data, from the header of the host's side.
+#define GET_TILING_DATA(name, from) const TILING& name = *reinterpret_cast<TILING*>(from)
 namespace AscendC {
 enum class TPosition { VECIN, VECOUT, VECCALC };
 enum class CMPMODE { LT, LE, GT, GE, EQ, NE };
 enum class SELMODE { VSEL_TENSOR_TENSOR_MODE };
-inline int64_t GetBlockIdx() { return 0; }
-inline int64_t GetBlockNum() { return 1; }
+inline int64_t block = 0, blocks = 1;
+inline int64_t GetBlockIdx() { return block; }
+inline int64_t GetBlockNum() { return blocks; }
 template <typename T> struct LocalTensor { T* data = nullptr; };
 template <typename T> struct GlobalTensor {
   T* data = nullptr;
@@ -50,19 +50,27 @@ inline void Add(F d, F a, F b, int n) EACH(a.data[i] + b.data[i])
 inline void Sub(F d, F a, F b, int n) EACH(a.data[i] - b.data[i])
 inline void Mul(F d, F a, F b, int n) EACH(a.data[i] * b.data[i])
 inline void Div(F d, F a, F b, int n) EACH(a.data[i] / b.data[i])
+inline void Fmod(F d, F a, F b, int n) EACH(std::fmod(a.data[i], b.data[i]))
 inline void Power(F d, F a, F b, int n) EACH(std::pow(a.data[i], b.data[i]))
 #define UNARY(name, function) inline void name(F d, F a, int n) EACH(std::function(a.data[i]))
 UNARY(Abs, fabs) UNARY(Acos, acos) UNARY(Acosh, acosh) UNARY(Asin, asin) UNARY(Asinh, asinh)
 UNARY(Atan, atan) UNARY(Atanh, atanh) UNARY(Ceil, ceil) UNARY(Cos, cos) UNARY(Cosh, cosh)
 UNARY(Erf, erf) UNARY(Erfc, erfc) UNARY(Exp, exp) UNARY(Floor, floor) UNARY(Lgamma, lgamma)
-UNARY(Ln, log) UNARY(Round, rint) UNARY(Sin, sin) UNARY(Sinh, sinh) UNARY(Sqrt, sqrt)
+UNARY(Ln, log) UNARY(Sin, sin) UNARY(Sinh, sinh) UNARY(Sqrt, sqrt)
 UNARY(Tan, tan) UNARY(Tanh, tanh) UNARY(Trunc, trunc)
-inline void Compare(LocalTensor<uint8_t> d, F a, F b, CMPMODE mode, int n) EACH(
-    mode == CMPMODE::LT ? a.data[i] < b.data[i] : mode == CMPMODE::LE ? a.data[i] <= b.data[i]
-    : mode == CMPMODE::GT ? a.data[i] > b.data[i] : mode == CMPMODE::GE ? a.data[i] >= b.data[i]
-    : mode == CMPMODE::EQ ? a.data[i] == b.data[i] : a.data[i] != b.data[i])
+inline bool compared(float a, float b, CMPMODE mode) {
+  return mode == CMPMODE::LT ? a < b : mode == CMPMODE::LE ? a <= b : mode == CMPMODE::GT ? a > b
+       : mode == CMPMODE::GE ? a >= b : mode == CMPMODE::EQ ? a == b : a != b;
+}
+inline void Compare(LocalTensor<uint8_t> d, F a, F b, CMPMODE mode, int n) {
+  if (n % 64 != 0) std::abort();  // whole blocks of 256 bytes
+  for (int i = 0; i < n; ++i) {
+    const uint8_t bit = 1 << i % 8;
+    d.data[i / 8] = compared(a.data[i], b.data[i], mode) ? d.data[i / 8] | bit : d.data[i / 8] & ~bit;
+  }
+}
 inline void Select(F d, LocalTensor<uint8_t> mask, F x, F y, SELMODE, int n) EACH(
-    mask.data[i] ? x.data[i] : y.data[i])
+    mask.data[i / 8] >> i % 8 & 1 ? x.data[i] : y.data[i])
 #undef UNARY
 #undef EACH
 }  // namespace AscendC

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #define BEGIN_TILING_DATA_DEF(name) struct name { void SaveToBuffer(void*, size_t) {} size_t GetDataSize() const { return 0; }
-#define TILING_DATA_FIELD_DEF(type, field) type field##_{}; void set_##field(type value) { field##_ = value; }
-#define TILING_DATA_FIELD_DEF_ARR(type, length, field) type field##_[length]{}; void set_##field(const type* values) { std::memcpy(field##_, values, sizeof(field##_)); }
+#define TILING_DATA_FIELD_DEF(type, field) type field{}; void set_##field(type value) { field = value; }
+#define TILING_DATA_FIELD_DEF_ARR(type, length, field) type field[length]{}; void set_##field(const type* values) { std::memcpy(field, values, sizeof(field)); }
 #define END_TILING_DATA_DEF }
 #define REGISTER_TILING_DATA_CLASS(op, name)

@@ -2,5 +2,5 @@
 #pragma once
 #include <cstdint>
 namespace platform_ascendc {
-struct PlatformAscendC { explicit PlatformAscendC(void*) {} uint32_t GetCoreNum() const { return 1; } };
+struct PlatformAscendC { explicit PlatformAscendC(void*) {} uint32_t GetCoreNumAiv() const { return 1; } };
 }  // namespace platform_ascendc
