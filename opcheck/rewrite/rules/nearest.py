@@ -1,7 +1,7 @@
 """Picking the nearest elements for another size without kernels of their own."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -94,6 +94,58 @@ def upsample_nearest_exact3d(
     return _nearest(self, output_size, [scales_d, scales_h, scales_w], 0.5)
 
 
+def _wanted(
+    input: Tensor, size: Any, scale_factor: Any, recompute: bool | None
+) -> tuple[list[int], list[float | None]]:
+    """Sizes of the result, and the scales that places go by where they are given."""
+    dims = input.dim() - 2
+    if size is not None:
+        sizes = [size] * dims if isinstance(size, int) else list(size)
+        return sizes, [None] * dims
+    by = scale_factor
+    factors = list(by) if isinstance(by, Sequence) else [by] * dims
+    sizes = [math.floor(float(input.size(2 + d)) * factors[d]) for d in range(dims)]
+    return sizes, [None] * dims if recompute else factors
+
+
+def interpolate_nearest(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """Pick the element before each place."""
+    one = (size is None) != (scale_factor is None)
+    if not one or antialias or align_corners is not None or mode != "nearest":
+        return torch.nn.functional.interpolate(
+            input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
+        )
+    sizes, scales = _wanted(input, size, scale_factor, recompute_scale_factor)
+    return _nearest(input, sizes, scales, 0.0)
+
+
+def interpolate_nearest_exact(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """Pick the element whose middle is nearest."""
+    one = (size is None) != (scale_factor is None)
+    if not one or antialias or align_corners is not None or mode != "nearest-exact":
+        return torch.nn.functional.interpolate(
+            input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
+        )
+    sizes, scales = _wanted(input, size, scale_factor, recompute_scale_factor)
+    return _nearest(input, sizes, scales, 0.5)
+
+
 class UpsampleNearest1dByIndex(Rule):
     """The element before each place is picked by its index, in all dimensions at once.
 
@@ -107,6 +159,9 @@ class UpsampleNearest1dByIndex(Rule):
     references: ClassVar[tuple[str, ...]] = (
         "https://github.com/pytorch/pytorch/blob/main/torch/_decomp/decompositions.py",
     )
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.interpolate": interpolate_nearest
+    }
     replace: ClassVar[Callable[..., Any]] = staticmethod(upsample_nearest1d)
     _dims: ClassVar[int] = 1
 
@@ -149,6 +204,9 @@ class UpsampleNearestExact1dByIndex(UpsampleNearest1dByIndex):
 
     name = "upsample-nearest-exact1d-by-index"
     replaces = ("aten::_upsample_nearest_exact1d",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.interpolate": interpolate_nearest_exact
+    }
     replace = staticmethod(upsample_nearest_exact1d)
 
 
@@ -157,6 +215,9 @@ class UpsampleNearestExact2dByIndex(UpsampleNearest2dByIndex):
 
     name = "upsample-nearest-exact2d-by-index"
     replaces = ("aten::_upsample_nearest_exact2d",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.interpolate": interpolate_nearest_exact
+    }
     replace = staticmethod(upsample_nearest_exact2d)
 
 
@@ -165,4 +226,7 @@ class UpsampleNearestExact3dByIndex(UpsampleNearest3dByIndex):
 
     name = "upsample-nearest-exact3d-by-index"
     replaces = ("aten::_upsample_nearest_exact3d",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.interpolate": interpolate_nearest_exact
+    }
     replace = staticmethod(upsample_nearest_exact3d)

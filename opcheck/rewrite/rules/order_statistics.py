@@ -1,6 +1,7 @@
 """Order statistics: the largest and smallest of all, medians, ``kthvalue`` and ``mode``."""
 
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -111,6 +112,26 @@ def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Te
     return _named(self, places.gather(dim, (runs < longest).sum(dim, keepdim=True)), dim, keepdim)
 
 
+def median_pair(input: Tensor, dim: int, keepdim: bool = False) -> Any:
+    """Take the lower of the two in the middle; NaN where there is one."""
+    return torch.return_types.median(median_dim(input, dim, keepdim))
+
+
+def nanmedian_pair(input: Tensor, dim: int, keepdim: bool = False) -> Any:
+    """Take the lower of the two in the middle of what is not NaN."""
+    return torch.return_types.nanmedian(nanmedian_dim(input, dim, keepdim))
+
+
+def kthvalue_pair(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """Take the one at ``k - 1`` once sorted."""
+    return torch.return_types.kthvalue(kthvalue(input, k, dim, keepdim))
+
+
+def mode_pair(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+    """Count the runs once sorted, and take the first of the longest."""
+    return torch.return_types.mode(mode(input, dim, keepdim))
+
+
 class _Named(Rule):
     """Names one of several equal values."""
 
@@ -148,6 +169,7 @@ class MedianBySorting(Rule):
     replaces = ("aten::median",)
     summary = "Sort, and take the middle"
     references = _Named.references
+    spellings = ("torch.median", "Tensor.median")
     replace = staticmethod(median)
 
     def refuses(self, call: Call) -> str:
@@ -169,6 +191,7 @@ class NanmedianBySorting(MedianBySorting):
     name = "nanmedian-by-sorting"
     replaces = ("aten::nanmedian",)
     summary = "Sort, and take the middle of what is not NaN"
+    spellings = ("torch.nanmedian", "Tensor.nanmedian")
     replace = staticmethod(nanmedian)
 
 
@@ -181,6 +204,10 @@ class MedianOfDimBySorting(_Named):
     name = "median-of-dim-by-sorting"
     replaces = ("aten::median.dim",)
     summary = "Sort along the dimension, and take the middle"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.median": median_pair,
+        "Tensor.median": median_pair,
+    }
     replace = staticmethod(median_dim)
 
 
@@ -193,6 +220,10 @@ class NanmedianOfDimBySorting(_Named):
     name = "nanmedian-of-dim-by-sorting"
     replaces = ("aten::nanmedian.dim",)
     summary = "Sort along the dimension, and take the middle of what is not NaN"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nanmedian": nanmedian_pair,
+        "Tensor.nanmedian": nanmedian_pair,
+    }
     replace = staticmethod(nanmedian_dim)
 
 
@@ -205,7 +236,10 @@ class KthvalueBySorting(_Named):
     name = "kthvalue-by-sorting"
     replaces = ("aten::kthvalue",)
     summary = "Sort along the dimension, and take the k-th"
-    spellings = ("torch.kthvalue", "Tensor.kthvalue")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.kthvalue": kthvalue_pair,
+        "Tensor.kthvalue": kthvalue_pair,
+    }
     replace = staticmethod(kthvalue)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -225,7 +259,10 @@ class ModeBySorting(_Named):
     name = "mode-by-sorting"
     replaces = ("aten::mode",)
     summary = "Sort along the dimension, and count the runs"
-    spellings = ("torch.mode", "Tensor.mode")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.mode": mode_pair,
+        "Tensor.mode": mode_pair,
+    }
     replace = staticmethod(mode)
 
 
@@ -245,6 +282,7 @@ class MaxByAmax(_OfAll):
     name = "max-by-amax"
     replaces = ("aten::max",)
     summary = "Take amax along all dimensions"
+    spellings = ("torch.max", "Tensor.max")
     replace = staticmethod(largest)
 
 
@@ -254,4 +292,5 @@ class MinByAmin(_OfAll):
     name = "min-by-amin"
     replaces = ("aten::min",)
     summary = "Take amin along all dimensions"
+    spellings = ("torch.min", "Tensor.min")
     replace = staticmethod(smallest)

@@ -1,6 +1,6 @@
 """Padding without its kernels."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -72,6 +72,33 @@ def constant_pad_nd(self: Tensor, pad: Sequence[int], value: complex = 0) -> Ten
     return x.clone(memory_format=torch.contiguous_format) if x.numel() else x.contiguous()
 
 
+def pad_replicating(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Tensor:
+    """Read at places that stop at the border."""
+    if mode == "replicate":
+        return replication_pad(input, pad)
+    return torch.nn.functional.pad(input, pad, mode, value)
+
+
+def pad_reflecting(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Tensor:
+    """Read at places that turn round at the border."""
+    if mode == "reflect":
+        return reflection_pad(input, pad)
+    return torch.nn.functional.pad(input, pad, mode, value)
+
+
+def pad_joining(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Tensor:
+    """Join what is there and what is filled."""
+    if mode == "constant":
+        return constant_pad_nd(input, pad, 0 if value is None else value)
+    return torch.nn.functional.pad(input, pad, mode, value)
+
+
 class ReplicationPadByIndex(Rule):
     """Elements are picked by their index; places beyond the border stop there."""
 
@@ -83,6 +110,9 @@ class ReplicationPadByIndex(Rule):
     references: ClassVar[tuple[str, ...]] = (
         "https://github.com/pytorch/pytorch/blob/main/torch/_decomp/decompositions.py",
     )
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.pad": pad_replicating
+    }
     replace: ClassVar[Callable[..., Any]] = staticmethod(replication_pad)
 
     def refuses(self, call: Call) -> str:
@@ -105,6 +135,9 @@ class ReflectionPadByIndex(ReplicationPadByIndex):
     name = "reflection-pad-by-index"
     replaces = ("aten::reflection_pad1d", "aten::reflection_pad2d", "aten::reflection_pad3d")
     summary = "Pick elements at places that turn round at the border"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.pad": pad_reflecting
+    }
     replace = staticmethod(reflection_pad)
 
 
@@ -115,6 +148,7 @@ class ConstantPadByJoining(Rule):
     replaces = ("aten::constant_pad_nd",)
     summary = "Join filled blocks to both ends"
     spellings = ("torch.constant_pad_nd",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.nn.functional.pad": pad_joining}
     replace = staticmethod(constant_pad_nd)
 
     def refuses(self, call: Call) -> str:

@@ -108,7 +108,6 @@ class IndexFillWithTensorByComparing(IndexFillByComparing):
     label = Label.TOLERANCE
     tolerance = 8
     replaces = ("aten::index_fill.int_Tensor",)
-    spellings = ()
 
 
 class TakeBySelecting(Rule):

@@ -16,14 +16,25 @@ LARGEST = 40
 """Degrees above give NaN."""
 
 
+Number = Tensor | float
+
+
+def _detached(value: Number, other: Number, dtype: torch.dtype) -> Tensor:
+    """Give a tensor of a number as well, on the device of the other."""
+    if isinstance(value, Tensor):
+        return value.detach().to(dtype)
+    assert isinstance(other, Tensor), "one of the two"
+    return torch.full([], value, dtype=dtype, device=other.device)
+
+
 def _reached(
-    x: Tensor, n: Tensor, first: Callable[..., Tensor], step: Callable[..., Tensor]
+    x: Number, n: Number, first: Callable[..., Tensor], step: Callable[..., Tensor]
 ) -> Tensor:
     """Go from degree to degree, and keep each where it is asked for; no derivatives, as PyTorch."""
     dtype = torch.result_type(x, n)
     dtype = dtype if dtype.is_floating_point else torch.get_default_dtype()
     wide = torch.float64 if dtype == torch.float64 else torch.float32
-    y, k = torch.broadcast_tensors(x.detach().to(dtype).to(wide), n.detach().to(dtype).to(wide))
+    y, k = torch.broadcast_tensors(_detached(x, n, dtype).to(wide), _detached(n, x, dtype).to(wide))
     k = torch.where(k < 0, k.ceil(), k.floor())
     before, last = torch.ones_like(y), first(y)
     found = torch.where(k == 0, before, torch.where(k < 0, torch.zeros_like(y), last))
@@ -33,19 +44,19 @@ def _reached(
     return torch.where(k > LARGEST, torch.full_like(y, math.nan), found).to(dtype)
 
 
-def hermite_polynomial_h(x: Tensor, n: Tensor) -> Tensor:
+def hermite_polynomial_h(x: Number, n: Number) -> Tensor:
     """Physicists' Hermite polynomials."""
     return _reached(
         x, n, lambda y: y + y, lambda y, last, before, k: (y + y) * last - 2 * k * before
     )
 
 
-def hermite_polynomial_he(x: Tensor, n: Tensor) -> Tensor:
+def hermite_polynomial_he(x: Number, n: Number) -> Tensor:
     """Probabilists' Hermite polynomials."""
     return _reached(x, n, lambda y: y, lambda y, last, before, k: y * last - k * before)
 
 
-def laguerre_polynomial_l(x: Tensor, n: Tensor) -> Tensor:
+def laguerre_polynomial_l(x: Number, n: Number) -> Tensor:
     """Laguerre polynomials."""
     return _reached(
         x,
@@ -55,7 +66,7 @@ def laguerre_polynomial_l(x: Tensor, n: Tensor) -> Tensor:
     )
 
 
-def legendre_polynomial_p(x: Tensor, n: Tensor) -> Tensor:
+def legendre_polynomial_p(x: Number, n: Number) -> Tensor:
     """Legendre polynomials."""
     return _reached(
         x,
@@ -78,6 +89,7 @@ class HermiteHByRecurrence(Pointwise):
     summary = "Take 40 steps of the recurrence"
     gives_up = "degrees above 40, where the result is NaN"
     references: ClassVar[tuple[str, ...]] = (MATH,)
+    spellings: ClassVar[tuple[str, ...]] = ("torch.special.hermite_polynomial_h",)
     replace: ClassVar[Callable[..., Any]] = staticmethod(hermite_polynomial_h)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -94,6 +106,7 @@ class HermiteHeByRecurrence(HermiteHByRecurrence):
 
     name = "hermite-he-by-recurrence"
     replaces = ("aten::special_hermite_polynomial_he",)
+    spellings = ("torch.special.hermite_polynomial_he",)
     replace = staticmethod(hermite_polynomial_he)
 
 
@@ -102,6 +115,7 @@ class LaguerreByRecurrence(HermiteHByRecurrence):
 
     name = "laguerre-by-recurrence"
     replaces = ("aten::special_laguerre_polynomial_l",)
+    spellings = ("torch.special.laguerre_polynomial_l",)
     replace = staticmethod(laguerre_polynomial_l)
 
 
@@ -110,4 +124,5 @@ class LegendreByRecurrence(HermiteHByRecurrence):
 
     name = "legendre-by-recurrence"
     replaces = ("aten::special_legendre_polynomial_p",)
+    spellings = ("torch.special.legendre_polynomial_p",)
     replace = staticmethod(legendre_polynomial_p)

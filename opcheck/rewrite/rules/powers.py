@@ -1,6 +1,8 @@
 """Powers of a number that is no tensor."""
 
 import math
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -22,12 +24,27 @@ def pow_by_exp(self: float, exponent: Tensor) -> Tensor:
     return torch.exp(exponent * math.log(self))
 
 
+def power_by_filling(input: Any, exponent: Any) -> Tensor:
+    """Fill a tensor with the base where it is a number."""
+    if isinstance(input, Tensor):
+        return torch.pow(input, exponent)
+    return pow_of_scalar(input, exponent)
+
+
+def power_by_exp(input: Any, exponent: Any) -> Tensor:
+    """Take the exponential of the exponent times the base's logarithm, for a base above 0."""
+    if isinstance(input, Tensor) or not input > 0 or not exponent.dtype.is_floating_point:
+        return torch.pow(input, exponent)
+    return pow_by_exp(input, exponent)
+
+
 class PowOfScalarByFilling(Rule):
     """The base becomes a tensor, and the power one of two tensors."""
 
     name = "pow-of-scalar-by-filling"
     replaces = ("aten::pow.Scalar",)
     summary = "Fill a tensor with the base"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.pow": power_by_filling}
     replace = staticmethod(pow_of_scalar)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -44,6 +61,7 @@ class PowOfScalarByExp(Rule):
     tolerance = 512.0
     replaces = ("aten::pow.Scalar",)
     summary = "Take the exponential of the exponent times the base's logarithm"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.pow": power_by_exp}
     replace = staticmethod(pow_by_exp)
 
     def refuses(self, call: Call) -> str:

@@ -1,8 +1,9 @@
 """Products of vectors and matrices by those that every target has."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+import torch
 from torch import Tensor
 
 from opcheck.model.plan import Label
@@ -36,6 +37,20 @@ def mv(self: Tensor, vec: Tensor) -> Tensor:
     return (self @ vec.unsqueeze(-1)).squeeze(-1)
 
 
+def matmul_of_vectors(input: Tensor, other: Tensor) -> Tensor:
+    """Multiply two vectors, and add up."""
+    if input.dim() == 1 and other.dim() == 1:
+        return dot(input, other)
+    return torch.matmul(input, other)
+
+
+def matmul_with_vector(input: Tensor, other: Tensor) -> Tensor:
+    """Multiply with a matrix of one column."""
+    if input.dim() == 2 and other.dim() == 1:
+        return mv(input, other)
+    return torch.matmul(input, other)
+
+
 def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """Multiply with a matrix of one column, and add."""
     return _blended(self, (mat @ vec.unsqueeze(-1)).squeeze(-1), beta, alpha)
@@ -59,6 +74,9 @@ class DotBySum(Rule):
     replaces: ClassVar[tuple[str, ...]] = ("aten::dot",)
     summary = "Multiply, and add up"
     spellings: ClassVar[tuple[str, ...]] = ("torch.dot", "Tensor.dot")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.matmul": matmul_of_vectors, "Tensor.matmul": matmul_of_vectors
+    }  # fmt: skip
     replace: ClassVar[Callable[..., Any]] = staticmethod(dot)
 
     def refuses(self, call: Call) -> str:
@@ -77,6 +95,7 @@ class VdotBySum(DotBySum):
     name = "vdot-by-sum"
     replaces = ("aten::vdot",)
     spellings = ("torch.vdot", "Tensor.vdot")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {}
     replace = staticmethod(vdot)
 
 
@@ -102,6 +121,9 @@ class MvByMatmul(_ByMatmul):
     replaces: ClassVar[tuple[str, ...]] = ("aten::mv",)
     summary = "Multiply with a matrix of one column"
     spellings: ClassVar[tuple[str, ...]] = ("torch.mv", "Tensor.mv")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.matmul": matmul_with_vector, "Tensor.matmul": matmul_with_vector
+    }  # fmt: skip
     replace: ClassVar[Callable[..., Any]] = staticmethod(mv)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -117,6 +139,7 @@ class AddmvByMatmul(_ByMatmul):
     name = "addmv-by-matmul"
     replaces = ("aten::addmv",)
     summary = "Multiply with a matrix of one column, and add"
+    spellings = ("torch.addmv", "Tensor.addmv")
     replace = staticmethod(addmv)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -134,6 +157,7 @@ class AddbmmBySideBySide(_ByMatmul):
     name = "addbmm-side-by-side"
     replaces = ("aten::addbmm",)
     summary = "Lay the matrices side by side, and multiply once"
+    spellings = ("torch.addbmm", "Tensor.addbmm")
     replace = staticmethod(addbmm)
 
     def example(self, op: str, draw: Draw) -> Arguments:

@@ -1,6 +1,7 @@
 """Distributions drawn from uniform and normal numbers."""
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -107,6 +108,57 @@ def rrelu_in_use(
     return torch.nn.functional.leaky_relu(self, (lower + upper) / 2)
 
 
+def cauchy_(
+    self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None
+) -> Tensor:
+    """Fill with the tangent of uniform angles."""
+    return self.copy_(cauchy(self, median, sigma, generator=generator))
+
+
+def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
+    """Fill with the logarithm of uniform numbers rounded up, to base ``1 - p``."""
+    return self.copy_(geometric(self, p, generator=generator))
+
+
+def log_normal_(
+    self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None
+) -> Tensor:
+    """Fill with the exponential of normal numbers."""
+    return self.copy_(log_normal(self, mean, std, generator=generator))
+
+
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Fill with the logarithm of uniform numbers."""
+    return self.copy_(exponential(self, lambd, generator=generator))
+
+
+def rrelu_drawn(
+    input: Tensor,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Tensor:
+    """Multiply what is not positive by uniform numbers in training."""
+    if not training:
+        return torch.nn.functional.rrelu(input, lower, upper, training, inplace)
+    made = rrelu_in_training(input, lower, upper)
+    return input.copy_(made) if inplace else made
+
+
+def rrelu_halfway(
+    input: Tensor,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Tensor:
+    """Multiply what is not positive by the middle of the range out of training."""
+    if training:
+        return torch.nn.functional.rrelu(input, lower, upper, training, inplace)
+    return torch.nn.functional.leaky_relu(input, (lower + upper) / 2, inplace)
+
+
 class _Drawn(Rule):
     """Results that every call draws anew."""
 
@@ -127,6 +179,7 @@ class CauchyByTangent(_Drawn):
     name = "cauchy-by-tangent"
     replaces = ("aten::cauchy",)
     summary = "Take the tangent of a uniform angle"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"Tensor.cauchy_": cauchy_}
     replace = staticmethod(cauchy)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -141,6 +194,7 @@ class GeometricByLogarithm(_Drawn):
     name = "geometric-by-logarithm"
     replaces = ("aten::geometric",)
     summary = "Round the logarithm of a uniform number up"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"Tensor.geometric_": geometric_}
     replace = staticmethod(geometric)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -155,6 +209,7 @@ class LogNormalByExponential(_Drawn):
     name = "log-normal-by-exponential"
     replaces = ("aten::log_normal",)
     summary = "Take the exponential of a normal number"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"Tensor.log_normal_": log_normal_}
     replace = staticmethod(log_normal)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -169,6 +224,7 @@ class ExponentialByLogarithm(_Drawn):
     name = "exponential-by-logarithm"
     replaces = ("aten::exponential",)
     summary = "Take the negative logarithm of a uniform number"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"Tensor.exponential_": exponential_}
     replace = staticmethod(exponential)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -189,6 +245,7 @@ class NormalByStandardNormal(_Drawn):
         "aten::normal.Tensor_Tensor",
     )
     summary = "Stretch and move standard normal numbers"
+    spellings = ("torch.normal",)
     replace = staticmethod(normal)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -216,6 +273,7 @@ class MultinomialByUniform(_Drawn):
     name = "multinomial-by-uniform"
     replaces = ("aten::multinomial",)
     summary = "Compare uniform numbers with running sums of the weights"
+    spellings = ("torch.multinomial", "Tensor.multinomial")
     replace = staticmethod(multinomial)
 
     def refuses(self, call: Call) -> str:
@@ -242,6 +300,7 @@ class RreluByUniform(_Drawn):
     name = "rrelu-by-uniform"
     replaces = ("aten::rrelu",)
     summary = "Multiply what is not positive by uniform numbers"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.nn.functional.rrelu": rrelu_drawn}
     replace = staticmethod(rrelu_in_training)
 
     def refuses(self, call: Call) -> str:
@@ -261,6 +320,9 @@ class RreluByLeakyRelu(Rule):
     replaces = ("aten::rrelu",)
     summary = "Use leaky_relu with the middle of the range as slope"
     references = ("https://docs.pytorch.org/docs/stable/generated/torch.nn.RReLU.html",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.rrelu": rrelu_halfway
+    }
     replace = staticmethod(rrelu_in_use)
 
     def refuses(self, call: Call) -> str:

@@ -1,6 +1,7 @@
 """``linspace`` and ``logspace`` between ends that are tensors."""
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -55,6 +56,48 @@ def logspace(
     return (linspace(start, end, steps, dtype=wide) * math.log(base)).exp().to(wanted)
 
 
+def linspace_of_any(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    dtype: torch.dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Take multiples of a step where an end is a tensor."""
+    if not isinstance(start, Tensor) and not isinstance(end, Tensor):
+        plain: Tensor = torch.linspace(
+            start, end, steps, dtype=dtype, device=device, requires_grad=requires_grad
+        )
+        return plain
+    return linspace(start, end, steps, dtype=dtype).to(device).requires_grad_(requires_grad)
+
+
+def logspace_of_any(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: torch.dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Raise the base to multiples of a step where an end is a tensor."""
+    if not isinstance(start, Tensor) and not isinstance(end, Tensor):
+        plain: Tensor = torch.logspace(
+            start, end, steps, base, dtype=dtype, device=device, requires_grad=requires_grad
+        )
+        return plain
+    found = logspace(start, end, steps, base, dtype=dtype)
+    return found.to(device).requires_grad_(requires_grad)
+
+
 class _Range(Rule):
     label = Label.TOLERANCE
     references: ClassVar[tuple[str, ...]] = (
@@ -94,6 +137,7 @@ class LinspaceByMultiples(_Range):
         "aten::linspace.Scalar_Tensor",
     )
     summary = "Multiply an arange by the step"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.linspace": linspace_of_any}
     replace = staticmethod(linspace)
 
 
@@ -111,4 +155,5 @@ class LogspaceByMultiples(_Range):
         "aten::logspace.Scalar_Tensor",
     )
     summary = "Multiply an arange by the step, and take the exponential"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.logspace": logspace_of_any}
     replace = staticmethod(logspace)

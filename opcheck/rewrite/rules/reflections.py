@@ -2,7 +2,7 @@
 
 # ruff: noqa: N803  # arguments are named as in the schema
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace as altered
 from typing import Any, ClassVar
 
@@ -161,6 +161,30 @@ def lstsq(
     return result.squeeze(-1) if vector else result, squares, few, none
 
 
+def qr_factors(A: Tensor, mode: str = "reduced") -> Any:
+    """Reflect one column after the other onto the diagonal, and the unit matrix back."""
+    named = torch.return_types.linalg_qr  # type: ignore[attr-defined]  # not in its stubs
+    return named(qr(A, mode))
+
+
+def qr_by_some(input: Tensor, some: bool = True) -> Any:
+    """Reflect one column after the other onto the diagonal, and the unit matrix back."""
+    return torch.return_types.qr(qr(input, "reduced" if some else "complete"))
+
+
+def geqrf_factors(input: Tensor) -> Any:
+    """Reflect one column after the other onto the diagonal, and keep what did it below."""
+    return torch.return_types.geqrf(geqrf(input))
+
+
+def lstsq_solved(
+    input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None
+) -> Any:
+    """Solve with R what Q makes of the right-hand side."""
+    named = torch.return_types.linalg_lstsq  # type: ignore[attr-defined]  # not in its stubs
+    return named(lstsq(input, b, rcond, driver=driver))
+
+
 def full_rank(x: Tensor) -> Tensor:
     """Give a matrix whose columns, or rows, are far from depending on each other."""
     if not x.is_floating_point() or x.dim() < 2:
@@ -206,7 +230,9 @@ class QrByReflections(_ByReflections):
     name = "qr-by-reflections"
     replaces: ClassVar[tuple[str, ...]] = ("aten::linalg_qr",)
     summary = "Reflect column by column onto the diagonal"
-    spellings: ClassVar[tuple[str, ...]] = ("torch.linalg.qr",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.linalg.qr": qr_factors, "torch.qr": qr_by_some, "Tensor.qr": qr_by_some
+    }  # fmt: skip
     references: ClassVar[tuple[str, ...]] = (
         "https://netlib.org/lapack/explore-html/d8/d9b/group__larfg.html",
     )
@@ -223,7 +249,9 @@ class GeqrfByReflections(_ByReflections):
     name = "geqrf-by-reflections"
     replaces = ("aten::geqrf",)
     summary = "Reflect column by column onto the diagonal, and keep the vectors below"
-    spellings = ("torch.geqrf", "Tensor.geqrf")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.geqrf": geqrf_factors, "Tensor.geqrf": geqrf_factors
+    }  # fmt: skip
     references = ("https://netlib.org/lapack/explore-html/d8/d9b/group__larfg.html",)
     replace = staticmethod(geqrf)
 
@@ -288,6 +316,7 @@ class LstsqByReflections(_ByReflections):
     replaces = ("aten::linalg_lstsq",)
     summary = "Reflect to a triangle, and solve row by row"
     gives_up = "A matrix without full rank gives infinities, and its rank is not found"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.linalg.lstsq": lstsq_solved}
     replace = staticmethod(lstsq)
 
     def refuses(self, call: Call) -> str:

@@ -1,5 +1,8 @@
 """torchvision's operators on regions without kernels of their own."""
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
 import torch
 from torch import Tensor
 
@@ -103,6 +106,53 @@ def deform_conv2d(
     return made.reshape(count, outs, down, across) + bias.reshape(1, outs, 1, 1)
 
 
+def _two(value: Sequence[int] | int) -> tuple[int, int]:
+    """The same number for both dimensions, or one for each."""
+    return (value, value) if isinstance(value, int) else (value[0], value[1])
+
+
+def align_regions(
+    input: Tensor,
+    boxes: Tensor | list[Tensor],
+    output_size: Any,
+    spatial_scale: float = 1.0,
+    sampling_ratio: int = -1,
+    aligned: bool = False,
+) -> Tensor:
+    """Average the samples of each bin; each box may name its image, or stand in a list of it."""
+    if not isinstance(boxes, Tensor):
+        images = [torch.full_like(box[:, :1], number) for number, box in enumerate(boxes)]
+        boxes = torch.cat([torch.cat(images), torch.cat(boxes)], 1)
+    height, width = _two(output_size)
+    if sampling_ratio > 0:
+        return roi_align(input, boxes, spatial_scale, height, width, sampling_ratio, aligned)
+    own: Tensor = torch.ops.torchvision.roi_align(
+        input, boxes, spatial_scale, height, width, sampling_ratio, aligned
+    )
+    return own
+
+
+def deform_convolution(
+    input: Tensor,
+    offset: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: tuple[int, int] = (1, 1),
+    padding: tuple[int, int] = (0, 0),
+    dilation: tuple[int, int] = (1, 1),
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Multiply the elements around each moved place by weights."""
+    groups = input.size(1) // weight.size(1)
+    offset_groups = offset.size(1) // (2 * weight.size(2) * weight.size(3))
+    none = input.new_zeros(input.size(0), 0)
+    return deform_conv2d(
+        input, weight, offset, none if mask is None else mask,
+        input.new_zeros(weight.size(0)) if bias is None else bias,
+        *_two(stride), *_two(padding), *_two(dilation), groups, offset_groups, mask is not None,
+    )  # fmt: skip
+
+
 class RoiAlignByIndex(Rule):
     """The four elements around each sample are read by index, weighed, and averaged by bin.
 
@@ -119,6 +169,9 @@ class RoiAlignByIndex(Rule):
         "https://github.com/pytorch/vision/blob/main/torchvision/ops/roi_align.py",
         "https://github.com/pytorch/xla/issues/2487",
     )
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torchvision.ops.roi_align": align_regions
+    }
     replace = staticmethod(roi_align)
 
     def refuses(self, call: Call) -> str:
@@ -161,6 +214,9 @@ class DeformConv2dByGather(Rule):
         "https://github.com/open-mmlab/mmdeploy/issues/439",
         "https://github.com/ZhengPeng7/BiRefNet/issues/281",
     )
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torchvision.ops.deform_conv2d": deform_convolution
+    }
     replace = staticmethod(deform_conv2d)
 
     def refuses(self, call: Call) -> str:

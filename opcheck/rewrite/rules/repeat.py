@@ -1,6 +1,6 @@
 """``repeat_interleave`` without its kernel."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -31,6 +31,24 @@ def places_repeated(repeats: Tensor, *, output_size: int | None = None) -> Tenso
     return (places.unsqueeze(-1) >= ends).to(repeats.dtype).sum(-1, dtype=repeats.dtype)
 
 
+def repeat_counted(
+    input: Tensor,
+    repeats: Tensor | int | None = None,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+) -> Tensor:
+    """Select the element whose end of repeats is the first beyond each place."""
+    if repeats is None:
+        return places_repeated(input, output_size=output_size)
+    if not isinstance(repeats, Tensor) or output_size is None:
+        return torch.repeat_interleave(input, repeats, dim, output_size=output_size)
+    x, at = (input.flatten(), 0) if dim is None else (input, dim)
+    if repeats.numel() == 1:
+        repeats = repeats.reshape(1).expand(x.size(at))
+    return x.index_select(at, places_repeated(repeats, output_size=output_size))
+
+
 class RepeatInterleaveByExpanding(Rule):
     """A new dimension after the one that repeats is expanded and merged into it."""
 
@@ -38,6 +56,7 @@ class RepeatInterleaveByExpanding(Rule):
     replaces: ClassVar[tuple[str, ...]] = ("aten::repeat_interleave.self_int",)
     summary = "Expand a new dimension and merge it"
     references = ("https://github.com/huggingface/diffusers/pull/10820",)
+    spellings: ClassVar[tuple[str, ...]] = ("torch.repeat_interleave", "Tensor.repeat_interleave")
     replace: ClassVar[Callable[..., Any]] = staticmethod(repeat_interleave)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -57,6 +76,10 @@ class RepeatInterleaveByCounting(RepeatInterleaveByExpanding):
     name = "repeat-interleave-by-counting"
     replaces = ("aten::repeat_interleave.Tensor",)
     summary = "Count the ends of repeats before each place"
+    spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.repeat_interleave": repeat_counted, "Tensor.repeat_interleave": repeat_counted
+    }  # fmt: skip
     replace = staticmethod(places_repeated)
 
     def refuses(self, call: Call) -> str:

@@ -1,7 +1,7 @@
 """Interpolation to another size without its kernels."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -161,6 +161,81 @@ def upsample_bicubic2d_aa(
     return _smooth(self, output_size, align_corners, [scales_h, scales_w], cubic=True)
 
 
+def _wanted(
+    input: Tensor, size: Any, scale_factor: Any, recompute: bool | None
+) -> tuple[list[int], list[float | None]]:
+    """Sizes of the result, and the scales that places go by where they are given."""
+    dims = input.dim() - 2
+    if size is not None:
+        sizes = [size] * dims if isinstance(size, int) else list(size)
+        return sizes, [None] * dims
+    by = scale_factor
+    factors = list(by) if isinstance(by, Sequence) else [by] * dims
+    sizes = [math.floor(float(input.size(2 + d)) * factors[d]) for d in range(dims)]
+    return sizes, [None] * dims if recompute else factors
+
+
+def interpolate_linear(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """Weigh the two elements around each place, in one dimension after the other."""
+    one = (size is None) != (scale_factor is None)
+    if (
+        not one
+        or antialias
+        or {"linear": 3, "bilinear": 4, "trilinear": 5}.get(mode) != input.dim()
+    ):
+        return torch.nn.functional.interpolate(
+            input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
+        )
+    sizes, scales = _wanted(input, size, scale_factor, recompute_scale_factor)
+    return _resample(input, sizes, bool(align_corners), scales)
+
+
+def interpolate_cubic(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """Weigh the four elements around each place, in one dimension after the other."""
+    one = (size is None) != (scale_factor is None)
+    if not one or antialias or mode != "bicubic" or input.dim() != 4:
+        return torch.nn.functional.interpolate(
+            input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
+        )
+    sizes, scales = _wanted(input, size, scale_factor, recompute_scale_factor)
+    return _resample(input, sizes, bool(align_corners), scales, cubic=True)
+
+
+def interpolate_smooth(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """Weigh the elements that each one of the result covers, in one dimension after the other."""
+    one = (size is None) != (scale_factor is None)
+    if not one or not antialias or mode not in ("bilinear", "bicubic") or input.dim() != 4:
+        return torch.nn.functional.interpolate(
+            input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
+        )
+    sizes, scales = _wanted(input, size, scale_factor, recompute_scale_factor)
+    return _smooth(input, sizes, bool(align_corners), scales, mode == "bicubic")
+
+
 class UpsampleLinear1dByTaps(Rule):
     """Per dimension, the two elements around each place are picked by index, weighed and added.
 
@@ -176,6 +251,9 @@ class UpsampleLinear1dByTaps(Rule):
     references: ClassVar[tuple[str, ...]] = (
         "https://github.com/pytorch/pytorch/blob/main/torch/_decomp/decompositions.py",
     )
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.interpolate": interpolate_linear
+    }
     replace: ClassVar[Callable[..., Any]] = staticmethod(upsample_linear1d)
     _dims: ClassVar[int] = 1
     _dtypes: ClassVar[Sequence[torch.dtype]] = FLOATS
@@ -233,6 +311,9 @@ class UpsampleBicubic2dByTaps(UpsampleLinear1dByTaps):
 
     name = "upsample-bicubic2d-by-taps"
     replaces = ("aten::upsample_bicubic2d",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.interpolate": interpolate_cubic
+    }
     replace = staticmethod(upsample_bicubic2d)
     _dims = 2
 
@@ -250,6 +331,9 @@ class UpsampleBilinear2dAaByTaps(UpsampleLinear1dByTaps):
         "https://github.com/pytorch/vision/issues/6806",
         "https://github.com/apple/coremltools/pull/2818",
     )
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.interpolate": interpolate_smooth
+    }
     replace: ClassVar[Callable[..., Any]] = staticmethod(upsample_bilinear2d_aa)
     _dims: ClassVar[int] = 2
     _dtypes = FLOATS[:2]

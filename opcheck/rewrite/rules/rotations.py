@@ -2,7 +2,7 @@
 
 # ruff: noqa: N803  # arguments are named as in the schema
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as altered
 from typing import Any, ClassVar
 
@@ -183,6 +183,38 @@ def svd(
     return (right, values, left.mT) if wide else (left, values, right.mT)
 
 
+def eigh_pair(input: Tensor, UPLO: str = "L") -> Any:
+    """Rotate pairs of rows and columns until nothing is left beside the diagonal."""
+    named = torch.return_types.linalg_eigh  # type: ignore[attr-defined]  # not in its stubs
+    return named(eigh(input, UPLO))
+
+
+def eigvalsh(input: Tensor, UPLO: str = "L") -> Tensor:
+    """Rotate pairs of rows and columns until nothing is left beside the diagonal."""
+    return eigh(input, UPLO, compute_v=False)[0]
+
+
+def svd_factors(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
+    """Rotate pairs of columns until all are orthogonal; their lengths are the singular values."""
+    named = torch.return_types.linalg_svd  # type: ignore[attr-defined]  # not in its stubs
+    return named(svd(A, full_matrices))
+
+
+def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
+    """Rotate pairs of columns until all are orthogonal; their lengths are the singular values."""
+    return svd(A, compute_uv=False)[1]
+
+
+def svd_by_some(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
+    """Rotate pairs of columns until all are orthogonal; their lengths are the singular values."""
+    if compute_uv:
+        left, values, right = svd(input, not some)
+        return torch.return_types.svd((left, values, right.mT))
+    rows, columns = input.shape[-2:]
+    none = [input.new_zeros(*input.shape[:-2], size, size) for size in (rows, columns)]
+    return torch.return_types.svd((none[0], svdvals(input), none[1]))
+
+
 def spread(x: Tensor) -> Tensor:
     """Give a matrix whose eigenvalues, and singular values, are not 0 and far from each other."""
     if not x.is_floating_point() or x.dim() < 2:
@@ -228,6 +260,9 @@ class EighByRotations(_ByRotations):
     references: ClassVar[tuple[str, ...]] = (
         "https://en.wikipedia.org/wiki/Jacobi_eigenvalue_algorithm",
     )
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.linalg.eigh": eigh_pair, "torch.linalg.eigvalsh": eigvalsh
+    }  # fmt: skip
     replace: ClassVar[Callable[..., Any]] = staticmethod(eigh)
 
     def unique(self, call: Call, results: Sequence[Tensor]) -> Sequence[Tensor]:
@@ -259,6 +294,12 @@ class SvdByRotations(_ByRotations):
     replaces = ("aten::_linalg_svd",)
     summary = "Rotate pairs of columns until all are orthogonal"
     references = ("https://netlib.org/lapack/lawnspdf/lawn169.pdf",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.linalg.svd": svd_factors,
+        "torch.linalg.svdvals": svdvals,
+        "torch.svd": svd_by_some,
+        "Tensor.svd": svd_by_some,
+    }
     replace = staticmethod(svd)
 
     def unique(self, call: Call, results: Sequence[Tensor]) -> Sequence[Tensor]:

@@ -1,7 +1,7 @@
 """Rounding, signs and choices between two numbers, from comparing, ``floor`` and ``ceil``."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -34,6 +34,14 @@ def fmod(self: Tensor, other: Tensor) -> Tensor:
         return _rest(x, y)
     found: Tensor = _Fmod.apply(x, y)  # type: ignore[no-untyped-call]
     return found
+
+
+def fmod_of_any(input: Tensor, other: Tensor | float) -> Tensor:
+    """The remainder of absolute values, with the sign of the first."""
+    if not isinstance(other, Tensor):
+        dtype = torch.result_type(input, other)
+        other = torch.full([], other, dtype=dtype, device=input.device)
+    return fmod(input, other)
 
 
 def _rest(x: Tensor, y: Tensor) -> Tensor:
@@ -126,7 +134,9 @@ class TruncByWhere(Pointwise):
     dtypes: ClassVar[tuple[torch.dtype, ...]] = (*FLOATS, *INTEGERS)
     replaces: ClassVar[tuple[str, ...]] = ("aten::trunc",)
     summary = "Round up below 0 and down above"
-    spellings: ClassVar[tuple[str, ...]] = ("torch.trunc", "Tensor.trunc", "torch.fix")
+    spellings: ClassVar[tuple[str, ...]] = (
+        "torch.trunc", "Tensor.trunc", "torch.fix", "Tensor.fix"
+    )  # fmt: skip
     references: ClassVar[tuple[str, ...]] = (REFERENCES,)
     replace: ClassVar[Callable[..., Any]] = staticmethod(trunc)
 
@@ -149,6 +159,9 @@ class FmodByRemainder(TruncByWhere):
     replaces = ("aten::fmod.Tensor",)
     summary = "Take the remainder of absolute values, with the first number's sign"
     spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.fmod": fmod_of_any, "Tensor.fmod": fmod_of_any
+    }  # fmt: skip
     replace = staticmethod(fmod)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -169,7 +182,7 @@ class RoundDecimalsByRound(TruncByWhere):
     dtypes = FLOATS
     replaces = ("aten::round.decimals",)
     summary = "Multiply by a power of 10, round, and divide again"
-    spellings = ()
+    spellings = ("torch.round", "Tensor.round")
     replace = staticmethod(round_decimals)
 
     def example(self, op: str, draw: Draw) -> Arguments:

@@ -1,5 +1,8 @@
 """``logcumsumexp`` by joining spans, and stable sorting by sorting twice."""
 
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
 import torch
 from torch import Tensor
 
@@ -48,6 +51,24 @@ def sort(
     return self.gather(dim, places), places
 
 
+def sorted_stably(
+    input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False
+) -> Any:
+    """Sort, then sort the places of each run of equal values."""
+    if not stable:
+        return input.sort(dim, descending)
+    return torch.return_types.sort(sort(input, stable=True, dim=dim, descending=descending))
+
+
+def places_sorted_stably(
+    input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False
+) -> Tensor:
+    """Sort, then sort the places of each run of equal values; the places alone."""
+    if not stable:
+        return input.argsort(dim, descending)
+    return sort(input, stable=True, dim=dim, descending=descending)[1]
+
+
 class LogcumsumexpByHalves(Rule):
     """Spans of 1, 2, 4, ... elements are joined by ``log(exp(a) + exp(b))`` until they reach back.
 
@@ -82,6 +103,12 @@ class StableSortBySortingTwice(Rule):
     replaces = ("aten::sort.stable",)
     summary = "Sort, then sort the places of each run of equal values"
     references = ("https://github.com/pytorch/pytorch/blob/main/torch/_torch_docs.py",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.sort": sorted_stably,
+        "Tensor.sort": sorted_stably,
+        "torch.argsort": places_sorted_stably,
+        "Tensor.argsort": places_sorted_stably,
+    }
     replace = staticmethod(sort)
 
     def example(self, op: str, draw: Draw) -> Arguments:

@@ -246,6 +246,7 @@ class ScatterByComparing(_ByComparing):
     name = "scatter-by-comparing"
     replaces = ("aten::scatter.reduce",)
     summary = "Add with scatter_add; multiply what hits a place by comparing"
+    spellings = ("torch.scatter", "Tensor.scatter")
     replace = staticmethod(scatter)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -265,6 +266,7 @@ class ScatterValueByComparing(_ByComparing):
     name = "scatter-value-by-comparing"
     replaces = ("aten::scatter.value_reduce",)
     summary = "Add with scatter_add; multiply what hits a place by comparing"
+    spellings = ("torch.scatter", "Tensor.scatter")
     replace = staticmethod(scatter_value)
 
     def example(self, op: str, draw: Draw) -> Arguments:

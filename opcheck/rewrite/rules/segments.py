@@ -94,6 +94,7 @@ class SegmentReduceByTable(Rule):
     references = (
         "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/SegmentReduce.cpp",
     )
+    spellings = ("torch.segment_reduce",)
     replace = staticmethod(segment_reduce)
 
     def refuses(self, call: Call) -> str:

@@ -1,6 +1,8 @@
 """``stft`` as products of windowed frames with tables of cosines and sines."""
 
 import math
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -56,6 +58,24 @@ def stft(
     return torch.view_as_complex(made.contiguous()) if return_complex else made
 
 
+def stft_of_padded(
+    self: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:
+    """Cut frames, and multiply them with tables that the window is part of."""
+    return stft(
+        self, n_fft, hop_length, win_length, window, False, "reflect",
+        normalized, onesided, return_complex, align_to_window,
+    )  # fmt: skip
+
+
 class StftByTables(Rule):
     """Frames are multiplied with a table of cosines and one of sines that hold the window.
 
@@ -68,13 +88,14 @@ class StftByTables(Rule):
     name = "stft-by-tables"
     label = Label.TOLERANCE
     tolerance = 256.0
-    replaces = ("aten::stft.center",)
+    replaces: ClassVar[tuple[str, ...]] = ("aten::stft.center",)
     summary = "Multiply frames with windowed tables of cosines and sines"
     references = (
         "https://github.com/pytorch/pytorch/issues/31317",
         "https://github.com/pytorch/audio/issues/982",
     )
-    replace = staticmethod(stft)
+    spellings: ClassVar[tuple[str, ...]] = ("torch.stft", "Tensor.stft")
+    replace: ClassVar[Callable[..., Any]] = staticmethod(stft)
 
     def refuses(self, call: Call) -> str:
         """Decline complex signals and windows, half precision, and long frames."""
@@ -94,7 +115,7 @@ class StftByTables(Rule):
         shape = [*([draw.integer(1, 3)] if draw.flag() else []), draw.integer(size, 20)]
         length = draw.integer(1, size)
         window = draw.tensor([length], (dtype,), edges=False) if draw.flag() else None
-        named = {
+        named: dict[str, Any] = {
             "hop_length": draw.choose((None, 1, 3)) if size > 3 else 1,
             "win_length": length,
             "window": window,
@@ -105,3 +126,23 @@ class StftByTables(Rule):
             "return_complex": draw.flag(),
         }
         return (draw.tensor(shape, (dtype,), edges=False), size), named
+
+
+class StftOfPaddedByTables(StftByTables):
+    """The same for a signal that is padded already, as ``torch.stft`` passes it on.
+
+    In a source it is the whole of ``torch.stft`` that is replaced, its padding included.
+    """
+
+    name = "stft-of-padded-by-tables"
+    replaces = ("aten::stft",)
+    replace = staticmethod(stft_of_padded)
+    spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.stft": stft, "Tensor.stft": stft
+    }  # fmt: skip
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """One signal or several, a window, half of the result."""
+        args, named = super().example(op, draw)
+        return args, {n: v for n, v in named.items() if n not in ("center", "pad_mode")}

@@ -1,5 +1,8 @@
 """Non-maximum suppression from comparisons of all boxes with all."""
 
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
 import torch
 from torch import Tensor
 
@@ -41,6 +44,19 @@ def nms(dets: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
     return order[keep.index_select(0, order) > 0]
 
 
+def kept_boxes(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
+    """Suppress by all better boxes that are themselves kept, until nothing changes."""
+    return nms(boxes, scores, iou_threshold)
+
+
+def kept_boxes_of_each(boxes: Tensor, scores: Tensor, idxs: Tensor, iou_threshold: float) -> Tensor:
+    """Suppress among boxes of one class; those of other classes are moved out of their way."""
+    if not boxes.numel():
+        return torch.empty(0, dtype=torch.int64, device=boxes.device)
+    moved = boxes + (idxs.to(boxes) * (boxes.max() + 1)).unsqueeze(-1)
+    return nms(moved, scores, iou_threshold)
+
+
 class NmsByRounds(Rule):
     """A box goes if a better one that stays covers too much of it; which stay is found in rounds.
 
@@ -59,7 +75,10 @@ class NmsByRounds(Rule):
     dynamic = True
     summary = "Compare all boxes with all, and settle in 32 rounds which of them stay"
     gives_up = "Chains of more than 32 boxes that suppress one another in turn"
-    spellings = ("torchvision.ops.nms",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torchvision.ops.nms": kept_boxes,
+        "torchvision.ops.batched_nms": kept_boxes_of_each,
+    }
     references = (
         "https://github.com/pytorch/vision/blob/main/torchvision/csrc/ops/cpu/nms_kernel.cpp",
     )

@@ -2,7 +2,7 @@
 
 # ruff: noqa: N803  # arguments are named as in the schema
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace as altered
 from typing import Any, ClassVar
 
@@ -111,6 +111,42 @@ def triangular_solve(
     return _substituted(matrix, self, upper is not transpose, unitriangular), copy
 
 
+def cholesky_or_error(input: Tensor, *, upper: bool = False) -> Tensor:
+    """Take one column of L after the other; a matrix that is not positive definite is an error."""
+    factor, info = cholesky_ex(input, upper=upper)
+    # what torch.linalg.cholesky (2.13) itself calls
+    torch.ops.aten._linalg_check_errors(info, "linalg.cholesky", is_matrix=input.dim() == 2)
+    return factor
+
+
+def cholesky_pair(input: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
+    """Take one column of L after the other, and the place of the first that has no root."""
+    factor, info = cholesky_ex(input, upper=upper)
+    if check_errors:
+        # what torch.linalg.cholesky_ex (2.13) itself calls
+        is_matrix = input.dim() == 2
+        torch.ops.aten._linalg_check_errors(info, "linalg.cholesky_ex", is_matrix=is_matrix)
+    named = torch.return_types.linalg_cholesky_ex  # type: ignore[attr-defined]  # not in its stubs
+    return named((factor, info))
+
+
+def solved_by_cholesky(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
+    """Solve with the factor, and then with its transpose."""
+    return cholesky_solve(input, input2, upper)
+
+
+def triangular_solved(
+    input: Tensor,
+    A: Tensor,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+) -> Any:
+    """Find one row of the solution after the other; the matrix comes along."""
+    found = triangular_solve(input, A, upper, transpose, unitriangular)
+    return torch.return_types.triangular_solve(found)
+
+
 def definite(x: Tensor) -> Tensor:
     """Give a symmetric positive definite matrix that is easy to factor."""
     if not x.is_floating_point() or x.dim() < 2 or x.size(-1) != x.size(-2):
@@ -175,6 +211,10 @@ class CholeskyExByColumns(_ByColumns):
     replaces: ClassVar[tuple[str, ...]] = ("aten::linalg_cholesky_ex",)
     summary = "Take one column of L after the other"
     references = ("https://netlib.org/lapack/explore-html/d9/d9d/group__potf2.html",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.linalg.cholesky": cholesky_or_error,
+        "torch.linalg.cholesky_ex": cholesky_pair,
+    }
     replace: ClassVar[Callable[..., Any]] = staticmethod(cholesky_ex)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -225,6 +265,9 @@ class CholeskySolveByRows(_ByColumns):
     name = "cholesky-solve-by-rows"
     replaces = ("aten::_cholesky_solve_helper",)
     summary = "Solve with the factor and with its transpose, row by row"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.cholesky_solve": solved_by_cholesky, "Tensor.cholesky_solve": solved_by_cholesky
+    }  # fmt: skip
     replace = staticmethod(cholesky_solve)
     matrix = "A"
     made = staticmethod(dominant)
@@ -263,7 +306,9 @@ class TriangularSolveByRows(_ByColumns):
     name = "triangular-solve-by-rows"
     replaces = ("aten::triangular_solve",)
     summary = "Find one row of the solution after the other"
-    spellings = ("torch.triangular_solve",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.triangular_solve": triangular_solved, "Tensor.triangular_solve": triangular_solved
+    }  # fmt: skip
     replace = staticmethod(triangular_solve)
     matrix = "A"
     made = staticmethod(dominant)

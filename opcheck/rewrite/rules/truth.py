@@ -24,10 +24,13 @@ def all_of_dim(self: Tensor, dim: int, keepdim: bool = False) -> Tensor:
     return _as_given(self, ~(self == 0).any(dim, keepdim))
 
 
-def all_of_dims(self: Tensor, dim: Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
+def all_of_dims(
+    self: Tensor, dim: Sequence[int] | int | None = None, keepdim: bool = False
+) -> Tensor:
     """Look for a zero along one dimension after the other."""
     count = max(self.dim(), 1)
-    places = range(count) if dim is None else [d % count for d in dim]
+    given = range(count) if dim is None else [dim] if isinstance(dim, int) else dim
+    places = {d % count for d in given}
     zeros = self == 0
     for place in sorted(places, reverse=True):
         zeros = zeros.any(place, keepdim)
@@ -41,6 +44,7 @@ class AllByAny(Rule):
     replaces = ("aten::all",)
     summary = "Ask whether any is zero"
     references = ("https://github.com/pytorch/pytorch/blob/main/torch/_refs/__init__.py",)
+    spellings = ("torch.all", "Tensor.all")
     replace = staticmethod(all_of)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -55,6 +59,7 @@ class AllOfDimByAny(Rule):
     replaces = ("aten::all.dim",)
     summary = "Ask whether any is zero"
     references = AllByAny.references
+    spellings = ("torch.all", "Tensor.all")
     replace = staticmethod(all_of_dim)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -70,6 +75,7 @@ class AllOfDimsByAny(Rule):
     replaces = ("aten::all.dims",)
     summary = "Ask whether any is zero, dimension by dimension"
     references = AllByAny.references
+    spellings = ("torch.all", "Tensor.all")
     replace = staticmethod(all_of_dims)
 
     def example(self, op: str, draw: Draw) -> Arguments:

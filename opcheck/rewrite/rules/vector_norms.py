@@ -1,8 +1,8 @@
 """Norms of vectors by powers, and norms held below a limit."""
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -76,6 +76,61 @@ def vector_norm(
     return norm.reshape(shape) if keepdim else norm
 
 
+def norm(
+    input: Tensor,
+    p: float | str | None = "fro",
+    dim: Any = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+    dtype: torch.dtype | None = None,
+) -> Tensor:
+    """Take the root of a sum of powers, unless it is the norm of a matrix."""
+    flat = dim is None or isinstance(dim, int) or len(dim) <= 2
+    order = 2.0 if p == "fro" and flat else p
+    if not isinstance(order, int | float) or order < 0 or input.is_complex() or out is not None:
+        found: Tensor = torch.norm(input, p, dim, keepdim, out, dtype)
+        return found
+    return vector_norm(input, order, dim, keepdim, dtype=dtype)
+
+
+def norm_of(
+    self: Tensor,
+    p: float | str | None = "fro",
+    dim: Any = None,
+    keepdim: bool = False,
+    dtype: torch.dtype | None = None,
+) -> Tensor:
+    """Take the root of a sum of powers, unless it is the norm of a matrix."""
+    return norm(self, p, dim, keepdim, dtype=dtype)
+
+
+def linalg_norm(
+    input: Tensor,
+    ord: Any = None,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+) -> Tensor:
+    """Take the root of a sum of powers, unless it is the norm of a matrix."""
+    count = input.dim() if dim is None else 1 if isinstance(dim, int) else len(dim)
+    order = 2.0 if ord is None or (ord == "fro" and count == 2) else ord
+    of_vector = ord is None or (ord == "fro" and count == 2) or count == 1
+    if not of_vector or isinstance(order, str) or order < 0 or input.is_complex():
+        found: Tensor = torch.linalg.norm(input, ord, dim, keepdim, dtype=dtype)
+        return found
+    return vector_norm(input, order, dim, keepdim, dtype=dtype)
+
+
+def normalize(
+    input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Tensor | None = None
+) -> Tensor:
+    """Divide by the root of a sum of powers."""
+    if p < 0 or input.is_complex() or out is not None:
+        return torch.nn.functional.normalize(input, p, dim, eps, out)
+    return input / vector_norm(input, p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+
+
 class RenormByNorm(Rule):
     """What is longer than the limit is multiplied by the limit over its norm.
 
@@ -113,6 +168,13 @@ class VectorNormByPowers(Rule):
     replaces = ("aten::linalg_vector_norm",)
     summary = "Take powers, add them up, and take the root"
     references = RenormByNorm.references
+    spellings = ("torch.linalg.vector_norm",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.norm": norm,
+        "Tensor.norm": norm_of,
+        "torch.linalg.norm": linalg_norm,
+        "torch.nn.functional.normalize": normalize,
+    }
     replace = staticmethod(vector_norm)
 
     def refuses(self, call: Call) -> str:
