@@ -38,6 +38,24 @@ def test_a_page_is_as_wide_as_it_may_be(width: int, sample: str) -> None:
     assert max(map(cell_len, text.splitlines())) <= width
 
 
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_steps_name_as_many_operators_as_a_line_has_room_for(width: int) -> None:
+    (target,) = PLANS["swap"].targets
+    assert target.plan is not None
+    ops = ("aten::im2col", "aten::log1p", "aten::std.dim", "aten::upsample_bicubic2d.vec")
+    first, *others = target.plan.tiers
+    steps = replace(target.plan, tiers=(replace(first, operators=ops), *others))
+    text = TextFormat().render_plan(
+        replace(PLANS["swap"], targets=(replace(target, plan=steps),)), Page(width)
+    )
+    (row,) = (line for line in text.splitlines() if "im2col" in line)
+    told = "im2col" + (
+        " and 3 more operators" if width == 80 else ", log1p, std.dim, upsample_bicubic2d.vec"
+    )
+    assert row.rstrip().endswith(told)
+    assert cell_len(row.rstrip()) <= width
+
+
 @pytest.mark.parametrize("sample", PLANS)
 def test_a_plan_is_a_report_and_comes_back_whole(sample: str) -> None:
     text = JsonFormat().render_plan(PLANS[sample])

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from opcheck.model.plan import Declined, Suggestion, Tier
-from opcheck.model.report import Finding, Report, TargetReport
+from opcheck.model.plan import Declined, PlanSummary, Suggestion, Tier
+from opcheck.model.report import Finding, Report, Summary, TargetReport
 from opcheck.report.base import Page
 from opcheck.report.terminal import words as common
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
@@ -21,7 +21,7 @@ DECLINED = 3
 OVERLOADS = 6
 """How many overloads that a way runs as are named unless all are asked for."""
 OPERATORS = 4
-"""How many operators stand in a row of the steps."""
+"""How many operators stand in a row of the steps, where there is room for them."""
 
 
 def plan_page(report: Report, page: Page) -> str:
@@ -75,29 +75,32 @@ def _write_steps(canvas: Canvas, target: TargetReport) -> None:
     if plan is None:
         return
     write_heading(canvas, words.STEPS, "", "")
-    header: list[Atom] = [(name, "dim") for name in words.STEP_COLUMNS]
-    summary = target.summary
-    share = "" if summary.support_rate is None else percent(summary.support_rate)
-    runs = common.RUNS_CELL[summary.runs]
-    rows = [header, [("", ""), (words.TODAY, ""), (share, ""), (runs, ""), ("", "")]]
-    for after in plan.tiers:
-        rate, there = words.step(after)
-        style = "" if after.operators else "dim"
-        rows.append(
-            [
-                (str(int(after.tier)), style),
-                (words.TIERS[after.tier], style),
-                (rate, style),
-                (there, mark(after.runs, canvas.marks)[1] if after.operators else "dim"),
-                (_few(after.operators), style),
-            ]
-        )
+    for named in range(OPERATORS, 0, -1):
+        rows = list(_steps(canvas, target.summary, plan, named))
+        if canvas.has_room(rows, 2):
+            break
     canvas.table(rows, left=(0, 1, 3, 4))
 
 
-def _few(operators: Sequence[str]) -> str:
-    shown = ", ".join(op.removeprefix("aten::") for op in operators[:OPERATORS])
-    more = len(operators) - OPERATORS
+def _steps(canvas: Canvas, summary: Summary, plan: PlanSummary, named: int) -> Iterator[list[Atom]]:
+    yield [(name, "dim") for name in words.STEP_COLUMNS]
+    share = "" if summary.support_rate is None else percent(summary.support_rate)
+    yield [("", ""), (words.TODAY, ""), (share, ""), (common.RUNS_CELL[summary.runs], ""), ("", "")]
+    for after in plan.tiers:
+        rate, there = words.step(after)
+        style = "" if after.operators else "dim"
+        yield [
+            (str(int(after.tier)), style),
+            (words.TIERS[after.tier], style),
+            (rate, style),
+            (there, mark(after.runs, canvas.marks)[1] if after.operators else "dim"),
+            (_few(after.operators, named), style),
+        ]
+
+
+def _few(operators: Sequence[str], named: int) -> str:
+    shown = ", ".join(op.removeprefix("aten::") for op in operators[:named])
+    more = len(operators) - named
     return f"{shown} {common.and_more(more, 'operator')}" if more > 0 else shown
 
 

@@ -1,6 +1,6 @@
 """Every sentence of the page of a plan."""
 
-from opcheck.model.plan import AfterTier, Difference, Label, Measured, Suggestion, Tier
+from opcheck.model.plan import AfterTier, Label, Measured, Suggestion, Tier
 from opcheck.model.rule import RuleCheck
 from opcheck.report.terminal.units import percent, plural, size
 from opcheck.report.terminal.words import RUNS_CELL
@@ -90,9 +90,8 @@ def figures(way: Suggestion) -> str:
 
 
 def _off(found: Measured) -> str:
-    backward = "" if found.backward is None else f", backward {_distance(found.backward)}"
-    return f"forward {_distance(found.forward)}{backward} of the largest value"
-
-
-def _distance(found: Difference) -> str:
-    return "nothing" if not found.absolute else f"{found.relative:.1e}"
+    sides = [("forward", found.forward)]
+    sides += [("backward", found.backward)] if found.backward else []
+    far = ", ".join(f"{side} {away.relative:.1e}" for side, away in sides if away.absolute)
+    equal = [f"{side} equal" for side, away in sides if not away.absolute]
+    return ", ".join([*([f"{far} of the largest value"] if far else []), *equal])
