@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from opcheck.emulate.compare import Named, named_tensors
+from opcheck.emulate.cotangents import gradients
 from opcheck.emulate.device import Device
 from opcheck.emulate.placing import Placing
 from opcheck.emulate.session import Emulator
@@ -29,6 +30,8 @@ class Job:
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     train: bool
+    gradients: bool = False
+    """Whether gradients of the results are wanted instead of the results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,8 @@ def _play(
     kwargs: dict[str, Any],
     begins: Callable[[Phase], None],
 ) -> Named:
+    if job.gradients:
+        return gradients(module, args, kwargs, begins)
     if not job.train:
         with torch.no_grad():
             return named_tensors(module(*args, **kwargs), "output")

@@ -55,7 +55,7 @@ def emulate_model(
         TraceError: there is nothing to train.
     """
     prepared(target.device_type)  # before the host's backward starts torch's autograd
-    job = Job(as_module(module), args, kwargs, request.train)
+    job = Job(as_module(module), args, kwargs, request.train, request.gradients)
     host: Named | None = None
     if request.values:
         progress("computing on the host, to compare with")

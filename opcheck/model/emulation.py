@@ -169,6 +169,8 @@ class EmulationRequest:
     """Files with further kernels for the device."""
     patched: Mapping[str, str] = field(default_factory=dict)
     """Path of a Python file of the user's -> the file whose text is imported in its place."""
+    gradients: bool = False
+    """Whether to take gradients of a forward's results, of random numbers, and compare those."""
 
 
 @dataclass(frozen=True, slots=True)

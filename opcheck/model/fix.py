@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from opcheck.model.emulation import Difference
 from opcheck.model.plan import Label, Tier
-from opcheck.model.report import ModelInfo
+from opcheck.model.proof import Proof
+from opcheck.model.report import ModelInfo, Report
 from opcheck.model.request import ScanRequest
 
 SCHEMA = "opcheck.fix/1"
@@ -69,31 +69,6 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """The changed model run on the emulated device, or scanned again."""
-
-    how: str
-    """``emulated`` or ``scanned``."""
-    target: str
-    holds: bool
-    """Whether every overload that was replaced is gone, and the results are what they were."""
-    gone: tuple[str, ...]
-    """Replaced overloads that the target is not asked for any more, sorted."""
-    remaining: tuple[str, ...]
-    """Overloads that it is still asked for and refuses, or that still leave it, sorted."""
-    runs: bool | None
-    """Whether the target runs the changed model."""
-    compared: int
-    """Results that were compared with the unchanged model's on the host."""
-    largest: Difference | None
-    """The largest difference of those; None where nothing was compared."""
-    error: str = ""
-    """What ended the run early; "" if it came to its end."""
-    note: str = ""
-    """What to know of ``remaining`` or of the figures; "" for nothing."""
-
-
-@dataclass(frozen=True, slots=True)
 class Fix:
     """What ``opcheck fix`` did."""
 
@@ -111,6 +86,8 @@ class Fix:
     proof: Proof | None
     unproven: str = ""
     """Why there is no proof."""
+    report: Report | None = None
+    """The plan; what was followed of it has its proof there."""
 
     @property
     def holds(self) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
+from opcheck.model.proof import Proof
 from opcheck.model.verdict import Evidence
 
 
@@ -94,6 +95,8 @@ class Suggestion:
     measured: Measured | None = None
     unmeasured: str = ""
     """Why ``measured`` is None; "" where there is nothing to measure."""
+    tolerance: float = 0.0
+    """Where the label is tolerance: how far values may be off, in ``eps`` of the largest."""
     on_device: bool = True
     """Whether the call then stays on the device; else it runs, on the host."""
     places: tuple[int, ...] = ()
@@ -101,6 +104,8 @@ class Suggestion:
     evidence: tuple[Evidence, ...] = ()
     declined: tuple[Declined, ...] = ()
     """Cheaper ways that were looked at before it."""
+    proof: Proof | None = None
+    """Of the model with it, and with all else that was followed; None until it was."""
 
 
 @dataclass(frozen=True, slots=True)

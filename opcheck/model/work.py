@@ -76,6 +76,16 @@ class WorkResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far what replaces an overload may be off."""
+
+    eps: float
+    """In ``eps`` of the largest value."""
+    calls: tuple[str, ...]
+    """The model's own calls that it is inside of, which may run as something else on the host."""
+
+
+@dataclass(frozen=True, slots=True)
 class HostRequest:
     """One model to run on the host, with values: as it is, or as it became."""
 
@@ -89,14 +99,23 @@ class HostRequest:
     """The file to write the results to."""
     against: str = ""
     """The file of results, written so, to compare with."""
+    tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
+    """Overload -> how far what replaces it may be off; how far that moves results is then found."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostRun:
     """A model that ran on the host."""
 
-    differences: tuple[Difference, ...]
+    forward: tuple[Difference, ...]
     """From the results that it was to be compared with."""
+    backward: tuple[Difference, ...]
+    """From the gradients that it was to be compared with."""
+    no_backward: str = ""
+    """Why there are no gradients."""
+    moved: Mapping[str, float] | None = field(default_factory=dict)
+    """Result or gradient -> how far the tolerances move it, for those that they move; None where
+    this torch cannot tell."""
 
 
 @dataclass(frozen=True, slots=True)

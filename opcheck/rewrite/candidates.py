@@ -18,6 +18,8 @@ from opcheck.rewrite.variants import functional, serving
 from opcheck.trace.dispatcher import overload_named
 
 _OF_PYTORCH = "pytorch-decomposition"
+_FEW = 16.0
+"""Roundings, in ``eps``, that code may add which no test of opcheck's holds to a figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class Candidate:
     """Name of the function in ``code``."""
     gives_up: str = ""
     evidence: tuple[Evidence, ...] = ()
+    tolerance: float = 0.0
+    """How far values may be off, in ``eps`` of the largest; 0.0 where that is for a measurement."""
     unmeasured: Label = Label.EXACT
     """At best where nothing can be measured: no test of opcheck's holds PyTorch's own code."""
     random: bool = False
@@ -88,6 +92,7 @@ def _in_float32(op: str, base: str, text: str) -> Candidate:
         code=width.code(OpName.parse(base), dtype),
         entry=OpName.parse(base).base,
         gives_up="All digits of float64 beyond the seventh" if fewer else "",
+        tolerance=_FEW * max(1.0, torch.finfo(torch.float32).eps / torch.finfo(dtype).eps),
     )
 
 
@@ -103,6 +108,7 @@ def _of_rule(rule: Rule, op: str) -> Candidate:
         code=standalone(function),
         entry=function.__name__,
         gives_up=rule.gives_up,
+        tolerance=rule.tolerance,
         random=rule.random,
         settled=rule.settled,
         valid=rule.valid,
@@ -130,6 +136,7 @@ def _of_pytorch(op: str, base: str) -> Iterable[Candidate]:
         ),
         entry=name.base,
         unmeasured=Label.TOLERANCE,
+        tolerance=_FEW,
         evidence=(_where(function),),
     )
 

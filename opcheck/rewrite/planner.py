@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+import torch
+
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Declined, Label, NodePlan, Suggestion
 from opcheck.model.remedy import Remedy
@@ -142,11 +144,25 @@ def _measured(candidate: Candidate, node: Node) -> Suggestion | str:
         )
     except UnmeasuredError as error:
         best = max(candidate.label, candidate.unmeasured, key=lambda label: label.rank)
-        return replace(way, label=best, unmeasured=str(error))
+        return replace(way, label=best, unmeasured=str(error), tolerance=_stated(best, candidate))
     far = max(found.forward.relative, found.backward.relative if found.backward else 0.0)
     if candidate.label is not Label.APPROXIMATE and far > _TOO_FAR:
         return f"its values are off by {far:.1e} of the largest"
-    return replace(way, label=label(candidate.label, found), measured=found)
+    close = label(candidate.label, found)
+    tolerance = _stated(close, candidate, far / _eps(node))
+    return replace(way, label=close, measured=found, tolerance=tolerance)
+
+
+def _stated(label: Label, candidate: Candidate, found: float = 0.0) -> float:
+    """How far values may be off, in ``eps`` of the largest: what was found, or more."""
+    return max(candidate.tolerance, found, 1.0) if label is Label.TOLERANCE else 0.0
+
+
+def _eps(node: Node) -> float:
+    """The coarsest ``eps`` among floating-point arguments."""
+    dtypes = [getattr(torch, tensor.dtype) for _, tensor in node.tensors()]
+    known = [dtype for dtype in dtypes if dtype.is_floating_point or dtype.is_complex]
+    return max((torch.finfo(dtype).eps for dtype in known), default=torch.finfo(torch.float32).eps)
 
 
 _RANDOM = "it draws random numbers: its distribution is held against the operator's, no value is"

@@ -2,7 +2,7 @@
 
 import gc
 import linecache
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,9 +27,11 @@ from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.load import load
 from opcheck.source.patched import read_instead
-from opcheck.worker.changed import on_the_host, write_graph
+from opcheck.worker.changed import write_graph
 from opcheck.worker.copies import can_copy, spread
+from opcheck.worker.host import on_the_host
 from opcheck.worker.process import Process
+from opcheck.worker.runs import Run, runs_of
 
 
 def answers(
@@ -61,31 +63,39 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
 
     gc.freeze()  # what the libraries made stays: the collector need not look at it again and again
 
-    def traced(work: DeviceWork) -> Trace:
-        return trace_model(
+    def traced(work: DeviceWork, run: Run) -> WorkResult:
+        trace = trace_model(
             loaded.module,
             loaded.args,
             loaded.kwargs,
             device_type=work.device_type,
-            exact={target: frozenset(ops) for target, ops in work.exact.items()},
+            exact={target: frozenset(ops) for target, ops in run.of(work.exact).items()},
             casts=work.casts,
+            training=run.training,
             inputs_given=bool(request.inputs),
             progress=lambda text: process.send({"stage": "trace", "progress": text}),
         )
+        plan = [target for target in work.plan if run.holds_for(target)]
+        plans = _plans(trace, work, plan, request, process) if plan else {}
+        return WorkResult(trace, loaded.kind, loaded.digest, loaded.notes, plans, run.targets)
 
-    groups = request.groups
+    groups = [
+        [(work, run) for work in group for run in runs_of(work, request.step, request.databases)]
+        for group in request.groups
+    ]
     if not (request.apart and can_copy(process)):
         groups = groups[:1]
     process.send({"answers": sum(map(len, groups))})
-    works = groups[0] if len(groups) == 1 else spread(groups, process)
-    for work in works:
-        trace = traced(work)
-        plans = _plans(trace, work, request, process) if work.plan else {}
-        yield WorkResult(trace, loaded.kind, loaded.digest, loaded.notes, plans)
+    for work, run in groups[0] if len(groups) == 1 else spread(groups, process):
+        yield traced(work, run)
 
 
 def _plans(
-    trace: Trace, work: DeviceWork, request: WorkRequest, process: Process
+    trace: Trace,
+    work: DeviceWork,
+    targets: Sequence[str],
+    request: WorkRequest,
+    process: Process,
 ) -> Mapping[str, tuple[NodePlan, ...]]:
     """The ways out on each target that a plan is asked for."""
     from opcheck.rewrite.extra import extra_rules
@@ -96,7 +106,7 @@ def _plans(
     rules = extra_rules(request.rules)
     planner = Planner(trace, Recorder(work.device_type, work.casts), rules)
     found: dict[str, tuple[NodePlan, ...]] = {}
-    for target in work.plan:
+    for target in targets:
         process.send({"stage": "trace", "progress": f"looking for ways out on {target}"})
         resolved = database.resolve(TargetSpec.parse(target))
         found[target] = planner.plan(database.matrix(resolved), database.remedies(resolved))

@@ -1,42 +1,14 @@
-"""What the worker does to hold a changed model against the unchanged one, or to change it."""
+"""What the worker does to change a model: its exported program, written anew."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError, out_of_memory
-from opcheck.model.work import GraphRequest, GraphRun, HostRequest, HostRun
+from opcheck.errors import OpcheckError, SourceError, TraceError
+from opcheck.model.work import GraphRequest, GraphRun
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.select import select
 from opcheck.worker.process import Process
-
-
-def on_the_host(loaded: Loaded, request: HostRequest, process: Process) -> HostRun:
-    """Run a model with values; keep its results, or compare them with those that were kept.
-
-    Raises:
-        EmulationError: the model fails.
-    """
-    import torch
-
-    from opcheck.emulate.compare import differences
-    from opcheck.emulate.play import Job, on_host
-    from opcheck.trace.run import as_module
-
-    process.send({"stage": "emulate", "progress": f"running {request.source} on the host"})
-    try:
-        results = on_host(Job(as_module(loaded.module), loaded.args, loaded.kwargs, train=False))
-        if request.keep:
-            torch.save(
-                {name: tensor.contiguous() for name, tensor in results.items()}, request.keep
-            )
-        if not request.against:
-            return HostRun(())
-        return HostRun(differences(*_alike(results, _kept(request.against))))
-    except RuntimeError as error:
-        if out_of_memory(error):
-            raise MemoryError from error
-        raise
 
 
 def write_graph(request: GraphRequest, process: Process, load: Callable[[], Loaded]) -> GraphRun:
@@ -102,19 +74,3 @@ def _program(
 def _brief(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-
-
-def _alike(results: dict[str, Any], kept: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Both by the same names: a saved graph gives the same results in the same order, flat."""
-    if len(results) == len(kept):
-        results = dict(zip(kept, results.values(), strict=True))
-    return results, kept
-
-
-def _kept(file: str) -> dict[str, Any]:
-    import torch
-
-    found = torch.load(file, weights_only=True)
-    if not isinstance(found, dict):
-        raise EmulationError(f"{file} holds no results", "run it again")
-    return found

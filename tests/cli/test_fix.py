@@ -88,6 +88,24 @@ def model():
 """
 
 
+ROUNDED = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.linear(x).std(-1).exp()
+
+
+def model():
+    return Net(), torch.arange(12.0).reshape(3, 4)
+"""
+
+
 def request(shim: str, allow: Label = Label.EXACT, write: bool = False) -> FixRequest:
     target = TargetSpec("moorethreads-s4000", "1.0.0")
     return FixRequest(ScanRequest("net.py:model", (target,)), FixKind.SHIM, shim, allow, write)
@@ -150,6 +168,52 @@ def test_a_wrong_kernel_is_not_written(net: Path, monkeypatch: pytest.MonkeyPatc
     assert not found.holds
     assert (found.files, Path("shim.py").exists()) == ((), False)
     assert not list(net.glob(".opcheck-*"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wrong"),
+    [
+        ("var.sqrt()", "var.sqrt() * 1.001", "forward"),
+        ("(x - mean)", "(x - mean).detach()", "backward"),
+    ],
+)
+def test_values_and_gradients_beyond_the_stated_figure_are_not_written(
+    net: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, wrong: str
+) -> None:
+    Path("net.py").write_text(ROUNDED, encoding="utf-8")
+    right = pipeline.fix(request("shim.py", Label.TOLERANCE))
+    assert right.proof is not None
+    assert right.proof.forward is not None
+    assert right.proof.backward is not None
+    assert right.proof.forward.holds
+    assert right.proof.backward.holds
+    assert (right.proof.backward.results, right.files) == (3, ("shim.py",))
+    assert right.report is not None
+    proofs = [
+        way.proof
+        for finding in right.report.targets[0].findings
+        for way in finding.suggestions
+        if way.rule == "std-by-deviations"
+    ]
+    assert proofs == [right.proof]
+
+    from opcheck.rewrite import shim
+
+    real = shim.shim
+
+    def spoiled(*args: object) -> shim.Shim:
+        made = real(*args)  # type: ignore[arg-type]
+        assert old in made.text
+        return shim.Shim(made.text.replace(old, new), made.registered, made.skipped)
+
+    monkeypatch.setattr(shim, "shim", spoiled)
+    before = Path("shim.py").read_bytes()
+    found = pipeline.fix(request("shim.py", Label.TOLERANCE, write=True))
+    assert found.proof is not None
+    compared = getattr(found.proof, wrong)
+    assert not compared.holds
+    assert compared.allowed < compared.difference
+    assert (found.holds, found.files, Path("shim.py").read_bytes()) == (False, (), before)
 
 
 def test_a_shim_that_is_no_such_file_is_told(net: Path, capsys: pytest.CaptureFixture[str]) -> None:

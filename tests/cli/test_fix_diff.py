@@ -11,8 +11,9 @@ import pytest
 from opcheck import pipeline
 from opcheck.cli.main import run
 from opcheck.errors import ExitCode, UsageError
-from opcheck.model.fix import FixKind, FixRequest, Proof
+from opcheck.model.fix import FixKind, FixRequest
 from opcheck.model.plan import Label
+from opcheck.model.proof import Compared, Proof
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.pipeline.fixing import sources
@@ -111,9 +112,10 @@ def test_a_diff_is_proved_printed_and_applied(
         holds=True,
         gone=("aten::isin.Tensor_Tensor",),
         remaining=("aten::std.correction",),
+        newer=(),
         runs=False,
-        compared=2,
-        largest=written.proof.largest,
+        forward=Compared(2, "output[0]", "bool"),
+        no_backward="nothing in the model's results has a gradient",
     )
     head = b"import torch as t\r\n"
     after = STEPS.replace(head, head + HELPER)

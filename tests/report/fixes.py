@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from opcheck.model.emulation import Difference
-from opcheck.model.fix import Fix, FixKind, Followed, Left, Proof
+from opcheck.model.fix import Fix, FixKind, Followed, Left
 from opcheck.model.plan import Label, Tier
+from opcheck.model.proof import Compared, Proof
 from tests.report.samples import STANDARD
 
 _REPORT = STANDARD["mixed"]
@@ -16,9 +16,10 @@ _PROOF = Proof(
     holds=True,
     gone=("aten::isin.Tensor_Tensor",),
     remaining=(),
+    newer=("aten::isneginf",),
     runs=True,
-    compared=3,
-    largest=Difference("output[0]", (2, 3), "float32", 0.0),
+    forward=Compared(3, "output[0]", "float32"),
+    backward=Compared(5, "grad of linear.weight", "float32", 2.5e-7, 1.5e-5),
 )
 _PROVED = Fix(
     opcheck_version=_REPORT.opcheck_version,
@@ -55,9 +56,21 @@ FIXES: Mapping[str, Fix] = {
             gone=(),
             remaining=("aten::isin.Tensor_Tensor",),
             runs=False,
-            largest=Difference("output[0]", (2, 3), "float32", None),
+            forward=Compared(3, "output[0]", "float32", None, 0.0, holds=False),
+            backward=None,
+            no_backward="nothing in the model's results has a gradient",
             error="RuntimeError: no kernel",
         ),
+    ),
+    "approximate": replace(
+        _PROVED,
+        proof=replace(
+            _PROOF,
+            newer=(),
+            forward=Compared(3, "output[1]", "float32", 0.125, None),
+            note="a note",
+        ),
+        report=replace(_REPORT, targets=()),
     ),
     "unproven": replace(
         _PROVED,

@@ -4,18 +4,20 @@ import difflib
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
-from opcheck.model.fix import Fix, FixRequest, Followed, Left
-from opcheck.pipeline.fixing.answer import answer
+from opcheck.model.fix import Fix, FixRequest, Left
+from opcheck.pipeline.fixing.answer import Way, answer, followed_ways
 from opcheck.pipeline.fixing.choosing import PlacedWay, choose_by_place, known
 from opcheck.pipeline.fixing.proving import proved
+from opcheck.pipeline.fixing.running import Change
 from opcheck.pipeline.fixing.sources import (
     SourceFile,
     find,
@@ -29,6 +31,8 @@ from opcheck.source.select import select
 
 if TYPE_CHECKING:
     from opcheck.rewrite.swapping import Form
+
+    FormsOf = Callable[[str], Mapping[str, Form]]
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
@@ -46,8 +50,9 @@ def diff(request: FixRequest, database: Database, progress: Progress, output: Pr
             "give path/to/file.py:NAME, or use --shim or --graph",
         )
     report = plan(scan, progress, output)
-    chosen = choose_by_place(report, request.allow)
-    changed = _change(chosen.ways, roots_of(scan.source), scan.rules)
+    forms = _forms(scan.rules)
+    chosen = choose_by_place(report, request.allow, lambda way: bool(forms(way.rule)))
+    changed = _change(chosen.ways, roots_of(scan.source), forms)
     left = (*(rest for _, rest in chosen.left), *changed.left)
     if not changed.files:
         return answer(request, report, left=left, unproven="there is nothing to change")
@@ -55,11 +60,11 @@ def diff(request: FixRequest, database: Database, progress: Progress, output: Pr
         require_writable(tuple(changed.files))
     matrix = database.matrix(database.resolve(scan.targets[0]))
     with _patched(changed.files) as patched:
-        proof = proved(
-            scan, replace(scan, patched=patched), matrix, changed.followed,
-            chosen.staying(changed.whole), known(report), progress, output,
-        )  # fmt: skip
-    made = answer(request, report, followed=changed.followed, left=left, proof=proof)
+        change = Change(scan, replace(scan, patched=patched), tuple(changed.ways))
+        staying = chosen.staying(changed.whole)
+        proof = proved(change, matrix, staying, known(report), progress, output)
+    followed = followed_ways(changed.ways)
+    made = answer(request, report, ways=changed.ways, followed=followed, left=left, proof=proof)
     if not proof.holds:
         return made
     if request.write:
@@ -74,22 +79,28 @@ class _Changed:
 
     files: Mapping[SourceFile, str]
     """Those that change, sorted by name, with their new text."""
-    followed: tuple[Followed, ...]
+    ways: Mapping[Way, tuple[str, ...]]
+    """What was followed -> ``file:line`` of the calls."""
     left: tuple[Left, ...]
     whole: frozenset[PlacedWay]
     """What was followed without exception."""
 
 
-def _change(ways: Sequence[PlacedWay], roots: Sequence[Path], folders: Sequence[str]) -> _Changed:
-    """Replace what can be, file by file."""
+def _forms(folders: Sequence[str]) -> "FormsOf":
+    """How calls that a rule replaces are written, as a function of its name."""
     from opcheck.rewrite.extra import extra_rules
     from opcheck.rewrite.forms import forms_of
 
     extra = extra_rules(folders)
+    return cache(lambda rule: forms_of(rule, extra))
+
+
+def _change(ways: Sequence[PlacedWay], roots: Sequence[Path], forms_of: "FormsOf") -> _Changed:
+    """Replace what can be, file by file."""
     wanted: dict[Path, list[tuple[PlacedWay, Mapping[str, Form]]]] = defaultdict(list)
     left: list[Left] = []
     for way in ways:
-        forms = forms_of(way.way.rule, extra)
+        forms = forms_of(way.way.rule)
         path = find(way.place.file, roots) if forms else _NO_SPELLING.format(way.way.rule)
         if isinstance(path, str):
             left.append(way.left(path))
@@ -105,7 +116,7 @@ def _change(ways: Sequence[PlacedWay], roots: Sequence[Path], folders: Sequence[
         if found.file is not None and found.done:
             files[found.file] = found.text
             done += found.done
-    return _Changed(files, _followed(done), tuple(dict.fromkeys(left)), frozenset(done) - not_whole)
+    return _Changed(files, _places(done), tuple(dict.fromkeys(left)), frozenset(done) - not_whole)
 
 
 _NO_SPELLING = "{} stands for no call that is known by how users write it; use --shim"
@@ -158,14 +169,12 @@ def _is_layer(way: PlacedWay, other: PlacedWay) -> bool:
     return inside and (way.op, here.line) == (other.op, there.line)
 
 
-def _followed(done: Iterable[PlacedWay]) -> tuple[Followed, ...]:
-    """One for each suggestion, with all places where it was followed."""
-    places: dict[Followed, dict[str, None]] = defaultdict(dict)
+def _places(done: Iterable[PlacedWay]) -> Mapping[Way, tuple[str, ...]]:
+    """Each suggestion with all places where it was followed."""
+    places: dict[Way, dict[str, None]] = defaultdict(dict)
     for found in done:
-        way = found.way
-        key = Followed(found.op, way.replaces, way.rule, way.tier, way.label)
-        places[key][f"{found.place.file}:{found.place.line}"] = None
-    return tuple(replace(key, places=tuple(found)) for key, found in places.items())
+        places[found.op, found.way][f"{found.place.file}:{found.place.line}"] = None
+    return {way: tuple(found) for way, found in places.items()}
 
 
 @contextmanager

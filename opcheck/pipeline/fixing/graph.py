@@ -6,12 +6,13 @@ from pathlib import Path
 
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
-from opcheck.model.fix import Fix, FixRequest, Followed, Left
+from opcheck.model.fix import Fix, FixRequest, Left
 from opcheck.model.plan import Suggestion
 from opcheck.model.work import GraphRequest, Replacement
-from opcheck.pipeline.fixing.answer import answer
+from opcheck.pipeline.fixing.answer import Way, answer
 from opcheck.pipeline.fixing.choosing import choose, known, off_device
 from opcheck.pipeline.fixing.proving import proved
+from opcheck.pipeline.fixing.running import Change
 from opcheck.pipeline.opening import Progress
 from opcheck.pipeline.planned import plan
 from opcheck.pipeline.writing import drafted
@@ -44,17 +45,18 @@ def graph(request: FixRequest, database: Database, progress: Progress, output: P
             scan.inputs, scan.timeout, scan.memory, scan.trust, scan.patched, scan.rules,
         )  # fmt: skip
         written = isolate.rewrite(asked, progress=progress, output=output)
-        followed, left = _parted(chosen.ways, written.left)
+        ways, left = _parted(chosen.ways, written.left)
         partly = {rest.op for rest in (*chosen.left, *left)}
         staying = {f.op: f.count for f in off_device(report) if f.op in partly}
         # what it was exported with is in the file
         changed = replace(scan, source=str(draft.path), inputs=(), trust=False, patched={})
         matrix = database.matrix(database.resolve(scan.targets[0]))
-        proof = proved(scan, changed, matrix, followed, staying, known(report), progress, output)
+        change = Change(scan, changed, tuple(ways))
+        proof = proved(change, matrix, staying, known(report), progress, output)
         if proof.holds:
             draft.keep()
     return answer(
-        request, report, files=(request.path,) if proof.holds else (), followed=followed,
+        request, report, files=(request.path,) if proof.holds else (), ways=ways,
         left=(*chosen.left, *left), proof=proof,
     )  # fmt: skip
 
@@ -67,14 +69,12 @@ def _replacements(ways: Iterable[Suggestion]) -> tuple[Replacement, ...]:
     return tuple(first[op] for op in sorted(first))
 
 
-def _parted(
-    ways: Iterable[tuple[str, Suggestion]], reasons: Mapping[str, str]
-) -> tuple[list[Followed], list[Left]]:
+def _parted(ways: Iterable[Way], reasons: Mapping[str, str]) -> tuple[list[Way], list[Left]]:
     """What was followed, and what was not everywhere."""
     followed, left = [], []
     for op, way in ways:
         if way.replaces in reasons:
             left.append(Left(op, way.replaces, reasons[way.replaces]))
         else:
-            followed.append(Followed(op, way.replaces, way.rule, way.tier, way.label))
+            followed.append((op, way))
     return followed, left

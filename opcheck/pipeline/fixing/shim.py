@@ -1,17 +1,17 @@
 """A plan carried out as a shim: kernels that are registered beside the model."""
 
-from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from opcheck.db.store import Database
 from opcheck.errors import EmulationError
-from opcheck.model.emulation import Emulation
-from opcheck.model.fix import Fix, FixRequest, Followed, Left, Proof
+from opcheck.model.fix import Fix, FixRequest, Left
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.proof import Proof
 from opcheck.model.report import Report
-from opcheck.pipeline.emulated import emulate
 from opcheck.pipeline.fixing.answer import answer
-from opcheck.pipeline.fixing.choosing import choose, off_device
-from opcheck.pipeline.fixing.proving import agree, emulation_request, largest, left_by
+from opcheck.pipeline.fixing.choosing import choose
+from opcheck.pipeline.fixing.proving import proved_with_shim
+from opcheck.pipeline.fixing.running import Change
 from opcheck.pipeline.opening import Progress
 from opcheck.pipeline.planned import plan
 from opcheck.pipeline.writing import drafted
@@ -26,11 +26,7 @@ def shim(request: FixRequest, database: Database, progress: Progress, output: Pr
     chosen = choose(report, request.allow)
     made = writing.shim(matrix, [way for _, way in chosen.ways])
     registered = {way.replaces: way for way in made.registered}
-    followed = [
-        Followed(op, way.replaces, way.rule, way.tier, way.label)
-        for op, way in chosen.ways
-        if registered.get(way.replaces) == way
-    ]
+    ways = [(op, way) for op, way in chosen.ways if registered.get(way.replaces) == way]
     skipped = {skip.suggestion: skip.reason for skip in made.skipped}
     left = [
         *chosen.left,
@@ -40,72 +36,21 @@ def shim(request: FixRequest, database: Database, progress: Progress, output: Pr
     proof, unproven = None, "there is nothing to write"
     if made.text:
         with drafted(Path(request.path), made.text) as draft:
-            proof, unproven = _proved(request, report, str(draft.path), followed, progress, output)
+            change = Change(request.scan, request.scan, tuple(ways), (str(draft.path),))
+            proof, unproven = _proved(change, matrix, report, progress, output)
             if proof is None or proof.holds:
                 draft.keep()
                 files = (request.path,)
     return answer(
-        request, report, files=files, followed=followed, left=left, proof=proof, unproven=unproven
+        request, report, files=files, ways=ways, left=left, proof=proof, unproven=unproven
     )
 
 
 def _proved(
-    request: FixRequest,
-    report: Report,
-    shim: str,
-    followed: Iterable[Followed],
-    progress: Progress,
-    output: Progress,
+    change: Change, matrix: SupportMatrix, report: Report, progress: Progress, output: Progress
 ) -> tuple[Proof | None, str]:
-    """Run the model with the shim on the emulated device; why that cannot be, where it cannot."""
+    """The proof, or why there can be none."""
     try:
-        ran = emulate(emulation_request(request.scan, (shim,)), progress, output)
+        return proved_with_shim(change, matrix, report, progress, output), ""
     except EmulationError as error:
         return None, f"it could not be run on an emulated device: {error.message}"
-    chosen = tuple(followed)
-    same, note = agree(ran.differences or (), chosen), ""
-    if not same and ran.finished:  # perhaps the device itself is off by as much, without the shim
-        progress("running the unchanged model on the emulated device as well")
-        plain = emulate(emulation_request(request.scan), progress, output)
-        same = ran.differences == plain.differences
-        note = "as far off as without the shim, to the last bit" if same else ""
-    return _held(ran, chosen, same, note, _known(report, chosen)), ""
-
-
-def _held(
-    ran: Emulation, followed: tuple[Followed, ...], same: bool, note: str, known: Collection[str]
-) -> Proof:
-    remaining = left_by(ran)
-    replaced = {way.replaces for way in followed}
-    gone = replaced - remaining
-    found = ran.differences or ()
-    newer = bool(remaining) and remaining.isdisjoint(known)
-    if newer:
-        newer_torch = _NEWER.format(torch=ran.torch_version)
-        note = f"{newer_torch}; {note}" if note else newer_torch
-    return Proof(
-        how="emulated",
-        target=ran.target,
-        holds=ran.finished and gone == replaced and same,
-        gone=tuple(sorted(gone)),
-        remaining=tuple(sorted(remaining)),
-        runs=None if newer else ran.runs,
-        compared=len(found),
-        largest=largest(found),
-        error=ran.error,
-        note=note,
-    )
-
-
-_NEWER = (
-    "the plan knows nothing of what remains: the run is on torch {torch}, which asks for other "
-    "overloads than the target's own"
-)
-
-
-def _known(report: Report, followed: Iterable[Followed]) -> Collection[str]:
-    """Overloads that a scan of the unchanged model says leave the device."""
-    bad = tuple(off_device(report))
-    found = {way.replaces for way in followed} | {finding.op for finding in bad}
-    found |= {op for finding in bad for use in finding.uses for op in use.decomposed_into}
-    return found | {way.replaces for finding in bad for way in finding.suggestions}

@@ -1,7 +1,9 @@
 """``opcheck.fix/1``: what was written, and the proof."""
 
-from opcheck.model.fix import SCHEMA, Fix, Proof
+from opcheck.model.fix import SCHEMA, Fix
 from opcheck.report.document.parts import Json, model_value
+from opcheck.report.document.proof import proof_value
+from opcheck.report.document.report import report_document
 
 
 def fix_document(found: Fix) -> Json:
@@ -29,24 +31,7 @@ def fix_document(found: Fix) -> Json:
         "left": [
             {"op": rest.op, "replaces": rest.replaces, "reason": rest.reason} for rest in found.left
         ],
-        "proof": None if found.proof is None else _proof(found.proof),
+        "proof": None if found.proof is None else proof_value(found.proof),
         "unproven": found.unproven,
-    }
-
-
-def _proof(proof: Proof) -> Json:
-    largest = proof.largest
-    return {
-        "how": proof.how,
-        "target": proof.target,
-        "holds": proof.holds,
-        "gone": list(proof.gone),
-        "remaining": list(proof.remaining),
-        "runs": proof.runs,
-        "compared": proof.compared,
-        "largest": None
-        if largest is None
-        else {"name": largest.name, "dtype": largest.dtype, "difference": largest.largest},
-        "error": proof.error,
-        "note": proof.note,
+        "report": None if found.report is None else report_document(found.report),
     }

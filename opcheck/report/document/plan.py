@@ -14,6 +14,7 @@ from opcheck.model.plan import (
 )
 from opcheck.report.document.node import Node
 from opcheck.report.document.parts import Json, evidence_value
+from opcheck.report.document.proof import proof_value, read_proof
 from opcheck.report.document.reading import read_evidence
 
 
@@ -33,10 +34,11 @@ def suggestion_value(found: Suggestion) -> Json:
         "memory": found.memory,
         "measured": None if found.measured is None else _measured(found.measured),
         "unmeasured": found.unmeasured,
+        "tolerance": found.tolerance,
         "on_device": found.on_device,
         "places": list(found.places),
         "evidence": [evidence_value(evidence) for evidence in found.evidence],
-        "proof": None,
+        "proof": None if found.proof is None else proof_value(found.proof),
         "declined": [declined_value(declined) for declined in found.declined],
     }
 
@@ -59,7 +61,7 @@ def plan_value(plan: PlanSummary) -> Json:
 
 def read_suggestion(node: Node) -> Suggestion:
     """The way out that a document holds."""
-    measured = node.optional("measured")
+    measured, proof = node.optional("measured"), node.optional("proof")
     return Suggestion(
         rule=node.text("rule"),
         tier=_tier(node),
@@ -74,10 +76,12 @@ def read_suggestion(node: Node) -> Suggestion:
         memory=node.number("memory"),
         measured=None if measured is None else _read_measured(measured),
         unmeasured=node.text("unmeasured"),
+        tolerance=node.at("tolerance").as_size(),
         on_device=node.truth("on_device"),
         places=tuple(place.as_number() for place in node.items("places")),
         evidence=tuple(map(read_evidence, node.items("evidence"))),
         declined=tuple(map(read_declined, node.items("declined"))),
+        proof=None if proof is None else read_proof(proof),
     )
 
 

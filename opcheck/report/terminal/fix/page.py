@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from opcheck.model.fix import Fix, FixKind, Left, Proof
+from opcheck.model.fix import Fix, FixKind, Left
+from opcheck.model.proof import Proof
 from opcheck.report.base import Page
 from opcheck.report.terminal import words as common
 from opcheck.report.terminal.canvas import Canvas, listed, split
@@ -24,7 +25,7 @@ def fix_page(found: Fix, page: Page) -> str:
     if found.left:
         _write_left(canvas, found.left)
     if found.proof is not None:
-        _write_proof(canvas, found.proof)
+        _write_proof(canvas, found, found.proof)
     elif found.unproven and found.followed:
         write_heading(canvas, words.UNBUILT if _own(found) else words.PROOF, "", "")
         canvas.flow(split(found.unproven, "yellow"), 2)
@@ -58,15 +59,17 @@ def _write_left(canvas: Canvas, left: Sequence[Left]) -> None:
         canvas.flow([(f"{rest.replaces}:", "bold"), *split(rest.reason)], 2)
 
 
-def _write_proof(canvas: Canvas, proof: Proof) -> None:
+def _write_proof(canvas: Canvas, found: Fix, proof: Proof) -> None:
     write_heading(canvas, words.PROOF, "", "")
     canvas.flow(split(words.how(proof)), 2)
     if proof.gone:
         canvas.flow([*split(words.GONE), *listed(proof.gone, "green")], 2)
     if proof.remaining:
         canvas.flow([*split(words.REMAINING), *listed(proof.remaining, "yellow")], 2)
-    if compared := words.compared(proof):
-        canvas.flow(split(compared), 2)
+    if proof.newer:
+        canvas.flow([*split(words.newer(found)), *listed(proof.newer, "dim")], 2)
+    for told in words.compared(proof):
+        canvas.flow(split(told), 2)
     if proof.note:
         canvas.flow(split(proof.note, "dim"), 2)
     if proof.error:

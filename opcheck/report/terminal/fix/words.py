@@ -1,6 +1,9 @@
 """Every sentence of the page of a fix."""
 
-from opcheck.model.fix import Fix, FixKind, Proof
+from collections.abc import Iterator
+
+from opcheck.model.fix import Fix, FixKind
+from opcheck.model.proof import Compared, Proof
 from opcheck.report.terminal.units import plural
 
 WROTE = "wrote"
@@ -40,13 +43,28 @@ def how(proof: Proof) -> str:
     return f"{way} {proof.target}: {runs[proof.runs]}"
 
 
-def compared(proof: Proof) -> str:
-    """How far the results are off."""
-    if proof.largest is None:
-        return ""
-    what = f"{plural(proof.compared, 'result')} compared with the unchanged model's on the host:"
-    if proof.largest.largest is None:
-        return f"{what} {proof.largest.name} has NaN or infinity where the other has not"
-    if proof.largest.largest == 0.0:
+def newer(found: Fix) -> str:
+    """What is not asked for on the target itself."""
+    return f"only torch {found.torch_version}, which it ran on, and not the target's own, asks for"
+
+
+def compared(proof: Proof) -> Iterator[str]:
+    """How far results and gradients are off, and how far they may be."""
+    if proof.forward is not None:
+        yield f"forward: {plural(proof.forward.results, 'result')} {_compared(proof.forward)}"
+    if proof.backward is not None:
+        yield f"backward: {plural(proof.backward.results, 'gradient')} {_compared(proof.backward)}"
+    elif proof.no_backward:
+        yield f"backward: not compared, {proof.no_backward}"
+
+
+def _compared(found: Compared) -> str:
+    what = "compared with the unchanged model's on the host:"
+    if found.difference is None:
+        return f"{what} {found.name} has NaN or infinity where the other has not"
+    if found.difference == 0.0:
         return f"{what} equal to the last bit"
-    return f"{what} the largest difference is {proof.largest.largest:.2g}, in {proof.largest.name}"
+    off = f"{what} {found.name} is off by {found.difference:.2g}"
+    if found.allowed is None:
+        return f"{off}; no figure is promised for it"
+    return f"{off}, and may be by {found.allowed:.2g}"

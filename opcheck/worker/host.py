@@ -1,0 +1,151 @@
+"""What the worker does to hold a changed model against the unchanged one, on the host."""
+
+import copy
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from opcheck.errors import EmulationError, TraceError, out_of_memory
+from opcheck.model.emulation import Difference
+from opcheck.model.work import HostRequest, HostRun, Tolerance
+from opcheck.source.base import Loaded
+from opcheck.worker.process import Process
+
+_Results = tuple[dict[str, Any], dict[str, Any] | str]
+"""Results by name; gradients by name, or why there are none."""
+
+
+def on_the_host(loaded: Loaded, request: HostRequest, process: Process) -> HostRun:
+    """Run a model with values; keep what it gives, or compare that with what was kept.
+
+    Raises:
+        EmulationError: the model fails.
+    """
+    process.send({"stage": "emulate", "progress": f"running {request.source} on the host"})
+    try:
+        found = _run(loaded)
+        moved = _moved(loaded, found, request.tolerances, process)
+        if request.keep:
+            _keep(found, request.keep)
+        if not request.against:
+            return HostRun((), (), _reason(found), moved)
+        return replace(_held(found, _kept(request.against)), moved=moved)
+    except RuntimeError as error:
+        if out_of_memory(error):
+            raise MemoryError from error
+        raise
+
+
+def _run(loaded: Loaded, *, backward: bool = True) -> _Results:
+    """Results of one forward, and their gradients; inputs stay as they are."""
+    from opcheck.emulate.play import Job, on_host
+    from opcheck.trace.run import as_module
+
+    def job() -> Job:
+        args, kwargs = copy.deepcopy((loaded.args, loaded.kwargs))
+        return Job(as_module(loaded.module), args, kwargs, train=False)
+
+    results = on_host(job())
+    if not backward:
+        return results, ""
+    try:
+        return results, on_host(replace(job(), gradients=True))
+    except MemoryError:
+        return results, "there is not enough memory for a backward on the host"
+    except EmulationError as error:  # the forward alone is the model's use then
+        return results, f"with gradients, {error.message}"
+    except TraceError as error:
+        return results, error.message
+
+
+def _moved(
+    loaded: Loaded, found: _Results, tolerances: Mapping[str, Tolerance], process: Process
+) -> Mapping[str, float] | None:
+    """How far results and gradients move with what is replaced; None where torch is too old."""
+    if not tolerances:
+        return {}
+    from opcheck.emulate.compare import differences
+    from opcheck.rewrite.moved import CAN_MOVE, DRAWS, moving
+
+    if not CAN_MOVE:
+        return None
+    results, gradients = found
+    backward = not isinstance(gradients, str)
+    if not backward and not any(tolerance.eps for tolerance in tolerances.values()):
+        return {}
+    process.send({"stage": "emulate", "progress": "finding what the tolerances come to"})
+    far = _met(loaded, tolerances)
+    furthest: dict[str, float] = {}
+    for draw in range(DRAWS):
+        with moving(far, draw), suppress(EmulationError):  # a draw that fails says nothing
+            others, other = _run(loaded, backward=backward)
+            found_here = [*differences(others, results)]
+            if not (isinstance(gradients, str) or isinstance(other, str)):
+                found_here += differences(other, gradients)
+            for one in found_here:
+                if one.largest:  # neither does one that ends in NaN
+                    furthest[one.name] = max(furthest.get(one.name, 0.0), one.largest)
+    return furthest
+
+
+def _met(loaded: Loaded, tolerances: Mapping[str, Tolerance]) -> Mapping[str, float]:
+    """What is to be moved on the host: where it runs as something else, the model's own call."""
+    from opcheck.rewrite.moved import forms, moving
+
+    with moving(dict.fromkeys(tolerances, 0.0), 0) as seen:
+        _run(loaded, backward=False)
+    far: dict[str, float] = {}
+    for op, tolerance in tolerances.items():
+        for name in (op,) if seen.met & {*forms(op)} else tolerance.calls:
+            far[name] = max(far.get(name, 0.0), tolerance.eps)
+    return far
+
+
+def _held(found: _Results, kept: _Results) -> HostRun:
+    from opcheck.emulate.compare import differences
+
+    (results, gradients), (old, wanted) = found, kept
+    forward = differences(*_alike(results, old))
+    if isinstance(gradients, str) or isinstance(wanted, str):
+        # what has gradients may not lose them
+        lost = isinstance(gradients, str) and not isinstance(wanted, str)
+        return HostRun(forward, _lost(wanted) if lost else (), _reason(found) or _reason(kept))
+    both = [name for name in wanted if name in gradients]
+    backward = differences({n: gradients[n] for n in both}, {n: wanted[n] for n in both})
+    return HostRun(forward, backward, "" if both else "none has a name in both models")
+
+
+def _lost(wanted: Mapping[str, Any] | str) -> tuple[Difference, ...]:
+    from opcheck.emulate.compare import differences
+
+    return () if isinstance(wanted, str) else differences({}, dict(wanted))
+
+
+def _reason(found: _Results) -> str:
+    return found[1] if isinstance(found[1], str) else ""
+
+
+def _keep(found: _Results, file: str) -> None:
+    import torch
+
+    results, gradients = found
+    plain = [
+        part if isinstance(part, str) else {name: t.contiguous() for name, t in part.items()}
+        for part in (results, gradients)
+    ]
+    torch.save(plain, file)
+
+
+def _alike(results: dict[str, Any], kept: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Both by the same names: a saved graph gives the same results in the same order, flat."""
+    if len(results) == len(kept):
+        results = dict(zip(kept, results.values(), strict=True))
+    return results, kept
+
+
+def _kept(file: str) -> _Results:
+    import torch
+
+    results, gradients = torch.load(file, weights_only=True)
+    return results, gradients
