@@ -62,6 +62,7 @@ def _conditions(said: Mapping[str, Any], cited: list[str]) -> Iterator[dict[str,
             "confidence": said["confidence"],
             "method": said["method"],
             "text": sentence(said),
+            "harmful": True,
             "at": cited,
             "tests": use.get("tests", []),
         }

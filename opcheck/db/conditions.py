@@ -14,6 +14,8 @@ from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 _CODE = Method.REGISTERED
 DOCUMENTED = "dtype-not-supported"
 """Code of the conditions that a release's ``documented`` stand for."""
+_SLOW = frozenset({"runs-on-aicpu", "computed-on-aicpu"})
+"""Codes of uses that stay on the device, on its few CPU cores."""
 
 
 def conditions_by_operator(
@@ -71,6 +73,7 @@ def _condition(said: Mapping[str, Any], cited: Citations) -> Condition:
         confidence=Confidence(said["confidence"]),
         tests=tuple(read_test(test) for test in said.get("tests", ())),
         evidence=cited.all(said["at"], Method(said["method"])),
+        harmful=said.get("harmful", False) or said["code"] in _SLOW,
     )
 
 

@@ -74,6 +74,8 @@ class Condition:
     tests: tuple[Test, ...] = ()
     """All must bite; none: the condition holds for every use."""
     evidence: tuple[Evidence, ...] = ()
+    harmful: bool = False
+    """Whether a use that runs gives wrong values, breaks the process or is very slow by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +226,11 @@ class SupportMatrix:
     """Overload -> what a torch called that does not have it yet."""
     chip_name: str = ""
     """What the vendor calls the chip: ``Ascend 910B``."""
+
+    @property
+    def compiles_graphs(self) -> bool:
+        """Whether a compiler runs whole graphs, in inference alone, and PyTorch all else."""
+        return bool(self.fallback.elsewhere)
 
     @property
     def casts(self) -> Mapping[str, str]:

@@ -20,14 +20,22 @@ class Fate:
     """Overloads that the call ends in on this target; empty where it runs as itself."""
     fallback_bytes: int = 0
     """Bytes that one call moves between device and host."""
+    harmful: bool = False
+    """Whether it runs on the device, and gives wrong values, breaks it or is very slow there."""
 
     @property
     def severity(self) -> tuple[int, int, int, int]:
         """For choosing the worst: what leaves the device, then a caution; of equals, the surest."""
         sure = -self.confidence.rank
         if self.verdict.on_device:
-            return 0, 0 if self.code in PLAIN else 1, self.verdict.rank, sure
+            caution = 2 if self.harmful else 0 if self.code in PLAIN else 1
+            return 0, caution, self.verdict.rank, sure
         return self.verdict.rank, 0, 0, sure
+
+    @property
+    def wants_change(self) -> bool:
+        """Whether a plan is to look for another way."""
+        return self.harmful or not self.verdict.on_device
 
 
 REGISTERED = "registered"

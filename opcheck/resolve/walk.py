@@ -118,7 +118,8 @@ class Walk:
         inner = cause.op == node.op or worst.text.startswith(_RUNS_AS)
         text = worst.text if inner else f"{_RUNS_AS} {cause.op}: {worst.text}"
         return Fate(
-            verdict, worst.code, text, worst.confidence, worst.evidence, leaves, moved
+            verdict, worst.code, text, worst.confidence, worst.evidence, leaves, moved,
+            worst.harmful,
         )  # fmt: skip
 
     def _through_out(self, node: Node, out: Fate, leaves: frozenset[str]) -> Fate:
@@ -178,7 +179,7 @@ class Walk:
             moved = _crossing(node)
         return Fate(
             verdict, condition.code, text, condition.confidence, condition.evidence,
-            plain.leaves, moved,
+            plain.leaves, moved, condition.harmful,
         )  # fmt: skip
 
 

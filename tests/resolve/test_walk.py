@@ -236,3 +236,16 @@ def test_composite_is_never_better_than_its_worst_part(
     walk = Walk(nodes, made.matrix(*registered), "2.9.0")
     worst = max(walk.fate(index).verdict.rank for index in range(len(children)))
     assert walk.fate(len(children)).verdict.rank == max(worst, Verdict.DECOMPOSED.rank)
+
+
+def test_of_two_cautions_the_harmful_one_is_told() -> None:
+    mild = made.condition(Verdict.NATIVE, code="mild")
+    harmful = replace(made.condition(Verdict.NATIVE, code="harmful"), harmful=True)
+    for order in ([mild, harmful], [harmful, mild]):
+        fate = Walk(
+            [made.node("aten::relu")],
+            made.matrix("aten::relu", conditions={"aten::relu": order}),
+            "2.9.0",
+        ).fate(0)
+        assert (fate.verdict, fate.code) == (Verdict.NATIVE, "harmful")
+        assert (fate.harmful, fate.wants_change) == (True, True)
