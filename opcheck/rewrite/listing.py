@@ -8,10 +8,13 @@ from opcheck.errors import UsageError
 from opcheck.model.rule import RuleInfo
 from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.text import standalone
+from opcheck.rewrite.ways import way_called
 
 
 def described(name: str = "", extra: Sequence[Rule] = ()) -> tuple[RuleInfo, ...]:
-    """The rules asked for, by tier and name; see :func:`named`."""
+    """The rules asked for, by tier and name, see :func:`named`; or the way out of that name."""
+    if way := way_called(name):
+        return (way,)
     return tuple(_described(r) for r in sorted(named(name, extra), key=lambda r: (r.tier, r.name)))
 
 

@@ -35,11 +35,12 @@ def _write_rule(canvas: Canvas, rule: RuleInfo) -> None:
     canvas.flow([(rule.name, "bold green"), (canvas.marks.dot, "dim"), *split(rule.summary)])
     canvas.blank()
     close = rule.label.value
-    if rule.label is Label.TOLERANCE:
+    if rule.label is Label.TOLERANCE and rule.tolerance:
         close += f", to {rule.tolerance:g} eps of the largest value"
     canvas.field(words.TIER, split(f"{int(rule.tier)}, {words.TIERS[rule.tier]}"), 2)
     canvas.field(words.CLOSE, split(close), 2)
-    canvas.field(words.REPLACES, listed(rule.replaces, "bold"), 2)
+    if rule.replaces:
+        canvas.field(words.REPLACES, listed(rule.replaces, "bold"), 2)
     if rule.spellings:
         canvas.field(words.WRITTEN, listed(rule.spellings), 2)
     if rule.gives_up:
@@ -47,8 +48,9 @@ def _write_rule(canvas: Canvas, rule: RuleInfo) -> None:
     for paragraph in inspect.cleandoc(rule.page).split("\n\n"):
         canvas.blank()
         canvas.flow(split(paragraph), 2)
-    canvas.blank()
-    write_code(canvas, rule.code, 2)
+    if rule.code:
+        canvas.blank()
+        write_code(canvas, rule.code, 2)
     if rule.references:
         canvas.blank()
         for reference in rule.references:

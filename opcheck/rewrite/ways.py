@@ -1,0 +1,79 @@
+"""The ways out that a plan names and that are no rules, as pages beside those of the rules."""
+
+from dataclasses import replace
+
+from opcheck.model.plan import Label, Tier
+from opcheck.model.rule import RuleInfo
+from opcheck.rewrite.candidates import candidates
+from opcheck.rewrite.custom.base import toolchains
+from opcheck.rewrite.custom.suggest import RULE as CUSTOM
+
+
+def way_called(name: str) -> RuleInfo | None:
+    """The page of a way out by the name that a plan shows; None where it is none of these."""
+    kind, _, inner = name.removesuffix(")").partition("(")
+    found = _PAGES.get(kind)
+    if found is None or not inner:
+        return found
+    own = next((one for one in candidates(f"aten::{inner}") if one.rule == name), None)
+    return own and replace(found, name=name, replaces=(f"aten::{inner}",), code=own.code)
+
+
+def _page(name: str, tier: Tier, summary: str, page: str, gives_up: str = "") -> RuleInfo:
+    return RuleInfo(
+        name=name,
+        tier=tier,
+        label=Label.TOLERANCE,
+        tolerance=0.0,
+        replaces=(),
+        summary=summary,
+        gives_up=gives_up,
+        page=page,
+        spellings=(),
+        code="",
+        references=(),
+    )
+
+
+def _narrowed(dtype: str, *, wider: bool) -> RuleInfo:
+    return _page(
+        f"float32-instead-of-{dtype}",
+        Tier.SWAP if wider else Tier.STRUCTURAL,
+        f"Compute one overload in float32 instead of {dtype}",
+        f"""Its tensors of {dtype} are converted to float32 before the call and its results back
+after it: for targets whose kernel refuses the one dtype and has the other.""",
+        "" if wider else "All digits of float64 beyond the seventh",
+    )
+
+
+_PAGES = {
+    page.name: page
+    for page in (
+        _page(
+            CUSTOM,
+            Tier.CUSTOM,
+            "Build a kernel of your own, from a project that opcheck fix --custom-op writes",
+            f"""Where nothing that the target runs stands for an overload, what is left is to
+write it a kernel. The project has the calls of the model as cases of a test, the binding
+that registers the kernel, a reference, the build and a README.
+
+opcheck fix SOURCE -t TARGET --custom-op OVERLOAD --into FOLDER writes it. Toolchains:
+{", ".join(chain.name for chain in toolchains())}.
+
+For a pointwise operator whose value is known as an expression the kernel is written whole;
+for others all but one function of it is. Nothing is proved before its own test has passed
+on the device.""",
+            "A kernel to build and to maintain",
+        ),
+        _page(
+            "pytorch-decomposition",
+            Tier.SWAP,
+            "Use PyTorch's own decomposition of an overload",
+            """What PyTorch itself takes the overload apart into, from torch._decomp. A plan records
+what that runs as on the target, and measures it beside the overload.""",
+        ),
+        _narrowed("float64", wider=False),
+        _narrowed("float16", wider=True),
+        _narrowed("bfloat16", wider=True),
+    )
+}
