@@ -45,7 +45,7 @@ class RuleCheck:
     wrong: int
     """Of those, the ones where the rule is further off than it says."""
     first: str
-    """The first wrong one and how far it is off; "" without."""
+    """The smallest of the wrong ones and how far it is off; "" without."""
 
     @property
     def holds(self) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from opcheck.model.rule import RuleCheck
 from opcheck.rewrite.base import Rule
 from opcheck.rewrite.draw import RandomDraw
-from opcheck.rewrite.trial import attempt
+from opcheck.rewrite.trial import Trial, attempt
 
 CALLS = 200
 """Calls of each overload."""
@@ -20,10 +20,12 @@ def checked(rules: Iterable[Rule], calls: int = CALLS) -> Iterator[RuleCheck]:
 
 def _checked(rule: Rule, op: str, calls: int) -> RuleCheck:
     compared = 0
-    wrong: list[str] = []
+    wrong: list[Trial] = []
     for seed in range(calls):
         trial = attempt(rule, op, RandomDraw(seed))
         compared += not trial.skipped
         if trial.wrong:
-            wrong.append(f"{trial.call}: {trial.wrong}")
-    return RuleCheck(rule.name, op, calls, compared, len(wrong), wrong[0] if wrong else "")
+            wrong.append(trial)
+    small = min(wrong, key=lambda trial: trial.size, default=None)
+    text = f"{small.call}: {small.wrong}" if small else ""
+    return RuleCheck(rule.name, op, calls, compared, len(wrong), text)

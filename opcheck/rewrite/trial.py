@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -27,6 +28,8 @@ class Trial:
     """Why nothing was compared: the overload itself, or the rule, refuses."""
     wrong: str = ""
     """What is wrong with the rule; "" if nothing is."""
+    size: int = 0
+    """Elements that it was given."""
 
 
 def attempt(rule: Rule, op: str, draw: Draw) -> Trial:
@@ -34,37 +37,47 @@ def attempt(rule: Rule, op: str, draw: Draw) -> Trial:
     func = overload_named(op)
     args, kwargs = rule.example(op, draw)
     call = Call(func, args, kwargs)
-    text = shown(call)
+    tried = partial(Trial, shown(call), size=_size(call))
     refused = rule.refuses(_on_meta(call))
     if refused:
-        return Trial(text, skipped=refused)
+        return tried(skipped=refused)
     if rule.random:
-        return Trial(text, wrong=unlike(call, serving(op, type(rule).replace)))
+        return tried(wrong=unlike(call, serving(op, type(rule).replace)))
     try:
         forward, backward = compared(
             call, serving(op, type(rule).replace), rule.settled, rule.unique
         )
     except UnmeasuredError as error:
         if str(error).startswith("the original"):
-            return Trial(text, skipped=str(error))
-        return Trial(text, wrong=str(error))
+            return tried(skipped=str(error))
+        return tried(wrong=str(error))
     for found, kind in ((forward, "results"), (backward, "gradients")):
         if found is not None and not _close(found, rule, call):
-            return Trial(text, wrong=f"{kind} are off by {found.absolute:g} ({found.relative:g})")
-    return Trial(text)
+            return tried(wrong=f"{kind} are off by {found.absolute:g} ({found.relative:g})")
+    return tried()
 
 
 def shown(call: Call) -> str:
-    """A call as text, tensors by dtype, sizes and strides."""
+    """A call as text, tensors by dtype, sizes and strides, and few values as they are."""
 
     def short(value: object) -> str:
         if isinstance(value, Tensor):
             dtype = str(value.dtype).removeprefix("torch.")
-            return f"{dtype}{list(value.shape)} strides {list(value.stride())}"
+            values = f" {value.tolist()}" if value.numel() <= _FEW else ""
+            return f"{dtype}{list(value.shape)} strides {list(value.stride())}{values}"
         return repr(value)
 
     args = map(short, call.args)
     return ", ".join([*args, *(f"{name}={short(v)}" for name, v in call.kwargs.items())])
+
+
+_FEW = 6
+"""Elements of a tensor that are shown."""
+
+
+def _size(call: Call) -> int:
+    given = tree_leaves((call.args, dict(call.kwargs)))
+    return sum(value.numel() for value in given if isinstance(value, Tensor))
 
 
 def _close(found: Difference, rule: Rule, call: Call) -> bool:
