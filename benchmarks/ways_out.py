@@ -2,20 +2,22 @@
 
 Every PrivateUse1 target at some of its releases, against PyTorch's own operator samples and the
 model zoo: which missing overloads have a way out that was recorded and measured, and which models
-run wholly on the device before and after.
+run wholly on the device before, once the plan is followed, and fixed and run on it, emulated.
 """
 
 import json
 import subprocess
 import sys
 import warnings
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
 from itertools import chain
 from typing import Any
 
 from benchmarks.measure import ROOT
+from benchmarks.ways_out_page import Tally, page
+from benchmarks.zoo_fixes import fixed
 from opcheck.model.plan import Tier
 
 PAGE = ROOT / "docs" / "ways-out.md"
@@ -25,21 +27,8 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     "musa": ("moorethreads-s5000", "moorethreads-s4000@1.3.0", "moorethreads-s4000@1.0.0"),
 }
 """Device type, of which a process has one -> its targets."""
+TORCH = version("torch").partition("+")[0]
 _PROVEN = (Tier.SWAP, Tier.COMPAT, Tier.STRUCTURAL)
-
-
-@dataclass
-class Tally:
-    """What was found on one target."""
-
-    missing: dict[str, list[int]] = field(default_factory=dict)
-    """Overload that keeps calls off the device -> how many distinct ones have a way out, and how
-    many have none."""
-    models: int = 0
-    native: int = 0
-    """Models of which every call stays on the device."""
-    native_after: int = 0
-    """The same once the plan is followed."""
 
 
 # --- one device type, in a process of its own ----------------------------------------------------
@@ -57,14 +46,16 @@ def tallied(device_type: str) -> dict[str, Tally]:
     matrices = [database.matrix(target) for target in targets]
     remedies = [database.remedies(target) for target in targets]
     found = {str(target): Tally() for target in targets}
-    for is_model, function, args, kwargs in chain(_samples(), _zoo()):
+    for model, function, args, kwargs in chain(_samples(), _zoo()):
         try:
             trace = trace_model(function, args, kwargs, device_type=device_type)
-        except Exception:  # a sample that no device takes
-            continue
+        except Exception:
+            if model:
+                raise
+            continue  # a sample that no device takes
         plans = _planned(trace, device_type, matrices, remedies)
         for tally, plan in zip(found.values(), plans, strict=True):
-            _add(tally, trace, plan, is_model)
+            _add(tally, trace, plan, model)
     return found
 
 
@@ -77,7 +68,7 @@ def _planned(trace: Any, device_type: str, matrices: Any, remedies: Any) -> Iter
         yield planner.plan(matrix, shipped)
 
 
-def _add(tally: Tally, trace: Any, plan: Any, is_model: bool) -> None:
+def _add(tally: Tally, trace: Any, plan: Any, model: str) -> None:
     stuck = False
     for node in plan:
         ways = {w.replaces for w in node.suggestions if w.tier in _PROVEN and w.on_device}
@@ -88,13 +79,13 @@ def _add(tally: Tally, trace: Any, plan: Any, is_model: bool) -> None:
             tally.missing.setdefault(op, [0, 0])[0] += 1
         for op in lost:
             tally.missing.setdefault(op, [0, 0])[1] += 1
-    if is_model:
+    if model:
         tally.models += 1
-        tally.native += not plan
-        tally.native_after += not stuck
+        tally.planned += not stuck
+        tally.off += [model] if plan else []
 
 
-def _samples() -> Iterator[tuple[bool, Any, Any, Any]]:
+def _samples() -> Iterator[tuple[str, Any, Any, Any]]:
     """The first samples of every operator, in float32, or in int64 where it takes no floats."""
     from tests.emulate.operator_samples import cases
 
@@ -106,59 +97,15 @@ def _samples() -> Iterator[tuple[bool, Any, Any, Any]]:
                 continue
             taken.add(case.operator)
             first, args, kwargs = case.inputs
-            yield False, case.function, (first, *args), kwargs
+            yield "", case.function, (first, *args), kwargs
         seen |= taken
 
 
-def _zoo() -> Iterator[tuple[bool, Any, Any, Any]]:
+def _zoo() -> Iterator[tuple[str, Any, Any, Any]]:
     from tests.zoo import ZOO
 
-    for make in ZOO.values():
-        yield True, *make()
-
-
-# --- the page ------------------------------------------------------------------------------------
-
-_HEAD = """\
-# Ways out
-
-For each target: the overloads that it lacks, or refuses as they were called, among PyTorch's own
-samples of its operators (float32, else int64, the first three of each) and the models of
-`tests/zoo`; and on how many of those `opcheck plan` finds a way out in tiers 1 to 3 that was
-recorded to run as what the target has and measured beside the original. Written by
-`python -m benchmarks.ways_out`.
-
-| target | missing overloads | all calls have one | some | share | models on the device | then |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: |
-"""
-
-
-def page(found: Mapping[str, Tally]) -> str:
-    """The whole page."""
-    lines = [_HEAD]
-    for target, tally in found.items():
-        served = sum(not lost for _, lost in tally.missing.values())
-        partly = sum(bool(good and lost) for good, lost in tally.missing.values())
-        share = served / len(tally.missing) if tally.missing else 1.0
-        lines.append(
-            f"| {target} | {len(tally.missing)} | {served} | {partly} | {share:.1%} | "
-            f"{tally.native} of {tally.models} | {tally.native_after} of {tally.models} |\n"
-        )
-    lines += ["\n## Without a way out\n\n", *_without(found)]
-    return "".join(lines)
-
-
-def _without(found: Mapping[str, Tally]) -> Iterator[str]:
-    targets: dict[str, list[str]] = defaultdict(list)
-    for target, tally in found.items():
-        for op, (good, lost) in tally.missing.items():
-            if lost:
-                some = f" ({lost} of {good + lost} calls)" if good else ""
-                targets[op].append(target.partition("+")[0] + some)
-    yield "| overload | on |\n| --- | --- |\n"
-    for op, names in sorted(targets.items(), key=lambda item: (-len(item[1]), item[0])):
-        on = "all" if len(names) == len(found) else ", ".join(names)
-        yield f"| `{op}` | {on} |\n"
+    for name, make in ZOO.items():
+        yield name, *make()
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -173,7 +120,10 @@ def main(arguments: Sequence[str]) -> int:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
         last = done.stdout.splitlines()[-1]
         found |= {name: Tally(**tally) for name, tally in json.loads(last).items()}
-    PAGE.write_text(page(found), encoding="utf-8", newline="\n")
+    pairs = [(model, target) for target, tally in found.items() for model in tally.off]
+    with ThreadPoolExecutor(2) as pool:  # each fix is a process of its own
+        outcomes = list(pool.map(lambda pair: fixed(*pair), pairs))
+    PAGE.write_text(page(found, outcomes, TORCH), encoding="utf-8", newline="\n")
     return 0
 
 
