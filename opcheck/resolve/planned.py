@@ -40,8 +40,6 @@ def planned(report: TargetReport, trace: Trace, plans: Sequence[NodePlan]) -> Ta
 
 
 def _finding(finding: Finding, by_call: Mapping[_Call, list[NodePlan]]) -> Finding:
-    if finding.verdict.on_device:
-        return finding
     found: dict[tuple[int, int, str, str], list[tuple[int, Suggestion]]] = defaultdict(list)
     for index, place in enumerate(finding.uses):
         for plan in by_call.get((finding.op, place.inputs), ()):
@@ -66,10 +64,16 @@ def _merged(ways: Sequence[tuple[int, Suggestion]]) -> Suggestion:
         calls=max(way.calls for _, way in ways),
         memory=max(way.memory for _, way in ways),
         measured=_worst(measured) if measured else None,
-        unmeasured="" if measured else first.unmeasured,
+        unmeasured=_unmeasured([way for _, way in ways]),
         places=tuple(sorted({index for index, _ in ways})),
         declined=tuple(declined),
     )
+
+
+def _unmeasured(ways: Sequence[Suggestion]) -> str:
+    """What could not be measured anywhere, or not of what was measured."""
+    known = [way for way in ways if way.measured is not None] or ways
+    return next((way.unmeasured for way in known if way.unmeasured), "")
 
 
 def _worst(measured: Sequence[Measured]) -> Measured:

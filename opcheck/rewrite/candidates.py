@@ -45,6 +45,10 @@ class Candidate:
     """At best where nothing can be measured: no test of opcheck's holds PyTorch's own code."""
     random: bool = False
     """Whether every call draws its results anew."""
+    recorded: Callable[..., Any] | None = None
+    """What is recorded for a target, where that is not ``function``."""
+    given: Callable[[Call], Call] = lambda call: call
+    """The call that is recorded, of the one that the model makes."""
     settled: Settle = everything
     valid: Valid = as_drawn
     unique: Unique = as_given

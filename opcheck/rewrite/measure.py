@@ -32,6 +32,17 @@ class UnmeasuredError(Exception):
     """It cannot be computed here; the text says why."""
 
 
+class NoGradientError(UnmeasuredError):
+    """It gives results, and its gradient cannot be computed."""
+
+    def __init__(self, text: str, results: Sequence[Tensor]) -> None:
+        super().__init__(text)
+        self.results = results
+        """What it gives."""
+        self.forward = _NEVER_FAR
+        """How far that is off, once it was compared."""
+
+
 def everything(call: Call, outcome: Outcome) -> Outcome:
     """Settle for nothing less than all of an outcome."""
     return outcome
@@ -58,6 +69,7 @@ def measured(
     """Compute one recorded call both ways.
 
     Raises:
+        NoGradientError: the stand-in computes, and has no gradient where the original has one.
         UnmeasuredError: the original, or the stand-in, cannot be computed on the host.
     """
     tensors = [tensor for _, tensor in node.tensors()]
@@ -68,8 +80,12 @@ def measured(
     smallest = min((s for t in tensors for s in t.shape if s), default=1)
     call = call_of(func, node, lambda _, meta: _values(meta, smallest, random))
     forward, backward = compared(valid(call), function, settled, unique)
-    inputs = tuple(f"{name}: {tensor}" for name, tensor in node.tensors())
-    return Measured(inputs, forward, backward)
+    return Measured(inputs(node), forward, backward)
+
+
+def inputs(node: Node) -> tuple[str, ...]:
+    """The tensors that a recorded call was given, as a measurement names them."""
+    return tuple(f"{name}: {tensor}" for name, tensor in node.tensors())
 
 
 def compared(
@@ -85,7 +101,12 @@ def compared(
     """
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         still, have, original = _original(call, unique)
-        replaced, _ = _ran(call, function, "the stand-in", still, unique, have)
+        try:
+            replaced, _ = _ran(call, function, "the stand-in", still, unique, have)
+        except NoGradientError as error:
+            results, _ = settled(call, original)
+            error.forward = difference(results, settled(call, (error.results, None))[0])
+            raise
     wanted, gradients = settled(call, original)
     found, others = settled(call, replaced)
     forward = difference(wanted, found)
@@ -179,12 +200,23 @@ def _ran(
         results = unique(call, given)
         have = tuple(i for i, result in enumerate(results) if result.requires_grad)
         chosen = have if differentiable is None else differentiable
-        gradients = _gradients(results, leaves, chosen)
         beside = unique(call, written) if _only_outs(call.func) else written
-        return ([r.detach() for r in (*results, *beside)], gradients), have
+        detached = [r.detach() for r in (*results, *beside)]
     except Exception as error:
-        what = " ".join(str(error).split())[:160]
-        raise UnmeasuredError(f"{who} fails on the host: {type(error).__name__}: {what}") from error
+        raise UnmeasuredError(f"{who} fails on the host: {_told(error)}") from error
+    try:
+        return (detached, _gradients(results, leaves, chosen)), have
+    except Exception as error:
+        raise NoGradientError(f"{who} has no gradient: {_told(error)}", detached) from error
+
+
+def _told(error: Exception) -> str:
+    """An exception in one line, not all of it where it is long."""
+    what = " ".join(str(error).split())
+    return f"{type(error).__name__}: {what if len(what) <= _LONG else f'{what[:_LONG]}…'}"
+
+
+_LONG = 160
 
 
 def _only_outs(func: Any) -> bool:

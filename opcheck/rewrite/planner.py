@@ -6,15 +6,18 @@ from dataclasses import replace
 import torch
 
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.plan import Declined, Label, NodePlan, Suggestion
+from opcheck.model.plan import Declined, Label, Measured, NodePlan, Suggestion
 from opcheck.model.remedy import Remedy
 from opcheck.model.trace import Node, Trace
+from opcheck.resolve.fate import Fate
 from opcheck.resolve.walk import Walk
 from opcheck.rewrite.base import Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.candidates import Candidate, candidates
+from opcheck.rewrite.contiguous import laid_out
 from opcheck.rewrite.custom.suggest import suggested
-from opcheck.rewrite.measure import UnmeasuredError, label, measured
+from opcheck.rewrite.measure import NoGradientError, UnmeasuredError, inputs, label, measured
+from opcheck.rewrite.narrower import from_the_start
 from opcheck.rewrite.record import Recorder, held
 from opcheck.rewrite.remedies import remedied
 from opcheck.trace.dispatcher import overload_named
@@ -38,7 +41,7 @@ class Planner:
         """
         walk = Walk(self._trace.nodes, matrix, self._trace.torch_version)
         used = dict.fromkeys(use.node for use in self._trace.uses)
-        bad = [index for index in used if not walk.fate(index).verdict.on_device]
+        bad = [index for index in used if walk.fate(index).wants_change]
         return tuple(self._node(index, walk, matrix, remedies) for index in bad)
 
     def _node(
@@ -48,18 +51,19 @@ class Planner:
         nodes = self._trace.nodes
         blamed = culprits(nodes, index, walk)
         fates = [(nodes[inner], walk.fate(inner)) for inner in blamed]
-        found, declined = self._ways(nodes[index], matrix)
+        found, declined = self._ways(nodes[index], matrix, walk.fate(index).harmful)
         whole = (*found, *remedied(nodes[index], fates, remedies))
         if found or (whole and all(way.on_device for way in whole)):
             return NodePlan(index, whole, declined)
         stuck: list[str] = []
         suggestions = list(whole)
         for node, fate in fates:
-            inner, others = self._ways(node, matrix) if node is not nodes[index] else ((), ())
+            whole_again = node is nodes[index]
+            inner, others = ((), ()) if whole_again else self._ways(node, matrix, fate.harmful)
             vendors = () if whole else tuple(remedied(node, [(node, fate)], remedies))
             suggestions += (*inner, *vendors)
             declined = (*declined, *others)
-            if not any(way.on_device for way in (*inner, *vendors)):
+            if not fate.verdict.on_device and not any(w.on_device for w in (*inner, *vendors)):
                 stuck.append(str(node.op))
                 match suggested(node, matrix):
                     case Suggestion() as own:
@@ -71,14 +75,15 @@ class Planner:
         )
 
     def _ways(
-        self, node: Node, matrix: SupportMatrix
+        self, node: Node, matrix: SupportMatrix, harmful: bool = False
     ) -> tuple[tuple[Suggestion, ...], tuple[Declined, ...]]:
         """Ways for one call, the cheapest first; nothing comes after an exact one."""
         found: list[Suggestion] = []
         declined: list[Declined] = []
-        dtypes = {tensor.dtype for _, tensor in node.tensors()}
-        for candidate in candidates(str(node.op), self._extra, dtypes):
-            way = self._way(candidate, node, matrix)
+        for candidate in self._candidates(node, harmful):
+            if found and not candidate.code:
+                break  # nothing here can write it
+            way = self._way(candidate, node, matrix, spotless=harmful)
             if isinstance(way, str):
                 declined.append(Declined(candidate.rule, candidate.tier, way))
                 continue
@@ -88,26 +93,45 @@ class Planner:
         found.sort(key=lambda way: (way.tier, way.label.rank))
         return tuple(found), tuple(declined)
 
-    def _way(self, candidate: Candidate, node: Node, matrix: SupportMatrix) -> Suggestion | str:
+    def _candidates(self, node: Node, harmful: bool) -> Iterator[Candidate]:
+        op = str(node.op)
+        taken = [tensor for _, tensor in node.tensors()]
+        if harmful and any(tensor.layout != "contiguous" for tensor in taken):
+            yield laid_out(op)
+        yield from candidates(op, self._extra, {tensor.dtype for tensor in taken})
+        narrower = from_the_start(op, {t.dtype for t in (*taken, *node.output_tensors())})
+        if narrower is not None:
+            yield narrower
+
+    def _way(
+        self, candidate: Candidate, node: Node, matrix: SupportMatrix, *, spotless: bool = False
+    ) -> Suggestion | str:
         try:
             call = self._recorder.call(node)
         except ValueError as error:
             return f"the call cannot be made again: {error}"
         try:
-            return self._tried_out(candidate, node, call, matrix)
+            return self._tried_out(candidate, node, call, matrix, spotless=spotless)
         except Exception as error:  # in the rule's own code, which may be anyone's
             return f"the rule itself fails: {type(error).__name__}: {error}"
 
     def _tried_out(
-        self, candidate: Candidate, node: Node, call: Call, matrix: SupportMatrix
+        self,
+        candidate: Candidate,
+        node: Node,
+        call: Call,
+        matrix: SupportMatrix,
+        *,
+        spotless: bool,
     ) -> Suggestion | str:
         refused = candidate.refuses(call)
         if refused:
             return refused
-        trace = self._recorder.trace(candidate.rule, candidate.function, node)
+        function = candidate.recorded or candidate.function
+        trace = self._recorder.trace(candidate.rule, function, node, candidate.given)
         if isinstance(trace, str):
             return trace
-        runs = held(trace, matrix)
+        runs = held(trace, matrix, spotless=spotless)
         if isinstance(runs, str):
             return runs
         way = self._as_measured(candidate, node)
@@ -142,13 +166,17 @@ def _measured(candidate: Candidate, node: Node) -> Suggestion | str:
         found = measured(
             node, func, candidate.function, candidate.settled, candidate.valid, candidate.unique
         )
+    except NoGradientError as error:
+        way = replace(way, unmeasured=str(error))
+        found = Measured(inputs(node), error.forward, None)
     except UnmeasuredError as error:
         best = max(candidate.label, candidate.unmeasured, key=lambda label: label.rank)
         return replace(way, label=best, unmeasured=str(error), tolerance=_stated(best, candidate))
     far = max(found.forward.relative, found.backward.relative if found.backward else 0.0)
     if candidate.label is not Label.APPROXIMATE and far > _TOO_FAR:
         return f"its values are off by {far:.1e} of the largest"
-    close = label(candidate.label, found)
+    best = Label.TOLERANCE if way.unmeasured and candidate.label is Label.EXACT else candidate.label
+    close = label(best, found)
     tolerance = _stated(close, candidate, far / _eps(node))
     return replace(way, label=close, measured=found, tolerance=tolerance)
 
@@ -177,10 +205,16 @@ def culprits(nodes: Sequence[Node], index: int, walk: Walk) -> tuple[int, ...]:
 
 def _culprits(nodes: Sequence[Node], index: int, walk: Walk) -> Iterator[int]:
     inner = [
-        child for child, _ in nodes[index].children or () if not walk.fate(child).verdict.on_device
+        child
+        for child, _ in nodes[index].children or ()
+        if _as_bad(walk.fate(child), walk.fate(index))
     ]
     # a condition on the composite itself is no fault of its parts
     if not inner or walk.fate(index).code not in {walk.fate(child).code for child in inner}:
         yield index
     for child in inner:
         yield from _culprits(nodes, child, walk)
+
+
+def _as_bad(inner: Fate, outer: Fate) -> bool:
+    return inner.wants_change if outer.verdict.on_device else not inner.verdict.on_device

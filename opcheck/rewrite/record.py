@@ -33,11 +33,24 @@ class Recorder:
         self._casts = casts
         self._done: dict[tuple[str, Any], Trace | str] = {}
 
-    def trace(self, name: str, function: Callable[..., Any], node: Node) -> Trace | str:
-        """The calls of a stand-in for one recorded call; a sentence where it cannot be run."""
+    def trace(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        node: Node,
+        given: Callable[[Call], Call] = lambda call: call,
+    ) -> Trace | str:
+        """The calls of a stand-in for one recorded call; a sentence where it cannot be run.
+
+        Args:
+            name: of the stand-in.
+            function: the stand-in.
+            node: the recorded call.
+            given: gives the call that the stand-in is given.
+        """
         key = (name, (node.op, node.arguments))
         if key not in self._done:
-            self._done[key] = self._traced(function, node)
+            self._done[key] = self._traced(function, given(self.call(node)))
         return self._done[key]
 
     def call(self, node: Node) -> Call:
@@ -48,8 +61,7 @@ class Recorder:
         """
         return call_of(overload_named(str(node.op)), node, on_meta)
 
-    def _traced(self, function: Callable[..., Any], node: Node) -> Trace | str:
-        call = self.call(node)
+    def _traced(self, function: Callable[..., Any], call: Call) -> Trace | str:
         try:
             trace = trace_model(
                 function, call.args, call.kwargs,
@@ -65,11 +77,18 @@ class Recorder:
         return trace
 
 
-def held(trace: Trace, matrix: SupportMatrix) -> Runs | str:
-    """What a recorded stand-in runs as; a sentence where the target does not run all of it."""
+def held(trace: Trace, matrix: SupportMatrix, *, spotless: bool = False) -> Runs | str:
+    """What a recorded stand-in runs as; a sentence where the target does not run all of it.
+
+    ``spotless`` also keeps out what the target runs, with wrong values or slowly.
+    """
     walk = Walk(trace.nodes, matrix, trace.torch_version)
     fates = [(use, walk.fate(use.node)) for use in trace.uses]
-    bad = [(use, fate) for use, fate in fates if not fate.verdict.on_device]
+    bad = [
+        (use, fate)
+        for use, fate in fates
+        if not fate.verdict.on_device or (spotless and fate.harmful)
+    ]
     if bad:
         use, fate = max(bad, key=lambda pair: pair[1].severity)
         return f"it needs {trace.nodes[use.node].op}: {fate.text}"
@@ -84,7 +103,7 @@ def held(trace: Trace, matrix: SupportMatrix) -> Runs | str:
     last = trace.nodes[trace.uses[trace.sequence[-1]].node] if trace.sequence else None
     return Runs(
         tuple(sorted(overloads)),
-        sum(kernels.values()),
+        sum(count for index, count in kernels.items() if _computes(trace.nodes[index])),
         max(0, made - (_made(last) if last else 0)),
     )
 
@@ -101,6 +120,15 @@ def _kernels(trace: Trace, walk: Walk, counts: Mapping[int, int]) -> Mapping[int
         for child, times in inner.items():
             found[child] = found.get(child, 0) + times * count
     return found
+
+
+def _computes(node: Node) -> bool:
+    """Whether a call is work for the device: no view, and no memory without values."""
+    func = overload_named(str(node.op))
+    return not (node.op.base.startswith(_EMPTY) or (func is not None and facts(func).view))
+
+
+_EMPTY = ("empty", "new_empty")
 
 
 def _made(node: Node) -> int:

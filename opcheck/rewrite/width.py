@@ -17,6 +17,11 @@ _MOVERS = frozenset({"_to_copy", "copy_", "copy", "_copy_from", "to", "clone", "
 
 def in_float32(func: Any, dtype: torch.dtype) -> Callable[..., Any]:
     """A function that takes what ``func`` takes and gives what it gives, computed in float32."""
+    return narrowed(func, dtype, torch.float32)
+
+
+def narrowed(func: Any, dtype: torch.dtype, other: torch.dtype) -> Callable[..., Any]:
+    """A function that takes and gives what ``func`` does, computed in another dtype than one."""
 
     def moved(value: Any, source: torch.dtype, to: torch.dtype) -> Any:
         if isinstance(value, Tensor) and value.dtype is source:
@@ -24,8 +29,8 @@ def in_float32(func: Any, dtype: torch.dtype) -> Callable[..., Any]:
         return to if value is source else value
 
     def computed(*args: Any, **kwargs: Any) -> Any:
-        wide, named = tree_map(lambda v: moved(v, dtype, torch.float32), (args, kwargs))
-        return tree_map(lambda v: moved(v, torch.float32, dtype), func(*wide, **named))
+        wide, named = tree_map(lambda v: moved(v, dtype, other), (args, kwargs))
+        return tree_map(lambda v: moved(v, other, dtype), func(*wide, **named))
 
     return computed
 

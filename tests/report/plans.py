@@ -117,12 +117,35 @@ def _plan(report: Report, *ways: Suggestion) -> Report:
     return replace(report, targets=tuple(_planned(target, *ways) for target in report.targets))
 
 
+def _harmed(report: Report) -> Report:
+    """What runs, and better otherwise: every finding gets a way that has no gradient."""
+    way = replace(
+        _SWAP,
+        label=Label.TOLERANCE,
+        measured=Measured(("self: float32[2]",), Difference(1e-7, 2e-7), None),
+        unmeasured="the stand-in has no gradient: RuntimeError: none is known",
+    )
+
+    def with_way(finding: Finding) -> Finding:
+        return replace(finding, suggestions=(replace(way, replaces=finding.op),))
+
+    planned = _plan(report)
+    return replace(
+        planned,
+        targets=tuple(
+            replace(target, findings=tuple(map(with_way, target.findings)))
+            for target in planned.targets
+        ),
+    )
+
+
 PLANS: Mapping[str, Report] = {
     "nothing": _plan(STANDARD["all-native"]),
     "stuck": _plan(STANDARD["mixed"]),
     "swap": _plan(STANDARD["mixed"], _SWAP, _ROUNDED),
     "structural": _plan(STANDARD["three-targets"], _STRUCTURAL),
     "own": _plan(STANDARD["mixed"], _OWN),
+    "harmed": _harmed(STANDARD["all-native"]),
 }
 """By what they are about."""
 assert all(

@@ -53,6 +53,7 @@ def test_the_cheapest_that_the_target_runs_is_chosen_and_measured() -> None:
     assert set(way.runs_as) <= {"aten::eq.Tensor", "aten::any.dim", *VIEWS}
     assert {"aten::eq.Tensor", "aten::any.dim"} <= set(way.runs_as)
     assert way.memory == 2 * 3 * 2  # one truth for each pair
+    assert way.calls == 2  # views ask for no kernel
     assert way.measured is not None
     assert way.measured.inputs == ("elements: int64[2,3]", "test_elements: int64[2]")
     assert (way.measured.forward.absolute, way.measured.backward) == (0.0, None)
@@ -258,6 +259,20 @@ def test_pytorchs_own_code_is_exact_only_where_it_was_measured() -> None:
     (found,) = plan(traced(torch.isneginf, large), target("aten::eq.Scalar"))
     (way,) = found.suggestions
     assert (way.measured, way.label) == (None, Label.TOLERANCE)
+
+
+def test_a_stand_in_without_a_gradient_is_measured_forward_and_says_so() -> None:
+    registered = ("aten::le.Tensor", "aten::arange.start_out", "aten::where.self", "prims::prod",
+                  "aten::fill_.Scalar", "aten::_to_copy", "aten::arange", "aten::full_like",
+                  "aten::empty_like", "aten::full", "aten::scalar_tensor", "aten::prod.dim_int",
+                  "aten::empty_strided", "aten::expand", "aten::le.Scalar")  # fmt: skip
+    trace = traced(lambda x: x.cumprod(-1), torch.rand(2, 3))
+    (found,) = plan(trace, target(*registered))
+    way = next(w for w in found.suggestions if w.rule.startswith("pytorch-decomposition(cumprod)"))
+    assert way.measured is not None
+    assert (way.measured.backward, way.label) == (None, Label.TOLERANCE)
+    assert way.measured.forward.relative < 1e-6
+    assert way.unmeasured.startswith("the stand-in has no gradient: ")
 
 
 # --- kernels of one's own ------------------------------------------------------------------------

@@ -41,17 +41,18 @@ def _write_target(canvas: Canvas, report: Report, target: TargetReport) -> None:
     sign = mark(target.summary.runs, canvas.marks)
     on = [(report.model.source, "bold"), (common.ON, ""), (f"{target.target}:", "bold")]
     own = [finding for finding in stuck if _own(finding)]
-    text = words.verdict(len(bad), len(stuck), len(own)) if bad else words.NOTHING
+    harmed = [f for f in target.findings if f.verdict.on_device and f.suggestions]
+    text = words.verdict(len(bad), len(stuck), len(own)) if bad else words.nothing(len(harmed))
     canvas.flow([sign, *on, *split(text, sign[1] if bad else "")])
-    if not bad:
-        return
-    _write_steps(canvas, target)
+    if bad:
+        _write_steps(canvas, target)
     some = [finding for finding in bad if finding.suggestions]
     alone = [finding for finding in some if all(w.tier is Tier.CUSTOM for w in finding.suggestions)]
     groups = {
         words.WAYS: [finding for finding in some if finding not in alone],
         words.OWN: alone,
         words.STUCK: [finding for finding in bad if not finding.suggestions],
+        words.HARMED: harmed,
     }
     for heading, findings in groups.items():
         if findings:

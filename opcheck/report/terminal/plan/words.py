@@ -11,11 +11,12 @@ TIERS = {
     Tier.STRUCTURAL: "structural rewrite",
     Tier.CUSTOM: "custom operator, once built",
 }
-NOTHING = "every call stays on the device, so there is nothing to change"
+NOTHING = "every call stays on the device"
 STEPS = ("Step by step", "what the target does once everything up to a tier is followed")
 WAYS = ("Ways out", "the cheapest that works for each finding")
 OWN = ("Kernels of one's own", "nothing else was found, and only its test will prove what is built")
 STUCK = ("No way out", "nothing was found that the target runs")
+HARMED = ("Better written otherwise", "it runs on the device, with wrong values or slowly")
 STEP_COLUMNS = ("tier", "", "share", "runs", "brings to the device")
 TODAY = "today"
 WAY = "way out"
@@ -40,6 +41,14 @@ def verdict(findings: int, stuck: int, own: int) -> str:
         some = "" if own == stuck else f", {own:,} of them"
         have = f"{have}{some} but for a kernel of one's own"
     return f"{plural(findings, 'finding')} {'needs' if findings == 1 else 'need'} a way out, {have}"
+
+
+def nothing(harmed: int) -> str:
+    """That no finding needs a way out, and how many calls are better written otherwise."""
+    if not harmed:
+        return f"{NOTHING}, so there is nothing to change"
+    are = "is" if harmed == 1 else "are"
+    return f"{NOTHING}; {plural(harmed, 'finding')} {are} better written otherwise"
 
 
 def step(after: AfterTier) -> tuple[str, str]:
@@ -85,8 +94,10 @@ def figures(way: Suggestion) -> str:
         return f"not measured: {way.unmeasured}" if way.unmeasured else ""
     if way.label is Label.EXACT:
         both = "" if found.backward is None else ", forward and backward"
-        return f"{EQUAL}{both}"
-    return _off(found)
+        told = f"{EQUAL}{both}"
+    else:
+        told = _off(found)
+    return f"{told}; {way.unmeasured}" if way.unmeasured else told
 
 
 def _off(found: Measured) -> str:

@@ -1,0 +1,86 @@
+"""What a target runs with wrong values is planned as well, and laid out in order if that helps."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from opcheck.model.matrix import Condition, Subject, SupportMatrix, Test
+from opcheck.model.plan import Label, NodePlan, Tier
+from opcheck.model.verdict import Confidence, Verdict
+from opcheck.resolve.findings import resolve
+from opcheck.resolve.planned import planned
+from opcheck.rewrite.contiguous import laid_out
+from opcheck.rewrite.planner import Planner
+from opcheck.rewrite.record import Recorder
+from opcheck.trace import trace_model
+from tests.resolve.made import NONE, matrix
+
+VIEWS = ("aten::as_strided", "aten::t", "aten::empty.memory_format")
+PERMUTED = Test(Subject.LAYOUT, "self", one_of=frozenset({"permuted"}))
+
+
+def on(condition: Condition, *others: str) -> SupportMatrix:
+    given = {"aten::silu": [condition]}
+    return matrix("aten::silu", *VIEWS, *others, conditions=given, fallback=NONE)
+
+
+def wrong(*, harmful: bool) -> Condition:
+    text = "{argument} is {actual}, which gives wrong values"
+    return Condition("layout", Verdict.NATIVE, text, Confidence.HIGH, (PERMUTED,), harmful=harmful)
+
+
+def transposed(x: Tensor) -> Tensor:
+    return torch.nn.functional.silu(x.mT)
+
+
+def plans(target: SupportMatrix) -> tuple[NodePlan, ...]:
+    trace = trace_model(transposed, (torch.ones(2, 3),), {}, device_type="npu")
+    return Planner(trace, Recorder("npu", {})).plan(target)
+
+
+def test_a_harmed_call_is_given_its_tensors_in_order() -> None:
+    (found,) = plans(on(wrong(harmful=True), "aten::clone"))
+    (way,) = found.suggestions
+    assert (way.rule, way.tier, way.label) == ("contiguous-first", Tier.SWAP, Label.EXACT)
+    assert {"aten::clone", "aten::silu"} <= set(way.runs_as)
+    assert found.stuck == ()
+    namespace: dict[str, object] = {}
+    exec(way.code, namespace)  # what users get to paste
+    x = torch.randn(2, 3).mT
+    silu = namespace[way.function]
+    assert callable(silu)
+    assert torch.equal(silu(x), torch.nn.functional.silu(x))
+
+
+def test_a_caution_without_harm_needs_no_plan() -> None:
+    assert plans(on(wrong(harmful=False), "aten::clone")) == ()
+
+
+def test_a_way_that_is_harmed_itself_is_none() -> None:
+    always = replace(wrong(harmful=True), tests=())
+    (found,) = plans(on(always, "aten::clone", "aten::sigmoid", "aten::mul.Tensor"))
+    assert "contiguous-first" not in [way.rule for way in found.suggestions]
+    assert [d.reason for d in found.declined if d.rule == "contiguous-first"]
+
+
+def test_a_harmed_call_stays_a_native_one_in_the_sum() -> None:
+    trace = trace_model(transposed, (torch.ones(2, 3),), {}, device_type="npu")
+    target = on(wrong(harmful=True), "aten::clone")
+    report = planned(resolve(trace, target), trace, plans(target))
+    (finding,) = [finding for finding in report.findings if finding.suggestions]
+    assert (finding.op, finding.verdict) == ("aten::silu", Verdict.NATIVE)
+    assert report.plan is not None
+    assert report.plan.stuck == ()
+    assert {after.support_rate for after in report.plan.tiers} == {1.0}
+
+
+@pytest.mark.parametrize("x", [torch.ones(2, 3), torch.ones(())])
+def test_what_lies_in_order_is_refused(x: Tensor) -> None:
+    from opcheck.rewrite.call import Call
+
+    refuses = laid_out("aten::silu").refuses
+    assert (
+        refuses(Call(torch.ops.aten.silu.default, (x,), {})) == "its tensors lie in order already"
+    )
