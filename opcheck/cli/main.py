@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -26,7 +27,13 @@ BUG = "opcheck: this is a bug in opcheck; please report it with the lines above"
 
 def main() -> None:
     """Run the command line of this process and exit."""
+    signal.signal(signal.SIGTERM, _end)
     sys.exit(run(sys.argv[1:]))
+
+
+def _end(number: int, _: object) -> None:
+    """Leave as after an error, so that no half-written file and no process is left."""
+    sys.exit(128 + number)
 
 
 def run(arguments: Sequence[str], rooms: Rooms | None = None) -> int:

@@ -79,7 +79,7 @@ def _merge(draft: Path, folder: Path, files: Mapping[str, str]) -> None:
                 undo.append(partial(old.replace, place))
             (draft / "new" / path).replace(place)
             undo.append(place.unlink)
-    except OSError:
+    except BaseException:
         for step in reversed(undo):
             step()
         raise

@@ -1,10 +1,11 @@
 """Files that are written whole or not at all, and never over another one unasked."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from opcheck.errors import UsageError
@@ -15,53 +16,100 @@ def require_writable(request: FixRequest) -> None:
     """Refuse a path that cannot be written to, before any work is done.
 
     Raises:
-        UsageError: it is there already, its folder is not, or neither may be written to.
+        UsageError: it is there already, it is the model, its folder is not there, or neither may be
+            written to.
     """
     if not request.path:
         return
     path = Path(request.path)
-    if path.exists() and not request.write:
-        raise UsageError(f"{path} is there already", "give another name, or --write to replace it")
+    if (path.exists() or path.is_symlink()) and not request.write:
+        raise _there(path)
     if path.is_dir():
         raise UsageError(f"cannot write {path}: it is a folder", "give the path of a file")
-    if not path.parent.is_dir():
-        raise UsageError(f"cannot write {path}: there is no folder {path.parent}", "make it first")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
+    final = path.resolve()
+    if not final.parent.is_dir():
+        raise UsageError(f"cannot write {path}: there is no folder {final.parent}", "make it first")
+    if not all(os.access(place, os.W_OK) for place in (final, final.parent) if place.exists()):
         raise UsageError(f"cannot write {path}: permission denied", "give another place")
+    if _is_model(path, request.scan.source):
+        raise UsageError(f"cannot write {path}: it is the model itself", "give another name")
 
 
-@dataclass(slots=True)
+def _is_model(path: Path, source: str) -> bool:
+    """Whether a file is the one that the model is loaded from."""
+    file = Path(source.rpartition(".py")[0] + ".py" if ".py" in source else source)
+    return path.exists() and file.exists() and path.samefile(file)
+
+
+def _there(path: Path) -> UsageError:
+    return UsageError(f"{path} is there already", "give another name, or --write to replace it")
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A file beside the one that it may become."""
 
     path: Path
     _final: Path
-    _kept: bool = field(default=False)
+    _over: bool
 
     def keep(self) -> None:
-        """Put it where it belongs, with the permissions that a new file gets."""
-        mask = os.umask(0)
-        os.umask(mask)
-        self.path.chmod(0o666 & ~mask)
-        self.path.replace(self._final)
-        self._kept = True
+        """Put it where it belongs, with the permissions of what was there, or of a new file.
+
+        Raises:
+            UsageError: it cannot be put there, or there is a file by now that was not there before.
+        """
+        try:
+            self.path.chmod(_mode(self._final))
+            if self._over:
+                self.path.replace(self._final)
+            else:
+                _put(self.path, self._final)
+        except FileExistsError as error:
+            raise _there(self._final) from error
+        except OSError as error:
+            raise UsageError(f"cannot write {self._final}: {error.strerror or error}") from error
+
+
+def _mode(final: Path) -> int:
+    if final.exists():
+        return final.stat().st_mode & 0o7777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _put(draft: Path, final: Path) -> None:
+    """Give a file a name that no other has; never over another, whoever made that meanwhile."""
+    try:
+        os.link(draft, final)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        with final.open("xb") as file, draft.open("rb") as text:
+            shutil.copyfileobj(text, file)
 
 
 @contextmanager
-def drafted(final: Path, text: str = "") -> Iterator[Draft]:
-    """Write a draft beside ``final``; it is gone after the block unless it was kept.
+def drafted(place: Path, text: str = "", *, over: bool = False) -> Iterator[Draft]:
+    """Write a draft beside ``place``; it is gone after the block unless it was kept.
+
+    A link stays one: what it names is written. ``over``: whether a file may be there.
 
     Raises:
         UsageError: it cannot be written.
     """
+    final = place.resolve()
     try:
         handle, name = tempfile.mkstemp(final.suffix or ".py", ".opcheck-", final.parent)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
     except OSError as error:
-        raise UsageError(f"cannot write {final}: {error.strerror or error}") from error
-    draft = Draft(Path(name), final)
+        raise UsageError(f"cannot write {place}: {error.strerror or error}") from error
     try:
-        yield draft
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+        except OSError as error:
+            raise UsageError(f"cannot write {place}: {error.strerror or error}") from error
+        yield Draft(Path(name), final, over)
     finally:
-        draft.path.unlink(missing_ok=True)
+        Path(name).unlink(missing_ok=True)

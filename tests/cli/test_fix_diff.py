@@ -237,3 +237,33 @@ def test_a_file_that_python_cannot_read_is_told(tmp_path: Path, content: bytes) 
     found = SourceFile.read("a.py", tmp_path / "a.py")
     assert isinstance(found, str)
     assert found.startswith("a.py is no text that Python reads: ")
+
+
+class _Stop(BaseException):
+    """What Ctrl-C is."""
+
+
+@pytest.mark.parametrize("error", [_Stop, OSError])
+def test_what_stops_between_two_files_changes_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    first, second = tmp_path / "a.py", tmp_path / "b.py"
+    first.write_bytes(b"a = 1\n")
+    second.write_bytes(b"b = 1\n")
+    inode = first.stat().st_ino
+    files = {read(first): "a = 2\n", read(second): "b = 2\n"}
+    real = Path.replace
+
+    def replace(self: Path, target: Path) -> Path:
+        if target == second and self.suffix == ".py":
+            raise error
+        return real(self, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", replace)
+        with pytest.raises(UsageError if error is OSError else error):
+            sources.write_all(files)
+    assert everything(tmp_path) == {"a.py": b"a = 1\n", "b.py": b"b = 1\n"}
+    assert first.stat().st_ino == inode
+    sources.write_all(files)
+    assert everything(tmp_path) == {"a.py": b"a = 2\n", "b.py": b"b = 2\n"}

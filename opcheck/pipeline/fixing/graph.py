@@ -39,7 +39,7 @@ def graph(request: FixRequest, database: Database, progress: Progress, output: P
     chosen = choose(report, request.allow)
     if not chosen.ways:
         return answer(request, report, left=chosen.left, unproven="there is nothing to change")
-    with drafted(final) as draft:
+    with drafted(final, over=request.write) as draft:
         asked = GraphRequest(
             scan.source, _replacements(way for _, way in chosen.ways), str(draft.path),
             scan.inputs, scan.timeout, scan.memory, scan.trust, scan.patched, scan.rules,

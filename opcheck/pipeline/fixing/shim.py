@@ -35,7 +35,7 @@ def shim(request: FixRequest, database: Database, progress: Progress, output: Pr
     files: tuple[str, ...] = ()
     proof, unproven = None, "there is nothing to write"
     if made.text:
-        with drafted(Path(request.path), made.text) as draft:
+        with drafted(Path(request.path), made.text, over=request.write) as draft:
             change = Change(request.scan, request.scan, tuple(ways), (str(draft.path),))
             proof, unproven = _proved(change, matrix, report, progress, output)
             if proof is None or proof.holds:

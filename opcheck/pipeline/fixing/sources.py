@@ -2,6 +2,7 @@
 
 import io
 import os
+import shutil
 import sysconfig
 import tempfile
 import tokenize
@@ -84,26 +85,45 @@ def require_writable(files: Sequence[SourceFile]) -> None:
 
 
 def write_all(files: Mapping[SourceFile, str]) -> None:
-    """Give every file its new text, or none of them.
+    """Give every file its new text, or none of them, whatever comes between.
 
     Raises:
         UsageError: a file is not any more what was read, or cannot be written.
     """
-    for file in files:
-        if not file.path.is_file() or file.path.read_bytes() != file.content:
-            message = f"{file.shown} has changed while it was worked on, so nothing was written"
-            raise UsageError(message, "run it again")
     with _drafts(files) as drafts:
-        done: list[SourceFile] = []
+        undo: list[tuple[Path, Path]] = []
         try:
             for file, draft in drafts:
+                old = draft.with_suffix(".old")
+                _require_unchanged(file)
+                undo.append((old, file.path))
+                _second_name(file.path, old)
                 draft.replace(file.path)
-                done.append(file)
-        except OSError as error:
-            for file in done:
-                file.path.write_bytes(file.content)
-            what = f"cannot write {drafts[len(done)][0].shown}: {error.strerror or error}"
-            raise UsageError(what, "nothing was written") from error
+        except BaseException as error:
+            for old, path in reversed(undo):
+                if old.exists():
+                    old.replace(path)  # nothing where both are names of one file
+            if isinstance(error, OSError):
+                what = f"cannot write {file.shown}: {error.strerror or error}"
+                raise UsageError(what, "nothing was written") from error
+            raise
+        finally:
+            for old, _ in undo:
+                old.unlink(missing_ok=True)
+
+
+def _require_unchanged(file: SourceFile) -> None:
+    if not file.path.is_file() or file.path.read_bytes() != file.content:
+        message = f"{file.shown} has changed while it was worked on, so nothing was written"
+        raise UsageError(message, "run it again")
+
+
+def _second_name(path: Path, name: Path) -> None:
+    """Keep what a file is under another name: it takes no room, and is put back by renaming."""
+    try:
+        os.link(path, name)
+    except OSError:  # a file system without links
+        shutil.copy2(path, name)
 
 
 @contextmanager
