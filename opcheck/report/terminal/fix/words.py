@@ -24,11 +24,12 @@ def verdict(found: Fix) -> str:
         return "a project is written, which nothing has built yet"
     if not found.followed:
         return "there is nothing to change" if not found.left else "nothing could be changed"
-    if found.proof is None:
-        return f"{plural(len(found.followed), 'suggestion')} followed, not proved"
-    if not found.proof.holds:
+    if not found.holds:
         return "the proof failed, so nothing was written"
-    return f"{plural(len(found.followed), 'suggestion')} followed, and proved"
+    proved = "not proved" if found.proof is None else "and proved"
+    stays = len({left.op for left in found.left})
+    left = f"; {plural(stays, 'operator')} left as {'it was' if stays == 1 else 'they were'}"
+    return f"{plural(len(found.followed), 'suggestion')} followed, {proved}{left if stays else ''}"
 
 
 def inside(op: str) -> str:
