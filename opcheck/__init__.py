@@ -1,6 +1,6 @@
 """Says whether a model runs on an accelerator, where it does not, and how that is known."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from opcheck.version import __version__
@@ -20,6 +20,9 @@ def scan(
     *,
     targets: Sequence[str] = (),
     exact: bool = False,
+    train: bool = False,
+    step: Sequence[str] = (),
+    loss: Callable[[Any], Any] | None = None,
     databases: Sequence[str] = (),
 ) -> "Report":
     """Hold a live model, or a source, against targets.
@@ -27,13 +30,20 @@ def scan(
     Args:
         model: a ``torch.nn.Module`` (its weights may be on meta), or a source as on the command
             line: ``"model.pt2"``, ``"hf:DIR"``, ``"file.py:name"``. A module is copied without its
-            weights and left as it is; it is traced in evaluation mode, in this process.
+            weights and left as it is; it is traced in this process.
         inputs: for a module: a tensor, a tuple of positional inputs, a dict of named ones, or
             (tuple, dict); their values matter only where Python looks at them. None where the
             module's first layers tell. For a source: texts as ``--input`` takes them.
         targets: as on the command line: ``"ascend-910b"``, ``"ascend-910b@26.1.0+torch2.7"``.
             Empty: the newest release of every target.
         exact: record the exact kernels asked of every target, not only of a single one.
+        train: record a training step (forward, backward, optimizer) in training mode, instead of a
+            forward in evaluation mode.
+        step: what the step does, as ``--step`` takes it: ``["optimizer=adamw:fused", "clip=1.0"]``;
+            implies ``train``.
+        loss: makes the loss, a tensor without dimensions, of a module's output; None where the
+            output has a ``loss``, else the sum of the means of its tensors. For a source it is
+            named in ``step``.
         databases: folders of overlays, as ``--db`` takes them; the last one holds.
 
     Returns:
@@ -46,13 +56,21 @@ def scan(
     from opcheck.errors import UsageError
     from opcheck.model.request import ScanRequest
     from opcheck.model.target import TargetSpec
+    from opcheck.model.training import TrainingSpec
 
     try:
         specs = tuple(TargetSpec.parse(target) for target in targets)
     except ValueError as error:
         raise UsageError(str(error)) from error
     folders = tuple(map(str, databases))
+    spec = TrainingSpec.parse(step) if train or step or loss else None
     if isinstance(model, str):
         given = tuple(inputs or ())
-        return pipeline.scan(ScanRequest(model, specs, given, exact, databases=folders))
-    return pipeline.scan_module(model, inputs, specs, exact=exact, databases=folders)
+        if loss is not None:
+            raise UsageError(
+                "a source takes no function as its loss", 'name it: step=["loss=FILE.py:NAME"]'
+            )
+        return pipeline.scan(ScanRequest(model, specs, given, exact, databases=folders, step=spec))
+    return pipeline.scan_module(
+        model, inputs, specs, exact=exact, step=spec, loss=loss, databases=folders
+    )

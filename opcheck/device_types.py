@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import TraceInfo
+from opcheck.model.target import Target
 from opcheck.model.trace import Trace
 from opcheck.model.work import DeviceWork
 
@@ -31,6 +31,7 @@ def works(
             {str(m.target): wanted[str(m.target)] for m in group if str(m.target) in wanted},
             _casts(group),
             tuple(str(m.target) for m in group) if plan else (),
+            tuple(str(m.target) for m in group),
         )
         for device_type, group in groups.items()
     )
@@ -73,11 +74,30 @@ def _casts(matrices: Sequence[SupportMatrix]) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Scanned:
-    """A model loaded and traced for each device type that its targets have."""
+class Traced:
+    """One trace, and the targets that it is true of."""
 
-    traces: Mapping[str, Trace]
-    """By device type; at least one."""
+    trace: Trace
+    targets: tuple[str, ...] = ()
+    """``str(Target)``; (): all of its device type."""
+
+    @property
+    def for_whom(self) -> str:
+        """Its device type, or where others of that type differ, its targets."""
+        return ", ".join(self.targets) or self.trace.device_type
+
+    def holds_for(self, target: Target) -> bool:
+        """Whether the trace is true of ``target``."""
+        alike = self.trace.device_type == target.device_type
+        return str(target) in self.targets or (alike and not self.targets)
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """A model loaded, and traced so that there is a trace for each of its targets."""
+
+    parts: tuple[Traced, ...]
+    """At least one."""
     kind: str
     """The source kind that loaded it."""
     digest: str
@@ -85,39 +105,38 @@ class Scanned:
     notes: tuple[str, ...]
     """What was chosen for the user while loading."""
 
-    @classmethod
-    def of(cls, traces: Sequence[Trace], kind: str, digest: str, notes: tuple[str, ...]) -> Self:
-        """Gather the traces of one model."""
-        return cls({trace.device_type: trace for trace in traces}, kind, digest, notes)
+    @property
+    def traces(self) -> tuple[Trace, ...]:
+        """Every trace, in the order in which they were made."""
+        return tuple(part.trace for part in self.parts)
 
     @property
     def first(self) -> Trace:
         """The trace whose figures stand for all."""
-        return next(iter(self.traces.values()))
+        return self.parts[0].trace
 
     @property
     def empty(self) -> bool:
         """Whether nothing was called, and nothing hindered it."""
-        return not any(trace.uses or trace.gaps for trace in self.traces.values())
+        return not any(trace.uses or trace.gaps for trace in self.traces)
 
-    def of_device(self, device_type: str) -> Trace:
-        """The trace that is true for targets of one device type."""
-        return self.traces[device_type]
+    def of(self, target: Target) -> Trace:
+        """The trace that is true for one of the targets."""
+        return next(part.trace for part in self.parts if part.holds_for(target))
 
     def info(self) -> TraceInfo:
         """What the findings rest on; where traces differ in size, a note tells."""
-        traces = self.traces.values()
-        sizes = {trace.device_type: _size(trace) for trace in traces}
-        calls, operators = sizes[self.first.device_type]
+        traces = self.traces
+        calls, operators = _size(self.first)
         differ = [
-            f"traced for {device_type}: {size[0]} calls of {size[1]} operators"
-            for device_type, size in sizes.items()
-            if size != (calls, operators)
+            f"traced for {part.for_whom}: {size[0]} calls of {size[1]} operators"
+            for part in self.parts
+            if (size := _size(part.trace)) != (calls, operators)
         ]
         notes = (*self.notes, *(note for trace in traces for note in trace.notes), *differ)
         return TraceInfo(
             mode=self.first.mode,
-            device_type=", ".join(self.traces),
+            device_type=", ".join(dict.fromkeys(trace.device_type for trace in traces)),
             calls=calls,
             operators=operators,
             gaps=tuple(sorted({gap for trace in traces for gap in trace.gaps})),

@@ -8,7 +8,7 @@ import pytest
 
 from opcheck import pipeline
 from opcheck.db.store import Database
-from opcheck.device_types import Scanned, processes, works
+from opcheck.device_types import Scanned, Traced, processes, works
 from opcheck.model.matrix import Entry, SupportMatrix
 from opcheck.model.report import Report, TraceInfo
 from opcheck.model.request import ScanRequest
@@ -75,8 +75,8 @@ def test_traces_of_several_types_are_told_of_together() -> None:
         made.trace(made.node("aten::relu"), uses=(Use(0, "net", "net.py", 5, 2),)),
         device_type="cuda",
     )
-    scanned = Scanned.of((one, other), "python", "digest", ("chosen",))
-    assert scanned.of_device("cuda") is other
+    scanned = Scanned((Traced(one), Traced(other)), "python", "digest", ("chosen",))
+    assert scanned.of(MATRICES[0].target) is other
     assert scanned.info() == TraceInfo(
         mode="inference",
         device_type="npu, cuda",
@@ -86,6 +86,15 @@ def test_traces_of_several_types_are_told_of_together() -> None:
         modules_not_called=(),
         notes=("chosen", "traced for cuda: 2 calls of 1 operators"),
     )
+
+
+def test_a_trace_of_some_targets_is_not_taken_for_others_of_their_type() -> None:
+    target = MATRICES[1].target
+    mine, theirs = (made.trace(made.node(f"aten::{name}")) for name in ("relu", "gelu"))
+    other = replace(target, chip="other")
+    parts = (Traced(theirs, (str(other),)), Traced(mine, (str(target),)))
+    scanned = Scanned(parts, "python", "digest", ())
+    assert (scanned.of(target), scanned.of(other)) == (mine, theirs)
 
 
 def operators(report: Report) -> dict[str, set[str]]:

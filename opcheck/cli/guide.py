@@ -10,6 +10,7 @@ EXAMPLES = (
     "opcheck scan hf:path/to/config.json -t ascend-910a -t ascend-910b@26.1.0",
     "opcheck scan path/to/file.py:build --input ids=1x128:int64 --format json",
     "opcheck scan torchvision:resnet50 -t all",
+    "opcheck scan timm:vit_tiny_patch16_224 -t ascend-910b --step optimizer=adamw:fused",
     "opcheck plan path/to/file.py:build -t moorethreads-s4000@1.3.0",
     "opcheck fix path/to/file.py:build -t moorethreads-s4000@1.3.0 --shim shim.py",
     "opcheck fix path/to/file.py:build -t moorethreads-s4000@1.3.0 --diff --write",
@@ -32,6 +33,15 @@ INPUTS: Mapping[str, str] = {
     "xs=[1x8:int64,1x8]": "a list of tensors or constants",
 }
 """``--input`` as people write it -> what comes of it; forms that share a line have commas."""
+STEPS: Mapping[str, str] = {
+    "optimizer=adamw:fused": "of torch.optim; with :plain, :foreach or :fused",
+    "autocast=bfloat16": "the forward under torch.autocast",
+    "scaler=true": "the loss scaled by a GradScaler",
+    "clip=1.0": "all gradients clipped to this norm",
+    "loss=FILE.py:NAME": "a function of the model's output; else its own loss, or a sum of means",
+    "checkpointing=true": "activations computed again in backward",
+}
+"""``--step`` as people write it -> what comes of it."""
 EXIT_CODES: Mapping[ExitCode, str] = {
     ExitCode.PASS: "there is an answer",
     ExitCode.CRASH: "a bug in opcheck",
@@ -62,6 +72,12 @@ def write_inputs(formatter: Any) -> None:
     """The forms of ``--input``."""
     with formatter.section("Inputs"):
         formatter.write_dl(list(INPUTS.items()))
+
+
+def write_steps(formatter: Any) -> None:
+    """The forms of ``--step``."""
+    with formatter.section("Training step"):
+        formatter.write_dl(list(STEPS.items()))
 
 
 def write_exit_codes(formatter: Any) -> None:

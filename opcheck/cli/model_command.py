@@ -9,6 +9,7 @@ from opcheck.cli.guide import (
     write_exit_codes,
     write_inputs,
     write_sources,
+    write_steps,
 )
 
 
@@ -19,5 +20,7 @@ class ModelCommand(DirectCommand):
         """Write the forms that SOURCE and --input can have, examples, and the exit codes."""
         write_sources(formatter)
         write_inputs(formatter)
+        if any(param.name == "step" for param in self.params):
+            write_steps(formatter)
         write_examples(formatter, [line for line in EXAMPLES if f" {ctx.info_name} " in line])
         write_exit_codes(formatter)

@@ -9,6 +9,7 @@ import typer
 
 from opcheck.errors import UsageError
 from opcheck.model.target import TargetSpec
+from opcheck.model.training import TrainingSpec
 from opcheck.report.base import formats
 
 
@@ -40,6 +41,11 @@ def only(targets: Sequence[TargetSpec] | None) -> TargetSpec:
                 f"{len(several)} targets were given; want one: {names}",
                 "run the command once for each; opcheck scan takes several at once",
             )
+
+
+def training(train: bool, steps: Sequence[str] | None) -> TrainingSpec | None:
+    """The training step that ``--train`` and ``--step`` ask for; None where neither is given."""
+    return TrainingSpec.parse(steps or ()) if train or steps else None
 
 
 def _positive(text: str) -> float:
@@ -136,6 +142,15 @@ Train = Annotated[
         "--train",
         help="Run a training step: forward, backward and optimizer.",
         show_default="a forward alone",
+    ),
+]
+Steps = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--step",
+        metavar="NAME=VALUE",
+        help="What the training step does, in one of the forms below, repeatable; implies --train.",
+        show_default="AdamW as torch chooses it",
     ),
 ]
 Values = Annotated[

@@ -5,22 +5,15 @@ from typing import Any
 
 from torch import nn
 
-from opcheck.emulate.gradients import overridden, vendor_gradients
+from opcheck.emulate.registrations import registrations
 from opcheck.model.emulation import Agreement, Asked, Disagreement
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Phase
 from opcheck.resolve.refused import refused
-from opcheck.trace.predict import Prediction, Predictor, Registrations, predicting
+from opcheck.trace.predict import Prediction, Predictor, predicting
 from opcheck.trace.run import trace_model
 
 Counts = Mapping[tuple[str, Phase], int]
-
-
-def registrations(matrix: SupportMatrix) -> Registrations:
-    """What the target registers, as the tracer needs to know it."""
-    return Registrations(
-        frozenset(matrix.entries), overridden(matrix), vendor_gradients(matrix), matrix.casts
-    )
 
 
 def predict_model(

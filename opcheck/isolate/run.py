@@ -38,7 +38,8 @@ def run(
     check(request)
     with Work(request, WorkResult, timeout=timeout, memory=memory) as work:
         results = work.results(progress, output)
-    if len(results) == sum(map(len, request.groups)):
+    traced = {result.trace.device_type for result in results}
+    if all(work.device_type in traced for group in request.apart for work in group):
         return results
     return (*results, *_apart(request, timeout, memory))
 
@@ -53,6 +54,8 @@ def _apart(
             device_type=first.device_type,
             exact=first.exact,
             casts=first.casts,
+            plan=first.plan,
+            targets=first.targets,
             others=tuple(others),
             apart=(),
         )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from opcheck.model.target import TargetSpec
+from opcheck.model.training import TrainingSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +33,5 @@ class ScanRequest:
     """Folders of the user's own rewrite rules, for a plan."""
     patched: Mapping[str, str] = field(default_factory=dict)
     """Path of a Python file of the user's -> the file whose text is imported in its place."""
+    step: TrainingSpec | None = None
+    """The training step to scan; None: a forward."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from opcheck.model.emulation import Difference, EmulationRequest
 from opcheck.model.plan import NodePlan
 from opcheck.model.trace import Trace
+from opcheck.model.training import TrainingSpec
 
 STACK_SECONDS = 0.3
 """So long before its time is over the process writes where the code stands."""
@@ -22,6 +23,9 @@ class DeviceWork:
     casts: Mapping[str, str] = field(default_factory=dict)
     plan: tuple[str, ...] = ()
     """``str(Target)`` of the targets to find ways out for."""
+    targets: tuple[str, ...] = ()
+    """``str(Target)`` of all targets of this type: a training step has a trace for each set of
+    them whose gradients are alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +56,15 @@ class WorkRequest:
     """Folders of the user's own rules, for plans."""
     patched: Mapping[str, str] = field(default_factory=dict)
     """Path of a Python file of the user's -> the file whose text is imported in its place."""
+    targets: tuple[str, ...] = ()
+    """``str(Target)`` of all targets of the first device type."""
+    step: TrainingSpec | None = None
+    """The training step to trace; None: a forward."""
 
     @property
     def groups(self) -> tuple[tuple[DeviceWork, ...], ...]:
         """Everything to trace for, by process."""
-        first = DeviceWork(self.device_type, self.exact, self.casts, self.plan)
+        first = DeviceWork(self.device_type, self.exact, self.casts, self.plan, self.targets)
         return ((first, *self.others), *self.apart)
 
 
@@ -73,6 +81,8 @@ class WorkResult:
     """What was chosen for the user while loading."""
     plans: Mapping[str, tuple[NodePlan, ...]] = field(default_factory=dict)
     """``str(Target)`` -> the ways out on it, for the targets asked for."""
+    targets: tuple[str, ...] = ()
+    """``str(Target)`` of those that the trace holds for; (): of all of its device type."""
 
 
 @dataclass(frozen=True, slots=True)

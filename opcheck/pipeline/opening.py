@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 
-from opcheck.db.selection import select
+from opcheck.db.selection import names_groups, select
 from opcheck.db.status import require_fresh
 from opcheck.db.store import Database
+from opcheck.errors import UsageError
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
@@ -26,6 +27,25 @@ def open_database(databases: Sequence[str] = ()) -> Database:
 def matrices_of(database: Database, specs: tuple[TargetSpec, ...]) -> tuple[SupportMatrix, ...]:
     """A matrix for each target named."""
     return tuple(database.matrix(target) for target in select(database, specs))
+
+
+def matrices_for(database: Database, request: ScanRequest) -> tuple[SupportMatrix, ...]:
+    """A matrix for each target of a scan; where it is of a training step, for those that train.
+
+    Raises:
+        UsageError: a target that was named runs inference alone.
+    """
+    matrices = matrices_of(database, request.targets)
+    if request.step is None:
+        return matrices
+    trained = tuple(matrix for matrix in matrices if not matrix.compiles_graphs)
+    if len(trained) < len(matrices) and not names_groups(database, request.targets):
+        alone = next(matrix for matrix in matrices if matrix.compiles_graphs)
+        raise UsageError(
+            f"{alone.target} runs inference alone, so there is no training step to scan",
+            "leave --train and --step out, or leave this target out",
+        )
+    return trained
 
 
 def require_age(

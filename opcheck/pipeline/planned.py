@@ -9,7 +9,7 @@ from opcheck.model.plan import NodePlan
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.rule import RuleCheck, RuleInfo
-from opcheck.pipeline.opening import Progress, matrices_of, open_database, require_age, silent
+from opcheck.pipeline.opening import Progress, matrices_for, open_database, require_age, silent
 from opcheck.pipeline.reports import ranked, report_of
 from opcheck.pipeline.traces import gathered, worked
 from opcheck.resolve.planned import planned
@@ -22,7 +22,7 @@ def plan(request: ScanRequest, progress: Progress = silent, output: Progress = s
         UsageError, SourceError, TraceError, DatabaseError: as :func:`opcheck.pipeline.scan`.
     """
     database = open_database(request.databases)
-    matrices = matrices_of(database, request.targets)
+    matrices = matrices_for(database, request)
     require_age(request, database, matrices)
     progress(f"reading {request.source}")
     results = worked(request, matrices, progress, output, plan=True)
@@ -32,7 +32,7 @@ def plan(request: ScanRequest, progress: Progress = silent, output: Progress = s
     scanned = gathered(results)
     report = report_of(request.source, scanned, matrices)
     targets = tuple(
-        planned(found, scanned.of_device(m.target.device_type), plans[str(m.target)])
+        planned(found, scanned.of(m.target), plans[str(m.target)])
         for found, m in zip(report.targets, matrices, strict=True)
     )
     report = replace(report, targets=targets)

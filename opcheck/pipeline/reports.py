@@ -25,7 +25,7 @@ def report_of(source: str, scanned: Scanned, matrices: Sequence[SupportMatrix]) 
         torch_version=scanned.first.torch_version,
         model=ModelInfo(source, scanned.kind, scanned.digest or _graph_digest(scanned.first)),
         trace=scanned.info(),
-        targets=tuple(resolve(scanned.of_device(m.target.device_type), m) for m in matrices),
+        targets=tuple(resolve(scanned.of(m.target), m) for m in matrices),
     )
 
 

@@ -1,18 +1,25 @@
 """A model held against targets, and against what else a vendor has."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from opcheck import device_types
 from opcheck.db.neighbours import neighbours
 from opcheck.db.selection import names_groups
-from opcheck.device_types import Scanned
+from opcheck.device_types import Scanned, Traced
 from opcheck.errors import UsageError
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
+from opcheck.model.training import TrainingSpec
 from opcheck.model.upgrade import Upgrade
-from opcheck.pipeline.opening import Progress, matrices_of, open_database, require_age, silent
+from opcheck.pipeline.opening import (
+    Progress,
+    matrices_for,
+    open_database,
+    require_age,
+    silent,
+)
 from opcheck.pipeline.reports import ranked, report_of
 from opcheck.pipeline.traces import scanned_for
 from opcheck.resolve.upgrade import moves
@@ -29,7 +36,7 @@ def scan(request: ScanRequest, progress: Progress = silent, output: Progress = s
         DatabaseError: a support matrix is missing, damaged or older than may be.
     """
     database = open_database(request.databases)
-    matrices = matrices_of(database, request.targets)
+    matrices = matrices_for(database, request)
     require_age(request, database, matrices)
     scanned = scanned_for(request, database, matrices, progress, output)
     report = report_of(request.source, scanned, matrices)
@@ -78,30 +85,37 @@ def scan_module(
     targets: Sequence[TargetSpec],
     *,
     exact: bool = False,
+    step: TrainingSpec | None = None,
+    loss: Callable[[Any], Any] | None = None,
     databases: Sequence[str] = (),
 ) -> Report:
     """Hold a live module against targets, in this process; see :func:`opcheck.scan`."""
     from opcheck.source.live import load_live
     from opcheck.trace import trace_model
     from opcheck.trace.caches import forget
+    from opcheck.worker.runs import runs_of
 
     database = open_database(databases)
-    matrices = matrices_of(database, tuple(targets))
+    name = type(module).__name__
+    request = ScanRequest(name, tuple(targets), step=step, databases=tuple(databases))
+    matrices = matrices_for(database, request)
     loaded = load_live(module, inputs)
+    parts = []
     try:
-        traces = [
-            trace_model(
-                loaded.module,
-                loaded.args,
-                loaded.kwargs,
-                device_type=work.device_type,
-                exact={name: frozenset(ops) for name, ops in work.exact.items()},
-                casts=work.casts,
-            )
-            for work in device_types.works(matrices, exact=exact)
-        ]
+        for work in device_types.works(matrices, exact=exact):
+            for run in runs_of(work, step, databases, loss):
+                trace = trace_model(
+                    loaded.module,
+                    loaded.args,
+                    loaded.kwargs,
+                    device_type=work.device_type,
+                    exact={name: frozenset(ops) for name, ops in run.of(work.exact).items()},
+                    casts=work.casts,
+                    training=run.training,
+                )
+                parts.append(Traced(trace, run.targets))
     finally:
         forget()
-    scanned = Scanned.of(traces, loaded.kind, loaded.digest, loaded.notes)
-    report = report_of(type(module).__name__, scanned, matrices)
+    scanned = Scanned(tuple(parts), loaded.kind, loaded.digest, loaded.notes)
+    report = report_of(name, scanned, matrices)
     return ranked(report) if names_groups(database, targets) else report

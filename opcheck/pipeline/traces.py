@@ -6,7 +6,7 @@ from pathlib import Path
 
 from opcheck import device_types
 from opcheck.db.store import Database
-from opcheck.device_types import Scanned
+from opcheck.device_types import Scanned, Traced
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
 from opcheck.model.work import WorkRequest, WorkResult
@@ -40,7 +40,7 @@ def scanned_for(
 
 def _by_tables(request: ScanRequest) -> bool:
     """Whether tables alone might answer: for a saved graph as it was saved."""
-    return request.source.endswith(".pt2") and not (request.exact or request.inputs)
+    return request.source.endswith(".pt2") and not (request.exact or request.inputs or request.step)
 
 
 def _without_torch(
@@ -54,8 +54,11 @@ def _without_torch(
     trace = saved_graph.trace_of(graph, database, matrices)
     if trace is None:
         return None
-    traces = [replace(trace, device_type=work.device_type) for work in device_types.works(matrices)]
-    return Scanned.of(traces, "pt2", graph.digest, graph.notes)
+    traces = tuple(
+        Traced(replace(trace, device_type=work.device_type))
+        for work in device_types.works(matrices)
+    )
+    return Scanned(traces, "pt2", graph.digest, graph.notes)
 
 
 def _with_torch(
@@ -86,6 +89,8 @@ def worked(
         others=tuple(others),
         apart=tuple(apart),
         plan=first.plan,
+        targets=first.targets,
+        step=request.step,
         databases=request.databases,
         rules=request.rules,
         patched=request.patched,
@@ -97,5 +102,5 @@ def worked(
 
 def gathered(results: Sequence[WorkResult]) -> Scanned:
     """What was traced of one model, for all device types."""
-    traces = [result.trace for result in results]
-    return Scanned.of(traces, results[0].kind, results[0].digest, results[0].notes)
+    traces = tuple(Traced(result.trace, result.targets) for result in results)
+    return Scanned(traces, results[0].kind, results[0].digest, results[0].notes)

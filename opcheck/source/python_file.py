@@ -48,10 +48,10 @@ class PythonFile(Source):
         path, name = _parts(text)
         notes: tuple[str, ...] = ()
         if options.weights:  # once and for real: a second time might register things twice
-            module = make(str(path), lambda: _execute(path))
+            module = make(str(path), lambda: run_file(path))
         else:
-            module, notes = build(str(path), lambda: _execute(path))
-        target = _look_up(module, path, name)
+            module, notes = build(str(path), lambda: run_file(path))
+        target = look_up(module, path, name)
         what = f"{name}() of {path}"
         made, more = build(what, lambda: _call(target, what), weights=options.weights)
         model, inputs = _taken_apart(made, what)
@@ -91,7 +91,7 @@ def _defined(path: Path) -> list[str]:
     return [name for name in names if not name.startswith("_")]
 
 
-def _execute(path: Path) -> "ModuleType":
+def run_file(path: Path) -> "ModuleType":
     """Import the file as Python would from its own folder, or from its package's."""
     import importlib.util
 
@@ -113,7 +113,8 @@ def _execute(path: Path) -> "ModuleType":
     return module
 
 
-def _look_up(module: "ModuleType", path: Path, name: str) -> Any:
+def look_up(module: "ModuleType", path: Path, name: str) -> Any:
+    """What a name with dots stands for in a module that was run; SourceError where in nothing."""
     value: Any = module
     for part in name.split("."):
         names = [n for n in vars(value) if not n.startswith("_")]

@@ -218,7 +218,7 @@ class Engine(TorchDispatchMode):
     def _note_assumption(self, call: Call, assumption: Assumption) -> None:
         self._last_assumption = assumption
         self.assumptions += 1
-        if assumption.steers:
+        if assumption.steers and self.phase is not Phase.OPTIMIZER:  # it asks if all is finite
             self.gap_here(f"reads a value that depends on data; {assumption.text} here")
 
     def _met_cuda(self) -> None:

@@ -5,18 +5,25 @@ and ``torch.utils._foreach_utils._foreach_supported_types``.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 
 from opcheck.errors import TraceError
 from opcheck.model.trace import Phase
+from opcheck.model.training import TrainingSpec
 
 Begins = Callable[[Phase], None]
 """Told which phase begins."""
+
+
+Loss = Callable[[Any], Any]
+"""Makes the loss of a model's output."""
+_MOMENTUM = 0.9
 
 
 def adamw(parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
@@ -30,6 +37,28 @@ class TrainingStep:
 
     optimizer: Callable[[list[nn.Parameter]], torch.optim.Optimizer] = adamw
     """Makes the optimizer of the parameters that are trained."""
+    loss: Loss | None = None
+    """None: :func:`loss_of`."""
+    autocast: torch.dtype | None = None
+    """What the forward and its loss are cast to; None: they are not."""
+    scaler: bool = False
+    """Whether the loss is scaled, and the gradients are unscaled before they are used."""
+    clip: float | None = None
+    """The norm that all gradients together are clipped to; None: they are not."""
+    checkpointing: bool = False
+    """Whether the model computes activations again in backward."""
+
+    @classmethod
+    def of(cls, spec: TrainingSpec, loss: Loss | None = None) -> Self:
+        """The step that was asked for; ``loss`` is what its name stands for."""
+        return cls(
+            optimizer=partial(_optimizer, spec),
+            loss=loss,
+            autocast=getattr(torch, spec.autocast) if spec.autocast else None,
+            scaler=spec.scaler,
+            clip=spec.clip,
+            checkpointing=spec.checkpointing,
+        )
 
     def run(
         self, module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any], begins: Begins
@@ -39,7 +68,8 @@ class TrainingStep:
         Gradients that it had are dropped; afterwards each trained parameter has its own.
 
         Raises:
-            TraceError: nothing of the module is trained, or its output has no gradient.
+            TraceError: nothing of the module is trained, or its output has no gradient, or it
+                cannot be told to compute activations again.
         """
         trained = [p for p in module.parameters() if p.requires_grad]
         if not trained:
@@ -49,16 +79,69 @@ class TrainingStep:
                 hint="unfreeze a parameter, or run inference",
             )
         module.train()
+        if self.checkpointing:
+            compute_again(module)
+        device_type = trained[0].device.type
         optimizer = self.optimizer(trained)
+        scaler = torch.amp.GradScaler(device_type) if self.scaler else None
         optimizer.zero_grad()
         begins(Phase.FORWARD)
-        output = module(*args, **kwargs)
-        loss = loss_of(output)
+        with torch.autocast(device_type, self.autocast) if self.autocast else nullcontext():
+            output = module(*args, **kwargs)
+            loss = loss_of(output if self.loss is None else self.loss(output))
         begins(Phase.BACKWARD)
-        loss.backward()
+        (loss if scaler is None else scaler.scale(loss)).backward()
         begins(Phase.OPTIMIZER)
-        optimizer.step()
+        if scaler is not None:
+            scaler.unscale_(optimizer)
+        if self.clip is not None:
+            nn.utils.clip_grad_norm_(trained, self.clip)
+        if scaler is None:
+            optimizer.step()
+        else:
+            scaler.step(optimizer)
+            scaler.update()
         return output
+
+
+def _optimizer(spec: TrainingSpec, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+    found = {name.lower(): kind for name, kind in vars(torch.optim).items()}.get(spec.optimizer)
+    if found is None:
+        raise TraceError(
+            f"torch {torch.__version__} has no optimizer {spec.optimizer}",
+            hint="choose another with --step optimizer=NAME, or install a newer torch",
+        )
+    options: dict[str, Any] = {"lr": 1e-3}
+    if spec.optimizer == "sgd":
+        options["momentum"] = _MOMENTUM
+    if spec.implementation == "plain":
+        options["foreach"] = False
+    elif spec.implementation:
+        options[spec.implementation] = True
+    made: torch.optim.Optimizer = found(parameters, **options)
+    return made
+
+
+def compute_again(module: nn.Module) -> None:
+    """Have a model compute activations again in backward, in its library's own way.
+
+    Raises:
+        TraceError: it has none of the ways that transformers, diffusers and timm have.
+    """
+    for name in ("gradient_checkpointing_enable", "enable_gradient_checkpointing"):
+        if hasattr(module, name):
+            switch: Callable[[], object] = getattr(module, name)
+            switch()
+            return
+    if not hasattr(module, "set_grad_checkpointing"):
+        raise TraceError(
+            f"{type(module).__name__} has no switch for checkpointing "
+            "(gradient_checkpointing_enable, enable_gradient_checkpointing or "
+            "set_grad_checkpointing)",
+            hint="call torch.utils.checkpoint in the model itself, and leave checkpointing out",
+        )
+    switch = getattr(module, "set_grad_checkpointing")  # noqa: B009  # no such tensor
+    switch()
 
 
 def loss_of(output: Any) -> Tensor:

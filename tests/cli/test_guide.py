@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from opcheck.cli.guide import EXAMPLES, EXIT_CODES, INPUTS
+from opcheck.cli.guide import EXAMPLES, EXIT_CODES, INPUTS, STEPS
 from opcheck.cli.main import application, run
 from opcheck.errors import ExitCode
 from opcheck.model.emulation import Emulation, EmulationRequest
@@ -15,6 +15,7 @@ from opcheck.model.fix import Fix, FixRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.upgrade import Upgrade
+from opcheck.model.training import TrainingSpec
 from opcheck.source.inputs import InputSpec
 from opcheck.source.select import select
 from tests.cli.stand_in import StandIn
@@ -90,6 +91,11 @@ def test_forms_of_input_are_understood(text: str) -> None:
     assert str(InputSpec.parse(text)) == text
 
 
+@pytest.mark.parametrize("text", STEPS)
+def test_forms_of_a_training_step_are_understood(text: str) -> None:
+    assert TrainingSpec.parse((text,)) != TrainingSpec()
+
+
 def test_exit_codes_are_told_as_in_the_readme() -> None:
     rows = re.findall(r"^\| (\d+) \| \w+ \| (.+) \|$", README.read_text("utf-8"), re.MULTILINE)
     assert {ExitCode(int(code)): text for code, text in rows} == EXIT_CODES
@@ -101,7 +107,10 @@ def test_exit_codes_are_told_as_in_the_readme() -> None:
         ("--help", ["Options", "Commands", "Examples", "Exit codes"]),
         (
             "scan --help",
-            ["Arguments", "Options", "Sources", "Inputs", "Examples", "Exit codes"],
+            [
+                *("Arguments", "Options", "Sources", "Inputs", "Training step"),
+                *("Examples", "Exit codes"),
+            ],
         ),
         (
             "emulate --help",

@@ -26,7 +26,7 @@ def traced(
     args: Any,
     kwargs: Any,
     kernels: frozenset[str],
-    gradients: Mapping[str, tuple[str, ...]] = {},  # noqa: B006  # nobody writes to it
+    gradients: Mapping[str, tuple[str, ...]] = {},  # nobody writes to it
 ) -> Trace:
     given = Registrations(kernels, OVERRIDES & kernels, gradients)
     return trace_model(

@@ -18,6 +18,8 @@ def plan(
     source: options.Source,
     target: options.Targets = None,
     inputs: options.Inputs = None,
+    train: options.Train = False,
+    step: options.Steps = None,
     format: options.FormatName = "text",
     output: options.OutputFile = None,
     database: options.Databases = None,
@@ -39,6 +41,7 @@ def plan(
     request = ScanRequest(
         source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
         tuple(database or ()), max_age, tuple(rules or ()),
+        step=options.training(train, step),
     )  # fmt: skip
     with Progress() as progress:
         report = rooms(context).plan(request, progress, said if verbose else unsaid)

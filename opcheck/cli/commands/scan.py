@@ -18,6 +18,8 @@ def scan(
     source: options.Source,
     target: options.Targets = None,
     inputs: options.Inputs = None,
+    train: options.Train = False,
+    step: options.Steps = None,
     format: options.FormatName = "text",
     output: options.OutputFile = None,
     exact: options.Exact = False,
@@ -36,7 +38,7 @@ def scan(
     view, out = format_named(format), Output(output)
     request = ScanRequest(
         source, tuple(target or ()), tuple(inputs or ()), exact, timeout, memory, trust,
-        tuple(database or ()), max_age,
+        tuple(database or ()), max_age, step=options.training(train, step),
     )  # fmt: skip
     with Progress() as progress:
         report = rooms(context).scan(request, progress, said if verbose else unsaid)

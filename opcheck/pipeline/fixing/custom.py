@@ -39,7 +39,7 @@ def custom(request: FixRequest, database: Database, progress: Progress, output: 
     require_age(scan, database, (matrix,))
     progress(f"reading {scan.source}")
     scanned = gathered(worked(scan, (matrix,), progress, output))
-    trace = scanned.of_device(matrix.target.device_type)
+    trace = scanned.of(matrix.target)
     blamed = _blamed(trace, matrix)
     op = _wanted(request.operator, blamed, trace)
     nodes = [node for node in trace.nodes if str(node.op) == op]

@@ -1,0 +1,63 @@
+"""The runs that a model is traced in for one device type: a forward, or steps that differ."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from opcheck.db.store import Database
+from opcheck.model.target import TargetSpec
+from opcheck.model.training import TrainingSpec
+from opcheck.model.work import DeviceWork
+
+if TYPE_CHECKING:
+    from opcheck.trace.training import Training
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of the model, whose trace holds for some targets."""
+
+    targets: tuple[str, ...] = ()
+    """``str(Target)``; (): every target of the device type."""
+    training: "Training | None" = None
+    """The step; None: a forward."""
+
+    def holds_for(self, target: str) -> bool:
+        """Whether its trace is true of a target of this device type."""
+        return target in self.targets or not self.targets
+
+    def of(self, by_target: Mapping[str, T]) -> Mapping[str, T]:
+        """The part of a mapping by target that belongs to this run."""
+        return {target: value for target, value in by_target.items() if self.holds_for(target)}
+
+
+def runs_of(
+    work: DeviceWork,
+    step: TrainingSpec | None,
+    databases: Sequence[str],
+    loss: Callable[[Any], Any] | None = None,
+) -> tuple[Run, ...]:
+    """The runs for one device type: one forward, or a step for each way to differentiate.
+
+    ``loss`` stands in for the one that the step names.
+
+    Raises:
+        SourceError: the step names a loss that is not there.
+    """
+    if step is None:
+        return (Run(),)
+    from opcheck.emulate.registrations import by_registrations
+    from opcheck.source.building.loss import loss_named
+    from opcheck.trace.step import TrainingStep
+    from opcheck.trace.training import Training
+
+    made = TrainingStep.of(step, loss or loss_named(step.loss))
+    database = Database.open(overlays=tuple(map(Path, databases)))
+    matrices = [database.matrix(database.resolve(TargetSpec.parse(t))) for t in work.targets]
+    return tuple(
+        Run(tuple(str(matrix.target) for matrix in group), Training(made, registered))
+        for registered, group in by_registrations(matrices)
+    )
