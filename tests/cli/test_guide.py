@@ -14,8 +14,8 @@ from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.fix import Fix, FixRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
-from opcheck.model.upgrade import Upgrade
 from opcheck.model.training import TrainingSpec
+from opcheck.model.upgrade import Upgrade
 from opcheck.source.inputs import InputSpec
 from opcheck.source.select import select
 from tests.cli.stand_in import StandIn
