@@ -15,8 +15,10 @@ def way_called(name: str) -> RuleInfo | None:
     found = _PAGES.get(kind)
     if found is None or not inner:
         return found
-    own = next((one for one in candidates(f"aten::{inner}") if one.rule == name), None)
-    return own and replace(found, name=name, replaces=(f"aten::{inner}",), code=own.code)
+    for own in candidates(f"aten::{inner}"):
+        if own.rule == name:
+            return replace(found, name=name, replaces=(f"aten::{inner}",), code=own.code)
+    return None
 
 
 def _page(name: str, tier: Tier, summary: str, page: str, gives_up: str = "") -> RuleInfo:

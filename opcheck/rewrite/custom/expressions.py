@@ -67,13 +67,13 @@ TABLE = {
     "aten::logaddexp": """
         m = where(self > other, self, other)
         d = -abs(self - other)
-        sum = where(self == other, self + log(2), m + log1p(exp(d)))
+        sum = where(self == other, self + 0.6931471805599453, m + log1p(exp(d)))
         where((self != self) | (other != other), nan, sum)
     """,
     "aten::logaddexp2": """
         m = where(self > other, self, other)
         d = -abs(self - other)
-        sum = where(self == other, self + 1, m + log1p(exp2(d)) / log(2))
+        sum = where(self == other, self + 1, m + log1p(exp2(d)) * 1.4426950408889634)
         where((self != self) | (other != other), nan, sum)
     """,
     "aten::xlogy.Tensor": "where(other != other, other, where(self == 0, 0, self * log(other)))",

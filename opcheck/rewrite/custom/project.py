@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 
 from opcheck.model.matrix import SupportMatrix
+from opcheck.model.names import OpName
 from opcheck.model.trace import Node
 from opcheck.rewrite.candidates import candidates
 from opcheck.rewrite.custom.base import Body, Toolchain
@@ -211,6 +212,11 @@ def _cpp_type(argument: Argument, optional: str) -> str:
     return f"const {text}&" if plain in ("at::Tensor", "at::Scalar") else text
 
 
+def _torch_name(op: str) -> str:
+    name = OpName.parse(op)
+    return f"torch.ops.{name.namespace}.{name.base}.{name.overload or 'default'}"
+
+
 def _tuple(types: Iterable[str]) -> str:
     return f"std::tuple<{', '.join(types)}>"
 
@@ -228,6 +234,7 @@ def _form(form: Form, s: Signature, optional: str) -> dict[str, Any]:
         "op": form.op,
         "outs": outs,
         "place": outs[0],
+        "python_name": _torch_name(form.op),
         "parameters": parameters,
         "result": "at::Tensor&" if one else _tuple(["at::Tensor&"] * len(outs)),
         "python": ", ".join([_python_signature(s), *_keyword_only(s, form.outs)]),

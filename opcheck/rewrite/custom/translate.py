@@ -33,6 +33,8 @@ class Dialect:
     """How conditions are joined."""
     condition: str = "{0}"
     """How a condition becomes a number."""
+    chosen: str = "{0}"
+    """How a number is written that ``where`` gives, where it has no type of its own there."""
 
     def spelled(self, op: str) -> tuple[Statement, ...]:
         """The expression of an overload in words that the language has.
@@ -75,12 +77,24 @@ class Dialect:
                 return f"({self._text(left)} {self.joint.get(sign, sign)} {self._text(right)})"
             case ast.Compare(left=left, ops=[operator], comparators=[right]):
                 return f"({self._text(left)} {_COMPARE[type(operator)]} {self._text(right)})"
-            case ast.Call(func=ast.Name(id="where"), args=args):
-                return self.where.format(*map(self._text, args))
+            case ast.Call(func=ast.Name(id="where"), args=[condition, *values]):
+                return self.where.format(self._text(condition), *map(self._chosen, values))
             case ast.Call(func=ast.Name(id=name), args=args):
                 return f"{self.functions[name]}({', '.join(map(self._text, args))})"
             case _:
                 raise ValueError(f"no part of an expression: {ast.unparse(node)}")
+
+    def _chosen(self, node: ast.expr) -> str:
+        match node:
+            case ast.Constant(value=int()) | ast.UnaryOp(operand=ast.Constant(value=int())):
+                whole = self.chosen != "{0}"  # then it may be the type of integers
+                return self.chosen.format(ast.unparse(node) if whole else self._text(node))
+            case ast.Constant() | ast.UnaryOp(operand=ast.Constant() | ast.Name(id="inf")):
+                return self.chosen.format(self._text(node))
+            case ast.Name(id="inf" | "nan" | "pi"):
+                return self.chosen.format(self._text(node))
+            case _:
+                return self._text(node)
 
 
 def _is_condition(node: ast.expr) -> bool:

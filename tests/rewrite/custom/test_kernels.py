@@ -175,6 +175,39 @@ def test_a_kernel_that_is_left_to_write_does_not_build(tmp_path: Path) -> None:
     assert "write compute(), then take this line away" in done.stderr
 
 
+def metal_entry(s: Signature, name: str) -> str:
+    """A C function that starts a Metal kernel for each place of the result."""
+    tensors = [f"float* {a.name}" for a in s.tensors]
+    values = [f"float {a.name}" for a in s.values]
+    how = ", ".join([*tensors, "float* result", *values, "long count"])
+    given = ", ".join([*(a.name for a in s.tensors), "result", *(a.name for a in s.values)])
+    call = f"for (uint i = 0; i < count; ++i) in_{name}::run({given}, i);"
+    return f'extern "C" void run_{name}({how}) {{ {call} }}\n'
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_metal_kernels_compute_what_the_cpu_does(tmp_path: Path) -> None:
+    ops = by_expression("metal")
+    assert set(TABLE) - set(ops) == {"aten::lgamma"}
+    text = "#include <metal_stdlib>\n#define T float\n"
+    for op in ops:
+        folder = written(tmp_path, made(CHAINS["metal"], op))
+        kernel = folder / folder.name / "kernel.metal"
+        text += f'namespace in_{folder.name} {{\n#include "{kernel}"\n}}\n'
+        text += metal_entry(signature_of(op), folder.name)
+    library = ctypes.CDLL(str(compiled(tmp_path, text)))
+    for op in ops:
+        given = flat(signature_of(op))
+        tensors = [value for value in given.values() if isinstance(value, Tensor)]
+        found = torch.empty_like(tensors[0])
+        places = [ctypes.c_void_p(x.data_ptr()) for x in (*tensors, found)]
+        numbers = [ctypes.c_float(v) for v in given.values() if not isinstance(v, Tensor)]
+        run = getattr(library, f"run_{made(CHAINS['metal'], op).name}")
+        run(*places, *numbers, ctypes.c_long(found.numel()))
+        require_close(found, overload_named(op)(**given), near_of(op), op)
+
+
 # --- whole vectors -------------------------------------------------------------------------------
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.rewrite.custom.made import CHAINS, made, written
+from opcheck.rewrite.custom.expressions import TABLE
+from tests.rewrite.custom.made import CHAINS, STUBS, made, written
+from tests.rewrite.custom.test_kernels import by_expression, needs_compiler
 
 TRITON = importlib.util.find_spec("triton")
 RUN = """
@@ -31,7 +33,7 @@ print("held")
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path, "TRITON_INTERPRET": "1"}
+    environment = {**os.environ, "PYTHONPATH": path, "TRITON_INTERPRET": "1", "STUBS": str(STUBS)}
     return subprocess.run(
         [sys.executable, *arguments], capture_output=True, text=True, check=False, cwd=folder,
         env=environment,
@@ -48,6 +50,144 @@ def test_triton_kernels_run_in_its_interpreter(tmp_path: Path) -> None:
         kernel.write_text(text, encoding="utf-8")
         (folder / folder.name).rename(tmp_path / folder.name)
     (tmp_path / "run.py").write_text(RUN, encoding="utf-8")
+    done = run(tmp_path, "run.py")
+    assert done.stdout.strip() == "held", done.stderr[-3000:]
+
+
+EVERY = """
+import importlib, sys
+import numpy as np
+import torch
+import triton.language as tl
+from triton.runtime.interpreter import TensorHandle
+from opcheck.trace.dispatcher import overload_named
+from tests.rewrite.custom.test_expressions import arguments, signature_of
+
+class Library:
+    "The vendor's device library, which Triton's interpreter has not: by PyTorch's functions."
+    def __getattr__(self, name):
+        function = getattr(torch, {"rint": "round"}.get(name, name))
+        def called(*given):
+            numbers = [torch.from_numpy(np.ascontiguousarray(x.handle.data)) for x in given]
+            found = function(*torch.broadcast_tensors(*numbers)).numpy()
+            return tl.tensor(TensorHandle(found, given[0].handle.dtype), given[0].type)
+        return called
+
+for op, package in (word.split("=") for word in sys.argv[1:]):
+    kernel = importlib.import_module(f"{package}.kernel")
+    kernel.libdevice = Library()
+    for dtype, near in ((torch.float64, 1e-9), (torch.float32, 2e-4)):
+        given = arguments(signature_of(op), dtype)
+        reach = 6 if dtype is torch.float32 else float("inf")
+        for name, value in given.items():
+            if isinstance(value, torch.Tensor):
+                given[name] = torch.cat([value] * 6).clamp(-reach, reach)
+        wanted = overload_named(op)(**given)
+        tensors = [v for v in given.values() if isinstance(v, torch.Tensor)]
+        found = torch.empty_like(tensors[0])
+        numbers = [v for v in given.values() if not isinstance(v, torch.Tensor)]
+        kernel.start(tensors, [found], numbers)
+        torch.testing.assert_close(
+            found, wanted.to(dtype), rtol=near, atol=near, equal_nan=True,
+            msg=lambda text: f"{op}: {text}",
+        )
+print("held")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(TRITON is None, reason="no triton here: its kernels are parsed, not run")
+def test_every_triton_kernel_computes_what_the_cpu_does(tmp_path: Path) -> None:
+    given = []
+    for op in by_expression("triton"):
+        folder = written(tmp_path / "projects", made(CHAINS["triton"], op))
+        kernel = folder / folder.name / "kernel.py"
+        text = kernel.read_text(encoding="utf-8").replace("LIBRARIES = registered()", "")
+        kernel.write_text(text, encoding="utf-8")
+        (folder / folder.name / "__init__.py").write_text("", encoding="utf-8")
+        (folder / folder.name).rename(tmp_path / folder.name)
+        given.append(f"{op}={folder.name}")
+    assert len(given) == len(TABLE)
+    (tmp_path / "every.py").write_text(EVERY, encoding="utf-8")
+    done = run(tmp_path, "every.py", *given)
+    assert done.stdout.strip() == "held", done.stderr[-3000:]
+
+
+METAL = """
+import ctypes, hashlib, os, pathlib, subprocess, sys, torch
+
+class Shaders:
+    "What torch.mps.compile_shader gives, by a host compiler and one place after the other."
+    def __init__(self, text):
+        source = pathlib.Path(hashlib.sha1(text.encode()).hexdigest() + ".cpp").absolute()
+        source.write_text(text.replace("kernel void run", 'extern "C" void run'))
+        library = source.with_suffix(".so")
+        subprocess.run(
+            ["g++", "-w", "-std=c++17", "-shared", "-fPIC", f"-I{os.environ['STUBS']}",
+             str(source), "-o", str(library)],
+            check=True,
+        )
+        self.function = ctypes.CDLL(str(library)).run
+    def run(self, *given, threads):
+        def handed(value):
+            if isinstance(value, torch.Tensor):
+                assert value.is_contiguous()
+                return ctypes.c_void_p(value.data_ptr())
+            kinds = {bool: ctypes.c_bool, int: ctypes.c_int64, float: ctypes.c_float}
+            return ctypes.byref(kinds[type(value)](value))
+        handed_over = [handed(value) for value in given]
+        for place in range(threads):
+            self.function(*handed_over, ctypes.c_uint32(place))
+
+torch.mps.compile_shader = Shaders
+x, row = torch.randn(5, 3), torch.randn(3)
+whole = torch.arange(6).reshape(2, 3)
+calls = {
+    "addcmul": lambda: torch.addcmul(x, x, row),
+    "strided": lambda: torch.addcmul(x.t(), x.t(), x.t(), value=2),
+    "place": lambda: x.clone().addcmul_(x, row, value=0.5),
+    "empty": lambda: torch.addcmul(x[:0], x[:0], row),
+    "half": lambda: torch.special.erfcx(x.half().float()),
+    "number": lambda: torch.special.erfcx(torch.tensor(2.0)),
+    "out": lambda: torch.special.erfcx(x, out=torch.empty(0)),
+    "whole": lambda: torch.special.erfcx(whole),
+    "std": lambda: torch.std(x, [1], correction=1),
+    "biased": lambda: torch.std(x.t(), [1], correction=0),
+}
+before = {name: call() for name, call in calls.items()}
+import opcheck_addcmul, opcheck_special_erfcx, opcheck_std_correction
+for name, call in calls.items():
+    torch.testing.assert_close(
+        call(), before[name], rtol=1e-5, atol=1e-5, msg=lambda text: f"{name}: {text}"
+    )
+wide = torch.special.erfcx(x.half().float()).half()
+torch.testing.assert_close(torch.special.erfcx(x.half()), wide)
+print("held")
+"""
+STD = """
+  const long last = self_sizes[2], from = i * last;
+  float mean = 0, sum = 0;
+  for (long k = 0; k < last; ++k) mean += self_at[from + k] / last;
+  for (long k = 0; k < last; ++k) sum += (self_at[from + k] - mean) * (self_at[from + k] - mean);
+  result0_at[i] = sqrt(sum / (last - correction[1]));
+"""
+"""What a user writes, by what the kernel is handed: sizes, and a number that may be left out."""
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_metal_projects_run_on_the_cpu_in_the_devices_place(tmp_path: Path) -> None:
+    for op in ("aten::addcmul", "aten::special_erfcx", "aten::std.correction"):
+        folder = written(tmp_path / "projects", made(CHAINS["metal"], op), finish=True)
+        source = folder / folder.name / "kernel.metal"
+        text = source.read_text(encoding="utf-8")
+        left = next((line for line in text.splitlines() if "// <<<" in line), None)
+        source.write_text(text.replace(left, STD) if left else text, encoding="utf-8")
+        kernel = folder / folder.name / "kernel.py"
+        text = kernel.read_text(encoding="utf-8").replace('"MPS")', '"CPU")')
+        kernel.write_text(text, encoding="utf-8")
+        (folder / folder.name).rename(tmp_path / folder.name)
+    (tmp_path / "run.py").write_text(METAL, encoding="utf-8")
     done = run(tmp_path, "run.py")
     assert done.stdout.strip() == "held", done.stderr[-3000:]
 

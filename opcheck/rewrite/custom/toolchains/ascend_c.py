@@ -86,8 +86,8 @@ class AscendC(Toolchain):
         "csrc/binding.cpp": "binding.cpp.j2",
     }
     checked = (
-        "host side and kernel compile with a host compiler against stand-ins for CANN's headers; "
-        "CANN has not seen them"
+        "host side and kernel compile with a host compiler against stand-ins for CANN's headers, "
+        "and what they compute is held against the CPU's; CANN has not seen them"
     )
     plugin = "torch_npu"
     needs = "torch_npu, and the CANN toolkit with msopgen"

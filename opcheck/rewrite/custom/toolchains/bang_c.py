@@ -64,8 +64,8 @@ class BangC(Toolchain):
         "csrc/binding.cpp": "binding.cpp.j2",
     }
     checked = (
-        "the kernel compiles with a host compiler against a stand-in for BANG's header; cncc has "
-        "not seen it"
+        "the kernel compiles with a host compiler against a stand-in for BANG's header, and what "
+        "it computes is held against the CPU's; cncc has not seen it"
     )
     plugin = "torch_mlu"
     needs = "torch_mlu, and NEUWARE_HOME with cncc"

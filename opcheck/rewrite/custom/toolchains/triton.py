@@ -17,8 +17,9 @@ LANGUAGE = Dialect(
     inf='float("inf")',
     nan='float("nan")',
     assignment="{0} = {1}",
+    chosen="tl.full([], {0}, kind)",
 )
-"""Triton's own functions, and those of the vendor's device library."""
+"""Triton's own functions, and those of the vendor's device library; ``kind`` is the dtype."""
 
 
 class Triton(Toolchain):
@@ -32,7 +33,10 @@ class Triton(Toolchain):
         "{name}/kernel.py": "triton/kernel.py.j2",
         "setup.py": "python/setup.py.j2",
     }
-    checked = "the kernel runs in Triton's interpreter, where its functions are there"
+    checked = (
+        "the kernel runs in Triton's interpreter, where Triton is installed, with stand-ins for "
+        "the functions of the vendor's device library"
+    )
     needs = "the Triton that comes with the vendor's torch"
     build = ("pip install --no-build-isolation -e .",)
     left = "{name}/kernel.py"
