@@ -204,11 +204,9 @@ def culprits(nodes: Sequence[Node], index: int, walk: Walk) -> tuple[int, ...]:
 
 
 def _culprits(nodes: Sequence[Node], index: int, walk: Walk) -> Iterator[int]:
-    inner = [
-        child
-        for child, _ in nodes[index].children or ()
-        if _as_bad(walk.fate(child), walk.fate(index))
-    ]
+    # a target that does not take a call apart is never asked for its parts
+    parts = (nodes[index].children or ()) if walk.fate(index).leaves else ()
+    inner = [child for child, _ in parts if _as_bad(walk.fate(child), walk.fate(index))]
     # a condition on the composite itself is no fault of its parts
     if not inner or walk.fate(index).code not in {walk.fate(child).code for child in inner}:
         yield index

@@ -94,6 +94,18 @@ def test_an_overload_inside_a_composite_is_replaced_where_the_whole_is_not() -> 
     assert "std-by-deviations" in {declined.rule for declined in found.declined}
 
 
+def resized(x: Tensor) -> Tensor:
+    size = [2, 2]
+    return torch.nn.functional.interpolate(x, size=size, mode="bicubic", antialias=True)
+
+
+def test_what_a_target_does_not_take_apart_is_itself_to_blame() -> None:
+    trace = traced(resized, torch.rand(1, 1, 4, 4))
+    whole = replace(target(), inherits=frozenset({Composite.IMPLICIT}))
+    (found,) = plan(trace, whole)
+    assert found.stuck == ("aten::_upsample_bicubic2d_aa",)
+
+
 def double(self: Tensor) -> Tensor:
     return self + self
 
