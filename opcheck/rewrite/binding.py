@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 FIRST = "input"
 """What PyTorch's Python functions call the argument that schemas call ``self``."""
+_NUMPY = {"axis": "dim", "keepdims": "keepdim"}
+"""NumPy's names, which they take as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +19,8 @@ class Parameters:
     named: tuple[str, ...]
     """Those that can only be named."""
     required: frozenset[str]
+    rest: bool = False
+    """Whether it takes any number of further arguments without a name."""
 
     @classmethod
     def of(cls, code: str, function: str) -> "Parameters":
@@ -33,17 +37,21 @@ class Parameters:
         pairs = zip(named, arguments.kw_defaults, strict=True)
         with_default += [name for name, default in pairs if default is not None]
         required = frozenset((*positional, *named)) - frozenset(with_default)
-        return cls(function, tuple(positional), tuple(named), required)
+        rest = arguments.vararg is not None
+        return cls(function, tuple(positional), tuple(named), required, rest)
 
     def renamed(self, keyword: str) -> str:
         """What the function calls a named argument of PyTorch's."""
         first = self.positional[0] if self.positional else ""
+        known = (*self.positional, *self.named)
+        if keyword not in known and _NUMPY.get(keyword) in known:
+            return _NUMPY[keyword]
         return first if keyword == FIRST and first == "self" else keyword
 
     def misfit(self, positional: int, keywords: Sequence[str]) -> str:
         """Say why so many arguments, and those names, are not what the function takes; or ""."""
         names = [self.renamed(keyword) for keyword in keywords]
-        if positional > len(self.positional):
+        if positional > len(self.positional) and not self.rest:
             return f"it passes {positional} arguments where {self.function}() takes {self._most}"
         unknown = [name for name in names if name not in (*self.positional, *self.named)]
         if unknown:

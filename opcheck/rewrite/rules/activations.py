@@ -1,7 +1,7 @@
 """Activations and pointwise losses of exponentials and logarithms, from ``exp`` and ``log``."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -52,6 +52,24 @@ def elu(self: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1
     return torch.where(x <= 0, _grown(below) * (alpha * scale), x * scale).to(self.dtype)
 
 
+def elu_here(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """``elu``, written into ``input`` where that is asked for."""
+    found = elu(input, alpha)
+    return input.copy_(found) if inplace else found
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """``elu`` with the slope and the scale that keep mean and variance."""
+    found = elu(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
+    return input.copy_(found) if inplace else found
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """``elu`` whose slope has no step at 0."""
+    found = elu(input, alpha, 1.0, 1 / alpha)
+    return input.copy_(found) if inplace else found
+
+
 def softshrink(self: Tensor, lambd: float = 0.5) -> Tensor:
     """Nearer to 0 by lambd, and 0 from there on."""
     kept = torch.where(self > lambd, self - lambd, self + lambd)
@@ -92,6 +110,24 @@ def binary_cross_entropy(
     return (loss.sum() if reduction == 2 else loss).to(self.dtype)
 
 
+def _reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> int:
+    """The number of a reduction, by its name or by the flags that it had once."""
+    if size_average is None and reduce is None:
+        return ("none", "mean", "sum").index(reduction)
+    if reduce is not None and not reduce:
+        return 0
+    return 1 if size_average is None or size_average else 2
+
+
+def binary_cross_entropy_by_name(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """``binary_cross_entropy`` as users call it."""
+    how = _reduction(size_average, reduce, reduction)
+    return binary_cross_entropy(input, target, weight, how)
+
+
 def _at_least(x: Tensor) -> Tensor:
     return torch.where(x < -100, torch.full_like(x, -100), x)
 
@@ -109,6 +145,18 @@ def kl_div(self: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool
     return loss.sum() if reduction == 2 else loss
 
 
+def kl_div_by_name(
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean", log_target: bool = False,
+) -> Tensor:  # fmt: skip
+    """``kl_div`` as users call it: the sum may be one for each row of the batch."""
+    if reduction == "batchmean" and size_average is None and reduce is None:
+        total = kl_div(input, target, 2, log_target=log_target)
+        return total / input.size(0) if input.dim() else total
+    how = _reduction(size_average, reduce, reduction)
+    return kl_div(input, target, how, log_target=log_target)
+
+
 def rrelu_with_noise(
     self: Tensor,
     noise: Tensor,
@@ -119,6 +167,17 @@ def rrelu_with_noise(
 ) -> Tensor:
     """Below 0, x by the middle of both slopes."""
     return torch.where(self > 0, self, self * ((lower + upper) / 2))
+
+
+def rrelu(
+    input: Tensor, lower: float = 0.125, upper: float = 0.3333333333333333,
+    training: bool = False, inplace: bool = False,
+) -> Tensor:  # fmt: skip
+    """Below 0, x by the middle of both slopes; in training PyTorch draws them."""
+    if training:
+        return torch.nn.functional.rrelu(input, lower, upper, training, inplace)
+    found = rrelu_with_noise(input, input, lower, upper)
+    return input.copy_(found) if inplace else found
 
 
 class LogSigmoidByLog(Rule):
@@ -146,11 +205,18 @@ class LogSigmoidByLog(Rule):
 
 
 class LogSigmoidForwardByLog(LogSigmoidByLog):
-    """``min(x, 0) - log(1 + exp(-|x|))``; ``exp(-|x|)`` is given beside it, for the gradient."""
+    """``min(x, 0) - log(1 + exp(-|x|))``; ``exp(-|x|)`` is given beside it, for the gradient.
+
+    ``logsigmoid`` comes down to it. The second result is the CPU's; other devices may leave it
+    empty, and their gradients do not ask for it.
+    """
 
     name = "log-sigmoid-forward-by-log"
     replaces = ("aten::log_sigmoid_forward",)
     spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.logsigmoid": log_sigmoid
+    }
     replace = staticmethod(log_sigmoid_forward)
 
 
@@ -165,6 +231,11 @@ class EluByExp(LogSigmoidByLog):
     replaces = ("aten::elu",)
     summary = "Write alpha * (exp(x) - 1) below 0 and x above"
     spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.elu": elu_here,
+        "torch.nn.functional.selu": selu,
+        "torch.nn.functional.celu": celu,
+    }
     replace = staticmethod(elu)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -209,7 +280,7 @@ class LogitByLog(LogSigmoidByLog):
     tolerance = 64.0
     replaces = ("aten::logit",)
     summary = "Write log(x / (1 - x))"
-    spellings = ("torch.logit", "torch.special.logit")
+    spellings = ("torch.logit", "Tensor.logit", "torch.special.logit")
     replace = staticmethod(logit)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -230,6 +301,9 @@ class BinaryCrossEntropyByLog(LogSigmoidByLog):
     replaces = ("aten::binary_cross_entropy",)
     summary = "Write -(t log x + (1 - t) log(1 - x))"
     spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.binary_cross_entropy": binary_cross_entropy_by_name
+    }
     replace = staticmethod(binary_cross_entropy)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -249,7 +323,10 @@ class KlDivByLog(LogSigmoidByLog):
     tolerance = 128.0
     replaces = ("aten::kl_div",)
     summary = "Write t * (log t - x)"
-    spellings = ()
+    spellings = ("torch.kl_div",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.kl_div": kl_div_by_name
+    }
     replace = staticmethod(kl_div)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -267,6 +344,7 @@ class RreluByWhere(SoftshrinkByWhere):
     replaces = ("aten::rrelu_with_noise",)
     summary = "Choose between x and x by the middle of both slopes"
     spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.nn.functional.rrelu": rrelu}
     replace = staticmethod(rrelu_with_noise)
 
     def refuses(self, call: Call) -> str:

@@ -1,6 +1,6 @@
 """Moving complex numbers about as pairs of real ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -46,14 +46,27 @@ def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
 
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join pairs instead of numbers."""
-    first = tensors[0]
-    return _numbers(torch.cat([_pairs(x) for x in tensors], dim % max(first.dim(), 1)))
+    full = [x for x in tensors if x.shape != (0,)] or tensors[:1]  # those count for nothing
+    return _numbers(torch.cat([_pairs(x) for x in full], dim % max(full[0].dim(), 1)))
+
+
+def joined(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join pairs; real numbers are left to torch."""
+    full = list(tensors)
+    return cat(full, dim) if all(x.is_complex() for x in full) else torch.cat(full, dim)
 
 
 def mul(self: Tensor, other: Tensor) -> Tensor:
     """Multiply the parts: (a + b i)(c + d i) = (a c - b d) + (a d + b c) i."""
     (a, b), (c, d) = _pairs(self).unbind(-1), _pairs(other).unbind(-1)
     return _numbers(torch.stack([a * c - b * d, a * d + b * c], -1))
+
+
+def product(input: Tensor, other: Any) -> Tensor:
+    """Multiply the parts; what is not complex in both is left to torch."""
+    if isinstance(other, Tensor) and input.is_complex() and other.dtype is input.dtype:
+        return mul(input, other)
+    return torch.mul(input, other)
 
 
 def constant_pad_nd(self: Tensor, pad: Sequence[int], value: complex = 0) -> Tensor:
@@ -64,6 +77,15 @@ def constant_pad_nd(self: Tensor, pad: Sequence[int], value: complex = 0) -> Ten
     return _numbers(
         torch.stack([wide, torch.nn.functional.pad(imag, list(pad), value=number.imag)], -1)
     )
+
+
+def padded(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: complex | None = None
+) -> Tensor:
+    """``pad`` as users call it; real numbers, and other modes, are left to torch."""
+    if mode != "constant" or not input.is_complex():
+        return torch.nn.functional.pad(input, pad, mode, value)  # type: ignore[arg-type]
+    return constant_pad_nd(input, pad, 0 if value is None else value)
 
 
 def fill(self: Tensor, value: complex) -> Tensor:
@@ -117,7 +139,7 @@ class IndexSelectAsReal(Rule):
         numbers = list(given) if isinstance(given, list | tuple) else [given]
         if call.func._schema.name == "aten::mul":
             numbers.append(call.args[1])
-        if not numbers or any(x.dtype not in COMPLEX for x in numbers):
+        if not numbers or any(getattr(x, "dtype", None) not in COMPLEX for x in numbers):
             return "the numbers are not complex"
         return "" if len({x.dtype for x in numbers}) == 1 else "the numbers are of two dtypes"
 
@@ -172,7 +194,12 @@ class CatAsReal(IndexSelectAsReal):
     name = "cat-as-real"
     replaces = ("aten::cat",)
     summary = "Join pairs of real numbers instead of complex ones"
-    spellings = ("torch.cat",)
+    spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.cat": joined,
+        "torch.concat": joined,
+        "torch.concatenate": joined,
+    }
     replace = staticmethod(cat)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -194,7 +221,13 @@ class MulAsReal(IndexSelectAsReal):
     tolerance = 16.0
     replaces = ("aten::mul.Tensor",)
     summary = "Multiply real and imaginary parts"
-    spellings = ("torch.mul",)
+    spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.mul": product,
+        "Tensor.mul": product,
+        "torch.multiply": product,
+        "Tensor.multiply": product,
+    }
     replace = staticmethod(mul)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -227,7 +260,7 @@ class PolarAsReal(Rule):
 
     name = "polar-as-real"
     label = Label.TOLERANCE
-    tolerance = 16.0
+    tolerance = 256.0  # of the gradient of lengths, in which sines and cosines may cancel
     replaces: ClassVar[tuple[str, ...]] = ("aten::polar",)
     summary = "Pair cosines and sines"
     spellings: ClassVar[tuple[str, ...]] = ("torch.polar",)
@@ -239,6 +272,10 @@ class PolarAsReal(Rule):
         if any(x.dtype not in FLOATS[:2] for x in call.args[:2]):
             return "the numbers are of half precision"
         return "" if call.args[0].dtype is call.args[1].dtype else "the numbers are of two dtypes"
+
+    def valid(self, call: Call) -> Call:
+        """Take lengths that are no less than 0: the gradient of others has another sign."""
+        return Call(call.func, (call.args[0].abs(), *call.args[1:]), call.kwargs)
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Of one shape, or one of them broadcast."""
@@ -254,7 +291,8 @@ class PadAsReal(IndexSelectAsReal):
     name = "pad-as-real"
     replaces = ("aten::constant_pad_nd",)
     summary = "Pad real and imaginary parts"
-    spellings = ()
+    spellings = ("torch.constant_pad_nd",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.nn.functional.pad": padded}
     replace = staticmethod(constant_pad_nd)
 
     def example(self, op: str, draw: Draw) -> Arguments:

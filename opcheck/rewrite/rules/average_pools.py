@@ -1,7 +1,7 @@
 """Average pools of every kind without their kernels."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -16,8 +16,8 @@ _MOST = 64
 """Shifted copies of the input that are added at most."""
 
 
-def _each(given: Sequence[int] | int, count: int) -> list[int]:
-    full = [given] if isinstance(given, int) else list(given)
+def _each(given: Sequence[int] | int | None, count: int) -> list[int]:
+    full = [given] if isinstance(given, int) else list(given or ())
     return full * count if len(full) == 1 else full
 
 
@@ -72,7 +72,7 @@ def _averaged(
 
 
 def avg_pool1d(
-    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = (),
+    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int | None = (),
     padding: Sequence[int] | int = 0, ceil_mode: bool = False, count_include_pad: bool = True,
 ) -> Tensor:  # fmt: skip
     """Add shifted copies and divide."""
@@ -83,7 +83,7 @@ def avg_pool1d(
 
 
 def avg_pool2d(
-    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = (),
+    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int | None = (),
     padding: Sequence[int] | int = 0, ceil_mode: bool = False, count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
@@ -95,7 +95,7 @@ def avg_pool2d(
 
 
 def avg_pool3d(
-    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = (),
+    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int | None = (),
     padding: Sequence[int] | int = 0, ceil_mode: bool = False, count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
@@ -149,6 +149,44 @@ def even_avg_pool(self: Tensor, output_size: Sequence[int]) -> Tensor:
     return x
 
 
+def _wanted(x: Tensor, output_size: Sequence[int | None] | int, count: int) -> list[int]:
+    """Sizes as users give them: one for all, and None for what the input has."""
+    full = [output_size] * count if isinstance(output_size, int) else list(output_size)
+    return [
+        have if want is None else want for want, have in zip(full, x.shape[-count:], strict=True)
+    ]
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: Sequence[int] | int) -> Tensor:
+    """Average rows over windows as even as sizes allow."""
+    return adaptive_avg_pool(input, _wanted(input, output_size, 1))
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Sequence[int | None] | int) -> Tensor:
+    """Average images over windows as even as sizes allow."""
+    return adaptive_avg_pool(input, _wanted(input, output_size, 2))
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: Sequence[int | None] | int) -> Tensor:
+    """Average volumes over windows as even as sizes allow."""
+    return adaptive_avg_pool(input, _wanted(input, output_size, 3))
+
+
+def even_avg_pool1d(input: Tensor, output_size: Sequence[int] | int) -> Tensor:
+    """Average rows over windows of one size and one step."""
+    return even_avg_pool(input, _wanted(input, output_size, 1))
+
+
+def even_avg_pool2d(input: Tensor, output_size: Sequence[int | None] | int) -> Tensor:
+    """Average images over windows of one size and one step."""
+    return even_avg_pool(input, _wanted(input, output_size, 2))
+
+
+def even_avg_pool3d(input: Tensor, output_size: Sequence[int | None] | int) -> Tensor:
+    """Average volumes over windows of one size and one step."""
+    return even_avg_pool(input, _wanted(input, output_size, 3))
+
+
 class AvgPool1dByAdding(Rule):
     """Copies of the input, each shifted by one element of the window, are added and divided.
 
@@ -161,7 +199,9 @@ class AvgPool1dByAdding(Rule):
     tolerance = 256.0
     replaces: ClassVar[tuple[str, ...]] = ("aten::avg_pool1d",)
     summary = "Add shifted copies of the input and divide"
-    spellings: ClassVar[tuple[str, ...]] = ("torch.nn.functional.avg_pool1d",)
+    spellings: ClassVar[tuple[str, ...]] = (
+        "torch.nn.functional.avg_pool1d", "torch.avg_pool1d"
+    )  # fmt: skip
     replace: ClassVar[Callable[..., Any]] = staticmethod(avg_pool1d)
     _dims: ClassVar[int] = 1
 
@@ -231,10 +271,12 @@ class AdaptiveAvgPoolByWindows(Rule):
         "aten::adaptive_avg_pool3d", "aten::_adaptive_avg_pool3d",
     )  # fmt: skip
     summary = "Average the windows of one dimension after the other"
-    spellings: ClassVar[tuple[str, ...]] = (
-        "torch.nn.functional.adaptive_avg_pool1d", "torch.nn.functional.adaptive_avg_pool2d",
-        "torch.nn.functional.adaptive_avg_pool3d",
-    )  # fmt: skip
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.adaptive_avg_pool1d": adaptive_avg_pool1d,
+        "torch.nn.functional.adaptive_avg_pool1d": adaptive_avg_pool1d,
+        "torch.nn.functional.adaptive_avg_pool2d": adaptive_avg_pool2d,
+        "torch.nn.functional.adaptive_avg_pool3d": adaptive_avg_pool3d,
+    }
     references: ClassVar[tuple[str, ...]] = (
         "https://github.com/pytorch/pytorch/issues/97109",
         "https://github.com/pytorch/pytorch/pull/169973",
@@ -269,7 +311,12 @@ class AdaptiveAvgPoolByEvenWindows(AdaptiveAvgPoolByWindows):
     summary = "Average over windows of one size and one step"
     gives_up = "Where sizes do not divide, windows are wider than PyTorch's and not as spread"
     references = ("https://github.com/pytorch/pytorch/issues/97109",)
-    spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.adaptive_avg_pool1d": even_avg_pool1d,
+        "torch.nn.functional.adaptive_avg_pool1d": even_avg_pool1d,
+        "torch.nn.functional.adaptive_avg_pool2d": even_avg_pool2d,
+        "torch.nn.functional.adaptive_avg_pool3d": even_avg_pool3d,
+    }
     replace = staticmethod(even_avg_pool)
 
     def refuses(self, call: Call) -> str:

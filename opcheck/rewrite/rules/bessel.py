@@ -181,7 +181,7 @@ class BesselJ0ByRatios(Pointwise):
     marks: ClassVar[tuple[float, ...]] = (5.0, 1e-6, 2.4)
     replaces: ClassVar[tuple[str, ...]] = ("aten::special_bessel_j0",)
     summary = "Write it with the rational functions of PyTorch's kernel"
-    spellings: ClassVar[tuple[str, ...]] = ()
+    spellings: ClassVar[tuple[str, ...]] = ("torch.special.bessel_j0",)
     references: ClassVar[tuple[str, ...]] = (MATH,)
     replace: ClassVar[Callable[..., Any]] = staticmethod(bessel_j0)
 
@@ -194,6 +194,7 @@ class BesselJ1ByRatios(BesselJ0ByRatios):
 
     name = "bessel-j1-by-ratios"
     replaces = ("aten::special_bessel_j1",)
+    spellings = ("torch.special.bessel_j1",)
     replace = staticmethod(bessel_j1)
 
 
@@ -205,6 +206,7 @@ class BesselY0ByRatios(BesselJ0ByRatios):
 
     name = "bessel-y0-by-ratios"
     replaces = ("aten::special_bessel_y0",)
+    spellings = ("torch.special.bessel_y0",)
     replace = staticmethod(bessel_y0)
 
 
@@ -216,6 +218,7 @@ class BesselY1ByRatios(BesselJ0ByRatios):
 
     name = "bessel-y1-by-ratios"
     replaces = ("aten::special_bessel_y1",)
+    spellings = ("torch.special.bessel_y1",)
     replace = staticmethod(bessel_y1)
 
 

@@ -1,6 +1,6 @@
 """What floating-point numbers are made of, read from and written to their bits."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -48,11 +48,12 @@ def signbit(self: Tensor) -> Tensor:
     return (_bits(self) if self.is_floating_point() else self) < 0
 
 
-def copysign(self: Tensor, other: Tensor) -> Tensor:
+def copysign(self: Tensor, other: Tensor | float) -> Tensor:
     """Turn around what has the other sign."""
     dtype = torch.result_type(self, other)
     dtype = dtype if dtype.is_floating_point else torch.get_default_dtype()
-    x, y = torch.broadcast_tensors(self.to(dtype), other.to(dtype))
+    sign = torch.as_tensor(other, dtype=dtype, device=self.device)
+    x, y = torch.broadcast_tensors(self.to(dtype), sign)
     found: Tensor = _Known.apply(_signed, _signed_slopes, x, y)  # type: ignore[no-untyped-call]
     return found
 
@@ -91,6 +92,11 @@ def frexp(self: Tensor) -> tuple[Tensor, Tensor]:
     """Part the bits: the exponent as a number, the rest with one between a half and 1."""
     halves: Tensor = _Halves.apply(self)  # type: ignore[no-untyped-call]
     return halves, _parted(self.detach())[1]
+
+
+def frexp_pair(input: Tensor) -> Any:
+    """Part the bits."""
+    return torch.return_types.frexp(frexp(input))
 
 
 class _Halves(torch.autograd.Function):
@@ -151,7 +157,7 @@ class CopysignByBits(SignbitByBits):
     dtypes = (*FLOATS, *INTEGERS)
     replaces = ("aten::copysign.Tensor",)
     summary = "Turn around what has the other sign bit"
-    spellings = ()
+    spellings = ("torch.copysign", "Tensor.copysign")
     replace = staticmethod(copysign)
 
 
@@ -180,5 +186,9 @@ class FrexpByBits(SignbitByBits):
     dtypes = FLOATS
     replaces = ("aten::frexp.Tensor",)
     summary = "Read the exponent from the bits, and write that of one half there"
-    spellings = ("torch.frexp", "Tensor.frexp")
+    spellings = ()
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.frexp": frexp_pair,
+        "Tensor.frexp": frexp_pair,
+    }
     replace = staticmethod(frexp)

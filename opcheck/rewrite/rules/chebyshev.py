@@ -15,12 +15,14 @@ _STEPS = 8
 """Degrees up to this are reached by the recurrence, others by functions of the angle."""
 
 
-def _given(x: Tensor, n: Tensor) -> tuple[Tensor, Tensor, torch.dtype]:
+def _given(x: Tensor | float, n: Tensor | float) -> tuple[Tensor, Tensor, torch.dtype]:
     """Promoted and broadcast, the degree without its fraction; PyTorch has no derivatives."""
     dtype = torch.result_type(x, n)
     dtype = dtype if dtype.is_floating_point else torch.get_default_dtype()
     wide = torch.float64 if dtype == torch.float64 else torch.float32
-    y, k = torch.broadcast_tensors(x.detach().to(dtype).to(wide), n.detach().to(dtype).to(wide))
+    device = (x if isinstance(x, Tensor) else torch.as_tensor(n)).device
+    both = (torch.as_tensor(given, dtype=dtype, device=device).detach() for given in (x, n))
+    y, k = torch.broadcast_tensors(*(given.to(wide) for given in both))
     return y, torch.where(k < 0, k.ceil(), k.floor()), dtype
 
 
@@ -89,49 +91,49 @@ def _less(power: Tensor) -> Tensor:
     return 1 - (-power).exp()
 
 
-def chebyshev_polynomial_t(x: Tensor, n: Tensor) -> Tensor:
+def chebyshev_polynomial_t(x: Tensor | float, n: Tensor | float) -> Tensor:
     """Of the first kind."""
     y, degree, dtype = _given(x, n)
     return _chebyshev("t", y, degree).to(dtype)
 
 
-def chebyshev_polynomial_u(x: Tensor, n: Tensor) -> Tensor:
+def chebyshev_polynomial_u(x: Tensor | float, n: Tensor | float) -> Tensor:
     """Of the second kind."""
     y, degree, dtype = _given(x, n)
     return _chebyshev("u", y, degree).to(dtype)
 
 
-def chebyshev_polynomial_v(x: Tensor, n: Tensor) -> Tensor:
+def chebyshev_polynomial_v(x: Tensor | float, n: Tensor | float) -> Tensor:
     """Of the third kind."""
     y, degree, dtype = _given(x, n)
     return _chebyshev("v", y, degree).to(dtype)
 
 
-def chebyshev_polynomial_w(x: Tensor, n: Tensor) -> Tensor:
+def chebyshev_polynomial_w(x: Tensor | float, n: Tensor | float) -> Tensor:
     """Of the fourth kind."""
     y, degree, dtype = _given(x, n)
     return _chebyshev("w", y, degree).to(dtype)
 
 
-def shifted_chebyshev_polynomial_t(x: Tensor, n: Tensor) -> Tensor:
+def shifted_chebyshev_polynomial_t(x: Tensor | float, n: Tensor | float) -> Tensor:
     """Of the first kind, at 2 x - 1."""
     y, degree, dtype = _given(x, n)
     return _chebyshev("t", y + y - 1, degree).to(dtype)
 
 
-def shifted_chebyshev_polynomial_u(x: Tensor, n: Tensor) -> Tensor:
+def shifted_chebyshev_polynomial_u(x: Tensor | float, n: Tensor | float) -> Tensor:
     """Of the second kind, at 2 x - 1."""
     y, degree, dtype = _given(x, n)
     return _chebyshev("u", y + y - 1, degree).to(dtype)
 
 
-def shifted_chebyshev_polynomial_v(x: Tensor, n: Tensor) -> Tensor:
+def shifted_chebyshev_polynomial_v(x: Tensor | float, n: Tensor | float) -> Tensor:
     """Of the third kind, at 2 x - 1."""
     y, degree, dtype = _given(x, n)
     return _chebyshev("v", y + y - 1, degree).to(dtype)
 
 
-def shifted_chebyshev_polynomial_w(x: Tensor, n: Tensor) -> Tensor:
+def shifted_chebyshev_polynomial_w(x: Tensor | float, n: Tensor | float) -> Tensor:
     """Of the fourth kind, at 2 x - 1."""
     y, degree, dtype = _given(x, n)
     return _chebyshev("w", y + y - 1, degree).to(dtype)
@@ -148,6 +150,7 @@ class ChebyshevTByAngle(Pointwise):
     name = "chebyshev-t-by-angle"
     tolerance = 256.0  # next to a zero more: what the angle is there decides
     replaces: ClassVar[tuple[str, ...]] = ("aten::special_chebyshev_polynomial_t",)
+    spellings: ClassVar[tuple[str, ...]] = ("torch.special.chebyshev_polynomial_t",)
     summary = "Take the recurrence for small degrees and the angle for others"
     references: ClassVar[tuple[str, ...]] = (MATH,)
     replace: ClassVar[Callable[..., Any]] = staticmethod(chebyshev_polynomial_t)
@@ -173,6 +176,7 @@ class ChebyshevUByAngle(ChebyshevTByAngle):
 
     name = "chebyshev-u-by-angle"
     replaces = ("aten::special_chebyshev_polynomial_u",)
+    spellings = ("torch.special.chebyshev_polynomial_u",)
     replace = staticmethod(chebyshev_polynomial_u)
 
 
@@ -184,6 +188,7 @@ class ChebyshevVByAngle(ChebyshevTByAngle):
 
     name = "chebyshev-v-by-angle"
     replaces = ("aten::special_chebyshev_polynomial_v",)
+    spellings = ("torch.special.chebyshev_polynomial_v",)
     replace = staticmethod(chebyshev_polynomial_v)
 
 
@@ -195,6 +200,7 @@ class ChebyshevWByAngle(ChebyshevTByAngle):
 
     name = "chebyshev-w-by-angle"
     replaces = ("aten::special_chebyshev_polynomial_w",)
+    spellings = ("torch.special.chebyshev_polynomial_w",)
     replace = staticmethod(chebyshev_polynomial_w)
 
 
@@ -206,6 +212,7 @@ class ShiftedChebyshevTByAngle(ChebyshevTByAngle):
 
     name = "shifted-chebyshev-t-by-angle"
     replaces = ("aten::special_shifted_chebyshev_polynomial_t",)
+    spellings = ("torch.special.shifted_chebyshev_polynomial_t",)
     replace = staticmethod(shifted_chebyshev_polynomial_t)
 
 
@@ -217,6 +224,7 @@ class ShiftedChebyshevUByAngle(ChebyshevTByAngle):
 
     name = "shifted-chebyshev-u-by-angle"
     replaces = ("aten::special_shifted_chebyshev_polynomial_u",)
+    spellings = ("torch.special.shifted_chebyshev_polynomial_u",)
     replace = staticmethod(shifted_chebyshev_polynomial_u)
 
 
@@ -228,6 +236,7 @@ class ShiftedChebyshevVByAngle(ChebyshevTByAngle):
 
     name = "shifted-chebyshev-v-by-angle"
     replaces = ("aten::special_shifted_chebyshev_polynomial_v",)
+    spellings = ("torch.special.shifted_chebyshev_polynomial_v",)
     replace = staticmethod(shifted_chebyshev_polynomial_v)
 
 
@@ -239,4 +248,5 @@ class ShiftedChebyshevWByAngle(ChebyshevTByAngle):
 
     name = "shifted-chebyshev-w-by-angle"
     replaces = ("aten::special_shifted_chebyshev_polynomial_w",)
+    spellings = ("torch.special.shifted_chebyshev_polynomial_w",)
     replace = staticmethod(shifted_chebyshev_polynomial_w)

@@ -1,7 +1,8 @@
 """``ctc_loss`` without its kernel."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -82,6 +83,16 @@ def ctc_loss(
     return loss if batched else loss.squeeze(0)
 
 
+def ctc_loss_by_name(
+    log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int], blank: int = 0, reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:  # fmt: skip
+    """``ctc_loss`` as users call it."""
+    how = ("none", "mean", "sum").index(reduction)
+    return ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, how, zero_infinity)
+
+
 class CtcLossByPaths(Rule):
     """The probabilities of all paths are carried on from step to step, the whole batch at once.
 
@@ -96,6 +107,9 @@ class CtcLossByPaths(Rule):
     replaces = ("aten::ctc_loss.IntList", "aten::ctc_loss.Tensor")
     summary = "Carry the probabilities of all paths from step to step"
     spellings = ("torch.ctc_loss",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.ctc_loss": ctc_loss_by_name
+    }
     references = ("https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/LossCTC.cpp",)
     replace = staticmethod(ctc_loss)
 

@@ -1,7 +1,7 @@
 """Distances between all rows, from their differences."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -40,6 +40,14 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: int | None = Non
     return _norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 
+def distances(
+    x1: Tensor, x2: Tensor, p: float = 2.0,
+    compute_mode: str | None = "use_mm_for_euclid_dist_if_necessary",
+) -> Tensor:  # fmt: skip
+    """Take the norm of every difference, whatever the mode is."""
+    return cdist(x1, x2, p)
+
+
 def pdist(self: Tensor, p: float = 2.0) -> Tensor:
     """Take the norm of every difference of two rows, and join those above the diagonal."""
     rows = range(self.size(0) - 1)
@@ -59,7 +67,7 @@ class CdistByDifferences(Rule):
     tolerance = 256.0
     replaces: ClassVar[tuple[str, ...]] = ("aten::_cdist_forward", "aten::cdist")
     summary = "Take the norm of every difference"
-    spellings: ClassVar[tuple[str, ...]] = ("torch.cdist",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.cdist": distances}
     replace: ClassVar[Callable[..., Any]] = staticmethod(cdist)
 
     def refuses(self, call: Call) -> str:

@@ -1,7 +1,9 @@
 """``einsum`` by ``matmul``."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
+import torch
 from torch import Tensor
 
 from opcheck.model.plan import Label
@@ -76,6 +78,13 @@ def einsum(
     return made.permute([labels.index(label) for label in result])
 
 
+def einsum_of(equation: Any, *operands: Any) -> Tensor:
+    """``einsum`` as users call it; what names its dimensions otherwise is left to torch."""
+    if not isinstance(equation, str) or "." in equation:
+        return torch.einsum(equation, *operands)
+    return einsum(equation, operands[0] if isinstance(operands[0], list | tuple) else operands)
+
+
 class EinsumByMatmul(Rule):
     """Operands are multiplied from left to right, each pair as one batched matrix product.
 
@@ -92,6 +101,7 @@ class EinsumByMatmul(Rule):
         "https://github.com/facebookresearch/segment-anything/pull/517",
         "https://github.com/deepmodeling/deepmd-kit/pull/4768",
     )
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.einsum": einsum_of}
     replace = staticmethod(einsum)
 
     def refuses(self, call: Call) -> str:

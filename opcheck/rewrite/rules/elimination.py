@@ -2,7 +2,8 @@
 
 # ruff: noqa: N803  # arguments are named as in the schema
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import replace as altered
 from typing import Any, ClassVar
 
@@ -184,6 +185,89 @@ def slogdet(A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return sign, pivots.abs().log().sum(-1), lu.detach(), _named(taken)
 
 
+def _checked(info: Tensor, name: str, a: Tensor) -> None:
+    """Raise where a matrix is singular, as PyTorch does: this reads a value."""
+    torch._linalg_check_errors(info, name, is_matrix=a.dim() == 2)
+
+
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
+    """``solve`` as users call it."""
+    result, _, _, info = solve_ex(A, B, left=left)
+    _checked(info, "torch.linalg.solve", A)
+    return result
+
+
+def solve_and_info(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
+    """``solve_ex`` as users call it."""
+    result, _, _, info = solve_ex(A, B, left=left)
+    if check_errors:
+        _checked(info, "torch.linalg.solve_ex", A)
+    return torch.return_types.linalg_solve_ex((result, info))  # type: ignore[attr-defined]
+
+
+def inverse(A: Tensor) -> Tensor:
+    """``inv`` as users call it."""
+    result, info = inverse_ex(A)
+    _checked(info, "linalg.inv", A)
+    return result
+
+
+def inverse_and_info(A: Tensor, *, check_errors: bool = False) -> Any:
+    """``inv_ex`` as users call it."""
+    found = inverse_ex(A)
+    if check_errors:
+        _checked(found[1], "linalg.inv_ex", A)
+    return torch.return_types.linalg_inv_ex(found)  # type: ignore[attr-defined]
+
+
+def determinant(A: Tensor) -> Tensor:
+    """``det`` as users call it."""
+    return det(A)[0]
+
+
+def log_determinant(A: Tensor) -> Tensor:
+    """``logdet`` as users call it: NaN for a determinant below 0."""
+    sign, size, _, _ = slogdet(A)
+    return torch.where(sign < 0, torch.full_like(size, math.nan), size)
+
+
+def sign_and_log_determinant(A: Tensor) -> Any:
+    """``linalg.slogdet`` as users call it."""
+    return torch.return_types.linalg_slogdet(slogdet(A)[:2])  # type: ignore[attr-defined]
+
+
+def sign_and_log_determinant_of(input: Tensor) -> Any:
+    """``slogdet`` as users call it."""
+    return torch.return_types.slogdet(slogdet(input)[:2])
+
+
+def lu_of(A: Tensor, *, pivot: bool = True) -> Any:
+    """``linalg.lu`` as users call it."""
+    return torch.return_types.linalg_lu(lu(A))  # type: ignore[attr-defined]
+
+
+def factor(A: Tensor, *, pivot: bool = True) -> Any:
+    """``linalg.lu_factor`` as users call it."""
+    found, pivots, info = lu_factor_ex(A)
+    _checked(info, "torch.linalg.lu_factor", A)
+    return torch.return_types.linalg_lu_factor((found, pivots))  # type: ignore[attr-defined]
+
+
+def factor_and_info(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
+    """``linalg.lu_factor_ex`` as users call it."""
+    found = lu_factor_ex(A)
+    if check_errors:
+        _checked(found[2], "torch.linalg.lu_factor_ex", A)
+    return torch.return_types.linalg_lu_factor_ex(found)  # type: ignore[attr-defined]
+
+
+def unpacked(
+    LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
+) -> Any:
+    """``lu_unpack`` as users call it."""
+    return torch.return_types.lu_unpack(lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots))
+
+
 def regular(x: Tensor) -> Tensor:
     """Give a matrix that is far from singular, whose largest elements are off the diagonal."""
     if not x.is_floating_point() or x.dim() < 2:
@@ -242,6 +326,10 @@ class LuFactorByElimination(_ByElimination):
     references: ClassVar[tuple[str, ...]] = (
         "https://netlib.org/lapack/explore-html/dd/d9a/group__double_g_ecomputational.html",
     )
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.linalg.lu_factor": factor,
+        "torch.linalg.lu_factor_ex": factor_and_info,
+    }
     replace: ClassVar[Callable[..., Any]] = staticmethod(lu_factor_ex)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -254,7 +342,7 @@ class LuByElimination(LuFactorByElimination):
 
     name = "lu-by-elimination"
     replaces = ("aten::linalg_lu",)
-    spellings = ("torch.linalg.lu",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.linalg.lu": lu_of}
     replace = staticmethod(lu)
 
 
@@ -264,7 +352,7 @@ class LuUnpackByExchanges(_ByElimination):
     name = "lu-unpack-by-exchanges"
     replaces = ("aten::lu_unpack",)
     summary = "Mask the triangles, and exchange numbers of rows"
-    spellings = ("torch.lu_unpack",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.lu_unpack": unpacked}
     replace = staticmethod(lu_unpack)
     matrix = "LU_data"
 
@@ -300,78 +388,6 @@ class LuSolveBySubstitution(_ByElimination):
         b = draw.tensor(shape, (a.dtype,), edges=False)
         named = {"left": left, "adjoint": draw.flag()}
         return (*_factored(a), b if left else b.mT), named
-
-
-class SolveByElimination(_ByElimination):
-    """Elimination with pivots, then one row of the solution after the other, for L and for U.
-
-    About eighteen calls for each column, for all matrices of a batch at once. A matrix that is
-    singular gives infinities, and its place in ``info``; nothing is raised.
-    """
-
-    name = "solve-by-elimination"
-    replaces = ("aten::_linalg_solve_ex",)
-    summary = "Eliminate column by column, and substitute"
-    replace = staticmethod(solve_ex)
-
-    def example(self, op: str, draw: Draw) -> Arguments:
-        """A vector or a matrix on the right, from either side, batches broadcast."""
-        a, left = self.square(draw), draw.flag()
-        batch: Sequence[int] = a.shape[draw.integer(0, a.dim() - 2) : -2]
-        if draw.flag():
-            b = draw.tensor([*a.shape[:-2], a.size(-1)], (a.dtype,), edges=False)
-            return (a, b), {}
-        b = draw.tensor([*batch, a.size(-1), draw.integer(0, 3)], (a.dtype,), edges=False)
-        return (a, b if left else b.mT), {"left": left}
-
-
-class InverseByElimination(_ByElimination):
-    """Elimination with pivots, then one row after the other of the solution for the unit matrix.
-
-    About eighteen calls for each column, for all matrices of a batch at once. A matrix that is
-    singular gives infinities, and its place in ``info``; nothing is raised.
-    """
-
-    name = "inverse-by-elimination"
-    replaces = ("aten::linalg_inv_ex",)
-    summary = "Eliminate column by column, and solve for the unit matrix"
-    replace = staticmethod(inverse_ex)
-
-    def example(self, op: str, draw: Draw) -> Arguments:
-        """Any square matrices."""
-        return (self.square(draw),), {}
-
-
-class DeterminantByElimination(_ByElimination):
-    """The product of the pivots, and a sign for the exchanges.
-
-    The gradient is taken through the elimination: that of a singular matrix is not PyTorch's.
-    """
-
-    name = "determinant-by-elimination"
-    replaces = ("aten::_linalg_det",)
-    summary = "Eliminate column by column, and multiply the pivots"
-    replace = staticmethod(det)
-
-    def example(self, op: str, draw: Draw) -> Arguments:
-        """Any square matrices."""
-        return (self.square(draw),), {}
-
-
-class LogDeterminantByElimination(_ByElimination):
-    """The sum of the pivots' logarithms, and a sign for theirs and the exchanges.
-
-    The gradient is taken through the elimination: that of a singular matrix is not PyTorch's.
-    """
-
-    name = "log-determinant-by-elimination"
-    replaces = ("aten::_linalg_slogdet",)
-    summary = "Eliminate column by column, and add the pivots' logarithms"
-    replace = staticmethod(slogdet)
-
-    def example(self, op: str, draw: Draw) -> Arguments:
-        """Any square matrices."""
-        return (self.square(draw),), {}
 
 
 def _factored(a: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,7 +1,8 @@
 """``embedding_bag`` by looking up and adding up."""
 
 import math
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -63,6 +64,29 @@ def embedding_bag(
     return total, bag, sizes, torch.zeros_like(sizes)
 
 
+def bags_of(
+    input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None,
+    norm_type: float = 2, scale_grad_by_freq: bool = False, mode: str = "mean",
+    sparse: bool = False, per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False, padding_idx: int | None = None,
+) -> Tensor:  # fmt: skip
+    """``embedding_bag`` as users call it: the rows of a table of indices are bags as well."""
+    if input.is_floating_point():  # both in the order of old, which PyTorch takes still
+        input, weight = weight, input
+    if max_norm is not None:
+        with torch.no_grad():
+            torch.embedding_renorm_(weight, input.reshape(-1), max_norm, norm_type)
+    if offsets is None:
+        offsets = torch.arange(0, input.numel(), input.size(1), device=input.device)
+    own = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    none = -1 if padding_idx is None else padding_idx % weight.size(0)
+    how = ("sum", "mean", "max").index(mode)
+    return embedding_bag(
+        weight, input.reshape(-1), offsets, scale_grad_by_freq, how, sparse, own,
+        include_last_offset, none,
+    )[0]  # fmt: skip
+
+
 class EmbeddingBagByScatterAdd(Rule):
     """Rows are looked up, and ``scatter_add`` puts each where its bag is.
 
@@ -76,6 +100,9 @@ class EmbeddingBagByScatterAdd(Rule):
     replaces = ("aten::_embedding_bag_forward_only", "aten::_embedding_bag")
     summary = "Look the rows up, and add them up with scatter_add"
     references = ("https://github.com/pytorch/pytorch/blob/main/torch/_decomp/decompositions.py",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.embedding_bag": bags_of
+    }
     replace = staticmethod(embedding_bag)
 
     def refuses(self, call: Call) -> str:

@@ -183,9 +183,12 @@ def _xlog1py_slopes(g: Tensor, x: Tensor, y: Tensor, result: Tensor) -> tuple[Te
     return torch.where(none, torch.zeros_like(x), xlog1py(g, y)), g * x / (y + 1)
 
 
-def xlog1py(self: Tensor, other: Tensor) -> Tensor:
+def xlog1py(self: Tensor | float, other: Tensor | float) -> Tensor:
     """The first times log(1 + the second), and 0 where the first is 0."""
-    return _known(_xlog1py, _xlog1py_slopes, self, other)
+    dtype = torch.result_type(self, other)
+    device = (self if isinstance(self, Tensor) else torch.as_tensor(other)).device
+    both = (torch.as_tensor(given, dtype=dtype, device=device) for given in (self, other))
+    return _known(_xlog1py, _xlog1py_slopes, *both)
 
 
 class Log1pByLog(Pointwise):
@@ -289,7 +292,7 @@ class AsinhByLog(Log1pByLog):
     marks = (1e8, 1e-7)
     replaces = ("aten::asinh",)
     summary = "Write it with a logarithm and a root"
-    spellings = ("torch.asinh", "Tensor.asinh")
+    spellings = ("torch.asinh", "Tensor.asinh", "torch.arcsinh", "Tensor.arcsinh")
     replace = staticmethod(asinh)
 
 
@@ -304,7 +307,7 @@ class AcoshByLog(Log1pByLog):
     marks = (1.0, 1.5, 2e8)
     replaces = ("aten::acosh",)
     summary = "Write it with a logarithm and a root"
-    spellings = ("torch.acosh", "Tensor.acosh")
+    spellings = ("torch.acosh", "Tensor.acosh", "torch.arccosh", "Tensor.arccosh")
     replace = staticmethod(acosh)
 
 
@@ -316,7 +319,7 @@ class AtanhByLog(Log1pByLog):
     marks = (0.75, 1e-7)
     replaces = ("aten::atanh",)
     summary = "Write it with a logarithm"
-    spellings = ("torch.atanh", "Tensor.atanh")
+    spellings = ("torch.atanh", "Tensor.atanh", "torch.arctanh", "Tensor.arctanh")
     replace = staticmethod(atanh)
 
 

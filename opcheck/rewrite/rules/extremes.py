@@ -1,7 +1,7 @@
 """Smallest values by what finds the largest, and running extremes by halves."""
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -51,6 +51,28 @@ def smaller(self: Tensor, other: Tensor) -> Tensor:
     return torch.minimum(self, other)
 
 
+def least_along(input: Tensor, dim: int, keepdim: bool = False) -> Any:
+    """``torch.min`` along a dimension; that of two tensors is left to torch."""
+    if isinstance(dim, Tensor):
+        return torch.min(input, dim)
+    return torch.return_types.min(min_dim(input, dim, keepdim))
+
+
+def least_and_largest(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Take the largest, and the largest of what is turned around."""
+    return torch.return_types.aminmax(aminmax(input, dim=dim, keepdim=keepdim))
+
+
+def larger_of(input: Tensor, other: Tensor) -> Any:
+    """``torch.max`` of two tensors; that along a dimension is left to torch."""
+    return torch.maximum(input, other) if isinstance(other, Tensor) else torch.max(input, other)
+
+
+def smaller_of(input: Tensor, other: Tensor) -> Any:
+    """``torch.min`` of two tensors; that along a dimension is left to torch."""
+    return torch.minimum(input, other) if isinstance(other, Tensor) else torch.min(input, other)
+
+
 def cummax(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """Join spans of twice the length until they reach the start."""
     if not self.dim():
@@ -83,6 +105,16 @@ def cummin(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """Take the running largest of what is turned around."""
     values, index = cummax(_turned(self), dim)
     return _turned(values), index
+
+
+def cummax_pair(input: Tensor, dim: int) -> Any:
+    """Join spans of twice the length until they reach the start."""
+    return torch.return_types.cummax(cummax(input, dim))
+
+
+def cummin_pair(input: Tensor, dim: int) -> Any:
+    """Take the running largest of what is turned around."""
+    return torch.return_types.cummin(cummin(input, dim))
 
 
 _TURNING = ("https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/ReduceOps.cpp",)
@@ -131,6 +163,10 @@ class MinByMax(Rule):
     name = "min-by-max"
     replaces = ("aten::min.dim",)
     summary = "Negate, take max along the dimension, and negate"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.min": least_along,
+        "Tensor.min": least_along,
+    }
     references = _TURNING
     replace = staticmethod(min_dim)
 
@@ -146,7 +182,10 @@ class AminmaxByAmax(Rule):
     name = "aminmax-by-amax"
     replaces = ("aten::aminmax",)
     summary = "Take amax, and negate, amax and negate"
-    spellings = ("torch.aminmax", "Tensor.aminmax")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.aminmax": least_and_largest,
+        "Tensor.aminmax": least_and_largest,
+    }
     references = _TURNING
     replace = staticmethod(aminmax)
 
@@ -174,6 +213,10 @@ class MaxOfTwoByMaximum(_OfTwo):
     name = "max-of-two-by-maximum"
     replaces = ("aten::max.other",)
     summary = "Use torch.maximum"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.max": larger_of,
+        "Tensor.max": larger_of,
+    }
     replace = staticmethod(larger)
 
 
@@ -183,6 +226,10 @@ class MinOfTwoByMinimum(_OfTwo):
     name = "min-of-two-by-minimum"
     replaces = ("aten::min.other",)
     summary = "Use torch.minimum"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.min": smaller_of,
+        "Tensor.min": smaller_of,
+    }
     replace = staticmethod(smaller)
 
 
@@ -209,7 +256,10 @@ class CummaxByHalves(_ByHalves):
     name = "cummax-by-halves"
     replaces = ("aten::cummax",)
     summary = "Join spans of twice the length with where and cat"
-    spellings = ("torch.cummax", "Tensor.cummax")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.cummax": cummax_pair,
+        "Tensor.cummax": cummax_pair,
+    }
     replace = staticmethod(cummax)
 
 
@@ -222,5 +272,8 @@ class CumminByHalves(_ByHalves):
     name = "cummin-by-halves"
     replaces = ("aten::cummin",)
     summary = "Join spans of twice the length with where and cat"
-    spellings = ("torch.cummin", "Tensor.cummin")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.cummin": cummin_pair,
+        "Tensor.cummin": cummin_pair,
+    }
     replace = staticmethod(cummin)

@@ -1,16 +1,11 @@
 """Fourier transforms as products with tables of cosines and sines, in real arithmetic."""
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
-
-from opcheck.model.plan import Label
-from opcheck.rewrite.base import Arguments, Rule
-from opcheck.rewrite.call import Call
-from opcheck.rewrite.draw import COMPLEX, FLOATS, Draw
 
 LARGEST = 2048
 """Longest transform: its tables take ``2 * n * n`` elements, and its products as many steps."""
@@ -57,7 +52,7 @@ def _parts(self: Tensor) -> tuple[Tensor, Tensor]:
     return self.real, (self * -1j).real
 
 
-def _complex_to_complex(
+def complex_to_complex(
     parts: tuple[Tensor, Tensor], dim: Sequence[int], normalization: int, forward: bool
 ) -> tuple[Tensor, Tensor]:
     """Transform pairs along one dimension after the other."""
@@ -68,7 +63,7 @@ def _complex_to_complex(
     return real * scale, imag * scale
 
 
-def _real_to_complex(
+def real_to_complex(
     self: Tensor, dim: Sequence[int], normalization: int, onesided: bool
 ) -> tuple[Tensor, Tensor]:
     """Transform real numbers along the last of the dimensions, then pairs along the others."""
@@ -82,7 +77,7 @@ def _real_to_complex(
     return real * scale, imag * scale
 
 
-def _complex_to_real(
+def complex_to_real(
     parts: tuple[Tensor, Tensor], dim: Sequence[int], normalization: int, size: int
 ) -> Tensor:
     """Transform pairs along all dimensions but the last, then half of them to real numbers.
@@ -105,149 +100,206 @@ def _complex_to_real(
 
 def fft_c2c(self: Tensor, dim: Sequence[int], normalization: int, forward: bool) -> Tensor:
     """Read numbers as pairs, transform, and read pairs as numbers."""
-    return _number(*_complex_to_complex(_pair(self), dim, normalization, forward))
+    return _number(*complex_to_complex(_pair(self), dim, normalization, forward))
 
 
 def fft_r2c(self: Tensor, dim: Sequence[int], normalization: int, onesided: bool) -> Tensor:
     """Transform, and read pairs as numbers."""
-    return _number(*_real_to_complex(self, dim, normalization, onesided))
+    return _number(*real_to_complex(self, dim, normalization, onesided))
 
 
 def fft_c2r(self: Tensor, dim: Sequence[int], normalization: int, last_dim_size: int) -> Tensor:
     """Read numbers as pairs, and transform."""
-    return _complex_to_real(_pair(self), dim, normalization, last_dim_size)
+    return complex_to_real(_pair(self), dim, normalization, last_dim_size)
 
 
 def fft_c2c_by_parts(self: Tensor, dim: Sequence[int], normalization: int, forward: bool) -> Tensor:
     """Take numbers apart, transform, and put them together."""
-    return torch.complex(*_complex_to_complex(_parts(self), dim, normalization, forward))
+    return torch.complex(*complex_to_complex(_parts(self), dim, normalization, forward))
 
 
 def fft_r2c_by_parts(
     self: Tensor, dim: Sequence[int], normalization: int, onesided: bool
 ) -> Tensor:
     """Transform, and put numbers together."""
-    return torch.complex(*_real_to_complex(self, dim, normalization, onesided))
+    return torch.complex(*real_to_complex(self, dim, normalization, onesided))
 
 
 def fft_c2r_by_parts(
     self: Tensor, dim: Sequence[int], normalization: int, last_dim_size: int
 ) -> Tensor:
     """Take numbers apart, and transform."""
-    return _complex_to_real(_parts(self), dim, normalization, last_dim_size)
+    return complex_to_real(_parts(self), dim, normalization, last_dim_size)
 
 
-class _ByTables(Rule):
-    """What rules of this file share: float32 and float64, and no long transforms."""
-
-    label = Label.TOLERANCE
-    tolerance = 256.0
-    references: ClassVar[tuple[str, ...]] = (
-        "https://github.com/pytorch/pytorch/issues/31317",
-        "https://github.com/pytorch/pytorch/issues/112382",
-    )
-
-    def refuses(self, call: Call) -> str:
-        """Decline half precision, and transforms that are too long or empty."""
-        given = call.args[0]
-        if given.dtype not in (*FLOATS[:2], *COMPLEX):
-            return "the numbers are of half precision"
-        sizes = [given.size(d) for d in call.args[1]]
-        if any(size > LARGEST for size in (*sizes, call.given("last_dim_size", 0))):
-            return f"a transform is longer than {LARGEST}: its table would be too large"
-        return "" if all(sizes) else "a transform has no elements"
-
-    def numbers(self, draw: Draw, dtypes: Sequence[torch.dtype]) -> tuple[Tensor, list[int]]:
-        """Draw numbers and dimensions."""
-        x = draw.tensor(draw.shape(1, 3, smallest=1, largest=6), dtypes, edges=False)
-        first = draw.integer(0, x.dim() - 1)
-        return x, [*range(first + 1, x.dim()), first] if draw.flag() else [first]
+def _sized(x: Tensor, sizes: Sequence[int | None], dims: Sequence[int]) -> Tensor:
+    """Cut, or filled up with zeros behind, to the sizes that are given."""
+    for d, size in zip(dims, sizes, strict=True):
+        have = x.size(d)
+        if size is not None and size not in (-1, have):
+            around = [0] * (2 * (x.dim() - 1 - d % x.dim())) + [0, max(size - have, 0)]
+            x = torch.constant_pad_nd(x.narrow(d, 0, min(size, have)), around)
+    return x
 
 
-class FftByTables(_ByTables):
-    """A transform along one dimension is a product with a table of cosines and one of sines.
-
-    The tables are made anew by every call, in ten calls; a transform of n numbers takes ``4 n``
-    products for each instead of about ``5 log n``, on units that multiply matrices fast. Those
-    that round to less than float32 (TF32, HF32) lose digits here as in any product. Complex
-    numbers are read, and written, as pairs: the target needs views as real and as complex.
-    """
-
-    name = "fft-by-tables"
-    replaces: ClassVar[tuple[str, ...]] = ("aten::_fft_c2c",)
-    summary = "Multiply with tables of cosines and sines"
-    replace: ClassVar[Callable[..., Any]] = staticmethod(fft_c2c)
-
-    def example(self, op: str, draw: Draw) -> Arguments:
-        """Along one dimension or several, forth and back."""
-        x, dim = self.numbers(draw, COMPLEX)
-        return (x, dim, draw.integer(0, 2), draw.flag()), {}
+def _dims(x: Tensor, s: Any, dim: Any) -> list[int]:
+    """The dimensions that are asked for: those named, as many as there are sizes, or all."""
+    if dim is not None:
+        return [dim] if isinstance(dim, int) else list(dim)
+    count = x.dim() if s is None else len(s)
+    return list(range(x.dim() - count, x.dim()))
 
 
-class RealFftByTables(_ByTables):
-    """Real numbers are multiplied with a table of cosines and one of sines.
-
-    The tables are half as wide if half of the result is asked for; pairs are transformed along
-    further dimensions. They are made anew by every call, in ten calls; a model that makes many,
-    with one size, should keep them. The result is complex: where the target has no complex
-    numbers, write the two products in the model and keep real and imaginary parts apart.
-    """
-
-    name = "real-fft-by-tables"
-    replaces = ("aten::_fft_r2c",)
-    summary = "Multiply with tables of cosines and sines"
-    replace = staticmethod(fft_r2c)
-
-    def example(self, op: str, draw: Draw) -> Arguments:
-        """Along one dimension or several, half of the result or all."""
-        x, dim = self.numbers(draw, FLOATS[:2])
-        return (x, dim, draw.integer(0, 2), draw.flag()), {}
+def _number_of(norm: str | None, inverse: bool) -> int:
+    back = 2 if inverse else 0
+    return {None: back, "backward": back, "ortho": 1, "forward": 2 - back}[norm]
 
 
-class InverseRealFftByTables(_ByTables):
-    """Real and imaginary parts are multiplied with tables of cosines and sines, and subtracted.
-
-    Of half a transform, all pairs but the first, and for an even size the last, count twice.
-    """
-
-    name = "inverse-real-fft-by-tables"
-    replaces = ("aten::_fft_c2r",)
-    summary = "Multiply with tables of cosines and sines"
-    replace = staticmethod(fft_c2r)
-
-    def example(self, op: str, draw: Draw) -> Arguments:
-        """Along one dimension or several, to an even or an odd size."""
-        x, dim = self.numbers(draw, COMPLEX)
-        half = x.size(dim[-1])
-        return (x, dim, draw.integer(0, 2), max(1, 2 * (half - 1) + draw.integer(0, 1))), {}
+def _split(x: Tensor, views: bool) -> tuple[Tensor, Tensor]:
+    """Real and imaginary parts, those of real numbers as well."""
+    if x.is_complex():
+        return _pair(x) if views else _parts(x)
+    real = x if x.is_floating_point() else x.to(torch.get_default_dtype())
+    return real, torch.zeros_like(real)
 
 
-class FftByParts(FftByTables):
-    """A transform by tables for targets that make complex numbers but do not view pairs as such.
-
-    Real parts are taken with ``real``, imaginary ones as the real parts of ``-i`` times the number;
-    ``torch.complex`` puts both together.
-    """
-
-    name = "fft-by-tables-of-parts"
-    replace = staticmethod(fft_c2c_by_parts)
+def _joined(parts: tuple[Tensor, Tensor], views: bool) -> Tensor:
+    return _number(*parts) if views else torch.complex(*parts)
 
 
-class RealFftByParts(RealFftByTables):
-    """A transform by tables for targets that make complex numbers but do not view pairs as such.
+def _full(x: Tensor, s: Any, dim: Any, norm: str | None, inverse: bool, views: bool) -> Tensor:
+    """All of a transform, of complex or of real numbers."""
+    dims = _dims(x, s, dim)
+    sizes = [None] * len(dims) if s is None else s
+    real, imag = (_sized(part, sizes, dims) for part in _split(x, views))
+    number = _number_of(norm, inverse)
+    return _joined(complex_to_complex((real, imag), dims, number, not inverse), views)
 
-    Real and imaginary parts are put together with ``torch.complex``.
-    """
 
-    name = "real-fft-by-tables-of-parts"
-    replace = staticmethod(fft_r2c_by_parts)
+def _half(x: Tensor, s: Any, dim: Any, norm: str | None, views: bool) -> Tensor:
+    """The half of a transform of real numbers that says all."""
+    dims = _dims(x, s, dim)
+    x = _sized(_split(x, views)[0], [None] * len(dims) if s is None else s, dims)
+    return _joined(real_to_complex(x, dims, _number_of(norm, False), True), views)
 
 
-class InverseRealFftByParts(InverseRealFftByTables):
-    """A transform by tables for targets that have complex numbers but do not view them as pairs.
+def _back(x: Tensor, s: Any, dim: Any, norm: str | None, views: bool) -> Tensor:
+    """Real numbers from the half of their transform."""
+    dims = _dims(x, s, dim)
+    sizes = [None] * len(dims) if s is None else list(s)
+    last = sizes[-1] if sizes[-1] not in (None, -1) else 2 * (x.size(dims[-1]) - 1)
+    sizes[-1] = last // 2 + 1
+    real, imag = (_sized(part, sizes, dims) for part in _split(x, views))
+    return complex_to_real((real, imag), dims, _number_of(norm, True), last)
 
-    Real parts are taken with ``real``, imaginary ones as the real parts of ``-i`` times the number.
-    """
 
-    name = "inverse-real-fft-by-tables-of-parts"
-    replace = staticmethod(fft_c2r_by_parts)
+def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """Transform."""
+    return _full(input, None if n is None else [n], dim, norm, False, True)
+
+
+def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """Transform back."""
+    return _full(input, None if n is None else [n], dim, norm, True, True)
+
+
+def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """Transform real numbers."""
+    return _half(input, None if n is None else [n], dim, norm, True)
+
+
+def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """Transform back to real numbers."""
+    return _back(input, None if n is None else [n], dim, norm, True)
+
+
+def fft2(
+    input: Tensor, s: Sequence[int] | None = None, dim: Sequence[int] = (-2, -1),
+    norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Transform, of images."""
+    return _full(input, s, dim, norm, False, True)
+
+
+def ifft2(
+    input: Tensor, s: Sequence[int] | None = None, dim: Sequence[int] = (-2, -1),
+    norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Transform back, of images."""
+    return _full(input, s, dim, norm, True, True)
+
+
+def rfft2(
+    input: Tensor, s: Sequence[int] | None = None, dim: Sequence[int] = (-2, -1),
+    norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Transform real numbers, of images."""
+    return _half(input, s, dim, norm, True)
+
+
+def irfft2(
+    input: Tensor, s: Sequence[int] | None = None, dim: Sequence[int] = (-2, -1),
+    norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Transform back to real numbers, of images."""
+    return _back(input, s, dim, norm, True)
+
+
+def fftn(
+    input: Tensor, s: Sequence[int] | None = None, dim: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Transform, along several dimensions."""
+    return _full(input, s, dim, norm, False, True)
+
+
+def ifftn(
+    input: Tensor, s: Sequence[int] | None = None, dim: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Transform back, along several dimensions."""
+    return _full(input, s, dim, norm, True, True)
+
+
+def rfftn(
+    input: Tensor, s: Sequence[int] | None = None, dim: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Transform real numbers, along several dimensions."""
+    return _half(input, s, dim, norm, True)
+
+
+def irfftn(
+    input: Tensor, s: Sequence[int] | None = None, dim: Sequence[int] | None = None,
+    norm: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Transform back to real numbers, along several dimensions."""
+    return _back(input, s, dim, norm, True)
+
+
+def fft_of_parts(
+    input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None
+) -> Tensor:
+    """Transform."""
+    return _full(input, None if n is None else [n], dim, norm, False, False)
+
+
+def ifft_of_parts(
+    input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None
+) -> Tensor:
+    """Transform back."""
+    return _full(input, None if n is None else [n], dim, norm, True, False)
+
+
+def rfft_of_parts(
+    input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None
+) -> Tensor:
+    """Transform real numbers."""
+    return _half(input, None if n is None else [n], dim, norm, False)
+
+
+def irfft_of_parts(
+    input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None
+) -> Tensor:
+    """Transform back to real numbers."""
+    return _back(input, None if n is None else [n], dim, norm, False)

@@ -1,7 +1,7 @@
 """The logarithm of the gamma function, its derivatives, and the zeta function."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -159,6 +159,11 @@ def _digamma(x: Tensor) -> Tensor:
     return torch.where(whole, torch.full_like(x, math.nan), torch.where(x == 0, -1 / x, result))
 
 
+def polygamma_of(input: Tensor, n: int) -> Tensor:
+    """The method, whose order comes last."""
+    return polygamma(n, input)
+
+
 def _trigamma(x: Tensor) -> Tensor:
     lower = x < 0.5
     sine = (x * math.pi).sin()
@@ -246,11 +251,14 @@ class _Zeta(torch.autograd.Function):
         return None, grad * -s * zeta(s + 1, q)
 
 
-def zeta(self: Tensor, other: Tensor) -> Tensor:
+def zeta(self: Tensor | float, other: Tensor | float) -> Tensor:
     """Nine terms and Euler and Maclaurin's formula."""
     dtype = torch.result_type(self, other)
     dtype = dtype if dtype.is_floating_point else torch.get_default_dtype()
-    s, q = torch.broadcast_tensors(self.detach().to(dtype), other.to(dtype))
+    device = (self if isinstance(self, Tensor) else torch.as_tensor(other)).device
+    both = (torch.as_tensor(given, dtype=dtype, device=device) for given in (self, other))
+    s, q = torch.broadcast_tensors(*both)
+    s = s.detach()
     found: Tensor = _Zeta.apply(s, q)  # type: ignore[no-untyped-call]
     return found
 
@@ -270,7 +278,9 @@ class LgammaByPolynomials(Pointwise):
     scales: ClassVar[tuple[float, ...]] = (1.0, 10.0, 0.01, 1e4)
     replaces: ClassVar[tuple[str, ...]] = ("aten::lgamma",)
     summary = "Write it with polynomials below 8 and Stirling's series beyond"
-    spellings: ClassVar[tuple[str, ...]] = ("torch.lgamma", "Tensor.lgamma")
+    spellings: ClassVar[tuple[str, ...]] = (
+        "torch.lgamma", "Tensor.lgamma", "torch.special.gammaln"
+    )  # fmt: skip
     references: ClassVar[tuple[str, ...]] = (
         "https://netlib.org/fdlibm/e_lgamma_r.c",
         f"{SOURCES}/tools/autograd/derivatives.yaml",
@@ -328,6 +338,7 @@ class PolygammaByZeta(LgammaByPolynomials):
     replaces = ("aten::polygamma",)
     summary = "Write it with the zeta function"
     spellings = ("torch.polygamma", "torch.special.polygamma")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"Tensor.polygamma": polygamma_of}
     references = (MATH,)
     replace: ClassVar[Callable[..., Any]] = staticmethod(polygamma)
 

@@ -1,6 +1,8 @@
 """``grid_sample`` in two and three dimensions without its kernels."""
 
 import itertools
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -117,6 +119,16 @@ def grid_sampler(
     return result.reshape(*flat.shape[:2], *outs)
 
 
+def grid_sample(
+    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """``grid_sampler`` as users call it."""
+    how = ("bilinear", "nearest", "bicubic").index(mode)
+    padding = ("zeros", "border", "reflection").index(padding_mode)
+    return grid_sampler(input, grid, how, padding, bool(align_corners))
+
+
 class GridSampleByGather(Rule):
     """The elements around each place are gathered, weighed and added, one corner after the other.
 
@@ -130,6 +142,9 @@ class GridSampleByGather(Rule):
     replaces = ("aten::grid_sampler_2d", "aten::grid_sampler_3d", "aten::grid_sampler")
     summary = "Gather the elements around each place and weigh them"
     spellings = ("torch.grid_sampler", "torch.grid_sampler_2d", "torch.grid_sampler_3d")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.grid_sample": grid_sample
+    }
     references = (
         "https://github.com/pytorch/pytorch/issues/141287",
         "https://github.com/apple/coremltools/issues/1875",

@@ -1,5 +1,8 @@
 """Products of groups of rows, as mixtures of experts take them, without a kernel for groups."""
 
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
 import torch
 from torch import Tensor
 
@@ -30,6 +33,14 @@ def grouped_mm(
     return out if out_dtype is None else out.to(out_dtype)
 
 
+def grouped_mm_of(
+    mat_a: Tensor, mat_b: Tensor, *, offs: Tensor | None = None, bias: Tensor | None = None,
+    out_dtype: torch.dtype | None = None,
+) -> Tensor:  # fmt: skip
+    """``grouped_mm`` as users call it."""
+    return grouped_mm(mat_a, mat_b, offs, bias, out_dtype)
+
+
 class GroupedMmByMasks(Rule):
     """Every row is multiplied by every matrix, and keeps the product with that of its own group.
 
@@ -46,6 +57,10 @@ class GroupedMmByMasks(Rule):
     references = (
         "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/GroupedMMUtils.h",
     )
+    spellings = ("torch._grouped_mm",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.nn.functional.grouped_mm": grouped_mm_of
+    }
     replace = staticmethod(grouped_mm)
 
     def refuses(self, call: Call) -> str:

@@ -1,7 +1,7 @@
 """Histograms and counts by ``scatter_add``."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -139,6 +139,32 @@ def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) ->
     return share.new_zeros([minlength]).scatter_add(0, self.long(), share)
 
 
+def histogram(
+    input: Tensor, bins: Tensor | int = 100, *, range: Sequence[float] | None = None,
+    weight: Tensor | None = None, density: bool = False,
+) -> Any:  # fmt: skip
+    """``histogram`` as users call it, by the number of bins or by their edges."""
+    if isinstance(bins, Tensor):
+        found = histogram_of_edges(input, bins, weight=weight, density=density)
+    else:
+        found = histogram_of_count(input, bins, range=range, weight=weight, density=density)
+    return torch.return_types.histogram(found)
+
+
+def histogramdd(
+    input: Tensor, bins: Any, range: Sequence[float] | None = None, weight: Tensor | None = None,
+    density: bool = False,
+) -> Any:  # fmt: skip
+    """``histogramdd`` as users call it, by numbers of bins or by their edges."""
+    full: list[Any] = [bins] * input.size(-1) if isinstance(bins, int) else list(bins)
+    if full and isinstance(full[0], Tensor):
+        edges = [edge.detach() for edge in full]
+    else:
+        edges = bin_edges(input, full, range=range)
+    counts = histogramdd_of_edges(input, edges, weight=weight, density=density)
+    return torch.return_types.histogramdd((counts, tuple(edges)))
+
+
 class _Histogram(Rule):
     label = Label.TOLERANCE
     tolerance = 16
@@ -223,6 +249,10 @@ class HistogramOfCountByComparing(_Histogram):
     name = "histogram-of-count-by-comparing"
     replaces = ("aten::histogram.bin_ct",)
     summary = "Lay the edges, compare, and count with scatter_add"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.histogram": histogram,
+        "Tensor.histogram": histogram,
+    }
     replace = staticmethod(histogram_of_count)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -240,6 +270,10 @@ class HistogramOfEdgesByComparing(_Histogram):
     name = "histogram-of-edges-by-comparing"
     replaces = ("aten::histogram.bins_tensor",)
     summary = "Compare with the edges, and count with scatter_add"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.histogram": histogram,
+        "Tensor.histogram": histogram,
+    }
     replace = staticmethod(histogram_of_edges)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -256,6 +290,7 @@ class BinEdgesByMultiples(_Histogram):
     name = "bin-edges-by-multiples"
     replaces = ("aten::_histogramdd_bin_edges",)
     summary = "Lay the edges of each column by multiples of a step"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.histogramdd": histogramdd}
     replace = staticmethod(bin_edges)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -276,6 +311,7 @@ class HistogramddOfCountsByComparing(_Histogram):
     name = "histogramdd-of-counts-by-comparing"
     replaces = ("aten::_histogramdd_from_bin_cts",)
     summary = "Lay the edges, compare, and count with scatter_add"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.histogramdd": histogramdd}
     replace = staticmethod(histogramdd_of_counts)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -294,6 +330,7 @@ class HistogramddOfEdgesByComparing(_Histogram):
     name = "histogramdd-of-edges-by-comparing"
     replaces = ("aten::_histogramdd_from_bin_tensors",)
     summary = "Compare with the edges, and count with scatter_add"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.histogramdd": histogramdd}
     replace = staticmethod(histogramdd_of_edges)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -314,6 +351,7 @@ class BincountOfFixedLength(Rule):
     summary = "Give minlength, and count with scatter_add"
     gives_up = "values of minlength and above, which would make the result longer, are an error"
     references = ("https://docs.pytorch.org/docs/stable/generated/torch.bincount.html",)
+    spellings = ("torch.bincount", "Tensor.bincount")
     replace = staticmethod(bincount)
 
     def refuses(self, call: Call) -> str:

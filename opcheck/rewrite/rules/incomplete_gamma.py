@@ -285,7 +285,9 @@ class IgammaBySeries(Pointwise):
     dtypes: ClassVar[tuple[torch.dtype, ...]] = FLOATS[:2]
     replaces: ClassVar[tuple[str, ...]] = ("aten::igamma",)
     summary = "Add a series, a continued fraction and Temme's expansion"
-    spellings: ClassVar[tuple[str, ...]] = ("torch.igamma", "Tensor.igamma")
+    spellings: ClassVar[tuple[str, ...]] = (
+        "torch.igamma", "Tensor.igamma", "torch.special.gammainc"
+    )  # fmt: skip
     references: ClassVar[tuple[str, ...]] = (MATH, "https://dlmf.nist.gov/8.12")
     replace: ClassVar[Callable[..., Any]] = staticmethod(igamma)
 
@@ -308,5 +310,5 @@ class IgammacBySeries(IgammaBySeries):
 
     name = "igammac-by-series"
     replaces = ("aten::igammac",)
-    spellings = ("torch.igammac", "Tensor.igammac")
+    spellings = ("torch.igammac", "Tensor.igammac", "torch.special.gammaincc")
     replace = staticmethod(igammac)

@@ -3,7 +3,7 @@
 # ruff: noqa: N803  # arguments are named as in the schema
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace as altered
 from typing import Any, ClassVar
 
@@ -94,6 +94,22 @@ def ldl_factor_ex(
         pair = two
     names = torch.cat(pivots, -1).squeeze(-2).to(torch.int32)
     return torch.cat(columns, -1), names, info[..., 0, 0]
+
+
+def ldl_factor(input: Tensor, *, hermitian: bool = False) -> Any:
+    """``ldl_factor`` as users call it, which asks whether all went well."""
+    factors, pivots, info = ldl_factor_ex(input, hermitian=hermitian)
+    torch._linalg_check_errors(info, "torch.linalg.ldl_factor_ex", is_matrix=input.dim() == 2)
+    return torch.return_types.linalg_ldl_factor((factors, pivots))  # type: ignore[attr-defined]
+
+
+def ldl_factor_ex_of(input: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
+    """``ldl_factor_ex`` as users call it."""
+    found = ldl_factor_ex(input, hermitian=hermitian)
+    if check_errors:
+        name = "torch.linalg.ldl_factor_ex"
+        torch._linalg_check_errors(found[2], name, is_matrix=input.dim() == 2)
+    return torch.return_types.linalg_ldl_factor_ex(found)  # type: ignore[attr-defined]
 
 
 def _blocks(pivots: Tensor) -> list[tuple[Tensor, Tensor]]:
@@ -198,6 +214,10 @@ class LdlFactorByColumns(_ByBlocks):
     replaces: ClassVar[tuple[str, ...]] = ("aten::linalg_ldl_factor_ex",)
     summary = "Take one column after the other, with both kinds of pivots under masks"
     references = ("https://netlib.org/lapack/explore-html/d8/d0e/group__hetf2.html",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.linalg.ldl_factor": ldl_factor,
+        "torch.linalg.ldl_factor_ex": ldl_factor_ex_of,
+    }
     replace: ClassVar[Callable[..., Any]] = staticmethod(ldl_factor_ex)
 
     def valid(self, call: Call) -> Call:
@@ -218,6 +238,7 @@ class LdlSolveByColumns(_ByBlocks):
     name = "ldl-solve-by-columns"
     replaces = ("aten::linalg_ldl_solve",)
     summary = "Take out one column of L after the other, forth and back"
+    spellings = ("torch.linalg.ldl_solve",)
     replace = staticmethod(ldl_solve)
 
     def valid(self, call: Call) -> Call:

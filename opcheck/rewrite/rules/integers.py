@@ -43,13 +43,13 @@ def _steps(dtype: torch.dtype) -> int:
     return steps + 1
 
 
-def bitwise_left_shift(self: Tensor, other: Tensor) -> Tensor:
+def bitwise_left_shift(self: Tensor | int, other: Tensor | int) -> Tensor:
     """Multiply by the power of 2, which overflows as bits are pushed out."""
     x, places, size = _shifted(self, other)
     return torch.where((places < 0) | (places >= size), torch.zeros_like(x), x * _power(places))
 
 
-def bitwise_right_shift(self: Tensor, other: Tensor) -> Tensor:
+def bitwise_right_shift(self: Tensor | int, other: Tensor | int) -> Tensor:
     """Divide by the power of 2 and round down."""
     x, places, size = _shifted(self, other)
     most = size if x.dtype == torch.uint8 else size - 1
@@ -59,9 +59,11 @@ def bitwise_right_shift(self: Tensor, other: Tensor) -> Tensor:
     return torch.where(far, left, torch.div(x, divisor, rounding_mode="floor"))
 
 
-def _shifted(self: Tensor, other: Tensor) -> tuple[Tensor, Tensor, int]:
+def _shifted(self: Tensor | int, other: Tensor | int) -> tuple[Tensor, Tensor, int]:
     dtype = torch.result_type(self, other)
-    x, places = torch.broadcast_tensors(self.to(dtype), other.to(dtype))
+    device = (self if isinstance(self, Tensor) else torch.as_tensor(other)).device
+    both = (torch.as_tensor(given, dtype=dtype, device=device) for given in (self, other))
+    x, places = torch.broadcast_tensors(*both)
     return x, places, torch.iinfo(dtype).bits
 
 
@@ -76,7 +78,7 @@ def _power(places: Tensor) -> Tensor:
     return power
 
 
-def bitwise_xor(self: Tensor, other: Tensor) -> Tensor:
+def bitwise_xor(self: Tensor, other: Tensor | int) -> Tensor:
     """Bits that are in either less those that are in both."""
     if torch.result_type(self, other) == torch.bool:
         return self != other
@@ -135,9 +137,11 @@ class LeftShiftByMultiplying(GcdByEuclid):
     name = "left-shift-by-multiplying"
     replaces = ("aten::bitwise_left_shift.Tensor",)
     summary = "Multiply by a power of 2"
-    spellings: ClassVar[tuple[str, ...]] = ()
+    spellings: ClassVar[tuple[str, ...]] = (
+        "torch.bitwise_left_shift", "Tensor.bitwise_left_shift"
+    )  # fmt: skip
     references = (REFERENCES,)
-    replace = staticmethod(bitwise_left_shift)
+    replace: ClassVar[Callable[..., Any]] = staticmethod(bitwise_left_shift)
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Of one dtype or of two, broadcast; some shifts are too far or negative."""
@@ -153,6 +157,7 @@ class RightShiftByDividing(LeftShiftByMultiplying):
     name = "right-shift-by-dividing"
     replaces = ("aten::bitwise_right_shift.Tensor",)
     summary = "Divide by a power of 2 and round down"
+    spellings = ("torch.bitwise_right_shift", "Tensor.bitwise_right_shift")
     replace = staticmethod(bitwise_right_shift)
 
 
@@ -162,7 +167,8 @@ class BitwiseXorByOr(LeftShiftByMultiplying):
     name = "bitwise-xor-by-or"
     replaces = ("aten::bitwise_xor.Tensor",)
     summary = "Write (a | b) - (a & b)"
-    replace = staticmethod(bitwise_xor)
+    spellings = ("torch.bitwise_xor", "Tensor.bitwise_xor")
+    replace: ClassVar[Callable[..., Any]] = staticmethod(bitwise_xor)
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Integers and truth values."""

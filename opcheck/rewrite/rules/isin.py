@@ -1,7 +1,9 @@
 """``isin`` without its kernel."""
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
+import torch
 from torch import Tensor
 
 from opcheck.rewrite.base import Arguments, Rule
@@ -16,6 +18,15 @@ def isin(
     return ~found if invert else found
 
 
+def isin_of(
+    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
+    """``isin`` of two tensors; where one is a number, torch compares with it itself."""
+    if isinstance(elements, Tensor) and isinstance(test_elements, Tensor):
+        return isin(elements, test_elements, invert=invert)
+    return torch.isin(elements, test_elements, assume_unique=assume_unique, invert=invert)
+
+
 class IsinByComparing(Rule):
     """Every element is compared with every candidate, and is in where any comparison holds.
 
@@ -26,7 +37,7 @@ class IsinByComparing(Rule):
     name = "isin-by-comparing"
     replaces = ("aten::isin.Tensor_Tensor",)
     summary = "Compare with every candidate and take any"
-    spellings = ("torch.isin",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.isin": isin_of}
     references = (
         "https://github.com/huggingface/transformers/pull/33099",
         "https://github.com/Ascend/pytorch/issues/40",

@@ -58,7 +58,9 @@ class MatrixExpBySquaring(Rule):
     tolerance = 1024.0
     replaces = ("aten::linalg_matrix_exp",)
     summary = "Add the Taylor series of the scaled matrix, and square it back under masks"
-    spellings = ("torch.linalg.matrix_exp", "torch.matrix_exp")
+    spellings = (
+        "torch.linalg.matrix_exp", "torch.matrix_exp", "Tensor.matrix_exp"
+    )  # fmt: skip
     references = (
         "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/LinearAlgebra.cpp",
     )

@@ -1,7 +1,7 @@
 """Norms of matrices that are made of their singular values."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -31,6 +31,17 @@ def matrix_norm(
     return norm
 
 
+def norm_of(
+    input: Tensor, ord: Any = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *,
+    dtype: torch.dtype | None = None,
+) -> Tensor:  # fmt: skip
+    """``matrix_norm`` by singular values; norms that are not made of them are left to torch."""
+    if ord in ("nuc", 2, -2):
+        return matrix_norm(input, ord, dim, keepdim, dtype=dtype)
+    norm: Tensor = torch.linalg.matrix_norm(input, ord, dim, keepdim, dtype=dtype)
+    return norm
+
+
 class MatrixNormBySingularValues(Rule):
     """The nuclear norm is the sum of the singular values, those of 2 and -2 are their extremes.
 
@@ -44,6 +55,7 @@ class MatrixNormBySingularValues(Rule):
     references = (
         "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/LinearAlgebra.cpp",
     )
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.linalg.matrix_norm": norm_of}
     replace = staticmethod(matrix_norm)
 
     def refuses(self, call: Call) -> str:

@@ -1,7 +1,7 @@
 """Max pools of every kind without their kernels."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -13,7 +13,7 @@ from opcheck.rewrite.draw import Draw
 
 LARGEST = 1 << 28
 """Elements of all windows side by side beyond which no one wants to hold them."""
-_WINDOW = ("kernel_size", "stride", "padding", "dilation")
+_Spelled = Mapping[str, Callable[..., Any]]
 _FLOATS = (torch.float32, torch.float64)  # PyTorch rounds each sum of half-precision gradients
 
 
@@ -82,13 +82,15 @@ def _fixed(self: Tensor, dim: int, window: Sequence[int], ceil: bool) -> tuple[T
     return place.clamp(0, size - 1), (place >= 0) & (place < size)
 
 
+def _each(given: Sequence[int] | int, count: int) -> list[int]:
+    full = [given] if isinstance(given, int) else list(given)
+    return full * count if len(full) == 1 else full
+
+
 def _windows(
     self: Tensor, count: int, arguments: Sequence[Sequence[int] | int], ceil_mode: bool
 ) -> tuple[Tensor, Tensor]:
-    full: list[list[int]] = []
-    for argument in arguments:
-        given = [argument] if isinstance(argument, int) else list(argument)
-        full.append(given * count if len(given) == 1 else given)
+    full = [_each(argument, count) for argument in arguments]
     full[1] = full[1] or full[0]
     dims = range(self.dim() - count, self.dim())
     return _pooled(
@@ -122,30 +124,37 @@ def max_pool3d_with_indices(
 
 
 def max_pool1d(
-    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = (),
+    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int | None = None,
     padding: Sequence[int] | int = 0, dilation: Sequence[int] | int = 1, ceil_mode: bool = False,
-) -> Tensor:  # fmt: skip
-    """Take the largest of each window."""
-    return _windows(self, 1, (kernel_size, stride, padding, dilation), ceil_mode)[0]
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """Take the largest of each window, and where it is if that is asked for."""
+    found = _windows(self, 1, (kernel_size, stride or (), padding, dilation), ceil_mode)
+    return found if return_indices else found[0]
 
 
 def max_pool2d(
-    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = (),
+    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int | None = None,
     padding: Sequence[int] | int = 0, dilation: Sequence[int] | int = 1, ceil_mode: bool = False,
-) -> Tensor:  # fmt: skip
-    """Take the largest of each window."""
-    return _windows(self, 2, (kernel_size, stride, padding, dilation), ceil_mode)[0]
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """Take the largest of each window, and where it is if that is asked for."""
+    found = _windows(self, 2, (kernel_size, stride or (), padding, dilation), ceil_mode)
+    return found if return_indices else found[0]
 
 
 def max_pool3d(
-    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int = (),
+    self: Tensor, kernel_size: Sequence[int] | int, stride: Sequence[int] | int | None = None,
     padding: Sequence[int] | int = 0, dilation: Sequence[int] | int = 1, ceil_mode: bool = False,
-) -> Tensor:  # fmt: skip
-    """Take the largest of each window."""
-    return _windows(self, 3, (kernel_size, stride, padding, dilation), ceil_mode)[0]
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """Take the largest of each window, and where it is if that is asked for."""
+    found = _windows(self, 3, (kernel_size, stride or (), padding, dilation), ceil_mode)
+    return found if return_indices else found[0]
 
 
-def _adaptive(self: Tensor, output_size: Sequence[int]) -> tuple[Tensor, Tensor]:
+def adaptive_max_pool(self: Tensor, output_size: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Take the largest of each window, and where it is; windows as even as sizes allow."""
     places = []
     for number, out in enumerate(output_size):
         size = self.size(self.dim() - len(output_size) + number)
@@ -158,9 +167,27 @@ def _adaptive(self: Tensor, output_size: Sequence[int]) -> tuple[Tensor, Tensor]
     return _pooled(self, places)
 
 
-def adaptive_max_pool(self: Tensor, output_size: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """Take the largest of each window, and where it is; windows as even as sizes allow."""
-    return _adaptive(self, output_size)
+def _adapted(x: Tensor, size: Sequence[int | None] | int, count: int, both: bool) -> Any:
+    """As users ask for it: one size for all dimensions, None for that of the input."""
+    full = [size] * count if isinstance(size, int) else size
+    have = x.shape[-count:]
+    found = adaptive_max_pool(x, [h if w is None else w for w, h in zip(full, have, strict=True)])
+    return found if both else found[0]
+
+
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """Take the largest of each window, and where it is if that is asked for."""
+    return _adapted(input, output_size, 1, return_indices)
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """Take the largest of each window, and where it is if that is asked for."""
+    return _adapted(input, output_size, 2, return_indices)
+
+
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """Take the largest of each window, and where it is if that is asked for."""
+    return _adapted(input, output_size, 3, return_indices)
 
 
 def fractional_max_pool(
@@ -205,6 +232,7 @@ class MaxPool1dWithIndicesByWindows(Rule):
     replaces: ClassVar[tuple[str, ...]] = ("aten::max_pool1d_with_indices",)
     summary = "Lay the windows side by side and look up the largest of each"
     references: ClassVar[tuple[str, ...]] = ("https://github.com/pytorch/pytorch/pull/190065",)
+    spelled: ClassVar[_Spelled] = {"torch.nn.functional.max_pool1d": max_pool1d}
     replace: ClassVar[Callable[..., Any]] = staticmethod(max_pool1d_with_indices)
     _dims: ClassVar[int] = 1
 
@@ -213,7 +241,9 @@ class MaxPool1dWithIndicesByWindows(Rule):
         x = call.args[0]
         if x.dtype.is_complex or x.dtype is torch.bool:
             return "the values have no order"
-        kernel, stride, padding, dilation = (self._each(call, name) for name in _WINDOW)
+        kernel = _each(call.given("kernel_size"), self._dims)
+        stride = _each(call.given("stride") or kernel, self._dims)
+        padding, dilation = (_each(call.given(n), self._dims) for n in ("padding", "dilation"))
         windows = zip(kernel, stride, padding, dilation, strict=True)
         for size, (k, step, pad, apart) in zip(x.shape[-self._dims :], windows, strict=True):
             starts = range(-pad, size + pad, step)
@@ -221,12 +251,6 @@ class MaxPool1dWithIndicesByWindows(Rule):
                 return "a window lies wholly in the padding"
         held = x.numel() * math.prod(k / s for k, s in zip(kernel, stride, strict=True))
         return "" if held <= LARGEST else f"the windows together have {held:,.0f} elements"
-
-    def _each(self, call: Call, name: str) -> list[int]:
-        """An argument once for each dimension."""
-        given = call.given(name) or call.given("kernel_size")
-        given = [given] if isinstance(given, int) else list(given)
-        return given * self._dims if len(given) == 1 else given
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With and without batch, strides, padding, dilation and a last window that overhangs."""
@@ -243,12 +267,13 @@ class MaxPool1dWithIndicesByWindows(Rule):
 class MaxPool2dWithIndicesByWindows(MaxPool1dWithIndicesByWindows):
     """The windows are laid side by side, and the largest of each is looked up.
 
-    That takes the memory of all windows, kernel size over stride times the input, in both
-    dimensions. Of equal values the first counts, and NaN counts as larger than all.
+    They take kernel size over stride times the memory of the input, in both dimensions. Of equal
+    values the first counts, and NaN counts as larger than all.
     """
 
     name = "max-pool2d-with-indices-by-windows"
     replaces: ClassVar[tuple[str, ...]] = ("aten::max_pool2d_with_indices",)
+    spelled: ClassVar[_Spelled] = {"torch.nn.functional.max_pool2d": max_pool2d}
     replace: ClassVar[Callable[..., Any]] = staticmethod(max_pool2d_with_indices)
     _dims: ClassVar[int] = 2
 
@@ -256,12 +281,13 @@ class MaxPool2dWithIndicesByWindows(MaxPool1dWithIndicesByWindows):
 class MaxPool3dWithIndicesByWindows(MaxPool1dWithIndicesByWindows):
     """The windows are laid side by side, and the largest of each is looked up.
 
-    That takes the memory of all windows, kernel size over stride times the input, in all three
-    dimensions. Of equal values the first counts, and NaN counts as larger than all.
+    They take kernel size over stride times the memory of the input, in all three dimensions. Of
+    equal values the first counts, and NaN counts as larger than all.
     """
 
     name = "max-pool3d-with-indices-by-windows"
     replaces: ClassVar[tuple[str, ...]] = ("aten::max_pool3d_with_indices",)
+    spelled: ClassVar[_Spelled] = {"torch.nn.functional.max_pool3d": max_pool3d}
     replace: ClassVar[Callable[..., Any]] = staticmethod(max_pool3d_with_indices)
     _dims: ClassVar[int] = 3
 
@@ -274,6 +300,7 @@ class MaxPool1dByWindows(MaxPool1dWithIndicesByWindows):
 
     name = "max-pool1d-by-windows"
     replaces = ("aten::max_pool1d",)
+    spellings = ("torch.nn.functional.max_pool1d", "torch.max_pool1d")
     replace = staticmethod(max_pool1d)
 
 
@@ -285,6 +312,7 @@ class MaxPool2dByWindows(MaxPool2dWithIndicesByWindows):
 
     name = "max-pool2d-by-windows"
     replaces = ("aten::max_pool2d",)
+    spellings = ("torch.nn.functional.max_pool2d", "torch.max_pool2d")
     replace = staticmethod(max_pool2d)
 
 
@@ -296,6 +324,7 @@ class MaxPool3dByWindows(MaxPool3dWithIndicesByWindows):
 
     name = "max-pool3d-by-windows"
     replaces = ("aten::max_pool3d",)
+    spellings = ("torch.nn.functional.max_pool3d", "torch.max_pool3d")
     replace = staticmethod(max_pool3d)
 
 
@@ -312,10 +341,12 @@ class AdaptiveMaxPoolByWindows(Rule):
         "aten::adaptive_max_pool1d", "aten::adaptive_max_pool2d", "aten::adaptive_max_pool3d"
     )  # fmt: skip
     summary = "Lay the windows side by side and look up the largest of each"
-    references = (
-        "https://github.com/pytorch/pytorch/issues/190064",
-        "https://github.com/pytorch/pytorch/pull/190065",
-    )
+    references = ("https://github.com/pytorch/pytorch/issues/190064",)
+    spelled: ClassVar[_Spelled] = {
+        "torch.nn.functional.adaptive_max_pool1d": adaptive_max_pool1d,
+        "torch.nn.functional.adaptive_max_pool2d": adaptive_max_pool2d,
+        "torch.nn.functional.adaptive_max_pool3d": adaptive_max_pool3d,
+    }
     replace = staticmethod(adaptive_max_pool)
 
     def refuses(self, call: Call) -> str:

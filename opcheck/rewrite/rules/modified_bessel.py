@@ -297,7 +297,7 @@ class ModifiedBesselI0BySeries(I0BySeries):
     name = "modified-bessel-i0-by-series"
     dtypes = (*FLOATS[:2], torch.int64)
     replaces = ("aten::special_modified_bessel_i0",)
-    spellings = ()
+    spellings = ("torch.special.modified_bessel_i0",)
     replace = staticmethod(modified_bessel_i0)
 
 
@@ -306,6 +306,7 @@ class ModifiedBesselI1BySeries(ModifiedBesselI0BySeries):
 
     name = "modified-bessel-i1-by-series"
     replaces = ("aten::special_modified_bessel_i1",)
+    spellings = ("torch.special.modified_bessel_i1",)
     replace = staticmethod(modified_bessel_i1)
 
 
@@ -316,6 +317,7 @@ class ModifiedBesselK0BySeries(ModifiedBesselI0BySeries):
     tolerance = 64.0
     marks = (2.0, 1.1, 1e-9)
     replaces = ("aten::special_modified_bessel_k0",)
+    spellings = ("torch.special.modified_bessel_k0",)
     replace: ClassVar[Callable[..., Any]] = staticmethod(modified_bessel_k0)
 
 
@@ -324,6 +326,7 @@ class ModifiedBesselK1BySeries(ModifiedBesselK0BySeries):
 
     name = "modified-bessel-k1-by-series"
     replaces = ("aten::special_modified_bessel_k1",)
+    spellings = ("torch.special.modified_bessel_k1",)
     replace = staticmethod(modified_bessel_k1)
 
 
@@ -332,6 +335,7 @@ class ScaledModifiedBesselK0BySeries(ModifiedBesselK0BySeries):
 
     name = "scaled-modified-bessel-k0-by-series"
     replaces = ("aten::special_scaled_modified_bessel_k0",)
+    spellings = ("torch.special.scaled_modified_bessel_k0",)
     replace: ClassVar[Callable[..., Any]] = staticmethod(scaled_modified_bessel_k0)
 
 
@@ -340,4 +344,5 @@ class ScaledModifiedBesselK1BySeries(ModifiedBesselK0BySeries):
 
     name = "scaled-modified-bessel-k1-by-series"
     replaces = ("aten::special_scaled_modified_bessel_k1",)
+    spellings = ("torch.special.scaled_modified_bessel_k1",)
     replace: ClassVar[Callable[..., Any]] = staticmethod(scaled_modified_bessel_k1)

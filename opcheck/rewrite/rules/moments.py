@@ -1,7 +1,7 @@
 """``var`` and ``std``, with and without the mean, without their kernels."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -95,6 +95,50 @@ def std_mean(
     return _root(spread).to(self.dtype), mean.to(self.dtype)
 
 
+def _asked(
+    x: Tensor, dim: Any, unbiased: bool, keepdim: bool, correction: float | None
+) -> tuple[Tensor, Tensor]:
+    """What users ask for: the correction as a flag or as a number, one dimension or several."""
+    if isinstance(dim, bool):  # the flag, of all dimensions
+        dim, unbiased = None, dim
+    free = correction if correction is not None else float(unbiased)
+    return _moments(x, [dim] if isinstance(dim, int) else dim, free, keepdim)
+
+
+def var_of(
+    input: Tensor, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *,
+    correction: float | None = None,
+) -> Tensor:  # fmt: skip
+    """Mean of the squared deviations from the mean."""
+    return _asked(input, dim, unbiased, keepdim, correction)[0].to(input.dtype)
+
+
+def std_of(
+    input: Tensor, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *,
+    correction: float | None = None,
+) -> Tensor:  # fmt: skip
+    """Root of the mean of the squared deviations from the mean."""
+    return _root(_asked(input, dim, unbiased, keepdim, correction)[0]).to(input.dtype)
+
+
+def var_mean_of(
+    input: Tensor, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Mean of the squared deviations from the mean, and the mean."""
+    spread, mean = _asked(input, dim, unbiased, keepdim, correction)
+    return spread.to(input.dtype), mean.to(input.dtype)
+
+
+def std_mean_of(
+    input: Tensor, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Root of the mean of the squared deviations from the mean, and the mean."""
+    spread, mean = _asked(input, dim, unbiased, keepdim, correction)
+    return _root(spread).to(input.dtype), mean.to(input.dtype)
+
+
 class VarByDeviations(Rule):
     """The deviations from the mean are squared and averaged.
 
@@ -111,6 +155,10 @@ class VarByDeviations(Rule):
     references: ClassVar[tuple[str, ...]] = (
         "https://github.com/MooreThreads/torch_musa/issues/72",
     )
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.var": var_of,
+        "Tensor.var": var_of,
+    }
     replace: ClassVar[Callable[..., Any]] = staticmethod(var)
 
     def refuses(self, call: Call) -> str:
@@ -141,6 +189,7 @@ class VarMeanByDeviations(VarByDeviations):
 
     name = "var-mean-by-deviations"
     replaces = ("aten::var_mean.correction",)
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.var_mean": var_mean_of}
     replace = staticmethod(var_mean)
 
 
@@ -153,6 +202,10 @@ class StdByDeviations(VarByDeviations):
     name = "std-by-deviations"
     replaces = ("aten::std.correction",)
     summary = "Take the root of the average squared deviation from the mean"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.std": std_of,
+        "Tensor.std": std_of,
+    }
     replace = staticmethod(std)
 
 
@@ -165,4 +218,5 @@ class StdMeanByDeviations(VarByDeviations):
     name = "std-mean-by-deviations"
     replaces = ("aten::std_mean.correction",)
     summary = "Take the root of the average squared deviation from the mean"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {"torch.std_mean": std_mean_of}
     replace = staticmethod(std_mean)
