@@ -15,7 +15,7 @@ from opcheck.rewrite.custom.base import Toolchain, of_vendor, toolchains
 from opcheck.rewrite.custom.project import package_name, project
 from opcheck.rewrite.custom.signature import signature
 from tests.rewrite.custom.made import CALLS, CHAINS, STUBS, made, matrix_of, written
-from tests.rewrite.custom.test_kernels import COMPILER, needs_compiler, on_host
+from tests.rewrite.custom.test_kernels import COMPILER, TILE, needs_compiler, on_host, with_tiling
 
 each_chain = pytest.mark.parametrize("chain", toolchains(), ids=lambda chain: chain.name)
 each_call = pytest.mark.parametrize("op", CALLS)
@@ -229,17 +229,115 @@ def test_the_binding_runs_on_the_cpu_in_the_devices_place(tmp_path: Path) -> Non
         lines.insert(0, f'#include "{kernel}"')
         lines.append(f'namespace in_{number} {{\n#include "{binding}"\n}}')
     lines.insert(0, "#include <c10/cuda/CUDAStream.h>")
-    source = tmp_path / "all.cpp"
+    build(tmp_path, lines)
+    (tmp_path / "held.py").write_text(HELD, encoding="utf-8")
+    assert run(tmp_path, "held.py").strip() == "held"
+
+
+def build(folder: Path, lines: list[str]) -> None:
+    assert COMPILER is not None
+    source = folder / "all.cpp"
     source.write_text("\n".join(lines) + "\n", encoding="utf-8")
     command = [
         COMPILER, STANDARD, "-w", ABI, "-shared", "-fPIC", f"-I{STUBS}", *HEADERS, str(source),
-        "-o", str(tmp_path / "all.so"), f"-L{LIBRARIES}", "-lc10", "-ltorch_cpu",
+        "-o", str(folder / "all.so"), f"-L{LIBRARIES}", "-lc10", "-ltorch_cpu",
         f"-Wl,-rpath,{LIBRARIES}",
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
-    (tmp_path / "held.py").write_text(HELD, encoding="utf-8")
-    assert run(tmp_path, "held.py").strip() == "held"
+
+
+OF_VECTORS = """
+import torch
+x, row = torch.randn(4, 3), torch.randn(3, requires_grad=True)
+many, wide = torch.randn(3, 5000), torch.randn(5000, 3)
+calls = {
+    "short": lambda: torch.special.erfcx(x), "long": lambda: torch.special.erfcx(many),
+    "whole tiles": lambda: torch.special.erfcx(many.flatten()[:4096]),
+    "far": lambda: torch.special.erfcx(20 * many.abs()),
+    "strided": lambda: torch.special.erfcx(wide.t()[:, ::2]),
+    "integers": lambda: torch.special.erfcx(torch.arange(5)),
+    "out": lambda: torch.special.erfcx(x, out=torch.empty(0)),
+    "into strides": lambda: torch.special.erfcx(x, out=torch.empty(3, 4).t()),
+    "empty": lambda: torch.special.erfcx(x[:0]),
+    "number": lambda: torch.special.erfcx(torch.tensor(2.0)),
+    "broadcast": lambda: torch.lerp(wide, row, 0.25),
+    "place": lambda: many.clone().lerp_(many.flip(1), 0.75),
+    "sign": lambda: torch.sign(torch.tensor([3, 0, -2])),
+    "gradient": lambda: torch.autograd.grad(torch.lerp(x, row, 0.25).sum(), row)[0],
+}
+half = many.half().t()
+single = torch.special.erfcx(half.float())
+before = {name: call() for name, call in calls.items()}
+torch.ops.load_library("all.so")
+for name, call in calls.items():
+    torch.testing.assert_close(
+        call(), before[name], rtol=5e-5, atol=1e-5, msg=lambda text: f"{name}: {text}"
+    )
+torch.testing.assert_close(torch.special.erfcx(half), single.half())
+for refused in (x.double(), x.cfloat()):
+    try:
+        torch.special.erfcx(refused)
+    except RuntimeError as error:
+        print(str(error).splitlines()[0])
+"""
+REFUSED = """\
+aten::special_erfcx: the kernel does not compute in float64
+aten::special_erfcx: the kernel computes no complex numbers
+"""
+
+
+def aclnn(folder: Path, op: str) -> str:
+    """The function that CANN makes of an operator: here its kernel, on three cores."""
+    s = signature_or_fail(op)
+    operator = "".join(part.capitalize() for part in folder.name.split("_"))
+    parameters = [*(f"const at::Tensor& {a.name}" for a in s.tensors)]
+    parameters += [*(f"double {a.name}" for a in s.values), "at::Tensor& made"]
+    places = [f"(uint8_t*){name}.data_ptr()" for name in (*(a.name for a in s.tensors), "made")]
+    numbers = "".join(f"data.set_{a.name}({a.name});" for a in s.values)
+    return f"""\
+{with_tiling(folder)}
+namespace of_{folder.name} {{
+#include "{folder}/op/op_kernel/{folder.name}.cpp"
+}}
+void run_aclnn{operator}({", ".join(parameters)}) {{
+  TORCH_CHECK(made.numel() % {TILE} == 0, "no whole tiles");
+  optiling::{operator}TilingData data;
+  data.set_tiles(made.numel() / {TILE});
+  {numbers}
+  AscendC::blocks = 3;
+  for (AscendC::block = 0; AscendC::block < AscendC::blocks; ++AscendC::block) {{
+    of_{folder.name}::{folder.name}({", ".join(places)}, nullptr, (uint8_t*)&data);
+  }}
+}}
+"""
+
+
+@pytest.mark.slow
+@needs_compiler
+@pytest.mark.parametrize("name", ["ascend-c", "bang-c"])
+def test_a_vector_project_runs_on_the_cpu_in_the_devices_place(name: str, tmp_path: Path) -> None:
+    first = ["#define EXEC_NPU_CMD_EXT(name, ...) run_##name(__VA_ARGS__)"]
+    lines: list[str] = []
+    for number, op in enumerate(["aten::special_erfcx", "aten::lerp.Scalar", "aten::sign"]):
+        folder = written(tmp_path, made(CHAINS[name], op))
+        if name == "bang-c":
+            kernel = folder / "csrc" / "kernel.mlu"
+            kernel.write_text(on_host(kernel.read_text(encoding="utf-8")), encoding="utf-8")
+            first.append(f'#include "{kernel}"')
+        else:
+            lines.append(aclnn(folder, op))
+        binding = folder / "csrc" / "binding.cpp"
+        text = binding.read_text(encoding="utf-8").replace(", PrivateUse1, m)", ", CPU, m)")
+        binding.write_text(text, encoding="utf-8")
+        lines.append(f'namespace in_{number} {{\n#include "{binding}"\n}}')
+    header = getattr(CHAINS[name], "stream_header")  # noqa: B009  # of those with a binding
+    included = [*HEADS.splitlines(), f'#include "{header}"']
+    if name == "ascend-c":
+        included.append("#include <kernel_operator.h>")
+    build(tmp_path, [*first, *included, *lines])
+    (tmp_path / "held.py").write_text(OF_VECTORS, encoding="utf-8")
+    assert run(tmp_path, "held.py") == REFUSED
 
 
 @pytest.mark.slow
