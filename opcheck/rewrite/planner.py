@@ -9,7 +9,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Declined, Label, Measured, NodePlan, Suggestion
 from opcheck.model.remedy import Remedy
 from opcheck.model.trace import Node, Trace
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.fate import HOST_TENSOR, Fate
 from opcheck.resolve.walk import Walk
 from opcheck.rewrite.base import Rule
 from opcheck.rewrite.call import Call
@@ -20,6 +20,7 @@ from opcheck.rewrite.measure import NoGradientError, UnmeasuredError, inputs, la
 from opcheck.rewrite.narrower import from_the_start
 from opcheck.rewrite.record import Recorder, held
 from opcheck.rewrite.remedies import remedied
+from opcheck.rewrite.same_device import on_the_device
 from opcheck.trace.dispatcher import overload_named
 
 
@@ -51,7 +52,7 @@ class Planner:
         nodes = self._trace.nodes
         blamed = culprits(nodes, index, walk)
         fates = [(nodes[inner], walk.fate(inner)) for inner in blamed]
-        found, declined = self._ways(nodes[index], matrix, walk.fate(index).harmful)
+        found, declined = self._ways(nodes[index], matrix, walk.fate(index))
         whole = (*found, *remedied(nodes[index], fates, remedies))
         if found or (whole and all(way.on_device for way in whole)):
             return NodePlan(index, whole, declined)
@@ -59,7 +60,7 @@ class Planner:
         suggestions = list(whole)
         for node, fate in fates:
             whole_again = node is nodes[index]
-            inner, others = ((), ()) if whole_again else self._ways(node, matrix, fate.harmful)
+            inner, others = ((), ()) if whole_again else self._ways(node, matrix, fate)
             vendors = () if whole else tuple(remedied(node, [(node, fate)], remedies))
             suggestions += (*inner, *vendors)
             declined = (*declined, *others)
@@ -75,12 +76,13 @@ class Planner:
         )
 
     def _ways(
-        self, node: Node, matrix: SupportMatrix, harmful: bool = False
+        self, node: Node, matrix: SupportMatrix, fate: Fate | None = None
     ) -> tuple[tuple[Suggestion, ...], tuple[Declined, ...]]:
         """Ways for one call, the cheapest first; nothing comes after an exact one."""
         found: list[Suggestion] = []
         declined: list[Declined] = []
-        for candidate in self._candidates(node, harmful):
+        harmful = fate is not None and fate.harmful
+        for candidate in self._candidates(node, fate):
             if found and not candidate.code:
                 break  # nothing here can write it
             way = self._way(candidate, node, matrix, spotless=harmful)
@@ -93,10 +95,17 @@ class Planner:
         found.sort(key=lambda way: (way.tier, way.label.rank))
         return tuple(found), tuple(declined)
 
-    def _candidates(self, node: Node, harmful: bool) -> Iterator[Candidate]:
+    def _candidates(self, node: Node, fate: Fate | None) -> Iterator[Candidate]:
+        if fate is not None and fate.code == HOST_TENSOR:
+            yield on_the_device(node)
+            return  # every other code would meet the same tensor
         op = str(node.op)
         taken = [tensor for _, tensor in node.tensors()]
-        if harmful and any(tensor.layout != "contiguous" for tensor in taken):
+        if (
+            fate is not None
+            and fate.harmful
+            and any(tensor.layout != "contiguous" for tensor in taken)
+        ):
             yield laid_out(op)
         yield from candidates(op, self._extra, {tensor.dtype for tensor in taken})
         narrower = from_the_start(op, {t.dtype for t in (*taken, *node.output_tensors())})

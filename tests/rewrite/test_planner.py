@@ -94,6 +94,22 @@ def test_an_overload_inside_a_composite_is_replaced_where_the_whole_is_not() -> 
     assert "std-by-deviations" in {declined.rule for declined in found.declined}
 
 
+class Windowed(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * torch.ones(3)
+
+
+def test_a_tensor_in_host_memory_is_to_be_made_on_the_device_and_nothing_else_helps() -> None:
+    trace = traced(Windowed(), torch.rand(2, 3))
+    (found,) = plan(trace, target("aten::mul.Tensor", "aten::ones"))
+    (way,) = found.suggestions
+    assert (way.rule, way.tier, way.label) == ("made-on-the-device", Tier.SWAP, Label.EXACT)
+    assert way.summary == "Make other with device=x.device, or register it as a buffer"
+    assert way.runs_as == ("aten::mul.Tensor",)
+    (found,) = plan(trace, target("aten::ones"))
+    assert [d.rule for d in found.declined if d.tier is not Tier.CUSTOM] == ["made-on-the-device"]
+
+
 def resized(x: Tensor) -> Tensor:
     size = [2, 2]
     return torch.nn.functional.interpolate(x, size=size, mode="bicubic", antialias=True)
