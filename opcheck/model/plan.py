@@ -86,6 +86,9 @@ class Suggestion:
     """Name of the function in ``code`` to call."""
     gives_up: str = ""
     """What is lost by it; "" for nothing."""
+    whole: bool = False
+    """Whether it holds for all calls of the model together, or for none: ``code`` takes and gives
+    other things than ``replaces`` does."""
     runs_as: tuple[str, ...] = ()
     """Overloads that the target is asked for instead, as recorded, sorted."""
     calls: int = 0

@@ -73,4 +73,5 @@ def _made(name: str, value: Value, make: MakeTensor) -> Any:
 
 def _as_typed(argument: Any, value: Any) -> Any:
     """Give a complex number, which a trace keeps as text, back its type."""
-    return complex(value) if isinstance(value, str) and "number" in str(argument.type) else value
+    complex_text = isinstance(value, str) and str(argument.type).strip("?") in ("number", "Tensor")
+    return complex(value) if complex_text else value

@@ -45,6 +45,8 @@ class Candidate:
     """At best where nothing can be measured: no test of opcheck's holds PyTorch's own code."""
     random: bool = False
     """Whether every call draws its results anew."""
+    whole: bool = False
+    """Whether it holds for all calls of the model together, or for none."""
     recorded: Callable[..., Any] | None = None
     """What is recorded for a target, where that is not ``function``."""
     given: Callable[[Call], Call] = lambda call: call

@@ -75,7 +75,8 @@ class Draw(ABC):
         if not (dtype.is_floating_point or dtype.is_complex):
             low = 0 if dtype is torch.uint8 else -9
             return torch.randint(low, 10, made.shape, generator=random).to(dtype)
-        made = torch.randn(made.shape, generator=random, dtype=torch.float64).to(dtype)
+        wide = torch.complex128 if dtype.is_complex else torch.float64
+        made = torch.randn(made.shape, generator=random, dtype=wide).to(dtype)
         if edges and made.numel() and not dtype.is_complex:
             flat = made.view(-1)
             for _ in range(self.integer(0, 3)):

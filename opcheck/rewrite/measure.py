@@ -262,7 +262,8 @@ def _gradients(
     differentiable: list[Tensor] = []
     seeds: list[Tensor] = []
     for result in (results[index] for index in chosen if index < len(results)):
-        seed = torch.randn(result.shape, generator=random, dtype=torch.float64).to(result.dtype)
+        wide = torch.complex128 if result.is_complex() else torch.float64
+        seed = torch.randn(result.shape, generator=random, dtype=wide).to(result.dtype)
         if result.requires_grad:
             differentiable.append(result)
             seeds.append(seed)

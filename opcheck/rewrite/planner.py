@@ -18,6 +18,7 @@ from opcheck.rewrite.contiguous import laid_out
 from opcheck.rewrite.custom.suggest import suggested
 from opcheck.rewrite.measure import NoGradientError, UnmeasuredError, inputs, label, measured
 from opcheck.rewrite.narrower import from_the_start
+from opcheck.rewrite.parts.region import Region
 from opcheck.rewrite.record import Recorder, held
 from opcheck.rewrite.remedies import remedied
 from opcheck.rewrite.same_device import on_the_device
@@ -43,7 +44,13 @@ class Planner:
         walk = Walk(self._trace.nodes, matrix, self._trace.torch_version)
         used = dict.fromkeys(use.node for use in self._trace.uses)
         bad = [index for index in used if walk.fate(index).wants_change]
-        return tuple(self._node(index, walk, matrix, remedies) for index in bad)
+        plans = [self._node(index, walk, matrix, remedies) for index in bad]
+        region = Region(
+            self._trace.nodes, tuple(used), walk,
+            lambda candidate, node: self._way(candidate, node, matrix),
+            lambda node: self._ways(node, matrix),
+        )  # fmt: skip
+        return region.planned(plans)
 
     def _node(
         self, index: int, walk: Walk, matrix: SupportMatrix, remedies: Sequence[Remedy]
@@ -166,6 +173,7 @@ def _measured(candidate: Candidate, node: Node) -> Suggestion | str:
         code=candidate.code,
         function=candidate.entry,
         gives_up=candidate.gives_up,
+        whole=candidate.whole,
         evidence=candidate.evidence,
     )
     if candidate.random:

@@ -56,6 +56,8 @@ def shim(matrix: SupportMatrix, suggestions: Iterable[Suggestion]) -> Shim:
 def _not_for_a_shim(way: Suggestion, matrix: SupportMatrix) -> str:
     if not way.code:
         return "it is nothing that code could stand for"
+    if way.whole:
+        return "it changes what calls hand to each other, which no kernel can"
     if way.replaces in matrix.entries:
         return (
             f"the target has a kernel for {way.replaces}, which refuses this use; a shim would "

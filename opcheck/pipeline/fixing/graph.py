@@ -62,11 +62,11 @@ def graph(request: FixRequest, database: Database, progress: Progress, output: P
 
 
 def _replacements(ways: Iterable[Suggestion]) -> tuple[Replacement, ...]:
-    """One for each overload: a graph has no other place to say which."""
-    first: dict[str, Replacement] = {}
+    """One for each overload, and one for it in the whole model: a graph has no place for more."""
+    first: dict[tuple[str, bool], Replacement] = {}
     for way in ways:
-        first.setdefault(way.replaces, Replacement(way.replaces, way.rule))
-    return tuple(first[op] for op in sorted(first))
+        first.setdefault((way.replaces, way.whole), Replacement(way.replaces, way.rule))
+    return tuple(first[key] for key in sorted(first))
 
 
 def _parted(ways: Iterable[Way], reasons: Mapping[str, str]) -> tuple[list[Way], list[Left]]:

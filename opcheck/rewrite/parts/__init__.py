@@ -1,0 +1,1 @@
+"""Complex tensors carried as two real ones: the real part and the imaginary part."""

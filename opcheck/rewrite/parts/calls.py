@@ -1,0 +1,123 @@
+"""Calls on complex tensors made on their parts instead, and back."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_map
+
+from opcheck.model.plan import Tier
+from opcheck.model.trace import Constant, Node, Value
+from opcheck.rewrite.call import Call
+from opcheck.rewrite.candidates import Candidate
+from opcheck.rewrite.parts.forms import REAL, Parts
+from opcheck.rewrite.parts.table import Form, form
+from opcheck.trace.dispatcher import overload_named
+
+NAME = "complex-as-parts"
+"""The way out as plans name it."""
+_GIVES_UP = (
+    "Complex tensors: each becomes two real ones, those that the model takes, keeps or returns "
+    "too; it holds for all calls of the model together or for none"
+)
+
+
+def touches_complex(node: Node) -> bool:
+    """Whether a call takes, gives or is asked for complex tensors."""
+    values = (*(value for _, value in node.arguments), *node.outputs)
+    return any("complex" in dtype for dtype in _dtypes(values))
+
+
+def _dtypes(values: Collection[Value]) -> Iterator[str]:
+    for value in values:
+        match value:
+            case Constant("dtype", text):
+                yield text
+            case tuple():
+                yield from _dtypes(value)
+            case None | bool() | int() | float() | str() | Constant():
+                pass
+            case _:
+                yield value.dtype
+
+
+def complex_calls(nodes: Sequence[Node], index: int) -> Iterator[int]:
+    """The outermost calls, from one on inwards, that have a form on parts or no parts to look at.
+
+    What is not complex has none inside either, but for composites.
+    """
+    node = nodes[index]
+    if touches_complex(node) and (form(str(node.op)) is not None or not node.children):
+        yield index
+        return
+    for child, _ in node.children or ():
+        yield from complex_calls(nodes, child)
+
+
+def in_parts(op: str) -> Candidate | None:
+    """An overload on parts, as a way out; None where there is no form of it."""
+    found = form(op)
+    if found is None:
+        return None
+    return Candidate(
+        rule=NAME,
+        tier=Tier.STRUCTURAL,
+        label=found.label,
+        summary=f"Compute {op} on real and imaginary parts",
+        function=_on_complex(found, overload_named(op)),
+        refuses=found.refuses,
+        valid=found.valid,
+        settled=found.settled,
+        code=found.code,
+        entry=found.entry,
+        gives_up=_GIVES_UP,
+        whole=True,
+        recorded=found.function,
+        given=given_parts,
+    )
+
+
+def given_parts(call: Call) -> Call:
+    """The same call with parts in the place of complex tensors without values."""
+    args, kwargs = tree_map(_laid_out, (list(call.args), dict(call.kwargs)))
+    return Call(call.func, tuple(args), kwargs)
+
+
+def _laid_out(value: Any) -> Any:
+    if not isinstance(value, Tensor) or not value.is_complex():
+        return value
+    made = [
+        torch.empty_strided(value.shape, value.stride(), dtype=REAL[value.dtype], device="meta")
+        for _ in Parts._fields
+    ]
+    return Parts(*made)
+
+
+def _on_complex(found: Form, func: Any) -> Callable[..., Any]:
+    """The form as a function on complex tensors, which it reads and writes through their parts."""
+    turns = torch.Tag.inplace_view in func.tags
+
+    def computed(*args: Any, **kwargs: Any) -> Any:
+        parts, named = tree_map(_apart, (args, kwargs))
+        result = together(found.function(*parts, **named))
+        if turns:  # which the tensor itself is, not its parts
+            func(*args, **kwargs)
+        return result
+
+    return computed
+
+
+def _apart(value: Any) -> Any:
+    if not isinstance(value, Tensor) or not value.is_complex():
+        return value
+    return Parts(*torch.view_as_real(value.resolve_conj()).unbind(-1))
+
+
+def together(value: Any) -> Any:
+    """Complex tensors of parts, wherever they are among results."""
+    if isinstance(value, Parts):
+        return torch.complex(value.real, value.imag)
+    if isinstance(value, list | tuple):
+        return [together(item) for item in value]
+    return value
