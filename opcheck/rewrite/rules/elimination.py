@@ -191,10 +191,8 @@ def _checked(info: Tensor, name: str, a: Tensor) -> None:
 
 
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
-    """``solve`` as users call it."""
-    result, _, _, info = solve_ex(A, B, left=left)
-    _checked(info, "torch.linalg.solve", A)
-    return result
+    """``solve`` as users call it; of a singular matrix infinities, and no error."""
+    return solve_ex(A, B, left=left)[0]
 
 
 def solve_and_info(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
@@ -206,10 +204,8 @@ def solve_and_info(A: Tensor, B: Tensor, *, left: bool = True, check_errors: boo
 
 
 def inverse(A: Tensor) -> Tensor:
-    """``inv`` as users call it."""
-    result, info = inverse_ex(A)
-    _checked(info, "linalg.inv", A)
-    return result
+    """``inv`` as users call it; of a singular matrix infinities, and no error."""
+    return inverse_ex(A)[0]
 
 
 def inverse_and_info(A: Tensor, *, check_errors: bool = False) -> Any:
@@ -247,10 +243,8 @@ def lu_of(A: Tensor, *, pivot: bool = True) -> Any:
 
 
 def factor(A: Tensor, *, pivot: bool = True) -> Any:
-    """``linalg.lu_factor`` as users call it."""
-    found, pivots, info = lu_factor_ex(A)
-    _checked(info, "torch.linalg.lu_factor", A)
-    return torch.return_types.linalg_lu_factor((found, pivots))  # type: ignore[attr-defined]
+    """``linalg.lu_factor`` as users call it; a singular matrix is no error."""
+    return torch.return_types.linalg_lu_factor(lu_factor_ex(A)[:2])  # type: ignore[attr-defined]
 
 
 def factor_and_info(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
@@ -317,7 +311,8 @@ class LuFactorByElimination(_ByElimination):
     One step finds the pivot with ``argmax``, fetches its row with ``gather``, puts the first row
     in its place with ``where`` and takes out an outer product: about twelve calls for each column,
     for all matrices of a batch at once, and no value is read. Where two elements are as large,
-    to the last digits, another pivot may be taken than LAPACK's.
+    to the last digits, another pivot may be taken than LAPACK's. A singular matrix raises nothing:
+    its place is in ``info``.
     """
 
     name = "lu-factor-by-elimination"

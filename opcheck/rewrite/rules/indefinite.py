@@ -97,10 +97,8 @@ def ldl_factor_ex(
 
 
 def ldl_factor(input: Tensor, *, hermitian: bool = False) -> Any:
-    """``ldl_factor`` as users call it, which asks whether all went well."""
-    factors, pivots, info = ldl_factor_ex(input, hermitian=hermitian)
-    torch._linalg_check_errors(info, "torch.linalg.ldl_factor_ex", is_matrix=input.dim() == 2)
-    return torch.return_types.linalg_ldl_factor((factors, pivots))  # type: ignore[attr-defined]
+    """``ldl_factor`` as users call it; a singular matrix is no error."""
+    return torch.return_types.linalg_ldl_factor(ldl_factor_ex(input, hermitian=hermitian)[:2])  # type: ignore[attr-defined]
 
 
 def ldl_factor_ex_of(input: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
@@ -207,7 +205,8 @@ class LdlFactorByColumns(_ByBlocks):
 
     Both ways are computed at each step and ``where`` takes the one that the values ask for; the
     second column of a pair passes through its own step untouched. About eighty calls for each
-    column, for all matrices of a batch at once, and no value is read.
+    column, for all matrices of a batch at once, and no value is read: a singular matrix raises
+    nothing, its place is in ``info``.
     """
 
     name = "ldl-factor-by-columns"
