@@ -35,6 +35,10 @@ class CallSite:
     positional: int
     """Arguments without a name, the object of a method among them."""
     keywords: tuple[str, ...]
+    owner: str
+    """The object of a method where that is a name: ``self``."""
+    assigned: frozenset[str]
+    """Names of variables and attributes that what it is a part of is assigned to."""
     obstacle: str
     """Why it cannot be rewritten whatever it calls; "" for nothing."""
 
@@ -75,6 +79,15 @@ class _Finder(cst.CSTVisitor):
     def __init__(self) -> None:
         super().__init__()
         self.found: list[CallSite] = []
+        self._targets: list[tuple[str, ...]] = []
+
+    def visit_Assign(self, node: cst.Assign) -> None:  # noqa: N802  # libcst names it
+        """Keep what is assigned to."""
+        self._targets.append(tuple(_last_name(target.target) for target in node.targets))
+
+    def leave_Assign(self, original_node: cst.Assign) -> None:  # noqa: N802  # libcst names it
+        """Forget it."""
+        self._targets.pop()
 
     def visit_Call(self, node: cst.Call) -> None:  # noqa: N802  # libcst names it
         """Note the call."""
@@ -92,6 +105,8 @@ class _Finder(cst.CSTVisitor):
                 first_line=span.start.line,
                 last_line=span.end.line,
                 positional=len(plain) + is_method,
+                owner=_owner(node.func) if is_method else "",
+                assigned=frozenset(name for names in self._targets for name in names if name),
                 keywords=tuple(a.keyword.value for a in node.args if a.keyword is not None),
                 obstacle=_obstacle(node, is_method),
             )
@@ -109,6 +124,22 @@ class _Finder(cst.CSTVisitor):
         if isinstance(callee, cst.Attribute):
             return f"{METHOD}{callee.attr.value}", True
         return "", False
+
+
+def _last_name(target: cst.BaseExpression) -> str:
+    match target:
+        case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
+            return name
+        case _:
+            return ""
+
+
+def _owner(callee: cst.BaseExpression) -> str:
+    match callee:
+        case cst.Attribute(value=cst.Name(value=name)):
+            return name
+        case _:
+            return ""
 
 
 def _is_dotted(callee: cst.BaseExpression) -> bool:

@@ -5,7 +5,7 @@ Everything else stays as it is, character by character.
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import libcst as cst
 
@@ -20,6 +20,12 @@ class Form:
 
     code: str
     function: str
+    is_layer: bool = False
+    """Whether it is a class to construct where a user constructs the layer."""
+
+    def parameters(self) -> Parameters | None:
+        """What it takes; None for what the layer takes."""
+        return None if self.is_layer else Parameters.of(self.code, self.function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +35,14 @@ class Swap:
     line: int
     """1-based; where Python says that the call stands."""
     forms: Mapping[str, Form]
-    """Spelling -> what to call for it: ``torch.roll``, ``Tensor.roll``."""
+    """Spelling -> what to call for it: ``torch.roll``, ``Tensor.roll``, ``torch.nn.Unfold``."""
+    module: str = ""
+    """Path of the module that ran: a layer in it is looked for where it is constructed."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names in the path; numbers are not told apart in it."""
+        return tuple(name for name in self.module.split(".") if name not in ("", "*"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +51,12 @@ class Swapped:
 
     text: str
     """The source itself where nothing could be replaced."""
-    done: frozenset[int]
+    done: frozenset[int] = frozenset()
     """Indices of the swaps for which a call was replaced."""
-    left: Mapping[int, str]
+    left: Mapping[int, str] = field(default_factory=dict)
     """Index of a swap that was not done, not wholly at least -> why, as one sentence."""
+    constructed: frozenset[int] = frozenset()
+    """Indices of those done where a layer is constructed, not where it is called."""
 
 
 def swapped(text: str, swaps: Sequence[Swap]) -> Swapped:
@@ -55,14 +70,19 @@ def swapped(text: str, swaps: Sequence[Swap]) -> Swapped:
     changes: dict[cst.Call, _Change] = {}
     done: set[int] = set()
     left: dict[int, str] = {}
+    constructed: set[int] = set()
     for index, swap in enumerate(swaps):
-        found = [site for site in _on_line(sites, swap.line) if site.spelling in swap.forms]
+        found = [site for site in _on_line(sites, swap.line) if _is_meant(site, swap)]
+        layers = [site for site in sites if _constructs(site, swap)]
+        if layers and (not found or _calls_layer(sites, swap)):
+            found = layers
+            constructed.add(index)
         if not found:
             left[index] = _no_call(sites, swap)
         for site in found:
             form = swap.forms[site.spelling]
-            parameters = Parameters.of(form.code, form.function)
-            reason = site.obstacle or parameters.misfit(site.positional, site.keywords)
+            parameters = form.parameters()
+            reason = _reason(site, parameters)
             if reason:
                 left[index] = f"{site.spelling} on line {swap.line} stays: {reason}"
                 continue
@@ -72,15 +92,14 @@ def swapped(text: str, swaps: Sequence[Swap]) -> Swapped:
             else:
                 left[index] = f"{site.spelling} on line {swap.line} is replaced otherwise already"
     if not changes:
-        return Swapped(text, frozenset(), left)
+        return Swapped(text, left=left)
     names = {
         change.form: room.add(change.form.code, change.form.function) for change in changes.values()
     }
     changed = module.visit(_Changing(changes, names))
     first = min(site.first_line for site in sites if site.node in changes)
-    return Swapped(
-        _with(changed.code + tail(text), _after_imports(text, first), room), frozenset(done), left
-    )
+    text = _with(changed.code + tail(text), _after_imports(text, first), room)
+    return Swapped(text, frozenset(done), left, frozenset(constructed & done))
 
 
 def _on_line(sites: Iterable[CallSite], line: int) -> list[CallSite]:
@@ -90,8 +109,39 @@ def _on_line(sites: Iterable[CallSite], line: int) -> list[CallSite]:
     return exact or [site for site in sites if site.first_line <= line <= site.last_line]
 
 
+def _is_meant(site: CallSite, swap: Swap) -> bool:
+    """Whether it is a call to replace, and not one of a layer that is named like a method."""
+    form = swap.forms.get(site.spelling)
+    if form is None or form.is_layer:
+        return False
+    return not _is_layers(site, swap)
+
+
+def _is_layers(site: CallSite, swap: Swap) -> bool:
+    name = site.spelling.rpartition(".")[2]
+    return site.is_method and site.owner == "self" and swap.names[-1:] == (name,)
+
+
+def _calls_layer(sites: Iterable[CallSite], swap: Swap) -> bool:
+    """Whether its line calls the layer itself, be there a call of the function or not."""
+    return any(_is_layers(site, swap) for site in _on_line(sites, swap.line))
+
+
+def _constructs(site: CallSite, swap: Swap) -> bool:
+    """Whether it makes the layer that ran: one of that class, assigned to a name in its path."""
+    form = swap.forms.get(site.spelling)
+    return form is not None and form.is_layer and not site.assigned.isdisjoint(swap.names)
+
+
+def _reason(site: CallSite, parameters: Parameters | None) -> str:
+    """Why a call stays, or "" where it need not; what a layer takes, its subclass takes."""
+    if parameters is None:
+        return ""
+    return site.obstacle or parameters.misfit(site.positional, site.keywords)
+
+
 def _no_call(sites: Sequence[CallSite], swap: Swap) -> str:
-    wanted = " or ".join(sorted(swap.forms))
+    wanted = " or ".join(sorted(name for name, form in swap.forms.items() if not form.is_layer))
     if any(site.is_method for site in _on_line(sites, swap.line)):
         return f"line {swap.line} calls a layer or another method, not {wanted}; use --shim"
     return f"line {swap.line} has no plain call of {wanted}; use --shim"
@@ -104,7 +154,7 @@ def _no_call(sites: Sequence[CallSite], swap: Swap) -> str:
 class _Change:
     form: Form
     is_method: bool
-    parameters: Parameters
+    parameters: Parameters | None
 
 
 class _Changing(cst.CSTTransformer):
@@ -131,8 +181,8 @@ class _Changing(cst.CSTTransformer):
         return updated_node.with_changes(func=cst.Name(self._names[change.form]), args=args)
 
 
-def _renamed(argument: cst.Arg, parameters: Parameters) -> cst.Arg:
-    if argument.keyword is None:
+def _renamed(argument: cst.Arg, parameters: Parameters | None) -> cst.Arg:
+    if argument.keyword is None or parameters is None:
         return argument
     name = parameters.renamed(argument.keyword.value)
     if name == argument.keyword.value:

@@ -2,7 +2,7 @@
 
 import ast
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -23,10 +23,18 @@ def standalone(function: Callable[..., Any], name: str = "") -> str:
     imports = [s for s in dict.fromkeys(chosen) if isinstance(s, ast.Import | ast.ImportFrom)]
     others = [s for s in dict.fromkeys(chosen) if s not in imports]
     lines = inspect.getsource(module).splitlines()
-    parts = ["\n".join(ast.unparse(s) for s in imports)] if imports else []
+    parts = ["\n".join(ast.unparse(_only(s, wanted)) for s in imports)] if imports else []
     parts += [statement_text(statement, lines) for statement in others]
     text = "\n\n\n".join(parts) + "\n"
     return text if not name else f"{text}\n\n{name} = {function.__name__}\n"
+
+
+def _only(statement: ast.Import | ast.ImportFrom, wanted: Collection[str]) -> ast.stmt:
+    """The statement without names that nothing asks for."""
+    names = [a for a in statement.names if (a.asname or a.name.partition(".")[0]) in wanted]
+    if isinstance(statement, ast.Import):
+        return ast.Import(names)
+    return ast.ImportFrom(statement.module, names, statement.level)
 
 
 def needs(function: Callable[..., Any]) -> tuple[str, ...]:

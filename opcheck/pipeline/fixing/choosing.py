@@ -1,7 +1,7 @@
 """Which suggestions of a plan are followed, and what that leaves. Pure."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from opcheck.model.fix import Left
@@ -65,8 +65,17 @@ class ChosenByPlace:
         return calls
 
 
-def choose_by_place(report: Report, allow: Label) -> ChosenByPlace:
-    """The cheapest suggestion that is close enough, for each place by itself."""
+def choose_by_place(
+    report: Report, allow: Label, can: Callable[[Suggestion], bool]
+) -> ChosenByPlace:
+    """The cheapest suggestion that is close enough, for each place by itself.
+
+    Args:
+        report: the plan.
+        allow: how far a suggestion may be off.
+        can: whether a suggestion is one that could be carried out; where several are close enough,
+            the first such one is taken.
+    """
     ways: list[PlacedWay] = []
     left: list[tuple[Place, Left]] = []
     for finding in off_device(report):
@@ -75,7 +84,7 @@ def choose_by_place(report: Report, allow: Label) -> ChosenByPlace:
             for replaces, found in _by_overload(here):
                 fit = _fit(found, allow)
                 if fit:
-                    ways.append(PlacedWay(finding.op, place, fit[0]))
+                    ways.append(PlacedWay(finding.op, place, next(filter(can, fit), fit[0])))
                 else:
                     left.append((place, Left(finding.op, replaces, _too_far(found))))
             if not here:

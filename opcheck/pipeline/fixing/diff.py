@@ -142,7 +142,9 @@ def _swap(path: Path, wanted: Sequence[tuple[PlacedWay, Mapping[str, "Form"]]]) 
     if isinstance(file, str):
         return _Swapped(None, left=[(way, file) for way in ways])
     try:
-        found = swapped(file.text, [Swap(way.place.line, forms) for way, forms in wanted])
+        found = swapped(
+            file.text, [Swap(way.place.line, forms, way.place.module) for way, forms in wanted]
+        )
         file.encoded(found.text)
     except UnreadableError as error:
         return _Swapped(
@@ -153,7 +155,8 @@ def _swap(path: Path, wanted: Sequence[tuple[PlacedWay, Mapping[str, "Form"]]]) 
         return _Swapped(None, left=[(way, reason) for way in ways])
     left = [(ways[index], f"{shown}: {reason}") for index, reason in sorted(found.left.items())]
     done = [ways[index] for index in sorted(found.done)]
-    layers = [way for way in done if any(_is_layer(way, other) for other in done)]
+    plain = [ways[index] for index in sorted(found.done - found.constructed)]
+    layers = [way for way in plain if any(_is_layer(way, other) for other in plain)]
     left += [(way, _LAYER.format(shown, way.place.line)) for way in layers]
     return _Swapped(file, found.text, [way for way in done if way not in layers], left)
 

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
+from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, INTEGERS, Draw
 
 
@@ -85,6 +86,10 @@ class LogcumsumexpByHalves(Rule):
     spellings = ("torch.logcumsumexp", "Tensor.logcumsumexp")
     references = ("https://en.wikipedia.org/wiki/Prefix_sum#Parallel_algorithms",)
     replace = staticmethod(logcumsumexp)
+
+    def refuses(self, call: Call) -> str:
+        """Decline complex numbers, of which none is the larger."""
+        return "it takes no complex numbers" if call.given("self").is_complex() else ""
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Far from 0 too, and without what makes PyTorch's gradient NaN."""
