@@ -102,6 +102,8 @@ class Suggestion:
     """Where the label is tolerance: how far values may be off, in ``eps`` of the largest."""
     on_device: bool = True
     """Whether the call then stays on the device; else it runs, on the host."""
+    by_hand: bool = False
+    """Whether it is left to the user, since more than the call has to change."""
     places: tuple[int, ...] = ()
     """Indices into the finding's ``uses`` that it holds for."""
     evidence: tuple[Evidence, ...] = ()
@@ -109,6 +111,11 @@ class Suggestion:
     """Cheaper ways that were looked at before it."""
     proof: Proof | None = None
     """Of the model with it, and with all else that was followed; None until it was."""
+
+    @property
+    def is_advice(self) -> bool:
+        """Whether nothing of it was recorded, so that it counts for nothing."""
+        return self.by_hand and not self.runs_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +131,8 @@ class NodePlan:
     """Everything that was looked at, where ``suggestions`` leaves an overload without a way."""
     stuck: tuple[str, ...] = ()
     """Overloads without a way out, or with none but a kernel of one's own."""
+    site: str = ""
+    """``file:line`` of the one place that it is for; "" for every place of the call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from opcheck.model.plan import (
     Suggestion,
     Tier,
 )
-from opcheck.model.report import Finding, TargetReport
+from opcheck.model.report import Finding, Place, TargetReport
 from opcheck.model.trace import Trace
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.findings import argument_text
@@ -40,15 +40,24 @@ def planned(report: TargetReport, trace: Trace, plans: Sequence[NodePlan]) -> Ta
 
 
 def _finding(finding: Finding, by_call: Mapping[_Call, list[NodePlan]]) -> Finding:
-    found: dict[tuple[int, int, str, str], list[tuple[int, Suggestion]]] = defaultdict(list)
+    found: dict[tuple[int, int, str, str, str], list[tuple[int, Suggestion]]] = defaultdict(list)
     for index, place in enumerate(finding.uses):
-        for plan in by_call.get((finding.op, place.inputs), ()):
+        for plan in _plans(finding, place, by_call):
             for way in plan.suggestions:
-                found[way.tier, way.label.rank, way.rule, way.replaces].append((index, way))
+                key = (way.tier, way.label.rank, way.rule, way.replaces, way.summary)
+                found[key].append((index, way))
     merged = (_merged(found[key]) for key in sorted(found))
-    plans = [p for place in finding.uses for p in by_call.get((finding.op, place.inputs), ())]
+    plans = [plan for place in finding.uses for plan in _plans(finding, place, by_call)]
     declined = dict.fromkeys(way for plan in plans if plan.stuck for way in plan.declined)
     return replace(finding, suggestions=tuple(merged), declined=tuple(declined))
+
+
+def _plans(
+    finding: Finding, place: Place, by_call: Mapping[_Call, list[NodePlan]]
+) -> list[NodePlan]:
+    """The plans that hold for one place of a finding."""
+    sites = ("", f"{place.file}:{place.line}")
+    return [plan for plan in by_call.get((finding.op, place.inputs), ()) if plan.site in sites]
 
 
 def _merged(ways: Sequence[tuple[int, Suggestion]]) -> Suggestion:
@@ -98,7 +107,7 @@ def _tier_of(
     """The tier by which every call of a finding stays on the device, or at least runs."""
     worst = Tier.SWAP
     for place in finding.uses:
-        plans = by_call.get((finding.op, place.inputs), ())
+        plans = _plans(finding, place, by_call)
         tiers = [_tier(plan, finding.op, on_device) for plan in plans]
         if not tiers or None in tiers:
             return None
@@ -110,7 +119,7 @@ def _tier(plan: NodePlan, op: str, on_device: bool) -> Tier | None:
     """The lowest tier that replaces the call itself, or everything inside it that has to go."""
     lowest: dict[str, Tier] = {}
     for way in plan.suggestions:
-        if way.on_device or not on_device:
+        if not way.is_advice and (way.on_device or not on_device):
             lowest[way.replaces] = min(way.tier, lowest.get(way.replaces, way.tier))
     whole = lowest.pop(op, None)
     inside = max(lowest.values(), default=None) if lowest.keys() >= set(plan.stuck) else None

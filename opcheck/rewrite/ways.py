@@ -7,6 +7,11 @@ from opcheck.model.rule import RuleInfo
 from opcheck.rewrite.candidates import candidates
 from opcheck.rewrite.custom.base import toolchains
 from opcheck.rewrite.custom.suggest import RULE as CUSTOM
+from opcheck.rewrite.structural.advice import PAGES
+from opcheck.rewrite.structural.fixed_size import RULE as FIXED_SIZE
+from opcheck.rewrite.structural.masks import RULE as MASKS
+from opcheck.rewrite.structural.padded import masked_select_padded
+from opcheck.rewrite.text import standalone
 
 
 def way_called(name: str) -> RuleInfo | None:
@@ -35,6 +40,14 @@ def _page(name: str, tier: Tier, summary: str, page: str, gives_up: str = "") ->
         code="",
         references=(),
     )
+
+
+def _structural(name: str, summary: str, page: str, gives_up: str, code: str = "") -> RuleInfo:
+    page = (
+        f"{page}\n\nIt is left to you: more than the call has to change, so no command writes it."
+    )
+    found = _page(name, Tier.STRUCTURAL, summary, page, gives_up)
+    return replace(found, label=Label.TOLERANCE if name == MASKS else Label.APPROXIMATE, code=code)
 
 
 def _narrowed(dtype: str, *, wider: bool) -> RuleInfo:
@@ -73,6 +86,27 @@ on the device.""",
             "Use PyTorch's own decomposition of an overload",
             """What PyTorch itself takes the overload apart into, from torch._decomp. A plan records
 what that runs as on the target, and measures it beside the overload.""",
+        ),
+        _structural(
+            MASKS,
+            "Compute every element, and choose by where those that the mask names",
+            """A line of yours that selects by a mask and then adds up, averages, takes the largest
+or smallest, makes a loss, or writes back by the same mask, needs no list of what was selected.
+The plan shows the line to write, and has recorded and measured it beside yours. Zeros stand for
+what the mask leaves out, so that neither values nor gradients come from there.""",
+            "Every element is computed, also those that the mask leaves out",
+        ),
+        _structural(
+            FIXED_SIZE,
+            "Choose a size, and mark which results are there",
+            """A running count says which place each result goes to. What there are more of than the
+size holds is left out; a second result marks the places that hold one.""",
+            "A size has to be chosen, and what comes after has to heed the marks",
+            standalone(masked_select_padded),
+        ),
+        *(
+            _structural(name, summary, f"{page} Advice: nothing of it is recorded.", costs)
+            for name, summary, page, costs in PAGES
         ),
         _narrowed("float64", wider=False),
         _narrowed("float16", wider=True),

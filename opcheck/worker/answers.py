@@ -101,16 +101,26 @@ def _plans(
     from opcheck.rewrite.extra import extra_rules
     from opcheck.rewrite.planner import Planner
     from opcheck.rewrite.record import Recorder
+    from opcheck.rewrite.structural.proof import Prover
+    from opcheck.rewrite.structural.suggest import Structural
 
     database = Database.open(overlays=tuple(map(Path, request.databases)))
     rules = extra_rules(request.rules)
     planner = Planner(trace, Recorder(work.device_type, work.casts), rules)
+    structural = Structural(trace, Prover(work.device_type, work.casts), _text)
     found: dict[str, tuple[NodePlan, ...]] = {}
     for target in targets:
         process.send({"stage": "trace", "progress": f"looking for ways out on {target}"})
         resolved = database.resolve(TargetSpec.parse(target))
-        found[target] = planner.plan(database.matrix(resolved), database.remedies(resolved))
+        matrix = database.matrix(resolved)
+        plans = planner.plan(matrix, database.remedies(resolved))
+        found[target] = structural.added(plans, matrix)
     return found
+
+
+def _text(file: str) -> str:
+    """The text of a file as a trace names it; it is looked for along ``sys.path`` as well."""
+    return "".join(linecache.getlines(file)) if file else ""
 
 
 def _emulate(request: EmulationRequest, process: Process) -> Emulation:

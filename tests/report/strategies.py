@@ -32,7 +32,7 @@ suggestions = st.builds(
     WORD, st.sampled_from(plan.Tier), st.sampled_from(plan.Label), NAME, TEXT, TEXT, TEXT, TEXT,
     tuples(NAME), COUNT, COUNT,
     st.none() | st.builds(plan.Measured, tuples(TEXT), distances, st.none() | distances),
-    TEXT, st.booleans(), tuples(COUNT), tuples(evidence), tuples(declined, 2),
+    TEXT, st.booleans(), st.booleans(), tuples(COUNT), tuples(evidence), tuples(declined, 2),
 )  # fmt: skip
 rates = st.none() | st.floats(0, 1).map(lambda rate: round(rate, 4))
 plans = st.builds(

@@ -111,7 +111,7 @@ def _by_overload(ways: Iterable[Suggestion]) -> Iterator[tuple[str, tuple[Sugges
 
 
 def _fit(found: Iterable[Suggestion], allow: Label) -> list[Suggestion]:
-    return [way for way in found if way.label.rank <= allow.rank and way.code]
+    return [way for way in found if way.label.rank <= allow.rank and way.code and not way.by_hand]
 
 
 def _no_way(finding: Finding) -> Left:
@@ -123,6 +123,8 @@ def _too_far(found: Iterable[Suggestion]) -> str:
     if not others:
         return "nothing is left but a kernel of one's own: follow it with --custom-op"
     best = min(others, key=lambda way: way.label.rank)
+    if best.by_hand:
+        return f"{best.rule} changes more than the call, so it is left to you"
     if not best.code:
         return f"{best.rule} is not code that could be written for you"
     return f"{best.rule} is labelled {best.label}; follow it with --allow {best.label}"

@@ -117,6 +117,15 @@ class IndexPutRowsByWhere(_OfMask):
             return declined
         return "values are the same for each place"
 
+    def valid(self, call: Call) -> Call:
+        """A mask that is true at as many places as there are rows."""
+        *before, mask = call.given("indices")
+        values = call.given("values")
+        rows = values.size(len(before) + mask.dim() - call.given("self").dim() - 1)
+        chosen = (torch.arange(mask.numel()) < rows).reshape(mask.shape)
+        accumulate = call.given("accumulate")
+        return Call(call.func, (call.given("self"), [*before, chosen], values, accumulate), {})
+
     def example(self, op: str, draw: Draw) -> Arguments:
         """As many rows as the mask has places."""
         x, indices, mask, count = _target(draw)

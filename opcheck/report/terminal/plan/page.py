@@ -46,12 +46,12 @@ def _write_target(canvas: Canvas, report: Report, target: TargetReport) -> None:
     canvas.flow([sign, *on, *split(text, sign[1] if bad else "")])
     if bad:
         _write_steps(canvas, target)
-    some = [finding for finding in bad if finding.suggestions]
+    some = [f for f in bad if not all(way.is_advice for way in f.suggestions)]
     alone = [finding for finding in some if all(w.tier is Tier.CUSTOM for w in finding.suggestions)]
     groups = {
         words.WAYS: [finding for finding in some if finding not in alone],
         words.OWN: alone,
-        words.STUCK: [finding for finding in bad if not finding.suggestions],
+        words.STUCK: [finding for finding in bad if finding not in some],
         words.HARMED: harmed,
     }
     for heading, findings in groups.items():
@@ -112,7 +112,7 @@ def _write_finding(canvas: Canvas, finding: Finding) -> None:
     canvas.field(common.WHY, split(finding.reason.text), 4)
     for way in _shown(canvas, finding):
         _write_way(canvas, finding, way)
-    if not finding.suggestions:
+    if all(way.is_advice for way in finding.suggestions):
         canvas.field(words.WAY, split(words.NO_WAY, "red"), 4)
     _write_declined(canvas, finding.declined)
 
@@ -130,12 +130,12 @@ def _shown(canvas: Canvas, finding: Finding) -> Iterator[Suggestion]:
 def _write_way(canvas: Canvas, finding: Finding, way: Suggestion) -> None:
     name = (words.named(way, finding.op), "bold green")
     about = [*after_dot(canvas, words.kind(way))]
-    if host := words.host(way):
-        about += after_dot(canvas, host)
+    for word in filter(None, (words.host(way), words.hand(way))):
+        about += after_dot(canvas, word)
     some = len(way.places) < len(finding.uses)
     if some:
         about += after_dot(canvas, f"{len(way.places)} of {plural(len(finding.uses), 'place')}")
-    canvas.field(words.WAY, [name, *about], 4)
+    canvas.field(words.ADVICE if way.is_advice else words.WAY, [name, *about], 4)
     canvas.field("", split(way.summary), 4)
     if way.gives_up:
         canvas.field(words.GIVES_UP, split(way.gives_up, "yellow"), 4)

@@ -20,6 +20,7 @@ HARMED = ("Better written otherwise", "it runs on the device, with wrong values 
 STEP_COLUMNS = ("tier", "", "share", "runs", "brings to the device")
 TODAY = "today"
 WAY = "way out"
+ADVICE = "advice"
 RUNS_AS = "runs as"
 FIGURES = "off by"
 CODE = "code"
@@ -71,6 +72,11 @@ def kind(way: Suggestion) -> str:
 def host(way: Suggestion) -> str:
     """A word for what does not stay on the device."""
     return "" if way.on_device else "runs on the host"
+
+
+def hand(way: Suggestion) -> str:
+    """A word for what no command writes."""
+    return "to be written by hand" if way.by_hand else ""
 
 
 def tried(one: RuleCheck) -> str:

@@ -1,0 +1,150 @@
+"""The statement that a call comes from, as Python reads it, and what it selects by a mask."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A line of the user's."""
+
+    file: str
+    """As a trace has it."""
+    line: int
+    text: str
+    """Of the whole file; "" where it is not to be had."""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """One statement of the user's."""
+
+    statement: ast.stmt
+    around: ast.AST
+    """The function that holds it, or the module."""
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """``base[mask]``, or the same as a call of ``masked_select``."""
+
+    node: ast.expr
+    base: ast.expr
+    mask: ast.expr
+
+
+def spot(text: str, line: int) -> Spot | None:
+    """The innermost statement of a file that a line belongs to; None where there is none."""
+    try:
+        module = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+    holding = [node for node in ast.walk(module) if _holds(node, line)]
+    statements = [node for node in holding if isinstance(node, ast.stmt)]
+    if not statements:
+        return None
+    functions = [n for n in holding if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return Spot(min(statements, key=_length), min(functions, key=_length, default=module))
+
+
+def selects(root: ast.AST) -> tuple[Select, ...]:
+    """What is selected in an expression or a statement, in the order in which it is written."""
+    found = [select for node in ast.walk(root) if (select := _select(node)) is not None]
+    return tuple(sorted(found, key=lambda select: (select.node.lineno, select.node.col_offset)))
+
+
+def same(one: ast.AST, other: ast.AST) -> bool:
+    """Whether two expressions read the same."""
+    return ast.unparse(one) == ast.unparse(other)
+
+
+def swapped(node: Any, by: Mapping[int, ast.AST]) -> Any:
+    """The same tree with some nodes, by their ``id``, exchanged for others."""
+    if id(node) in by:
+        return by[id(node)]
+    if isinstance(node, list):
+        return [swapped(item, by) for item in node]
+    if not isinstance(node, ast.AST):
+        return node
+    made = type(node)(**{name: swapped(value, by) for name, value in ast.iter_fields(node)})
+    return ast.copy_location(made, node) if hasattr(node, "lineno") else made
+
+
+def parents(root: ast.AST) -> Mapping[int, ast.AST]:
+    """``id`` of a node -> the node that it is a part of."""
+    return {id(child): node for node in ast.walk(root) for child in ast.iter_child_nodes(node)}
+
+
+def dotted(node: ast.AST) -> str:
+    """``torch.nn.functional.relu`` of what reads so; "" for all that is no name."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=name):
+            inner = dotted(value)
+            return f"{inner}.{name}" if inner else ""
+    return ""
+
+
+def _select(node: ast.AST) -> Select | None:
+    match node:
+        case ast.Subscript(value=base, slice=mask, ctx=ast.Load()) if _may_be_mask(mask):
+            return Select(node, base, mask)
+        case ast.Call(func=ast.Attribute(value=owner, attr="masked_select"), keywords=[]):
+            given = node.args if dotted(owner) == "torch" else [owner, *node.args]
+            return Select(node, given[0], given[1]) if len(given) == 2 else None
+    return None
+
+
+def _may_be_mask(index: ast.expr) -> bool:
+    """Whether it is no slice, no number and no list of indices."""
+    kinds = ast.Name | ast.Attribute | ast.Compare | ast.Call | ast.BinOp | ast.Subscript
+    return isinstance(index, kinds) or isinstance(getattr(index, "op", None), ast.Invert)
+
+
+def _holds(node: ast.AST, line: int) -> bool:
+    last = getattr(node, "end_lineno", None)
+    return last is not None and node.lineno <= line <= last  # type: ignore[attr-defined]  # has both
+
+
+def _length(node: Any) -> int:
+    return int(node.end_lineno - node.lineno)
+
+
+def names_in(node: ast.AST) -> Iterator[ast.Name]:
+    """Every name in a tree."""
+    yield from (inner for inner in ast.walk(node) if isinstance(inner, ast.Name))
+
+
+def loads(name: str, around: ast.AST) -> Iterator[ast.Name]:
+    """Every place that reads a name."""
+    for node in names_in(around):
+        if node.id == name and isinstance(node.ctx, ast.Load):
+            yield node
+
+
+def stores(name: str, around: ast.AST) -> int:
+    """How many places bind a name."""
+    return sum(n.id == name and not isinstance(n.ctx, ast.Load) for n in names_in(around))
+
+
+def changes(name: str, around: ast.AST, line: int) -> bool:
+    """Whether anything below a line binds a name again, or writes into what it holds."""
+    for node in ast.walk(around):
+        if getattr(node, "lineno", 0) <= line:
+            continue
+        match node:
+            case ast.Name(id=bound, ctx=ast.Store() | ast.Del()) if bound == name:
+                return True
+            case ast.Subscript(value=base, ctx=ast.Store() | ast.Del()):
+                if any(inner.id == name for inner in names_in(base)):
+                    return True
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=method)):
+                if owner == name and method.endswith("_") and not method.endswith("__"):
+                    return True
+    return False
