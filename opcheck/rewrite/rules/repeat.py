@@ -31,6 +31,21 @@ def places_repeated(repeats: Tensor, *, output_size: int | None = None) -> Tenso
     return (places.unsqueeze(-1) >= ends).to(repeats.dtype).sum(-1, dtype=repeats.dtype)
 
 
+def repeat_expanded(
+    input: Tensor,
+    repeats: Tensor | int | None = None,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+) -> Tensor:
+    """Expand a new dimension and merge it, where one number says how often."""
+    if isinstance(repeats, int):
+        return repeat_interleave(input, repeats, dim, output_size=output_size)
+    if repeats is None:
+        return torch.repeat_interleave(input, output_size=output_size)
+    return torch.repeat_interleave(input, repeats, dim, output_size=output_size)
+
+
 def repeat_counted(
     input: Tensor,
     repeats: Tensor | int | None = None,
@@ -56,7 +71,9 @@ class RepeatInterleaveByExpanding(Rule):
     replaces: ClassVar[tuple[str, ...]] = ("aten::repeat_interleave.self_int",)
     summary = "Expand a new dimension and merge it"
     references = ("https://github.com/huggingface/diffusers/pull/10820",)
-    spellings: ClassVar[tuple[str, ...]] = ("torch.repeat_interleave", "Tensor.repeat_interleave")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.repeat_interleave": repeat_expanded, "Tensor.repeat_interleave": repeat_expanded
+    }  # fmt: skip
     replace: ClassVar[Callable[..., Any]] = staticmethod(repeat_interleave)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -76,7 +93,6 @@ class RepeatInterleaveByCounting(RepeatInterleaveByExpanding):
     name = "repeat-interleave-by-counting"
     replaces = ("aten::repeat_interleave.Tensor",)
     summary = "Count the ends of repeats before each place"
-    spellings = ()
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
         "torch.repeat_interleave": repeat_counted, "Tensor.repeat_interleave": repeat_counted
     }  # fmt: skip

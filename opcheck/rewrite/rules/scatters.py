@@ -1,6 +1,7 @@
 """Scatters that reduce, and writing at places, by comparing places."""
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -157,6 +158,13 @@ def scatter_value(self: Tensor, dim: int, index: Tensor, value: Any, *, reduce: 
     return scatter(self, dim, index, self.new_full(index.shape, value), reduce=reduce)
 
 
+def scatter_any(self: Tensor, dim: int, index: Tensor, src: Any, *, reduce: str) -> Tensor:
+    """Compare every place with every index, and add or multiply those that hit it."""
+    if isinstance(src, Tensor):
+        return scatter(self, dim, index, src, reduce=reduce)
+    return scatter_value(self, dim, index, src, reduce=reduce)
+
+
 class _ByComparing(Rule):
     label = Label.TOLERANCE
     tolerance = 8
@@ -246,7 +254,9 @@ class ScatterByComparing(_ByComparing):
     name = "scatter-by-comparing"
     replaces = ("aten::scatter.reduce",)
     summary = "Add with scatter_add; multiply what hits a place by comparing"
-    spellings = ("torch.scatter", "Tensor.scatter")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.scatter": scatter_any, "Tensor.scatter": scatter_any
+    }  # fmt: skip
     replace = staticmethod(scatter)
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -266,7 +276,9 @@ class ScatterValueByComparing(_ByComparing):
     name = "scatter-value-by-comparing"
     replaces = ("aten::scatter.value_reduce",)
     summary = "Add with scatter_add; multiply what hits a place by comparing"
-    spellings = ("torch.scatter", "Tensor.scatter")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.scatter": scatter_any, "Tensor.scatter": scatter_any
+    }  # fmt: skip
     replace = staticmethod(scatter_value)
 
     def example(self, op: str, draw: Draw) -> Arguments:
