@@ -49,7 +49,8 @@ _EACH = """
 ### Each model that is not wholly on a device today
 
 The largest difference of a result and of a gradient, and how far each may be off: as far as the
-model's own move when what was replaced moves by what its label states.
+model's own move when what was replaced moves by what its label states, and as far as the emulated
+device is off without any change.
 
 | model | on | followed | wholly there once fixed | results | gradients |
 | --- | --- | --- | --- | --- | --- |
