@@ -15,6 +15,7 @@ from opcheck.isolate.process import environment, total_memory
 from opcheck.isolate.work import Work
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.target import TargetSpec
+from opcheck.model.training import TrainingSpec
 from opcheck.model.work import Job, WorkRequest, WorkResult
 
 pytestmark = pytest.mark.slow  # each test starts a process that imports torch
@@ -227,7 +228,7 @@ ASKED = EmulationRequest("net.py:good", TargetSpec("ascend-910b"))
     [
         (request("net.py:good"), "1"),
         (ASKED, "1"),
-        (replace(ASKED, train=True), "1"),
+        (replace(ASKED, step=TrainingSpec()), "1"),
         (replace(ASKED, values=True), "3"),
     ],
     ids=["scan", "shapes", "training", "values"],

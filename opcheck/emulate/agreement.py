@@ -12,6 +12,8 @@ from opcheck.model.trace import Phase
 from opcheck.resolve.refused import refused
 from opcheck.trace.predict import Prediction, Predictor, predicting
 from opcheck.trace.run import trace_model
+from opcheck.trace.step import TrainingStep
+from opcheck.trace.training import Training
 
 Counts = Mapping[tuple[str, Phase], int]
 
@@ -21,20 +23,22 @@ def predict_model(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     matrix: SupportMatrix,
-    train: bool,
+    step: TrainingStep | None,
 ) -> Asked:
     """Say what a forward, or a training step, asks of the target; nothing is emulated for it."""
     device_type = matrix.target.device_type
 
     def run(predictor: Predictor) -> Prediction:
-        how = predictor.training if train else predictor.inference
-        return how(module, args, kwargs)
+        if step is None:
+            return predictor.inference(module, args, kwargs)
+        return predictor.training(module, args, kwargs, step)
 
     predicted = predict(run, matrix)
-    if train:
-        return predicted
-    trace = trace_model(module, args, kwargs, device_type=device_type, casts=matrix.casts)
-    against = {(op, Phase.FORWARD): 1 for op in refused(trace, matrix)}
+    training = None if step is None else Training(step, registrations(matrix))
+    trace = trace_model(
+        module, args, kwargs, device_type=device_type, casts=matrix.casts, training=training
+    )
+    against = {(op, phase): 1 for phase in Phase for op in refused(trace, matrix, phase)}
     return Asked(predicted.native, predicted.missing, against)
 
 

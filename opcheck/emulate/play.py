@@ -29,7 +29,8 @@ class Job:
     module: nn.Module
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
-    train: bool
+    step: TrainingStep | None = None
+    """The training step to run; None: a forward."""
     gradients: bool = False
     """Whether gradients of the results are wanted instead of the results."""
 
@@ -106,10 +107,10 @@ def _play(
 ) -> Named:
     if job.gradients:
         return gradients(module, args, kwargs, begins)
-    if not job.train:
+    if job.step is None:
         with torch.no_grad():
             return named_tensors(module(*args, **kwargs), "output")
-    output = TrainingStep().run(module, args, kwargs, begins)
+    output = job.step.run(module, args, kwargs, begins)
     found = named_tensors(output, "output")
     for name, parameter in module.named_parameters():
         if parameter.grad is not None:

@@ -14,10 +14,13 @@ from opcheck.model.emulation import Agreement, Emulation, EmulationRequest, Site
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import ModelInfo
 from opcheck.model.target import Target
+from opcheck.model.training import TrainingSpec
 from opcheck.resolve.version import torch_differs
+from opcheck.source.building.loss import loss_named
 from opcheck.trace.modules import pattern
 from opcheck.trace.place import from_error
 from opcheck.trace.run import as_module
+from opcheck.trace.step import TrainingStep
 from opcheck.version import __version__
 
 Progress = Callable[[str], None]
@@ -55,7 +58,8 @@ def emulate_model(
         TraceError: there is nothing to train.
     """
     prepared(target.device_type)  # before the host's backward starts torch's autograd
-    job = Job(as_module(module), args, kwargs, request.train, request.gradients)
+    step = None if request.step is None else _step(request.step)
+    job = Job(as_module(module), args, kwargs, step, request.gradients)
     host: Named | None = None
     if request.values:
         progress("computing on the host, to compare with")
@@ -71,7 +75,7 @@ def emulate_model(
         target=str(target),
         database_digest=matrix.database_digest,
         model=model,
-        mode="train" if request.train else "inference",
+        mode="inference" if step is None else "train",
         values=request.values,
         finished=ran.error is None,
         error="" if ran.error is None else f"{type(ran.error).__name__}: {ran.error}".strip(),
@@ -87,13 +91,17 @@ def emulate_model(
     )
 
 
+def _step(spec: TrainingSpec) -> TrainingStep:
+    return TrainingStep.of(spec, loss_named(spec.loss))
+
+
 def _agreement(job: Job, matrix: SupportMatrix, progress: Progress) -> Agreement:
     """Hold the scan's prediction against a run whose tensors C++ treats as the tracer's."""
     progress("predicting what the scan says")
-    predicted = predict_model(job.module, job.args, job.kwargs, matrix, job.train)
+    predicted = predict_model(job.module, job.args, job.kwargs, matrix, job.step)
     progress("holding the prediction against the dispatcher")
     ran = on_device(job, partial(Emulator, matrix, values=False, stop=False, watch=True))
-    return agreement(predicted, ran.emulator.asked, conditions=not job.train)
+    return agreement(predicted, ran.emulator.asked, conditions=True)
 
 
 def _why_apart(ran: Ran, compared: Agreement | None) -> Iterator[str]:

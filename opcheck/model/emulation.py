@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from opcheck.model.report import KernelCount, ModelInfo, Reason
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase
+from opcheck.model.training import TrainingSpec
 
 SCHEMA = "opcheck.emulation/1"
 
@@ -149,8 +150,8 @@ class EmulationRequest:
     target: TargetSpec
     inputs: tuple[str, ...] = ()
     """``--input``, as the user wrote them."""
-    train: bool = False
-    """Whether to run a training step instead of a forward."""
+    step: TrainingSpec | None = None
+    """The training step to run; None: a forward."""
     values: bool = False
     """Whether to compute on the host, and compare with a run there."""
     stop: bool = False

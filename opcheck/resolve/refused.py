@@ -1,17 +1,17 @@
 """Which overloads a target refuses because of how they are used, wherever a trace reaches them."""
 
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.trace import Node, Trace
+from opcheck.model.trace import Node, Phase, Trace
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.conditions import bites
 from opcheck.resolve.mixed import mixes_host
 
 
-def refused(trace: Trace, matrix: SupportMatrix) -> frozenset[str]:
-    """Give every overload that the target is asked for, or runs through, in a way it refuses."""
+def refused(trace: Trace, matrix: SupportMatrix, phase: Phase = Phase.FORWARD) -> frozenset[str]:
+    """Give every overload that a phase asks for, or runs through, in a way the target refuses."""
     found: set[str] = set()
     seen: set[int] = set()
-    todo = [use.node for use in trace.uses]
+    todo = [use.node for use in trace.uses if use.phase is phase]
     while todo:
         index = todo.pop()
         if index in seen:

@@ -44,7 +44,7 @@ def _run(loaded: Loaded, *, backward: bool = True) -> _Results:
 
     def job() -> Job:
         args, kwargs = copy.deepcopy((loaded.args, loaded.kwargs))
-        return Job(as_module(loaded.module), args, kwargs, train=False)
+        return Job(as_module(loaded.module), args, kwargs)
 
     results = on_host(job())
     if not backward:

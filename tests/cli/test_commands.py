@@ -12,6 +12,7 @@ from opcheck.errors import ExitCode
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
+from opcheck.model.training import TrainingSpec
 from opcheck.report.base import Page, format_named
 from opcheck.version import __version__
 from tests.cli.stand_in import FAILURES, StandIn
@@ -83,7 +84,7 @@ def test_emulate_asks_for_everything_that_was_said() -> None:
             source="clean",
             target=TargetSpec("ascend-910a", "26.1.0", "2.7"),
             inputs=("ids=1x128:int64",),
-            train=True,
+            step=TrainingSpec(),
             values=True,
             stop=True,
             check=True,

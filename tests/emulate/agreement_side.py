@@ -16,15 +16,16 @@ from typing import Any
 
 import torch
 
-from opcheck.emulate.agreement import agreement, asked_in, predict_model, registrations
+from opcheck.emulate.agreement import agreement, asked_in, predict_model
 from opcheck.emulate.placing import Placing
 from opcheck.emulate.play import Job, Ran, on_device
+from opcheck.emulate.registrations import registrations
 from opcheck.emulate.session import Emulator, prepared
 from opcheck.model.emulation import Asked
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Phase
 from opcheck.trace.predict import predicting
-from opcheck.trace.step import backward_from
+from opcheck.trace.step import TrainingStep, backward_from
 from tests.emulate.matrices import matrix_of
 from tests.emulate.operator_samples import Case, cases
 from tests.zoo import TRAINABLE, ZOO
@@ -43,7 +44,7 @@ def predicted(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tupl
     with predicting(matrix.target.device_type, registrations(matrix)) as predictor:
 
         def run(case: Case) -> Asked:
-            predictor.generator.manual_seed(0)
+            torch.default_generator.manual_seed(0)
             found = predictor.call(case.call, case.inputs, {}, backward=case.backward)
             return asked_in(found)
 
@@ -110,13 +111,20 @@ def models(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[s
             case = f"{name} {'training' if train else 'inference'}"
             _tell(case)
             module, args, kwargs = ZOO[name]()
-            yield case, _model(matrix, Job(module, args, kwargs, train), choice["plain"])
+            yield (
+                case,
+                _model(
+                    matrix,
+                    Job(module, args, kwargs, TrainingStep() if train else None),
+                    choice["plain"],
+                ),
+            )
 
 
 def _model(matrix: SupportMatrix, job: Job, plain: bool) -> Outcome:
-    said = predict_model(job.module, job.args, job.kwargs, matrix, job.train)
+    said = predict_model(job.module, job.args, job.kwargs, matrix, job.step)
     ran = _run(matrix, job, watch=True)
-    held = agreement(said, ran.emulator.asked, conditions=not job.train)
+    held = agreement(said, ran.emulator.asked, conditions=True)
     outcome: Outcome = {
         "native": held.native,
         "missing": held.missing,

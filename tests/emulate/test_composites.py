@@ -46,7 +46,7 @@ def test_places_that_are_assumed_are_known_wherever_they_are_found(matrix: Suppo
     with emulator as device:
         LabelsTwice()(args[0].to(device))
     asked = {op: n for (op, _), n in emulator.asked.native.items() if op != "aten::_to_copy"}
-    predicted = predict_model(LabelsTwice(), args, {}, matrix, train=False)
+    predicted = predict_model(LabelsTwice(), args, {}, matrix, None)
     assert {op: n for (op, _), n in predicted.native.items()} == asked
     assert asked["aten::add.Tensor"] == 7
 
@@ -84,7 +84,7 @@ def test_products_fold_their_batches_for_what_requires_a_gradient_without_gradie
         emulator.device.record.cut()
         with torch.no_grad():
             placed(there)
-    predicted = predict_model(model, args, {}, matrix, train=False)
+    predicted = predict_model(model, args, {}, matrix, None)
     assert predicted.native == emulator.asked.native
     products = {op: n for (op, _), n in predicted.native.items() if op in ("aten::mm", "aten::bmm")}
     assert products == {"aten::mm": 8, "aten::bmm": 6}

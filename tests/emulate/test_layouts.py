@@ -9,7 +9,8 @@ from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
 from opcheck.emulate.session import Emulator
 from opcheck.errors import EmulationError
-from opcheck.trace.predict import Registrations, predicting
+from opcheck.trace.predict import predicting
+from opcheck.trace.training import Registrations
 from opcheck.trace.unseen import OtherLayout
 
 CASES: dict[str, tuple[str, Callable[[torch.Tensor], Any]]] = {

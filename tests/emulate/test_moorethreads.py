@@ -14,6 +14,7 @@ from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import ModelInfo
 from opcheck.model.target import TargetSpec
+from opcheck.model.training import TrainingSpec
 from tests.emulate.matrices import matrix_of
 
 
@@ -49,7 +50,9 @@ class Mixed(nn.Module):
 
 def emulated(target: str, *, train: bool) -> Emulation:
     matrix = under_npu(target)
-    request = EmulationRequest("tests", TargetSpec(target), train=train, check=True)
+    request = EmulationRequest(
+        "tests", TargetSpec(target), step=TrainingSpec() if train else None, check=True
+    )
     model = ModelInfo("tests", "live", "")
     return emulate_model(
         Mixed(), (torch.randn(1, 3, 8, 8),), {}, request=request, target=matrix.target,

@@ -17,6 +17,7 @@ from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.report import ModelInfo
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase
+from opcheck.model.training import TrainingSpec
 from opcheck.model.verdict import Confidence, Verdict
 from tests.emulate.matrices import matrix_of, without, without_fallback
 
@@ -26,9 +27,9 @@ MODEL = ModelInfo("tests", "live", "")
 
 def emulated(
     module: Any, *args: Any, matrix: SupportMatrix = NEWEST, said: list[str] | None = None,
-    **options: bool,
+    **options: Any,
 ) -> Emulation:  # fmt: skip
-    request = EmulationRequest("tests", TargetSpec("ascend-910b"), **options)  # type: ignore[arg-type]  # only flags are given
+    request = EmulationRequest("tests", TargetSpec("ascend-910b"), **options)
     return emulate_model(
         module, args, {}, request=request, target=matrix.target, matrix=matrix, model=MODEL,
         progress=(said if said is not None else []).append, notes=("as given",),
@@ -92,7 +93,7 @@ def test_a_model_that_runs_says_so(values: bool) -> None:
 
 
 def test_a_training_step_compares_gradients_and_parameters() -> None:
-    found = emulated(Net(), TOKENS, values=True, train=True)
+    found = emulated(Net(), TOKENS, values=True, step=TrainingSpec())
     assert found.runs
     assert found.mode == "train"
     assert {k.phase for k in found.kernels} == set(Phase)
@@ -109,7 +110,7 @@ def test_a_training_step_compares_gradients_and_parameters() -> None:
 def test_the_users_own_model_is_left_as_it_was() -> None:
     model = Net()
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
-    emulated(model, TOKENS, values=True, train=True)
+    emulated(model, TOKENS, values=True, step=TrainingSpec())
     for name, parameter in model.named_parameters():
         assert parameter.device.type == "cpu"
         assert parameter.grad is None
@@ -185,7 +186,7 @@ def test_a_model_that_only_the_device_fails_is_no_fault_of_the_host() -> None:
 
 def test_nothing_to_train_is_told() -> None:
     with pytest.raises(TraceError) as caught:
-        emulated(lambda x: x.long(), torch.ones(2), train=True)
+        emulated(lambda x: x.long(), torch.ones(2), step=TrainingSpec())
     assert caught.value.message
 
 

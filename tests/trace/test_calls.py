@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 import torch
 
-from opcheck.trace.predict import Registrations, predicting
+from opcheck.trace.predict import predicting
+from opcheck.trace.training import Registrations
 
 REGISTERED = Registrations(
     frozenset(

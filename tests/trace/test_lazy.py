@@ -10,7 +10,8 @@ from torch import Tensor
 from opcheck.model.trace import Kernel
 from opcheck.trace.device import DeviceTensor, Spec, device_tensor, prepare
 from opcheck.trace.outputs import remark
-from opcheck.trace.predict import Registrations, predicting
+from opcheck.trace.predict import predicting
+from opcheck.trace.training import Registrations
 
 REGISTERED = Registrations(
     frozenset(

@@ -11,7 +11,8 @@ from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 from opcheck.db.store import Database
 from opcheck.model.target import TargetSpec
 from opcheck.trace.overrides import Gradient
-from opcheck.trace.predict import Prediction, Registrations, predicting
+from opcheck.trace.predict import Prediction, predicting
+from opcheck.trace.training import Registrations
 
 Gradients = Mapping[str, tuple[str, ...] | Gradient]
 EVERYTHING = frozenset(

@@ -24,7 +24,8 @@ Sets = Mapping[str, Mapping[str, Any]]
 
 def traced(names: Sequence[str], sets: Sets) -> dict[str, dict[str, Any]]:
     """What the tracer says."""
-    from opcheck.trace.predict import Registrations, predicting
+    from opcheck.trace.predict import predicting
+    from opcheck.trace.training import Registrations
 
     found: dict[str, dict[str, Any]] = {name: {} for name in names}
     for label, given in sets.items():

@@ -20,6 +20,7 @@ def emulate(
     target: options.OneTarget = None,
     inputs: options.Inputs = None,
     train: options.Train = False,
+    step: options.Steps = None,
     values: options.Values = False,
     stop: options.Stop = False,
     check: options.Check = False,
@@ -39,8 +40,9 @@ def emulate(
     """
     view, out = format_named(format), Output(output)
     request = EmulationRequest(
-        source, options.only(target), tuple(inputs or ()), train, values, stop, check,
-        timeout, memory, trust, tuple(database or ()), tuple(shim or ()),
+        source, options.only(target), tuple(inputs or ()), options.training(train, step),
+        values=values, stop=stop, check=check, timeout=timeout, memory=memory, trust=trust,
+        databases=tuple(database or ()), shims=tuple(shim or ()),
     )  # fmt: skip
     with Progress() as progress:
         found = rooms(context).emulate(request, progress, said if verbose else unsaid)
