@@ -1,15 +1,21 @@
-"""The rule for deformable convolution, whose own kernel is not at hand, against plain loops."""
+"""The rules for torchvision's operators, whose kernels are not at hand: by loops, and as called."""
 
+import inspect
 import itertools
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from opcheck.model.plan import Label
+from opcheck.rewrite.base import rules
 from opcheck.rewrite.draw import RandomDraw
 from opcheck.rewrite.rules.regions import DeformConv2dByGather, deform_conv2d
+from opcheck.source.building import torchvision_schemas
 
 
 def _bilinear(plane: Tensor, y: float, x: float) -> float:
@@ -61,3 +67,59 @@ def test_deform_conv2d_without_offsets_is_a_convolution() -> None:
     wanted = torch.nn.functional.conv2d(x, weight, bias, padding=1, groups=2)
     assert torch.allclose(found, wanted, rtol=1e-5, atol=1e-5)
     assert DeformConv2dByGather.label is Label.TOLERANCE
+
+
+# --- as users call them --------------------------------------------------------------------------
+
+
+class _ByRules(TorchDispatchMode):
+    """Computes torchvision's operators by the rules, which need none of its kernels."""
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Compute one call."""
+        own = {op: type(rule).replace for rule in rules() for op in rule.replaces}
+        name = func.name()
+        function = own[name] if name.startswith("torchvision::") else func
+        return function(*args, **(kwargs or {}))
+
+
+def _random(*shape: int) -> torch.Tensor:
+    return torch.rand(shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+BOXES = torch.cat([_random(6, 2), _random(6, 2) + 1], 1) * 3
+CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+    ("nms", (BOXES, _random(6), 0.3), {}),
+    ("batched_nms", (BOXES, _random(6), torch.tensor([0, 1, 0, 1, 1, 0]), 0.3), {}),
+    ("batched_nms", (BOXES[:0], _random(0), torch.zeros(0).long(), 0.3), {}),
+    ("roi_align", (_random(2, 3, 8, 8), [BOXES[:2], BOXES[2:]], 2), {"sampling_ratio": 2}),
+    (
+        "roi_align",
+        (_random(1, 3, 8, 8), torch.cat([torch.zeros(6, 1), BOXES], 1), (2, 3), 0.5),
+        {"sampling_ratio": 1, "aligned": True},
+    ),
+    ("deform_conv2d", (_random(2, 4, 6, 6), _random(2, 18, 4, 4), _random(4, 4, 3, 3)), {}),
+    (
+        "deform_conv2d",
+        (_random(1, 4, 6, 5), _random(1, 36, 3, 3), _random(6, 2, 3, 3), _random(6), (2, 2)),
+        {"padding": (1, 1), "dilation": (1, 1), "mask": _random(1, 18, 3, 3)},
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "args", "named"), CALLS, ids=[call[0] for call in CALLS])
+def test_what_stands_for_a_call_takes_it_as_torchvision_does(
+    name: str, args: tuple[Any, ...], named: dict[str, Any]
+) -> None:
+    torchvision_schemas.prepare()
+    from torchvision import ops
+
+    public = getattr(ops, name)
+    spelling = f"torchvision.ops.{name}"
+    (ours,) = (rule.spelled[spelling] for rule in rules() if spelling in rule.spelled)
+    assert [*inspect.signature(ours).parameters] == [*inspect.signature(public).parameters]
+    with _ByRules():  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        wanted = public(*args, **named)
+    torch.testing.assert_close(ours(*args, **named), wanted)

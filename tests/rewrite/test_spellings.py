@@ -4,7 +4,7 @@ import importlib
 import inspect
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -18,7 +18,7 @@ from opcheck.errors import OpcheckError
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.binding import FIRST, Parameters
-from opcheck.rewrite.call import call_of, on_meta
+from opcheck.rewrite.call import Call, call_of, on_meta
 from opcheck.rewrite.draw import RandomDraw
 from opcheck.rewrite.forms import forms_of
 from opcheck.rewrite.measure import difference
@@ -33,6 +33,7 @@ SAMPLES = 6
 """Calls taken of each operator and dtype of PyTorch's own samples."""
 DTYPES = (torch.float32, torch.complex64, torch.int64)
 Given = tuple[tuple[Any, ...], Mapping[str, Any]]
+Settled = Callable[[list[Tensor]], Sequence[Tensor]]
 
 SPELLED = [(rule, spelling) for rule in rules() for spelling in (*rule.spellings, *rule.spelled)]
 each_spelling = pytest.mark.parametrize(
@@ -59,6 +60,8 @@ def test_a_spelling_gives_what_torch_gives(rule: Rule, spelling: str) -> None:
     """Wherever the call can be rewritten at all, and the rule does not refuse it."""
     if rule.random:
         pytest.skip("it draws anew at every call")
+    if spelling.startswith("torchvision."):
+        pytest.skip("its operators may have no kernels here: test_regions stands in for them")
     found = Counter(_tried(rule, spelling, given) for given in _calls(rule, spelling))
     assert found["same"], found
     assert set(found) <= {"same", "refused", "left", "raises", "given up"}, found
@@ -77,7 +80,8 @@ def _tried(rule: Rule, spelling: str, given: Given) -> str:
         return "raises"
     renamed = {parameters.renamed(name): value for name, value in kwargs.items()}
     try:
-        outcome = _compared(rule, wanted, _ran(_ours(rule, spelling), args, renamed))
+        found = _ran(_ours(rule, spelling), args, renamed)
+        outcome = _compared(rule, wanted, found, lambda made: _settled(rule, spelling, given, made))
     except Exception as error:
         outcome = "given up" if rule.gives_up else f"{type(error).__name__}: {error}"
     if outcome in ("same", "given up"):
@@ -86,11 +90,25 @@ def _tried(rule: Rule, spelling: str, given: Given) -> str:
     return "refused" if any(rule.refuses(call) for call in reached) else outcome
 
 
-def _compared(rule: Rule, wanted: Any, found: Any) -> str:
+def _settled(rule: Rule, spelling: str, given: Given, results: list[Tensor]) -> Sequence[Tensor]:
+    """Results without what the operator leaves open: signs of vectors, and which of equals."""
+    overload = overload_named(rule.replaces[0])
+    args, kwargs = given
+    names = {"self" if name == FIRST else name: value for name, value in kwargs.items()}
+    call = Call(overload, args, names)
+    if len(results) == 3 and spelling.endswith(".svd") and "linalg" not in spelling:
+        results = [*results[:2], results[2].mT]  # as the overload gives it
+    if len(results) != len(overload._schema.returns):
+        return results
+    return rule.unique(call, rule.settled(call, (results, None))[0])
+
+
+def _compared(rule: Rule, wanted: Any, found: Any, settled: Settled) -> str:
     if type(wanted) is not type(found):  # users ask for values by name
         return f"{type(found).__name__} instead of {type(wanted).__name__}"
     results, others = (
-        [r.detach() for r in tree_leaves(w) if isinstance(r, Tensor)] for w in (wanted, found)
+        settled([r.detach() for r in tree_leaves(w) if isinstance(r, Tensor)])
+        for w in (wanted, found)
     )
     off = difference(results, others)
     real = [r.dtype for r in results if r.is_floating_point() or r.is_complex()]
