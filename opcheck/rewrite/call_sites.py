@@ -63,8 +63,24 @@ def call_sites(text: str) -> tuple[cst.Module, tuple[CallSite, ...]]:
 
 
 def tail(text: str) -> str:
-    """The blanks that a source ends in; libcst (1.9) does not keep all of them."""
-    return text[len(text.rstrip(" \t\f\r\n")) :]
+    """What a source has behind its last statement; libcst (1.9) does not keep all of that."""
+    body = ast.parse(text).body
+    end = (body[-1].end_lineno or 0) if body else 0
+    kept = "".join(text_lines(text)[:end]).rstrip(" \t\f\r\n")
+    return text[len(kept) :]
+
+
+def text_lines(text: str) -> list[str]:
+    """Lines with their ends, as Python counts them: form feeds and the like end none."""
+    lines: list[str] = []
+    start = position = 0
+    while position < len(text):
+        two = text.startswith("\r\n", position)
+        if text[position] in "\r\n":
+            lines.append(text[start : position + 1 + two])
+            start = position + 1 + two
+        position += 1 + two
+    return [*lines, text[start:]] if start < len(text) else lines
 
 
 def _brief(error: Exception) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from opcheck.rewrite.binding import Parameters
-from opcheck.rewrite.call_sites import CallSite, call_sites, tail
+from opcheck.rewrite.call_sites import CallSite, call_sites, tail, text_lines
 from opcheck.rewrite.merge import Module
 
 
@@ -266,16 +266,3 @@ def _with(text: str, after: int, room: Module) -> str:
 
 def _ends_in_import(lines: Sequence[str]) -> bool:
     return bool(lines) and lines[-1].lstrip().startswith(("import ", "from ", ")"))
-
-
-def text_lines(text: str) -> list[str]:
-    """Lines with their ends, as Python counts them: form feeds and the like end none."""
-    lines: list[str] = []
-    start = position = 0
-    while position < len(text):
-        two = text.startswith("\r\n", position)
-        if text[position] in "\r\n":
-            lines.append(text[start : position + 1 + two])
-            start = position + 1 + two
-        position += 1 + two
-    return [*lines, text[start:]] if start < len(text) else lines
