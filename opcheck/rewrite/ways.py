@@ -7,6 +7,7 @@ from opcheck.model.rule import RuleInfo
 from opcheck.rewrite.candidates import candidates
 from opcheck.rewrite.custom.base import toolchains
 from opcheck.rewrite.custom.suggest import RULE as CUSTOM
+from opcheck.rewrite.parts.calls import NAME as ON_PARTS
 from opcheck.rewrite.structural.advice import PAGES
 from opcheck.rewrite.structural.fixed_size import RULE as FIXED_SIZE
 from opcheck.rewrite.structural.masks import RULE as MASKS
@@ -107,6 +108,19 @@ size holds is left out; a second result marks the places that hold one.""",
         *(
             _structural(name, summary, f"{page} Advice: nothing of it is recorded.", costs)
             for name, summary, page, costs in PAGES
+        ),
+        _page(
+            ON_PARTS,
+            Tier.STRUCTURAL,
+            "Compute complex tensors on their real and imaginary parts",
+            """For a target without complex tensors, or one that refuses some call on them: each
+complex tensor of the model becomes two real ones, and each call on it what it is in real
+arithmetic. Transforms become products with tables, up to 2048 long. It is a way out only where
+every complex call of the model has such a form that the target runs.
+
+opcheck fix --graph carries it out in the exported program, complex weights included. It leaves
+programs that take or give complex tensors, or that write to one which is seen in two ways.""",
+            "Complex tensors, those that the model takes, keeps or returns too",
         ),
         _narrowed("float64", wider=False),
         _narrowed("float16", wider=True),
