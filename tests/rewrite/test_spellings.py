@@ -202,7 +202,7 @@ def _signatures(spelling: str) -> Iterator[list[Any]]:
     packet = getattr(torch.ops.aten, {"logsigmoid": "log_sigmoid"}.get(name, name))
     for overload in packet.overloads():
         schema = getattr(packet, overload)._schema
-        if not schema.is_mutable:
+        if schema.is_mutable is name.endswith("_"):
             is_method = spelling.startswith("Tensor.")
             yield sorted(schema.arguments, key=lambda a: is_method and a.name != "self")
 

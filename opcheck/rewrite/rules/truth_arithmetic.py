@@ -1,5 +1,8 @@
 """Arithmetic of truth values, for kernels that take numbers alone."""
 
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
 import torch
 from torch import Tensor
 
@@ -24,13 +27,22 @@ def div(self: Tensor, other: Tensor) -> Tensor:
     return self.to(dtype) / other.to(dtype)
 
 
+def product(input: Tensor, other: Any) -> Tensor:
+    """Both are true, where both are truth values."""
+    if all(isinstance(x, Tensor) and x.dtype is torch.bool for x in (input, other)):
+        return mul(input, other)
+    return torch.mul(input, other)
+
+
 class MulOfTruthByAnd(Rule):
     """The product of two truth values is true where both are: ``a & b``."""
 
     name = "mul-of-truth-by-and"
     replaces = ("aten::mul.Tensor",)
     summary = "Ask where both are true"
-    spellings = ("torch.mul", "Tensor.mul")
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.mul": product, "Tensor.mul": product
+    }  # fmt: skip
     references = (
         "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cpu/BinaryOpsKernel.cpp",
     )
