@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opcheck.db import audit_release, document, overlay, quick, shapes, sums
+from opcheck.db import (
+    audit_release,
+    document,
+    overlay,
+    porting,
+    porting_shapes,
+    quick,
+    shapes,
+    sums,
+)
 from opcheck.db.document import Document
 from opcheck.db.layers import Layer
 from opcheck.db.shape import Shape
@@ -76,6 +85,10 @@ def _files(layer: Layer) -> Iterator[_File]:
         yield _File(layer, path, shapes.ADVISORY_FILE)
     for path in sorted((layer.folder / overlay.REMEDIES).glob("*.yaml")):
         yield _File(layer, path, shapes.REMEDY_FILE)
+    for path in sorted((layer.folder / overlay.PORTING).glob("*.yaml")):
+        common = path.stem == porting.COMMON
+        shape = porting_shapes.CUDA_NAMES_FILE if common else porting_shapes.PORTING_FILE
+        yield _File(layer, path, shape)
     if layer.origin:
         yield from (_File(layer, p, shapes.OVERLAY_FILE) for p in overlay.overlay_paths(layer))
         return
@@ -106,7 +119,7 @@ def _edits(layers: Iterable[Layer]) -> Iterator[Problem]:
     for layer in layers:
         for folder in sorted({path.parent for path in layer.folder.glob("*/*.yaml")}):
             noted = sums.read(folder)
-            by_hand = folder.name in (overlay.ADVISORIES, overlay.REMEDIES)
+            by_hand = folder.name in (overlay.ADVISORIES, overlay.REMEDIES, overlay.PORTING)
             if by_hand or (layer.origin and not noted):
                 continue
             present = sums.digests(folder)

@@ -16,7 +16,7 @@ from opcheck.db.layers import Layer
 from opcheck.errors import DatabaseError
 
 HINT = "correct the overlay, or leave it out"
-ADVISORIES, REMEDIES = "advisories", "remedies"
+ADVISORIES, REMEDIES, PORTING = "advisories", "remedies", "lint"
 """Folders of a layer that no vendor has."""
 _SOURCE = {"ref": "", "commit": "", "path": ""}
 """What an overlay's source may leave out."""
@@ -45,7 +45,7 @@ def vendor_files(layer: Layer) -> Mapping[str, Mapping[str, Path]]:
         files = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
         if (
             files
-            and folder.name not in (ADVISORIES, REMEDIES)
+            and folder.name not in (ADVISORIES, REMEDIES, PORTING)
             and (layer.origin or "vendor" in files)
         ):
             found[folder.name] = files

@@ -11,6 +11,7 @@ from opcheck.db.advisories import advisories
 from opcheck.db.document import Document
 from opcheck.db.layers import Layer
 from opcheck.db.matrix import Registered, build_matrix, registered
+from opcheck.db.porting import cuda_names, porting
 from opcheck.db.remedies import remedies
 from opcheck.db.tables import OperatorFacts, Tables
 from opcheck.db.vendor import Place, Vendor, read_file
@@ -18,6 +19,7 @@ from opcheck.db.versions import completed, major_minor, version_key
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.model.explanation import Statement
 from opcheck.model.matrix import Condition, SupportMatrix
+from opcheck.model.porting import CudaNames, Porting
 from opcheck.model.remedy import Remedy
 from opcheck.model.target import Target, TargetSpec, target_name
 from opcheck.model.verdict import Confidence, Verdict
@@ -148,6 +150,14 @@ class Database:
     def remedies(self, target: Target) -> tuple[Remedy, ...]:
         """What the vendor ships against what a target does not run."""
         return tuple(r for layer in self.layers for r in remedies(layer, target, self.cache))
+
+    def porting(self, target: Target) -> Porting:
+        """How code for CUDA is written for a target."""
+        return porting(self.root, target, self.cache)
+
+    def cuda_names(self) -> CudaNames:
+        """What is so of code for CUDA on every other device."""
+        return cuda_names(self.root, self.cache)
 
     def release(self, target: Target) -> Document:
         """The file of a target's release, with what advisories and overlays add to it."""
