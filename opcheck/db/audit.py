@@ -85,6 +85,8 @@ def _files(layer: Layer) -> Iterator[_File]:
         yield _File(layer, path, shapes.ADVISORY_FILE)
     for path in sorted((layer.folder / overlay.REMEDIES).glob("*.yaml")):
         yield _File(layer, path, shapes.REMEDY_FILE)
+    for path in sorted((layer.folder / overlay.DYNAMIC).glob("*.yaml")):
+        yield _File(layer, path, shapes.DYNAMIC_FILE)
     for path in sorted((layer.folder / overlay.PORTING).glob("*.yaml")):
         common = path.stem == porting.COMMON
         shape = porting_shapes.CUDA_NAMES_FILE if common else porting_shapes.PORTING_FILE
@@ -119,7 +121,7 @@ def _edits(layers: Iterable[Layer]) -> Iterator[Problem]:
     for layer in layers:
         for folder in sorted({path.parent for path in layer.folder.glob("*/*.yaml")}):
             noted = sums.read(folder)
-            by_hand = folder.name in (overlay.ADVISORIES, overlay.REMEDIES, overlay.PORTING)
+            by_hand = folder.name in overlay.BY_HAND
             if by_hand or (layer.origin and not noted):
                 continue
             present = sums.digests(folder)

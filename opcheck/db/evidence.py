@@ -29,6 +29,6 @@ class Citations:
         if rest and source["path"].endswith("/"):
             path = source["path"] + path
         return Evidence(
-            method, source["repo"], path, line, source["commit"], source.get("date", ""),
+            method, source["repo"], path, line, source.get("commit", ""), source.get("date", ""),
             source.get("origin", ""),
         )  # fmt: skip

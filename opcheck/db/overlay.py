@@ -16,7 +16,8 @@ from opcheck.db.layers import Layer
 from opcheck.errors import DatabaseError
 
 HINT = "correct the overlay, or leave it out"
-ADVISORIES, REMEDIES, PORTING = "advisories", "remedies", "lint"
+ADVISORIES, REMEDIES, PORTING, DYNAMIC = "advisories", "remedies", "lint", "dynamic"
+BY_HAND = (ADVISORIES, REMEDIES, PORTING, DYNAMIC)
 """Folders of a layer that no vendor has."""
 _SOURCE = {"ref": "", "commit": "", "path": ""}
 """What an overlay's source may leave out."""
@@ -43,11 +44,7 @@ def vendor_files(layer: Layer) -> Mapping[str, Mapping[str, Path]]:
     found = {}
     for folder in sorted(path for path in layer.folder.iterdir() if path.is_dir()):
         files = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
-        if (
-            files
-            and folder.name not in (ADVISORIES, REMEDIES, PORTING)
-            and (layer.origin or "vendor" in files)
-        ):
+        if files and folder.name not in BY_HAND and (layer.origin or "vendor" in files):
             found[folder.name] = files
     return found
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from opcheck.db.shape import Flag, ListOf, MapOf, Number, OneOrMore, Record, Shape, Text
+from opcheck.model.dynamic import SiteKind, Taking
 from opcheck.model.matrix import Subject
 from opcheck.model.plan import Label
 from opcheck.model.trace import DTYPE_BYTES, Composite
@@ -17,6 +18,7 @@ COMPOSITES = "opcheck.composites/1"
 OVERLAY = "opcheck.overlay/1"
 ADVISORY = "opcheck.advisory/1"
 CHOICES = "opcheck.choices/1"
+DYNAMIC = "opcheck.dynamic/1"
 REMEDY = "opcheck.remedy/1"
 EARLIER = "opcheck.earlier/1"
 
@@ -354,6 +356,36 @@ ADVISORY_FILE = Record(
             Record({"url": Text(pattern=r"https?://\S+", form="an address"), "date": _DATE}),
             least=1,
         ),
+DYNAMIC_FILE = Record(
+    {
+        "schema": Text(frozenset({DYNAMIC})),
+        "id": _CODE,
+        "for": ListOf(Record({"vendor": Text()}, {**_WHERE, "releases": _OPEN_SPANS}), least=1),
+        "says": ListOf(
+            Record(
+                {
+                    "sites": ListOf(Text(frozenset(SiteKind)), least=1),
+                    "how": Text(frozenset(Taking)),
+                    "text": _WHY,
+                    "at": _CITATIONS,
+                },
+                {"ops": _OPERATORS},
+            ),
+            least=1,
+        ),
+        "confidence": Text(frozenset(Confidence)),
+        "method": _METHOD,
+        "reason": _WHY,
+        "sources": MapOf(
+            Record(
+                {"repo": Text(), "path": Text()},
+                {"ref": Text(), "commit": Text(), "date": _DATE, "note": Text()},
+            )
+        ),
+    },
+    {"complete": _COMPLETE},
+)
+"""How targets take sizes that are not always the same."""
     },
     {"fixed_in": Text(), "workaround": Text(), "complete": _COMPLETE},
 )

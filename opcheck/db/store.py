@@ -9,6 +9,7 @@ from opcheck.db import index, layers, overlay, shapes
 from opcheck.db.addition import Addition, added, statements
 from opcheck.db.advisories import advisories
 from opcheck.db.document import Document
+from opcheck.db.dynamic import size_rules
 from opcheck.db.layers import Layer
 from opcheck.db.matrix import Registered, build_matrix, registered
 from opcheck.db.porting import cuda_names, porting
@@ -17,6 +18,7 @@ from opcheck.db.tables import OperatorFacts, Tables
 from opcheck.db.vendor import Place, Vendor, read_file
 from opcheck.db.versions import completed, major_minor, version_key
 from opcheck.errors import DatabaseError, UsageError
+from opcheck.model.dynamic import SizeRule
 from opcheck.model.explanation import Statement
 from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.porting import CudaNames, Porting
@@ -158,6 +160,11 @@ class Database:
     def cuda_names(self) -> CudaNames:
         """What is so of code for CUDA on every other device."""
         return cuda_names(self.root, self.cache)
+
+    def size_rules(self, target: Target) -> tuple[SizeRule, ...]:
+        """How a target takes sizes that are not always the same; the last layer first."""
+        layers = reversed(self.layers)
+        return tuple(rule for layer in layers for rule in size_rules(layer, target, self.cache))
 
     def release(self, target: Target) -> Document:
         """The file of a target's release, with what advisories and overlays add to it."""

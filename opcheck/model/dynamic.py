@@ -1,0 +1,111 @@
+"""Sizes that are not always the same: what the user marks, where they matter, how targets take it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from opcheck.errors import UsageError
+from opcheck.model.verdict import Confidence, Evidence
+
+_DIM = re.compile(r"-?[0-9]{1,3}")
+_HINT = 'write NAME:DIM, as in --dynamic "ids:1", or NAME:DIM,DIM, as in --dynamic "x:2,3"'
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicInput:
+    """An input of the model, and those of its dimensions whose size is not always the same."""
+
+    name: str
+    """The forward's parameter, or the position of the input as digits."""
+    dims: tuple[int, ...]
+    """Each once; negative ones count from the end."""
+
+    @classmethod
+    def parse(cls, text: str) -> "DynamicInput":
+        """Read ``NAME:DIM[,DIM]``.
+
+        Raises:
+            UsageError: it is not of that form.
+        """
+        name, _, rest = text.rpartition(":")
+        dims = rest.split(",")
+        if not (name.isidentifier() or name.isdecimal()):
+            raise UsageError(f"--dynamic {text!r}: {name!r} is not the name of an input", _HINT)
+        for dim in dims:
+            if not _DIM.fullmatch(dim):
+                raise UsageError(f"--dynamic {text!r}: {dim!r} is not a dimension", _HINT)
+        return cls(name, tuple(dict.fromkeys(map(int, dims))))
+
+    def __str__(self) -> str:
+        return f"{self.name}:{','.join(map(str, self.dims))}"
+
+
+def dynamic_inputs(texts: Sequence[str]) -> tuple[DynamicInput, ...]:
+    """Every ``--dynamic`` of a command, in the order given."""
+    return tuple(map(DynamicInput.parse, texts))
+
+
+class SiteKind(StrEnum):
+    """Why a line matters where sizes are not always the same."""
+
+    DATA_SIZE = "data-dependent-size"
+    """What comes out has a size that depends on values."""
+    DATA_READ = "data-dependent-read"
+    """Python reads a value, and may decide by it."""
+    SHAPE_BRANCH = "shape-branch"
+    """Python decides by a size."""
+    DYNAMIC_SIZE = "dynamic-size"
+    """A call is given tensors or numbers that vary with the marked sizes."""
+    FIXED_SIZE = "fixed-size"
+    """The model itself takes no other size here."""
+
+
+class Taking(StrEnum):
+    """How a target takes it, best first."""
+
+    FINE = "fine"
+    RECOMPILES = "recompiles"
+    NOT_ALLOWED = "not-allowed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One place in the model where a size that is not always the same matters."""
+
+    kind: SiteKind
+    op: str
+    """The overload that is called; "" where it is Python that decides."""
+    module: str
+    file: str
+    line: int
+    count: int
+    """Calls, or decisions, in one run."""
+    text: str
+    """What was seen, as a clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRule:
+    """What is known of a target: how it takes sites of some kinds."""
+
+    kinds: frozenset[SiteKind]
+    ops: frozenset[str]
+    """Overloads that it holds for; empty: all."""
+    how: Taking
+    text: str
+    confidence: Confidence
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTaken:
+    """One site on one target."""
+
+    site: Site
+    how: Taking
+    text: str
+    """Why, as a clause."""
+    confidence: Confidence
+    evidence: tuple[Evidence, ...]
