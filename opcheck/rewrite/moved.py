@@ -86,9 +86,11 @@ class Moving:
             self._quiet = before
 
     def _drawn(self, tensor: Tensor, far: float) -> Tensor:
-        finite = tensor[tensor.isfinite()].abs()
-        largest = float(finite.max()) if finite.numel() else 0.0
-        size = far * torch.finfo(tensor.dtype).eps * largest
+        limits = torch.finfo(tensor.dtype)
+        sizes = tensor.abs()
+        told = sizes[sizes < limits.max / 2]  # not NaN, infinity or the lowest number, which masks
+        largest = float(told.max()) if told.numel() else 0.0
+        size = far * limits.eps * largest
         if self._random is None:
             return torch.full_like(tensor, size)
         up = torch.randint(0, 2, tensor.shape, generator=self._random)

@@ -77,3 +77,17 @@ def test_a_composite_moves_without_autograd_too() -> None:
 
 def test_forms_of_an_overload() -> None:
     assert forms("aten::relu_") == ("aten::relu", "aten::relu.out", "aten::relu_")
+
+
+@pytest.mark.parametrize("draw", range(DRAWS))
+def test_numbers_that_only_mask_do_not_count_as_the_largest(draw: int) -> None:
+    masked = torch.tensor([1.0, 2.0, torch.finfo(torch.float32).min], requires_grad=True)
+    found, _ = moved("aten::mul.Tensor", lambda x: x * x.new_tensor(1.0), masked, draw)
+    assert float((found - masked.detach()).abs().max()) < HEADROOM * 5 * EPS * 2
+
+
+@pytest.mark.parametrize("draw", range(DRAWS))
+def test_a_gradient_that_masks_with_the_lowest_number_stays_a_number(draw: int) -> None:
+    x = torch.linspace(-1, 2, 12).reshape(3, 4).requires_grad_()
+    _, gradient = moved("aten::logcumsumexp", lambda x: x.logcumsumexp(1).sin(), x, draw)
+    assert not gradient.isnan().any()
