@@ -23,6 +23,8 @@ def scan(
     train: bool = False,
     step: Sequence[str] = (),
     loss: Callable[[Any], Any] | None = None,
+    input_sets: str = "",
+    decode: bool = False,
     databases: Sequence[str] = (),
 ) -> "Report":
     """Hold a live model, or a source, against targets.
@@ -33,7 +35,8 @@ def scan(
             weights and left as it is; it is traced in this process.
         inputs: for a module: a tensor, a tuple of positional inputs, a dict of named ones, or
             (tuple, dict); their values matter only where Python looks at them. None where the
-            module's first layers tell. For a source: texts as ``--input`` takes them.
+            module's first layers tell. An iterator gives several of these, for a call each. For a
+            source: texts as ``--input`` takes them.
         targets: as on the command line: ``"ascend-910b"``, ``"ascend-910b@26.1.0+torch2.7"``.
             Empty: the newest release of every target.
         exact: record the exact kernels asked of every target, not only of a single one.
@@ -44,6 +47,9 @@ def scan(
         loss: makes the loss, a tensor without dimensions, of a module's output; None where the
             output has a ``loss``, else the sum of the means of its tensors. For a source it is
             named in ``step``.
+        input_sets: ``"FILE.py:NAME"`` of a function that gives several sets of inputs, as
+            ``--inputs`` takes it.
+        decode: call a generating model on one token more, with the cache of the first call.
         databases: folders of overlays, as ``--db`` takes them; the last one holds.
 
     Returns:
@@ -54,6 +60,7 @@ def scan(
     """
     from opcheck import pipeline
     from opcheck.errors import UsageError
+    from opcheck.model.calls import CallSpec
     from opcheck.model.request import ScanRequest
     from opcheck.model.target import TargetSpec
     from opcheck.model.training import TrainingSpec
@@ -64,13 +71,18 @@ def scan(
         raise UsageError(str(error)) from error
     folders = tuple(map(str, databases))
     spec = TrainingSpec.parse(step) if train or step or loss else None
+    calls = CallSpec.parse(input_sets, decode=decode)
+    if decode and spec is not None:
+        raise UsageError("a training step decodes nothing", "leave decode or train out")
     if isinstance(model, str):
         given = tuple(inputs or ())
         if loss is not None:
             raise UsageError(
                 "a source takes no function as its loss", 'name it: step=["loss=FILE.py:NAME"]'
             )
-        return pipeline.scan(ScanRequest(model, specs, given, exact, databases=folders, step=spec))
+        return pipeline.scan(
+            ScanRequest(model, specs, given, exact, databases=folders, step=spec, calls=calls)
+        )
     return pipeline.scan_module(
-        model, inputs, specs, exact=exact, step=spec, loss=loss, databases=folders
+        model, inputs, specs, exact=exact, step=spec, loss=loss, calls=calls, databases=folders
     )

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from opcheck.errors import UsageError
+from opcheck.model.calls import CallSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
 from opcheck.report.base import formats
@@ -46,6 +47,15 @@ def only(targets: Sequence[TargetSpec] | None) -> TargetSpec:
 def training(train: bool, steps: Sequence[str] | None) -> TrainingSpec | None:
     """The training step that ``--train`` and ``--step`` ask for; None where neither is given."""
     return TrainingSpec.parse(steps or ()) if train or steps else None
+
+
+def calls(
+    input_sets: str | None, decode: bool, train: bool, steps: Sequence[str] | None
+) -> CallSpec:
+    """The calls that ``--inputs`` and ``--decode`` ask for."""
+    if decode and (train or steps):
+        raise UsageError("a training step decodes nothing", "leave --decode or --train out")
+    return CallSpec.parse(input_sets or "", decode=decode)
 
 
 def _positive(text: str) -> float:
@@ -111,6 +121,23 @@ Inputs = Annotated[
         metavar="NAME=SHAPE:DTYPE",
         help="An example input in one of the forms below, repeatable.",
         show_default="what the source tells, or what suits it",
+    ),
+]
+InputSets = Annotated[
+    str | None,
+    typer.Option(
+        "--inputs",
+        metavar="FILE.py:NAME",
+        help="A function that gives several sets of inputs; the model is called on each.",
+        show_default="one call",
+    ),
+]
+Decode = Annotated[
+    bool,
+    typer.Option(
+        "--decode",
+        help="Call a generating model on one token more, with the cache of the first call.",
+        show_default="one call",
     ),
 ]
 FormatName = Annotated[

@@ -16,8 +16,7 @@ from opcheck.model.work import (
     WorkRequest,
     WorkResult,
 )
-from opcheck.source.base import LoadOptions
-from opcheck.source.inputs import InputSpec
+from opcheck.source.asked import options_of
 from opcheck.source.select import select
 
 
@@ -103,5 +102,4 @@ def rewrite(request: GraphRequest, *, progress: Say = ignore, output: Say = igno
 
 def check(request: Request) -> None:
     """Raise what can be known to be wrong with a request without torch."""
-    inputs = tuple(InputSpec.parse(text) for text in request.inputs)
-    select(request.source).check(request.source, LoadOptions(inputs, request.trust))
+    select(request.source).check(request.source, options_of(request))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from opcheck.model.calls import CallSpec
 from opcheck.model.report import KernelCount, ModelInfo, Reason
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase
@@ -172,6 +173,8 @@ class EmulationRequest:
     """Path of a Python file of the user's -> the file whose text is imported in its place."""
     gradients: bool = False
     """Whether to take gradients of a forward's results, of random numbers, and compare those."""
+    calls: CallSpec = field(default=CallSpec())
+    """Which calls there are to be beyond one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from opcheck.model.calls import CallSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
 
@@ -35,3 +36,5 @@ class ScanRequest:
     """Path of a Python file of the user's -> the file whose text is imported in its place."""
     step: TrainingSpec | None = None
     """The training step to scan; None: a forward."""
+    calls: CallSpec = field(default=CallSpec())
+    """Which calls there are to be beyond one."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from opcheck.model.calls import CallSpec
 from opcheck.model.emulation import Difference, EmulationRequest
 from opcheck.model.plan import NodePlan
 from opcheck.model.trace import Trace
@@ -60,6 +61,8 @@ class WorkRequest:
     """``str(Target)`` of all targets of the first device type."""
     step: TrainingSpec | None = None
     """The training step to trace; None: a forward."""
+    calls: CallSpec = field(default=CallSpec())
+    """Which calls there are to be beyond one."""
 
     @property
     def groups(self) -> tuple[tuple[DeviceWork, ...], ...]:

@@ -8,6 +8,7 @@ from opcheck.db.neighbours import neighbours
 from opcheck.db.selection import names_groups
 from opcheck.device_types import Scanned, Traced
 from opcheck.errors import UsageError
+from opcheck.model.calls import CallSpec
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
@@ -87,9 +88,11 @@ def scan_module(
     exact: bool = False,
     step: TrainingSpec | None = None,
     loss: Callable[[Any], Any] | None = None,
+    calls: CallSpec | None = None,
     databases: Sequence[str] = (),
 ) -> Report:
     """Hold a live module against targets, in this process; see :func:`opcheck.scan`."""
+    from opcheck.source.base import LoadOptions
     from opcheck.source.live import load_live
     from opcheck.trace import trace_model
     from opcheck.trace.caches import forget
@@ -99,7 +102,8 @@ def scan_module(
     name = type(module).__name__
     request = ScanRequest(name, tuple(targets), step=step, databases=tuple(databases))
     matrices = matrices_for(database, request)
-    loaded = load_live(module, inputs)
+    options = LoadOptions(calls=calls or CallSpec(), train=step is not None)
+    loaded = load_live(module, inputs, options)
     parts = []
     try:
         for work in device_types.works(matrices, exact=exact):

@@ -7,6 +7,7 @@ from pathlib import Path
 from opcheck import device_types
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned, Traced
+from opcheck.model.calls import CallSpec
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
 from opcheck.model.work import WorkRequest, WorkResult
@@ -40,7 +41,8 @@ def scanned_for(
 
 def _by_tables(request: ScanRequest) -> bool:
     """Whether tables alone might answer: for a saved graph as it was saved."""
-    return request.source.endswith(".pt2") and not (request.exact or request.inputs or request.step)
+    as_saved = not (request.exact or request.inputs or request.step or request.calls != CallSpec())
+    return as_saved and request.source.endswith(".pt2")
 
 
 def _without_torch(
@@ -91,6 +93,7 @@ def worked(
         plan=first.plan,
         targets=first.targets,
         step=request.step,
+        calls=request.calls,
         databases=request.databases,
         rules=request.rules,
         patched=request.patched,

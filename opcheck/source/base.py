@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from opcheck.model.calls import CallSpec
 from opcheck.source.inputs import InputSpec
 
 RANDOM_WEIGHTS = "weights are random: the source has none"
@@ -43,6 +44,10 @@ class LoadOptions:
     weights: bool = False
     """Whether every tensor has values: the source's own, else the library's initial ones, seeded;
     inputs too. SourceError where they need more memory than there is room for."""
+    calls: CallSpec = field(default=CallSpec())
+    """Which calls there are to be beyond one."""
+    train: bool = False
+    """Whether the model is to be trained, so that inputs its loss needs are made as well."""
 
     @property
     def random_weights(self) -> tuple[str, ...]:

@@ -1,8 +1,11 @@
 """The source kind ``model.pt2``: an exported program made runnable, for when a trace is needed."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from opcheck.errors import SourceError, UsageError
+from opcheck.model.calls import CallSpec
 from opcheck.model.trace import TensorMeta
 from opcheck.source.base import Loaded, LoadOptions, Source
 from opcheck.source.pt2_file import ProgramFile, damaged, read_program
@@ -11,6 +14,7 @@ from opcheck.source.pt2_symbols import Sizes
 from opcheck.source.pt2_values import GraphValues, Surprises
 
 if TYPE_CHECKING:
+    from opcheck.source.building.example import Inputs
     from opcheck.source.building.pt2_model import ExportedModel
 
 
@@ -27,6 +31,16 @@ class ExportedProgram(Source):
 
     def check(self, text: str, options: LoadOptions) -> None:
         """Find what is wrong with the file before a process is started for it."""
+        if options.train:
+            raise UsageError(
+                f"{text}: an exported program has no training mode, it is a forward alone",
+                "scan the Python that it was exported from: path/to/file.py:NAME --train",
+            )
+        if options.calls.decode:
+            raise UsageError(
+                f"{text}: an exported program has one call, so no step of decoding follows",
+                "scan the program that was exported of that step",
+            )
         read_program(Path(text))
 
     def load(self, text: str, options: LoadOptions) -> Loaded:
@@ -39,6 +53,8 @@ class ExportedProgram(Source):
         model, args, notes = read_model(program)
         names = tuple(model.user_inputs)
         signature = Signature(names, names)
+        if options.calls.input_sets:
+            return self._on_sets(model, names, program, notes, options)
         if options.weights:
             from opcheck.source.building.pt2_weights import restore, sample_inputs
             from opcheck.source.building.values import valued
@@ -49,6 +65,36 @@ class ExportedProgram(Source):
         else:
             args, kwargs = shed_values(override((args, {}), options.inputs, signature))
         return Loaded(model.eval(), args, kwargs, self.name, program.digest, notes)
+
+    def _on_sets(
+        self,
+        model: "ExportedModel",
+        names: tuple[str, ...],
+        program: ProgramFile,
+        notes: tuple[str, ...],
+        options: LoadOptions,
+    ) -> Loaded:
+        """Call the program on the user's sets of inputs, each flattened as at the export."""
+        from torch.utils._pytree import tree_leaves  # private; checked with torch 2.13
+
+        from opcheck.source.building.input_sets import sets_named
+        from opcheck.source.building.ready import ready
+
+        if options.weights:
+            from opcheck.source.building.pt2_weights import restore
+
+            notes = (*notes, *restore(model, program))
+        text = options.calls.input_sets
+        given = sets_named(text, values=options.weights)
+        sets: list[Inputs] = [(tuple(tree_leaves(one)), {}) for one in given]
+        wrong = next((args for args, _ in sets if len(args) != len(names)), None)
+        if wrong is not None:
+            raise SourceError(
+                f"{text} gives {len(wrong)} inputs, and {program.path} takes {len(names)}",
+                f"it takes {', '.join(names)}",
+            )
+        once = replace(options, calls=CallSpec())
+        return ready(model, sets, once, kind=self.name, digest=program.digest, notes=notes)
 
 
 def read_model(program: ProgramFile) -> tuple["ExportedModel", tuple[Any, ...], tuple[str, ...]]:

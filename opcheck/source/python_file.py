@@ -5,6 +5,7 @@ import difflib
 import inspect
 import re
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ class PythonFile(Source):
     """Runs a Python file and builds the model that a name in it stands for."""
 
     name = "python"
-    help = "path/to/file.py:NAME (a factory, a module class or a module)"
+    help = "path/to/file.py:NAME (a factory, a module class or a module; or several: NAME,NAME)"
 
     @classmethod
     def claims(cls, text: str) -> bool:
@@ -31,44 +32,73 @@ class PythonFile(Source):
 
     def check(self, text: str, options: LoadOptions) -> None:
         """Find the file, a syntax error in it, or that no name was given."""
-        path, name = _parts(text)
-        names = _defined(path)
-        if not name:
+        path, names = _parts(text)
+        defined = _defined(path)
+        if not all(names):
             raise UsageError(
                 f"{text}: which model? write {path}:NAME",
-                f"it defines {', '.join(names)}" if names else "it defines nothing",
+                f"it defines {', '.join(defined)}" if defined else "it defines nothing",
+            )
+        if len({*names}) < len(names):
+            raise UsageError(f"{text}: names a model twice", "name each once")
+        if len(names) > 1 and options.calls.input_sets:
+            raise UsageError(
+                "--inputs gives the inputs of one model, and several are named",
+                "name one, or return (model, inputs) from each factory",
             )
 
     def load(self, text: str, options: LoadOptions) -> Loaded:
         """Run the file, then build the model."""
         from opcheck.source.building.build import build, make
-        from opcheck.source.building.ready import ready
+        from opcheck.source.building.several import taken_by, together
 
         self.check(text, options)
-        path, name = _parts(text)
+        path, names = _parts(text)
         notes: tuple[str, ...] = ()
         if options.weights:  # once and for real: a second time might register things twice
             module = make(str(path), lambda: run_file(path))
         else:
             module, notes = build(str(path), lambda: run_file(path))
-        target = look_up(module, path, name)
-        what = f"{name}() of {path}"
-        made, more = build(what, lambda: _call(target, what), weights=options.weights)
-        model, inputs = _taken_apart(made, what)
+        made = {name: _made(module, path, name, options) for name in names}
+        if len(made) > 1:
+            asked = taken_by({name: one.model for name, one in made.items()}, options)
+        else:
+            asked = {names[0]: options}
+        loaded = together({name: self._ready(one, path, asked[name]) for name, one in made.items()})
+        return replace(loaded, notes=(*notes, *loaded.notes))
+
+    def _ready(self, made: "_Made", path: Path, options: LoadOptions) -> Loaded:
+        from opcheck.source.building.ready import ready
+
+        file = digest.of_file(path)
         return ready(
-            model,
-            inputs,
-            options,
-            kind=self.name,
-            digest=digest.of_file(path),
-            notes=(*notes, *more),
+            made.model, made.inputs, options, kind=self.name, digest=file, notes=made.notes
         )
 
 
-def _parts(text: str) -> tuple[Path, str]:
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What a name in the file stands for."""
+
+    model: Any
+    inputs: Any
+    """None where it gave none."""
+    notes: tuple[str, ...]
+
+
+def _made(module: "ModuleType", path: Path, name: str, options: LoadOptions) -> _Made:
+    from opcheck.source.building.build import build
+
+    target = look_up(module, path, name)
+    what = f"{name}() of {path}"
+    made, notes = build(what, lambda: _call(target, what), weights=options.weights)
+    return _Made(*_taken_apart(made, what), notes)
+
+
+def _parts(text: str) -> tuple[Path, list[str]]:
     match = _FORM.fullmatch(text)
     assert match is not None  # claims() said so
-    return Path(match["path"]), match["name"] or ""
+    return Path(match["path"]), (match["name"] or "").split(",")
 
 
 def _defined(path: Path) -> list[str]:
@@ -111,6 +141,16 @@ def run_file(path: Path) -> "ModuleType":
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def run_once(path: Path) -> "ModuleType":
+    """The module of a file that was run before, else of one that is run now."""
+    for name in (path.stem, f"opcheck_user_{path.stem}"):
+        module = sys.modules.get(name)
+        file = getattr(module, "__file__", None)
+        if module is not None and file and Path(file).resolve() == path.resolve():
+            return module
+    return run_file(path)
 
 
 def look_up(module: "ModuleType", path: Path, name: str) -> Any:

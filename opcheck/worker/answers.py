@@ -23,8 +23,8 @@ from opcheck.model.work import (
     WorkRequest,
     WorkResult,
 )
-from opcheck.source.base import Loaded, LoadOptions
-from opcheck.source.inputs import InputSpec
+from opcheck.source.asked import options_of
+from opcheck.source.base import Loaded
 from opcheck.source.load import load
 from opcheck.source.patched import read_instead
 from opcheck.worker.changed import write_graph
@@ -51,9 +51,9 @@ def answers(
 
 def _load(request: Request, process: Process, *, weights: bool) -> Loaded:
     process.send({"stage": "load", "progress": f"loading {request.source}"})
-    inputs = tuple(InputSpec.parse(text) for text in request.inputs)
+    options = options_of(request, weights=weights)
     read_instead(request.patched)
-    return load(request.source, LoadOptions(inputs, request.trust, weights=weights))
+    return load(request.source, options)
 
 
 def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:

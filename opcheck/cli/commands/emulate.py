@@ -19,6 +19,8 @@ def emulate(
     source: options.Source,
     target: options.OneTarget = None,
     inputs: options.Inputs = None,
+    input_sets: options.InputSets = None,
+    decode: options.Decode = False,
     train: options.Train = False,
     step: options.Steps = None,
     values: options.Values = False,
@@ -43,6 +45,7 @@ def emulate(
         source, options.only(target), tuple(inputs or ()), options.training(train, step),
         values=values, stop=stop, check=check, timeout=timeout, memory=memory, trust=trust,
         databases=tuple(database or ()), shims=tuple(shim or ()),
+        calls=options.calls(input_sets, decode, train, step),
     )  # fmt: skip
     with Progress() as progress:
         found = rooms(context).emulate(request, progress, said if verbose else unsaid)

@@ -18,6 +18,8 @@ def plan(
     source: options.Source,
     target: options.Targets = None,
     inputs: options.Inputs = None,
+    input_sets: options.InputSets = None,
+    decode: options.Decode = False,
     train: options.Train = False,
     step: options.Steps = None,
     format: options.FormatName = "text",
@@ -42,6 +44,7 @@ def plan(
         source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
         tuple(database or ()), max_age, tuple(rules or ()),
         step=options.training(train, step),
+        calls=options.calls(input_sets, decode, train, step),
     )  # fmt: skip
     with Progress() as progress:
         report = rooms(context).plan(request, progress, said if verbose else unsaid)

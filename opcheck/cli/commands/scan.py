@@ -18,6 +18,8 @@ def scan(
     source: options.Source,
     target: options.Targets = None,
     inputs: options.Inputs = None,
+    input_sets: options.InputSets = None,
+    decode: options.Decode = False,
     train: options.Train = False,
     step: options.Steps = None,
     format: options.FormatName = "text",
@@ -39,6 +41,7 @@ def scan(
     request = ScanRequest(
         source, tuple(target or ()), tuple(inputs or ()), exact, timeout, memory, trust,
         tuple(database or ()), max_age, step=options.training(train, step),
+        calls=options.calls(input_sets, decode, train, step),
     )  # fmt: skip
     with Progress() as progress:
         report = rooms(context).scan(request, progress, said if verbose else unsaid)

@@ -18,6 +18,8 @@ def upgrade(
     source: options.Source,
     target: options.OneTarget = None,
     inputs: options.Inputs = None,
+    input_sets: options.InputSets = None,
+    decode: options.Decode = False,
     format: options.FormatName = "text",
     output: options.OutputFile = None,
     database: options.Databases = None,
@@ -36,7 +38,7 @@ def upgrade(
     view, out = format_named(format), Output(output)
     request = ScanRequest(
         source, (options.only(target),), tuple(inputs or ()), False, timeout, memory, trust,
-        tuple(database or ()), max_age,
+        tuple(database or ()), max_age, calls=options.calls(input_sets, decode, False, None),
     )  # fmt: skip
     with Progress() as progress:
         found = rooms(context).upgrade(request, progress, said if verbose else unsaid)

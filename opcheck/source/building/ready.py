@@ -1,32 +1,42 @@
 """The last step of every source: a module and what is known of its inputs become ``Loaded``."""
 
 import contextlib
+from collections.abc import Sequence
 
 import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from opcheck.errors import UsageError
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.building.build import build, make, shed, shed_values
+from opcheck.source.building.decoding import decoding
 from opcheck.source.building.example import Inputs, image_of, override, require, vocabulary
 from opcheck.source.building.fill import fill
 from opcheck.source.building.guess import guess
 from opcheck.source.building.hf_inputs import inputs_of
+from opcheck.source.building.input_sets import sets_named
 from opcheck.source.building.script import script_signature, traced_inputs
+from opcheck.source.building.several import repeated
 from opcheck.source.building.signature import Signature
 from opcheck.source.building.values import valued
+
+_ONE_OF_TWO = "give one of the two"
 
 
 def ready(
     module: nn.Module,
-    inputs: Inputs | None,
+    inputs: Inputs | list[Inputs] | None,
     options: LoadOptions,
     *,
     kind: str,
     digest: str,
     notes: tuple[str, ...] = (),
 ) -> Loaded:
-    """Put ``module`` in eval mode and settle its inputs; large tensors on meta, or all filled."""
+    """Put ``module`` in eval mode and settle its inputs; large tensors on meta, or all filled.
+
+    A list of ``inputs`` is one of sets, each for a call.
+    """
     if isinstance(module, nn.DataParallel):
         module = module.module
     with contextlib.suppress(NotImplementedError):  # an exported module has no modes
@@ -34,22 +44,53 @@ def ready(
     scripted = isinstance(module, torch.jit.ScriptModule)
     signature = script_signature(module) if scripted else Signature.of(module)
     notes = (*notes, *_settle(module, options))
+    given, said = _given(module, inputs, options, signature)
+    notes = (*notes, *said)
+    ids = vocabulary(module)
+    sets = [_settled(one, options, signature, ids) for one in given]
+    if any(is_lazy(parameter) for parameter in module.parameters()):
+        _first_forward(module, sets[0], options)
+        notes = (*notes, *_settle(module, options))
+    if options.calls.decode:
+        if len(sets) > 1:
+            raise UsageError("--decode follows one call, and --inputs gives several", _ONE_OF_TWO)
+        module, (args, kwargs), note = decoding(module, sets[0])
+        return Loaded(module, args, kwargs, kind, digest, (*notes, note))
+    module, (args, kwargs) = repeated(module, sets)
+    return Loaded(module, args, kwargs, kind, digest, notes)
+
+
+def _given(
+    module: nn.Module,
+    inputs: Inputs | list[Inputs] | None,
+    options: LoadOptions,
+    signature: Signature,
+) -> tuple[Sequence[Inputs], tuple[str, ...]]:
+    """The inputs of each call before the user's own are put into them, and the notes."""
+    if options.calls.input_sets:
+        sets = sets_named(options.calls.input_sets, values=options.weights)
+        return sets, _counted(sets, f" of {options.calls.input_sets}")
+    if isinstance(inputs, list):
+        return inputs, _counted(inputs, "")
     note = ""
     if inputs is None:
         inputs, note = _told(module, options)
     if inputs is None and not options.inputs:
         inputs, note = guess(module, signature, weights=options.weights)
-    ids = vocabulary(module)
-    args, kwargs = override(inputs or ((), {}), options.inputs, signature, ids)
+    return (inputs or ((), {}),), tuple(filter(None, (note,)))
+
+
+def _counted(sets: Sequence[Inputs], of: str) -> tuple[str, ...]:
+    return (f"called on {len(sets)} sets of inputs{of}",) if len(sets) > 1 else ()
+
+
+def _settled(inputs: Inputs, options: LoadOptions, signature: Signature, ids: int) -> Inputs:
+    """One set of inputs with the user's own in it; large tensors on meta, or all filled."""
+    args, kwargs = override(inputs, options.inputs, signature, ids)
     require((args, kwargs), signature)
     if options.weights:
-        args, kwargs = valued((args, kwargs), signature, ids)
-    else:
-        args, kwargs = shed_values((args, kwargs))
-    if any(is_lazy(parameter) for parameter in module.parameters()):
-        _first_forward(module, (args, kwargs), options)
-        notes = (*notes, *_settle(module, options))
-    return Loaded(module, args, kwargs, kind, digest, (*notes, *filter(None, (note,))))
+        return valued((args, kwargs), signature, ids)
+    return shed_values((args, kwargs))
 
 
 def _settle(module: nn.Module, options: LoadOptions) -> tuple[str, ...]:

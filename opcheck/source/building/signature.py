@@ -41,6 +41,10 @@ class Signature:
         near = difflib.get_close_matches(name, self.names, 1, cutoff=0.8)
         return name in self.names or (self.open and not near)
 
+    def takes_exactly(self, name: str) -> bool:
+        """Whether ``name`` is one of the parameters."""
+        return name in self.names
+
     def name_at(self, place: int) -> str:
         """The parameter at a position, or ""."""
         return self.names[place] if place < len(self.names) else ""

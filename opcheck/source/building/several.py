@@ -1,0 +1,91 @@
+"""Several calls run as one: of one model on sets of inputs, or of models that belong together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from torch import nn
+
+from opcheck.errors import SourceError
+from opcheck.source.base import Loaded, LoadOptions
+from opcheck.source.building.example import Inputs
+from opcheck.source.building.signature import Signature
+
+Given = tuple[tuple[Any, ...], Mapping[str, Any]]
+"""Positional and named inputs of one call."""
+
+
+class Repeated(nn.Module):
+    """One model, called on one set of inputs after another."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self._orig_mod = module
+        """By the name that torch.compile gives what it wraps: no path shows it."""
+
+    def forward(self, *sets: Given) -> tuple[Any, ...]:
+        """Give the output for each set."""
+        return tuple(self._orig_mod(*args, **kwargs) for args, kwargs in sets)
+
+
+class Together(nn.Module):
+    """Models by name, each called once; the paths of their modules begin with the name."""
+
+    def __init__(self, parts: Mapping[str, nn.Module]) -> None:
+        super().__init__()
+        for name, part in parts.items():
+            self.add_module(name.replace(".", "_"), part)
+
+    def forward(self, *sets: Given) -> tuple[Any, ...]:
+        """Give the output of each part for its inputs."""
+        parts = zip(self.children(), sets, strict=True)
+        return tuple(part(*args, **kwargs) for part, (args, kwargs) in parts)
+
+
+def repeated(module: nn.Module, sets: Sequence[Inputs]) -> tuple[nn.Module, Inputs]:
+    """One module that calls ``module`` on each of ``sets``, with its inputs; itself on one set."""
+    if len(sets) == 1:
+        return module, sets[0]
+    return Repeated(module), (tuple(sets), {})
+
+
+def together(loaded: Mapping[str, Loaded]) -> Loaded:
+    """One model that calls each of ``loaded``; itself where it is one."""
+    first, *others = loaded.values()
+    if not others:
+        return first
+    notes = [f"{name}: {note}" for name, one in loaded.items() for note in one.notes]
+    return replace(
+        first,
+        module=Together({name: _module(one) for name, one in loaded.items()}),
+        args=tuple((one.args, one.kwargs) for one in loaded.values()),
+        kwargs={},
+        notes=(f"called one after another: {', '.join(loaded)}", *notes),
+    )
+
+
+def taken_by(models: Mapping[str, nn.Module], options: LoadOptions) -> Mapping[str, LoadOptions]:
+    """The options of each model: of the named inputs, those that its forward takes.
+
+    Raises:
+        SourceError: none takes one of them.
+    """
+    signatures = {name: Signature.of(model) for name, model in models.items()}
+    for spec in options.inputs:
+        if spec.name and not any(known.takes(spec.name) for known in signatures.values()):
+            raise SourceError(
+                f"--input {spec.name}=…: no forward has a parameter {spec.name!r}",
+                "; ".join(f"{name} takes {known}" for name, known in signatures.items()),
+            )
+    return {
+        name: replace(
+            options,
+            inputs=tuple(s for s in options.inputs if not s.name or known.takes(s.name)),
+        )
+        for name, known in signatures.items()
+    }
+
+
+def _module(loaded: Loaded) -> nn.Module:
+    assert isinstance(loaded.module, nn.Module), "every source that has parts makes modules"
+    return loaded.module
