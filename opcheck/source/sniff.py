@@ -93,8 +93,9 @@ def _head(path: Path) -> bytes:
         raise SourceError(f"{path}: no such file", "check the path")
     if path.is_dir():
         raise SourceError(
-            f"{path} is a directory, want a model file",
-            f"a transformers directory with its config.json is written hf:{path}",
+            f"{path} is a directory without a config.json or model_index.json, so it holds no "
+            "model that can be built",
+            f"put the model's config.json there, or {FACTORY_HINT}",
         )
     try:
         with path.open("rb") as stream:

@@ -1,32 +1,42 @@
-"""``hf:DIR`` or ``hf:config.json``: a transformers model from its config alone."""
+"""``DIR``, ``config.json`` or ``hf:`` and either: a transformers model from its config alone."""
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from opcheck.errors import SourceError, UsageError
 from opcheck.source import digest
 from opcheck.source.base import Loaded, LoadOptions, Source
+from opcheck.source.model_folder import (
+    CLASS,
+    CONFIG,
+    INDEX,
+    config_of,
+    is_pipeline_part,
+    read_config,
+)
 
 _PREFIX = "hf:"
-_CONFIG = "config.json"
 
 
 class TransformersConfig(Source):
     """Builds the model that a transformers config describes; weights beside it only if asked."""
 
     name = "hf"
-    help = "hf:DIR or hf:path/to/config.json (transformers, no weights read)"
+    help = "DIR or path/to/config.json (transformers, no weights read); hf:DIR says so"
 
     @classmethod
     def claims(cls, text: str) -> bool:
-        """Whether it starts with ``hf:``."""
-        return text.startswith(_PREFIX)
+        """Whether it starts with ``hf:``, or is a directory or file with such a config."""
+        if text.startswith(_PREFIX):
+            return True
+        path = config_of(text)
+        return path is not None and not is_pipeline_part(path)
 
     def check(self, text: str, options: LoadOptions) -> None:
         """Find the config and that it says which model it is for."""
         path = _config_path(text)
-        _refuse_foreign(path, _read(path))
+        _refuse_foreign(path, read_config(path))
 
     def load(self, text: str, options: LoadOptions) -> Loaded:
         """Build the class that the config names, or the usual one of its type."""
@@ -42,51 +52,53 @@ class TransformersConfig(Source):
             options,
             kind=self.name,
             digest=digest.of_file(path),
-            notes=notes,
+            notes=(*_resolved(text, path), *notes),
         )
+
+
+def _resolved(text: str, path: Path) -> tuple[str, ...]:
+    """Say that a config beside the file that was named is what counts."""
+    named = Path(text.removeprefix(_PREFIX))
+    return () if named.is_dir() or named == path else (f"{path} tells which model {named} is of",)
 
 
 def _config_path(text: str) -> Path:
     name = text.removeprefix(_PREFIX)
     if not name:
         raise UsageError(f"{text}: of which model?", f"write {TransformersConfig.help}")
-    path = Path(name)
-    if path.is_dir():
-        if (path / _CONFIG).is_file():
-            return path / _CONFIG
-        pipeline = (path / "model_index.json").is_file()
+    path = config_of(name)
+    if path is not None:
+        return path
+    named = Path(name)
+    if named.is_dir():
         raise SourceError(
-            f"{path} has no {_CONFIG}",
-            "it is a diffusers pipeline: scan one of its models, from a Python file"
-            if pipeline
+            f"{named} has no {CONFIG}",
+            "it is a diffusers pipeline: write it without hf:"
+            if (named / INDEX).is_file()
             else "give the directory that holds the model's config.json",
         )
-    if not path.is_file():
+    if not named.is_file():
         raise SourceError(
             f"{name!r} is no directory or file here",
             "nothing is downloaded: fetch the model's config.json and give hf:path/to/config.json",
         )
-    return path
+    return named
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        config = json.loads(path.read_bytes())
-    except ValueError as error:  # JSON or its encoding
-        raise SourceError(f"{path}: not JSON ({error})", "was it saved completely?") from error
-    if not isinstance(config, dict):
-        raise SourceError(f"{path}: holds a {type(config).__name__}, want a JSON object")
-    return config
-
-
-def _refuse_foreign(path: Path, config: dict[str, Any]) -> None:
+def _refuse_foreign(path: Path, config: Mapping[str, Any]) -> None:
     """Refuse what is no transformers config."""
     if "model_type" in config:
         return
-    if "_class_name" in config:
+    if CLASS in config:
         raise SourceError(
-            f"{path}: a diffusers config ({config['_class_name']}), want one of transformers",
-            "build the model in a function and scan path/to/file.py:function",
+            f"{path}: a diffusers config ({config[CLASS]}), want one of transformers",
+            "write it without hf:",
+        )
+    architecture = config.get("architecture")
+    if isinstance(architecture, str):
+        raise SourceError(
+            f"{path}: a timm config ({architecture}), want one of transformers",
+            f"write timm:{architecture}",
         )
     raise SourceError(
         f"{path}: says no model_type, so it is no transformers config",
