@@ -25,6 +25,7 @@ def scan(
     loss: Callable[[Any], Any] | None = None,
     input_sets: str = "",
     decode: bool = False,
+    dynamic: Sequence[str] = (),
     databases: Sequence[str] = (),
 ) -> "Report":
     """Hold a live model, or a source, against targets.
@@ -50,6 +51,8 @@ def scan(
         input_sets: ``"FILE.py:NAME"`` of a function that gives several sets of inputs, as
             ``--inputs`` takes it.
         decode: call a generating model on one token more, with the cache of the first call.
+        dynamic: dimensions of inputs whose size is not always the same, as ``--dynamic`` takes
+            them: ``["ids:1"]``; the model is run with other sizes too, to see where they matter.
         databases: folders of overlays, as ``--db`` takes them; the last one holds.
 
     Returns:
@@ -61,6 +64,7 @@ def scan(
     from opcheck import pipeline
     from opcheck.errors import UsageError
     from opcheck.model.calls import CallSpec
+    from opcheck.model.dynamic import dynamic_inputs
     from opcheck.model.request import ScanRequest
     from opcheck.model.target import TargetSpec
     from opcheck.model.training import TrainingSpec
@@ -72,6 +76,7 @@ def scan(
     folders = tuple(map(str, databases))
     spec = TrainingSpec.parse(step) if train or step or loss else None
     calls = CallSpec.parse(input_sets, decode=decode)
+    sizes = dynamic_inputs(dynamic)
     if decode and spec is not None:
         raise UsageError("a training step decodes nothing", "leave decode or train out")
     if isinstance(model, str):
@@ -81,8 +86,12 @@ def scan(
                 "a source takes no function as its loss", 'name it: step=["loss=FILE.py:NAME"]'
             )
         return pipeline.scan(
-            ScanRequest(model, specs, given, exact, databases=folders, step=spec, calls=calls)
-        )
+            ScanRequest(
+                model, specs, given, exact,
+                databases=folders, step=spec, calls=calls, dynamic=sizes,
+            )
+        )  # fmt: skip
     return pipeline.scan_module(
-        model, inputs, specs, exact=exact, step=spec, loss=loss, calls=calls, databases=folders
-    )
+        model, inputs, specs,
+        exact=exact, step=spec, loss=loss, calls=calls, dynamic=sizes, databases=folders,
+    )  # fmt: skip

@@ -11,6 +11,7 @@ EXAMPLES = (
     "opcheck scan path/to/file.py:build --input ids=1x128:int64 --format json",
     "opcheck scan torchvision:resnet50 -t all",
     "opcheck scan timm:vit_tiny_patch16_224 -t ascend-910b --step optimizer=adamw:fused",
+    'opcheck scan path/to/file.py:build -t google-tpu-v4 --dynamic "ids:1"',
     "opcheck plan path/to/file.py:build -t moorethreads-s4000@1.3.0",
     "opcheck fix path/to/file.py:build -t moorethreads-s4000@1.3.0 --shim shim.py",
     "opcheck fix path/to/file.py:build -t moorethreads-s4000@1.3.0 --diff --write",
@@ -33,6 +34,12 @@ INPUTS: Mapping[str, str] = {
     "xs=[1x8:int64,1x8]": "a list of tensors or constants",
 }
 """``--input`` as people write it -> what comes of it; forms that share a line have commas."""
+DYNAMIC: Mapping[str, str] = {
+    "ids:1": "the second dimension of the input named ids",
+    "x:2,3": "height and width of x, together and each alone",
+    "0:0": "the first dimension of the first input",
+}
+"""``--dynamic`` as people write it -> what comes of it."""
 STEPS: Mapping[str, str] = {
     "optimizer=adamw:fused": "of torch.optim; with :plain, :foreach or :fused",
     "autocast=bfloat16": "the forward under torch.autocast",
@@ -75,6 +82,12 @@ def write_inputs(formatter: Any) -> None:
 
 
 def write_steps(formatter: Any) -> None:
+def write_dynamic(formatter: Any) -> None:
+    """The forms of ``--dynamic``."""
+    with formatter.section("Dynamic sizes"):
+        formatter.write_dl(list(DYNAMIC.items()))
+
+
     """The forms of ``--step``."""
     with formatter.section("Training step"):
         formatter.write_dl(list(STEPS.items()))

@@ -180,6 +180,15 @@ Steps = Annotated[
         show_default="AdamW as torch chooses it",
     ),
 ]
+Dynamic = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dynamic",
+        metavar="NAME:DIM[,DIM]",
+        help="Dimensions of an input whose size is not always the same, repeatable.",
+        show_default="none, sizes are those of the inputs",
+    ),
+]
 Values = Annotated[
     bool,
     typer.Option(

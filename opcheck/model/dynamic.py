@@ -1,4 +1,4 @@
-"""Sizes that are not always the same: what the user marks, where they matter, how targets take it."""
+"""Sizes that are not always the same: which ones, where they matter, how targets take that."""
 
 import re
 from collections.abc import Sequence

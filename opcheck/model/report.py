@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from opcheck.errors import OpcheckError, TraceError
+from opcheck.model.dynamic import SiteTaken
 from opcheck.model.plan import Declined, PlanSummary, Suggestion
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Confidence, Evidence, Verdict
@@ -98,6 +100,8 @@ class TargetReport:
     elsewhere: str = ""
     """Where what falls back runs if that is not the host, as a relative clause: of a graph
     compiler, ``which PyTorch runs on the same GPU, between two engines``."""
+    dynamic: tuple[SiteTaken, ...] = ()
+    """Where sizes that are not always the same matter, and how the target takes each place."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from opcheck.model.calls import CallSpec
+from opcheck.model.dynamic import DynamicInput
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
 
@@ -38,3 +39,5 @@ class ScanRequest:
     """The training step to scan; None: a forward."""
     calls: CallSpec = field(default=CallSpec())
     """Which calls there are to be beyond one."""
+    dynamic: tuple[DynamicInput, ...] = ()
+    """Inputs with dimensions whose size is not always the same."""

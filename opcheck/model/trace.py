@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from opcheck.model.dynamic import Site
 from opcheck.model.names import OpName
 
 
@@ -218,4 +219,6 @@ class Trace:
     @property
     def calls(self) -> int:
         """Number of calls that the model makes, composites counted once."""
+    dynamic: tuple[Site, ...] = ()
+    """Where sizes matter that the user marked; only where some were."""
         return len(self.sequence)

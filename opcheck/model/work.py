@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from opcheck.model.calls import CallSpec
+from opcheck.model.dynamic import DynamicInput
 from opcheck.model.emulation import Difference, EmulationRequest
 from opcheck.model.plan import NodePlan
 from opcheck.model.trace import Trace
@@ -63,6 +64,8 @@ class WorkRequest:
     """The training step to trace; None: a forward."""
     calls: CallSpec = field(default=CallSpec())
     """Which calls there are to be beyond one."""
+    dynamic: tuple[DynamicInput, ...] = ()
+    """Inputs with dimensions to try other sizes for."""
 
     @property
     def groups(self) -> tuple[tuple[DeviceWork, ...], ...]:

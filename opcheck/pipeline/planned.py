@@ -11,6 +11,7 @@ from opcheck.model.request import ScanRequest
 from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.pipeline.opening import Progress, matrices_for, open_database, require_age, silent
 from opcheck.pipeline.reports import ranked, report_of
+from opcheck.pipeline.sized import sized
 from opcheck.pipeline.traces import gathered, worked
 from opcheck.resolve.planned import planned
 
@@ -35,7 +36,7 @@ def plan(request: ScanRequest, progress: Progress = silent, output: Progress = s
         planned(found, scanned.of(m.target), plans[str(m.target)])
         for found, m in zip(report.targets, matrices, strict=True)
     )
-    report = replace(report, targets=targets)
+    report = sized(replace(report, targets=targets), scanned, database, matrices)
     return ranked(report) if names_groups(database, request.targets) else report
 
 

@@ -9,7 +9,8 @@ from opcheck.db.selection import names_groups
 from opcheck.device_types import Scanned, Traced
 from opcheck.errors import UsageError
 from opcheck.model.calls import CallSpec
-from opcheck.model.report import Report
+from opcheck.model.dynamic import DynamicInput
+from opcheck.model.report import PartialReportError, Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
@@ -22,7 +23,8 @@ from opcheck.pipeline.opening import (
     silent,
 )
 from opcheck.pipeline.reports import ranked, report_of
-from opcheck.pipeline.traces import scanned_for
+from opcheck.pipeline.sized import sized
+from opcheck.pipeline.traces import gathered, scanned_for
 from opcheck.resolve.upgrade import moves
 
 
@@ -39,9 +41,17 @@ def scan(request: ScanRequest, progress: Progress = silent, output: Progress = s
     database = open_database(request.databases)
     matrices = matrices_for(database, request)
     require_age(request, database, matrices)
-    scanned = scanned_for(request, database, matrices, progress, output)
-    report = report_of(request.source, scanned, matrices)
-    return ranked(report) if names_groups(database, request.targets) else report
+
+    def report(scanned: Scanned) -> Report:
+        found = report_of(request.source, scanned, matrices)
+        found = sized(found, scanned, database, matrices)
+        return ranked(found) if names_groups(database, request.targets) else found
+
+    try:
+        scanned = scanned_for(request, database, matrices, progress, output)
+    except CutShortError as error:
+        raise PartialReportError(error, report(gathered(error.results))) from error
+    return report(scanned)
 
 
 def upgrade(
@@ -91,6 +101,7 @@ def scan_module(
     calls: CallSpec | None = None,
     databases: Sequence[str] = (),
 ) -> Report:
+    dynamic: Sequence[DynamicInput] = (),
     """Hold a live module against targets, in this process; see :func:`opcheck.scan`."""
     from opcheck.source.base import LoadOptions
     from opcheck.source.live import load_live
@@ -98,6 +109,7 @@ def scan_module(
     from opcheck.trace.caches import forget
     from opcheck.worker.runs import runs_of
 
+    from opcheck.trace.sized import with_sizes
     database = open_database(databases)
     name = type(module).__name__
     request = ScanRequest(name, tuple(targets), step=step, databases=tuple(databases))
@@ -119,7 +131,10 @@ def scan_module(
                 )
                 parts.append(Traced(trace, run.targets))
     finally:
+                trace = with_sizes(
+                    trace, dynamic, loaded.module, loaded.args, loaded.kwargs, casts=work.casts
+                )
         forget()
     scanned = Scanned(tuple(parts), loaded.kind, loaded.digest, loaded.notes)
-    report = report_of(name, scanned, matrices)
+    report = sized(report_of(name, scanned, matrices), scanned, database, matrices)
     return ranked(report) if names_groups(database, targets) else report

@@ -42,6 +42,7 @@ def scanned_for(
 def _by_tables(request: ScanRequest) -> bool:
     """Whether tables alone might answer: for a saved graph as it was saved."""
     as_saved = not (request.exact or request.inputs or request.step or request.calls != CallSpec())
+    as_saved = as_saved and not request.dynamic
     return as_saved and request.source.endswith(".pt2")
 
 
@@ -94,6 +95,7 @@ def worked(
         targets=first.targets,
         step=request.step,
         calls=request.calls,
+        dynamic=request.dynamic,
         databases=request.databases,
         rules=request.rules,
         patched=request.patched,

@@ -13,6 +13,7 @@ from opcheck.model.report import (
 )
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Confidence, Verdict
+from opcheck.report.document.dynamic import read_taken
 from opcheck.report.document.node import Node
 from opcheck.report.document.plan import read_declined, read_plan, read_suggestion
 from opcheck.report.document.reading import (
@@ -69,6 +70,7 @@ def _target(node: Node) -> TargetReport:
         advisories=tuple(map(read_reason, node.items("advisories"))),
         plan=read_plan(node.at("plan")) if node.has("plan") else None,
         elsewhere=node.text("elsewhere") if node.has("elsewhere") else "",
+        dynamic=tuple(map(read_taken, node.items("dynamic"))) if node.has("dynamic") else (),
     )
 
 

@@ -67,6 +67,8 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
         trace = trace_model(
             loaded.module,
             loaded.args,
+    from opcheck.trace.journal import Journal
+    from opcheck.trace.sized import with_sizes
             loaded.kwargs,
             device_type=work.device_type,
             exact={target: frozenset(ops) for target, ops in run.of(work.exact).items()},
@@ -87,6 +89,16 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
         groups = groups[:1]
     process.send({"answers": sum(map(len, groups))})
     for work, run in groups[0] if len(groups) == 1 else spread(groups, process):
+            journal=Journal(process.journal(number), result),
+        )
+        trace = with_sizes(
+            trace,
+            request.dynamic,
+            loaded.module,
+            loaded.args,
+            loaded.kwargs,
+            casts=work.casts,
+            progress=lambda text: process.send({"stage": "trace", "progress": text}),
         yield traced(work, run)
 
 

@@ -7,6 +7,8 @@ from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress, said, unsaid
 from opcheck.cli.rooms import rooms
+from opcheck.model.dynamic import dynamic_inputs
+from opcheck.model.report import PartialReportError
 from opcheck.model.request import ScanRequest
 from opcheck.report.base import format_named
 
@@ -22,6 +24,7 @@ def scan(
     decode: options.Decode = False,
     train: options.Train = False,
     step: options.Steps = None,
+    dynamic: options.Dynamic = None,
     format: options.FormatName = "text",
     output: options.OutputFile = None,
     exact: options.Exact = False,
@@ -41,7 +44,7 @@ def scan(
     request = ScanRequest(
         source, tuple(target or ()), tuple(inputs or ()), exact, timeout, memory, trust,
         tuple(database or ()), max_age, step=options.training(train, step),
-        calls=options.calls(input_sets, decode, train, step),
+        calls=options.calls(input_sets, decode, train, step), dynamic=dynamic_inputs(dynamic or ()),
     )  # fmt: skip
     with Progress() as progress:
         report = rooms(context).scan(request, progress, said if verbose else unsaid)

@@ -12,6 +12,7 @@ from opcheck.model.report import (
     TraceInfo,
 )
 from opcheck.model.verdict import Verdict
+from opcheck.report.document.dynamic import taken_value
 from opcheck.report.document.parts import (
     Json,
     evidence_value,
@@ -62,6 +63,7 @@ def _target(target: TargetReport) -> Json:
         "advisories": [reason_value(advisory) for advisory in target.advisories],
         **({} if target.plan is None else {"plan": plan_value(target.plan)}),
         **({"elsewhere": target.elsewhere} if target.elsewhere else {}),
+        **({"dynamic": list(map(taken_value, target.dynamic))} if target.dynamic else {}),
     }
 
 

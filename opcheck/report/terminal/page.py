@@ -15,6 +15,7 @@ from opcheck.report.terminal.rest import (
     write_kernels,
     write_unseen,
 )
+from opcheck.report.terminal.sizes import write_sizes
 
 
 def report_page(report: Report, page: Page) -> str:
@@ -36,5 +37,6 @@ def report_page(report: Report, page: Page) -> str:
     write_unseen(canvas, report)
     write_advisories(canvas, targets)
     write_kernels(canvas, targets)
+    write_sizes(canvas, targets)
     write_footer(canvas, report)
     return canvas.text()

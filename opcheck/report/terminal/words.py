@@ -1,5 +1,6 @@
 """Every sentence of the text report; a translation starts and ends here."""
 
+from opcheck.model.dynamic import SiteKind, Taking
 from opcheck.model.verdict import Verdict
 from opcheck.report.terminal.units import plural
 
@@ -34,6 +35,20 @@ _NOT_CONVERTED = "Not converted"
 CAUTIONS = ("Cautions", "runs on the device, with a catch")
 GAPS = ("Not seen", "counts as unknown")
 NOT_CALLED = ("Never called", "the example inputs do not reach these modules")
+SIZES = ("Dynamic sizes", "where a size, or a value that is read, is not always the same")
+SITES = {
+    SiteKind.DATA_SIZE: "Results whose size depends on values",
+    SiteKind.DATA_READ: "Values that Python reads",
+    SiteKind.SHAPE_BRANCH: "Decisions of Python's by a size",
+    SiteKind.DYNAMIC_SIZE: "Calls that are given other sizes",
+    SiteKind.FIXED_SIZE: "Sizes that the model itself does not take",
+}
+TAKING = {
+    Taking.FINE: "fine:",
+    Taking.RECOMPILES: "recompiles:",
+    Taking.NOT_ALLOWED: "not allowed:",
+    Taking.UNKNOWN: "unknown:",
+}
 ADVISORIES = ("Advisories", "holds for the whole target")
 KERNELS = ("Kernels asked for", "after decomposition")
 
