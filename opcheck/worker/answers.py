@@ -30,6 +30,7 @@ from opcheck.source.patched import read_instead
 from opcheck.worker.changed import write_graph
 from opcheck.worker.copies import can_copy, spread
 from opcheck.worker.host import on_the_host
+from opcheck.worker.offline import cut_off
 from opcheck.worker.process import Process
 from opcheck.worker.runs import Run, runs_of
 
@@ -38,6 +39,8 @@ def answers(
     request: Request, process: Process
 ) -> Iterator[WorkResult | Emulation | HostRun | GraphRun]:
     """Do the work; in a copy of the process, only the part that is the copy's."""
+    if request.trust:
+        cut_off()  # code that came with the file runs from here on
     match request:
         case WorkRequest():
             yield from _traces(request, process)
@@ -53,7 +56,9 @@ def _load(request: Request, process: Process, *, weights: bool) -> Loaded:
     process.send({"stage": "load", "progress": f"loading {request.source}"})
     options = options_of(request, weights=weights)
     read_instead(request.patched)
-    return load(request.source, options)
+    loaded = load(request.source, options)
+    guarded = cut_off() if request.trust else ""
+    return replace(loaded, notes=(*loaded.notes, guarded)) if guarded else loaded
 
 
 def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:

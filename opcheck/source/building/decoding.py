@@ -11,9 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from opcheck.errors import SourceError, TraceError
+from opcheck.errors import SourceError
 from opcheck.source.building.blame import brief
 from opcheck.source.building.example import Inputs
+from opcheck.source.building.probe import probe
 from opcheck.source.building.signature import Signature
 
 _CACHES = ("past_key_values", "cache_params", "past_buckets_states", "mems", "state")
@@ -37,18 +38,23 @@ class Decoding(nn.Module):
     def forward(self, prompt: Mapping[str, Any], step: Mapping[str, Any]) -> tuple[Any, Any]:
         """Give the outputs of both calls."""
         first = self.prefill(**prompt)
-        handed = {self._cache: _left(first, self._cache)}
+        left = _left(first, self._cache)
+        if left is None:
+            raise LookupError(f"the call on the prompt gives no {self._cache} to decode with")
+        handed = {self._cache: left}
         encoded = getattr(first, "encoder_last_hidden_state", None)
         if self._encodes and encoded is not None:
             handed[_ENCODED] = (encoded,)
         return first, self.decode(**step, **handed)
 
 
-def decoding(module: nn.Module, inputs: Inputs) -> tuple[nn.Module, Inputs, str]:
+def decoding(module: nn.Module, inputs: Inputs, *, weights: bool) -> tuple[nn.Module, Inputs, str]:
     """Follow a call by a step of decoding; gives what to run, its inputs and a note.
 
+    ``weights``: whether the model has its own.
+
     Raises:
-        SourceError: the forward takes no cache, or no text to go on from.
+        SourceError: the forward takes or gives no cache, or has no text to go on from.
     """
     signature = Signature.of(module)
     cache = next((name for name in _CACHES if signature.takes_exactly(name)), None)
@@ -69,6 +75,8 @@ def decoding(module: nn.Module, inputs: Inputs) -> tuple[nn.Module, Inputs, str]
         )
     if signature.takes_exactly("use_cache"):
         prompt["use_cache"] = True
+    if not weights:
+        _require_cache(module, prompt, cache)
     step = {ids: text[:, -1:].clone(), **_going_on(prompt, text.shape[1])}
     shown = "x".join(map(str, text.shape[:2]))
     note = (
@@ -97,20 +105,26 @@ def _going_on(prompt: Mapping[str, Any], length: int) -> dict[str, Any]:
     return step
 
 
-def _left(output: Any, cache: str) -> Any:
-    """The cache in an output; of a pair, the second."""
-    if isinstance(output, Mapping):
-        found = output.get(cache)
-    elif isinstance(output, tuple) and len(output) == 2:
-        found = output[1]
-    else:
-        found = getattr(output, cache, None)
-    if found is None:
-        raise TraceError(
-            f"the call on the prompt gives no {cache}, so there is nothing to decode with",
-            hint="leave --decode out, or have the forward give its cache",
+def _require_cache(module: nn.Module, prompt: Mapping[str, Any], cache: str) -> None:
+    """Refuse a model that leaves none; one that fails here will fail where it is reported."""
+    try:
+        output = probe(module, weights=False, **prompt)
+    except Exception:  # the user's forward
+        return
+    if _left(output, cache) is None:
+        raise SourceError(
+            f"{type(module).__name__} has no step of decoding: its output has no {cache}",
+            "leave --decode out, or have the forward give its cache",
         )
-    return found
+
+
+def _left(output: Any, cache: str) -> Any:
+    """The cache in an output, of a pair the second; None where there is none."""
+    if isinstance(output, Mapping):
+        return output.get(cache)
+    if isinstance(output, tuple) and len(output) == 2:
+        return output[1]
+    return getattr(output, cache, None)
 
 
 def _twin(model: nn.Module) -> nn.Module:

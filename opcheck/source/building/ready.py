@@ -54,7 +54,7 @@ def ready(
     if options.calls.decode:
         if len(sets) > 1:
             raise UsageError("--decode follows one call, and --inputs gives several", _ONE_OF_TWO)
-        module, (args, kwargs), note = decoding(module, sets[0])
+        module, (args, kwargs), note = decoding(module, sets[0], weights=options.weights)
         return Loaded(module, args, kwargs, kind, digest, (*notes, note))
     module, (args, kwargs) = repeated(module, sets)
     return Loaded(module, args, kwargs, kind, digest, notes)
