@@ -81,13 +81,13 @@ def write_inputs(formatter: Any) -> None:
         formatter.write_dl(list(INPUTS.items()))
 
 
-def write_steps(formatter: Any) -> None:
 def write_dynamic(formatter: Any) -> None:
     """The forms of ``--dynamic``."""
     with formatter.section("Dynamic sizes"):
         formatter.write_dl(list(DYNAMIC.items()))
 
 
+def write_steps(formatter: Any) -> None:
     """The forms of ``--step``."""
     with formatter.section("Training step"):
         formatter.write_dl(list(STEPS.items()))

@@ -215,10 +215,10 @@ class Trace:
     """Exact kernels asked for, keyed by ``str(Target)``; only where they were asked for."""
     notes: tuple[str, ...] = ()
     """What the reader should know about how this trace was made."""
+    dynamic: tuple[Site, ...] = ()
+    """Where sizes matter that the user marked; only where some were."""
 
     @property
     def calls(self) -> int:
         """Number of calls that the model makes, composites counted once."""
-    dynamic: tuple[Site, ...] = ()
-    """Where sizes matter that the user marked; only where some were."""
         return len(self.sequence)

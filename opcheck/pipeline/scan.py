@@ -10,7 +10,7 @@ from opcheck.device_types import Scanned, Traced
 from opcheck.errors import UsageError
 from opcheck.model.calls import CallSpec
 from opcheck.model.dynamic import DynamicInput
-from opcheck.model.report import PartialReportError, Report
+from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
@@ -24,7 +24,7 @@ from opcheck.pipeline.opening import (
 )
 from opcheck.pipeline.reports import ranked, report_of
 from opcheck.pipeline.sized import sized
-from opcheck.pipeline.traces import gathered, scanned_for
+from opcheck.pipeline.traces import scanned_for
 from opcheck.resolve.upgrade import moves
 
 
@@ -42,16 +42,9 @@ def scan(request: ScanRequest, progress: Progress = silent, output: Progress = s
     matrices = matrices_for(database, request)
     require_age(request, database, matrices)
 
-    def report(scanned: Scanned) -> Report:
-        found = report_of(request.source, scanned, matrices)
-        found = sized(found, scanned, database, matrices)
-        return ranked(found) if names_groups(database, request.targets) else found
-
-    try:
-        scanned = scanned_for(request, database, matrices, progress, output)
-    except CutShortError as error:
-        raise PartialReportError(error, report(gathered(error.results))) from error
-    return report(scanned)
+    scanned = scanned_for(request, database, matrices, progress, output)
+    report = sized(report_of(request.source, scanned, matrices), scanned, database, matrices)
+    return ranked(report) if names_groups(database, request.targets) else report
 
 
 def upgrade(
@@ -99,17 +92,17 @@ def scan_module(
     step: TrainingSpec | None = None,
     loss: Callable[[Any], Any] | None = None,
     calls: CallSpec | None = None,
+    dynamic: Sequence[DynamicInput] = (),
     databases: Sequence[str] = (),
 ) -> Report:
-    dynamic: Sequence[DynamicInput] = (),
     """Hold a live module against targets, in this process; see :func:`opcheck.scan`."""
     from opcheck.source.base import LoadOptions
     from opcheck.source.live import load_live
     from opcheck.trace import trace_model
     from opcheck.trace.caches import forget
+    from opcheck.trace.sized import with_sizes
     from opcheck.worker.runs import runs_of
 
-    from opcheck.trace.sized import with_sizes
     database = open_database(databases)
     name = type(module).__name__
     request = ScanRequest(name, tuple(targets), step=step, databases=tuple(databases))
@@ -129,11 +122,11 @@ def scan_module(
                     casts=work.casts,
                     training=run.training,
                 )
-                parts.append(Traced(trace, run.targets))
-    finally:
                 trace = with_sizes(
                     trace, dynamic, loaded.module, loaded.args, loaded.kwargs, casts=work.casts
                 )
+                parts.append(Traced(trace, run.targets))
+    finally:
         forget()
     scanned = Scanned(tuple(parts), loaded.kind, loaded.digest, loaded.notes)
     report = sized(report_of(name, scanned, matrices), scanned, database, matrices)

@@ -65,6 +65,7 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
     loaded = _load(request, process, weights=False)
     process.send({"stage": "trace", "progress": "tracing"})
     from opcheck.trace import trace_model  # needs torch: only once there is something to trace
+    from opcheck.trace.sized import with_sizes
 
     gc.freeze()  # what the libraries made stays: the collector need not look at it again and again
 
@@ -72,14 +73,21 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
         trace = trace_model(
             loaded.module,
             loaded.args,
-    from opcheck.trace.journal import Journal
-    from opcheck.trace.sized import with_sizes
             loaded.kwargs,
             device_type=work.device_type,
             exact={target: frozenset(ops) for target, ops in run.of(work.exact).items()},
             casts=work.casts,
             training=run.training,
             inputs_given=bool(request.inputs),
+            progress=lambda text: process.send({"stage": "trace", "progress": text}),
+        )
+        trace = with_sizes(
+            trace,
+            request.dynamic,
+            loaded.module,
+            loaded.args,
+            loaded.kwargs,
+            casts=work.casts,
             progress=lambda text: process.send({"stage": "trace", "progress": text}),
         )
         plan = [target for target in work.plan if run.holds_for(target)]
@@ -94,16 +102,6 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
         groups = groups[:1]
     process.send({"answers": sum(map(len, groups))})
     for work, run in groups[0] if len(groups) == 1 else spread(groups, process):
-            journal=Journal(process.journal(number), result),
-        )
-        trace = with_sizes(
-            trace,
-            request.dynamic,
-            loaded.module,
-            loaded.args,
-            loaded.kwargs,
-            casts=work.casts,
-            progress=lambda text: process.send({"stage": "trace", "progress": text}),
         yield traced(work, run)
 
 

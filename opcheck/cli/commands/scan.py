@@ -8,7 +8,6 @@ from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress, said, unsaid
 from opcheck.cli.rooms import rooms
 from opcheck.model.dynamic import dynamic_inputs
-from opcheck.model.report import PartialReportError
 from opcheck.model.request import ScanRequest
 from opcheck.report.base import format_named
 

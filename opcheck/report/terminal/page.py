@@ -34,9 +34,9 @@ def report_page(report: Report, page: Page) -> str:
         write_section(canvas, section, targets)
     if targets:
         write_fine(canvas, targets)
+    write_sizes(canvas, targets)
     write_unseen(canvas, report)
     write_advisories(canvas, targets)
     write_kernels(canvas, targets)
-    write_sizes(canvas, targets)
     write_footer(canvas, report)
     return canvas.text()
