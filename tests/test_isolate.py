@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError, UsageError
-from opcheck.isolate import check, emulate, run
+from opcheck.errors import EmulationError, OpcheckError, SourceError, UsageError
+from opcheck.isolate import CutShortError, check, emulate, run
 from opcheck.isolate.process import environment, total_memory
 from opcheck.isolate.work import Work
 from opcheck.model.emulation import EmulationRequest
@@ -141,7 +141,7 @@ def test_a_line_without_an_end_is_heard_in_pieces(net: str) -> None:
          "net.py:crashes (at net.py:{crashes})"),
         ("is_killed", SourceError,
          "the model's process was ended by SIGKILL while loading net.py:is_killed"),
-        ("leaves_later", TraceError,
+        ("leaves_later", CutShortError,
          "the model's code ends the process (SystemExit(3)) while recording the operators"),
     ],
 )  # fmt: skip
@@ -158,7 +158,7 @@ def test_what_the_code_does_is_one_error(
     ("name", "kind", "doing"),
     [
         ("hangs", SourceError, "loading net.py:hangs"),
-        ("hangs_later", TraceError, "recording the operators"),
+        ("hangs_later", CutShortError, "recording the operators"),
     ],
 )
 def test_time_runs_out(net: str, name: str, kind: type[OpcheckError], doing: str) -> None:
@@ -174,7 +174,7 @@ def test_time_runs_out(net: str, name: str, kind: type[OpcheckError], doing: str
     ("name", "kind", "doing"),
     [
         ("allocates", SourceError, "loading net.py:allocates"),
-        ("allocates_later", TraceError, "recording the operators"),
+        ("allocates_later", CutShortError, "recording the operators"),
     ],
 )
 def test_memory_runs_out(net: str, name: str, kind: type[OpcheckError], doing: str) -> None:

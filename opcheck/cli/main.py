@@ -18,6 +18,7 @@ from opcheck.cli.guide import EXAMPLES, write_examples, write_exit_codes
 from opcheck.cli.output import Output
 from opcheck.cli.rooms import Rooms
 from opcheck.errors import ExitCode, OpcheckError
+from opcheck.model.text import printable
 from opcheck.version import __version__
 
 INTERRUPTED = 130
@@ -102,7 +103,7 @@ def _group(package: ModuleType, kind: type[DirectGroup], **options: Any) -> type
 
 def _told(error: OpcheckError) -> str:
     hint = f"\n  hint: {error.hint}" if error.hint else ""
-    return f"opcheck: error: {error.message}{hint}"
+    return printable(f"opcheck: error: {error.message}{hint}")
 
 
 def _print_version(wanted: bool) -> None:

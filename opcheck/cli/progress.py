@@ -5,6 +5,8 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from opcheck.model.text import printable
+
 if TYPE_CHECKING:
     from rich.status import Status
     from rich.text import Text
@@ -64,7 +66,7 @@ class Progress:
 def said(line: str) -> None:
     """Pass on to stderr what the model's own code printed."""
     if sys.stderr is not None:
-        print(line, file=sys.stderr, flush=True)
+        print(printable(line), file=sys.stderr, flush=True)
 
 
 def unsaid(line: str) -> None:
@@ -74,4 +76,4 @@ def unsaid(line: str) -> None:
 def _shown(phase: str) -> "Text":
     from rich.text import Text
 
-    return Text(f"{phase or WORKING} ...")
+    return Text(f"{printable(phase or WORKING)} ...")

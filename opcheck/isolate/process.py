@@ -3,14 +3,16 @@
 import contextlib
 import os
 import queue
+import secrets
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import IO
 
+from opcheck.isolate.strays import MARK, descendants, end_marked
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.work import Request, WorkRequest
 
@@ -19,6 +21,7 @@ Event = tuple[str, str]
 the first one, and last of all ``ended``."""
 
 _LONGEST_LINE = 4096
+_LONGEST_ANSWER = 2**29
 _GRACE_SECONDS = 1.0
 _ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
@@ -65,6 +68,8 @@ class WorkerProcess:
 
     def __init__(self, request: Request) -> None:
         self.events: queue.Queue[Event] = queue.Queue()
+        self._mark = secrets.token_hex(16)
+        self._killed = False
         pipe = os.pipe() if os.name == "posix" else None
         self.aside = pipe[1] if pipe else None
         """What copies of the worker write to beside the first: a file descriptor there."""
@@ -77,7 +82,7 @@ class WorkerProcess:
             text=True,
             encoding="utf-8",
             errors="replace",
-            env=environment(request),
+            env={**environment(request), MARK: self._mark},
             start_new_session=True,
             pass_fds=pipe[1:] if pipe else (),
         )
@@ -93,12 +98,19 @@ class WorkerProcess:
         with contextlib.suppress(BrokenPipeError), self.popen.stdin:
             self.popen.stdin.write(text)
 
+    def descendants(self, most: int) -> Collection[int]:
+        """The processes that it started and those started by them, at least ``most`` if so many."""
+        return descendants(self.popen.pid, most)
+
     def kill(self) -> None:
         """End the process and all that it started."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.popen.pid, signal.SIGKILL)
         self.popen.kill()
         self.popen.wait()
+        if not self._killed:
+            self._killed = True
+            end_marked(self._mark)
 
     def _listen(self, streams: Mapping[str, IO[str] | None]) -> None:
         """Queue every line of the process, and then that it ended."""
@@ -116,6 +128,6 @@ class WorkerProcess:
     def _pump(self, stream: IO[str], name: str) -> None:
         with contextlib.suppress(ValueError), stream:
             # what the model prints may never end its line; an answer is one line, however long
-            longest = -1 if name == "message" else _LONGEST_LINE
+            longest = _LONGEST_ANSWER if name == "message" else _LONGEST_LINE
             while line := stream.readline(longest):
                 self.events.put((name, line.rstrip("\n")))

@@ -5,8 +5,8 @@ Whatever the user's code does to that process, the caller gets results or one cl
 
 import contextlib
 import json
-import os
 import queue
+import shutil
 import signal
 import tempfile
 import time
@@ -19,14 +19,31 @@ from typing import Any, Generic, Self, TypeVar
 from opcheck import errors
 from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError
 from opcheck.isolate.process import Event, WorkerProcess, total_memory
+from opcheck.isolate.recovered import cut_short
+from opcheck.isolate.sound import require_sound
 from opcheck.model.codec import MalformedError, from_json, to_json
 from opcheck.model.emulation import Emulation
-from opcheck.model.work import STACK_SECONDS, GraphRun, HostRun, Job, Request, WorkResult
+from opcheck.model.trace import RUN_ENDED, Gap
+from opcheck.model.work import (
+    STACK_SECONDS,
+    GraphRun,
+    HostRun,
+    Job,
+    Request,
+    WorkRequest,
+    WorkResult,
+)
 from opcheck.source.user_code import innermost
 
 MEMORY_SHARE = 0.8
 """Part of the machine's memory that the model's process may use where no limit was given."""
+LOOK_SECONDS = 0.5
+"""So often the processes that it started are counted while it says nothing."""
+MOST_PROCESSES = 128
+"""How many a model's process may have started, at one time."""
+_CRASHES = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP")
 _KEPT_LINES = 20
+_LONGEST_STACK = 2**20
 _STAGES: Mapping[str, type[OpcheckError]] = {
     "load": SourceError,
     "trace": TraceError,
@@ -68,16 +85,16 @@ class Work(Generic[T]):
         self._doing = f"loading {request.source}"
         self._failure: type[OpcheckError] = SourceError
         self._said: deque[str] = deque(maxlen=_KEPT_LINES)
-        handle, stack = tempfile.mkstemp(prefix="opcheck-")
-        os.close(handle)
-        self._stack = Path(stack)
         limit = int(memory * 2**30 if memory else total_memory() * MEMORY_SHARE / beside)
         self._process = WorkerProcess(request)
+        self._folder = Path(tempfile.mkdtemp(prefix="opcheck-"))
+        self._stack = self._folder / "stack"
         self._job = Job(
             request,
             limit,
             ends=None if timeout is None else time.time() + timeout,
             stack=str(self._stack),
+            journals=str(self._folder),
             shared=memory is None,
             aside=self._process.aside,
         )
@@ -93,7 +110,7 @@ class Work(Generic[T]):
         trace: TracebackType | None,
     ) -> None:
         self._process.kill()
-        self._stack.unlink(missing_ok=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def results(self, progress: Say = ignore, output: Say = ignore) -> tuple[T, ...]:
         """Wait for the answers; ``progress`` hears stages, ``output`` what the model prints."""
@@ -111,9 +128,16 @@ class Work(Generic[T]):
 
     def _next(self) -> Event:
         left = self._left()
-        with contextlib.suppress(queue.Empty):
-            if left is None or left > 0:
-                return self._process.events.get(timeout=left)
+        while left is None or left > 0:
+            with contextlib.suppress(queue.Empty):
+                return self._process.events.get(timeout=min(left or LOOK_SECONDS, LOOK_SECONDS))
+            if len(self._process.descendants(MOST_PROCESSES)) >= MOST_PROCESSES:
+                raise self._ended(
+                    f"the model's code started more than {MOST_PROCESSES} processes "
+                    f"while {self._doing}",
+                    "look for calls of os.fork, subprocess or multiprocessing in a loop",
+                )
+            left = self._left()
         raise self._took_too_long()
 
     def _left(self) -> float | None:
@@ -123,60 +147,98 @@ class Work(Generic[T]):
         return self._started + self._timeout - time.monotonic()
 
     def _took_too_long(self) -> OpcheckError:
-        return self._failure(
-            f"no answer within {self._timeout:g} s while {self._doing}{self._where()}",
+        return self._ended(
+            f"no answer within {self._timeout:g} s while {self._doing}",
             "give it longer with --timeout, or look for an endless loop there",
         )
+
+    def _ended(self, message: str, hint: str) -> OpcheckError:
+        """The error of a process that ended too early, with what was traced until then."""
+        self._process.kill()  # or it might write on
+        place, request = self._place(), self._job.request
+        error = self._failure(f"{message} (at {place})" if place else message, hint)
+        if not isinstance(request, WorkRequest) or self._failure is not TraceError:
+            return error
+        whole = [answer for answer in self._answers if isinstance(answer, WorkResult)]
+        gap = Gap(place, f"{RUN_ENDED}{message}")
+        return cut_short(error, gap, request, whole, self._folder)
 
     def _message(self, text: str, progress: Say) -> None:
         """Act on one message."""
         try:
             message: Mapping[str, Any] = json.loads(text)
             if "result" in message:
-                self._answers.append(from_json(self._answer, message["result"]))
+                self._answers.append(self._sound(from_json(self._answer, message["result"])))
                 return
             if "answers" in message:
-                self._expected = int(message["answers"])
+                self._expected = max(int(message["answers"]), 1)
                 return
             if "error" in message:
                 name, what, hint = message["error"]
-                raise _ERRORS[name](what, hint)
+                raise _ERRORS[name](f"{what}", f"{hint}")
             if "stopped" in message:
                 what, hint = message["stopped"]
-                raise self._failure(f"the model's code {what} while {self._doing}", hint)
+                raise self._ended(f"the model's code {what} while {self._doing}", f"{hint}")
             if "crash" in message:
                 raise RuntimeError(f"opcheck failed in the model's process:\n{message['crash']}")
             self._failure = _STAGES[message["stage"]]
-            self._doing = message["progress"]
-        except (MalformedError, ValueError, KeyError, TypeError) as error:
-            raise self._failure(
+            self._doing = f"{message['progress']}"
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise self._ended(
                 f"the model's process sent what is not an answer while {self._doing}: {error}",
                 "the model's code must leave file descriptors that it did not open alone",
             ) from error
         progress(self._doing)
 
+    def _sound(self, answer: T) -> T:
+        """The answer, if it is one to what was asked."""
+        if isinstance(answer, WorkResult):
+            require_sound(answer.trace)
+            request = self._job.request
+            asked = (
+                {work.device_type for group in request.groups for work in group}
+                if isinstance(request, WorkRequest)
+                else set()
+            )
+            if answer.trace.device_type not in asked:
+                raise MalformedError(f"a trace for {answer.trace.device_type!r} was not asked for")
+        return answer
+
     def _died(self) -> OpcheckError:
         """Say how the process ended without an answer."""
         code = self._process.popen.wait()
         if code >= 0:
-            return self._failure(
+            return self._ended(
                 f"the model's code ended the process with exit code {code} while {self._doing}",
                 "take calls of os._exit out of the code that builds and runs the model",
             )
-        name, left = signal.Signals(-code).name, self._left()
+        name, left = _signal(-code), self._left()
         if name == "SIGSEGV" and left is not None and left < STACK_SECONDS:
             # faulthandler reads the stacks of threads that go on, and may stumble over one
             return self._took_too_long()
-        crashed = f"native code crashed; {self._last_words()}"
-        hint = self._job.memory_hint if name == "SIGKILL" else crashed
-        return self._failure(
-            f"the model's process was ended by {name} while {self._doing}{self._where()}", hint
-        )
+        message = f"the model's process was ended by {name} while {self._doing}"
+        return self._ended(message, self._remedy(name))
 
-    def _where(self) -> str:
+    def _remedy(self, name: str) -> str:
+        if name == "SIGKILL":
+            return self._job.memory_hint
+        what = "native code crashed" if name in _CRASHES else "look for what sends it that signal"
+        return f"{what}; {self._last_words()}"
+
+    def _place(self) -> str:
         """Where in the user's code the process stood, if it could still say so."""
-        place = innermost(self._stack.read_text(encoding="utf-8", errors="replace"))
-        return f" (at {place})" if place else ""
+        try:
+            with self._stack.open(encoding="utf-8", errors="replace") as file:
+                return innermost(file.read(_LONGEST_STACK))
+        except OSError:  # it ended before it could begin to write
+            return ""
 
     def _last_words(self) -> str:
         return f"its last output: {self._said[-1]}" if self._said else "it printed nothing"
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # most of those for real time have no name
+        return f"signal {number}"

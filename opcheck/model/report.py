@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from opcheck.errors import OpcheckError, TraceError
 from opcheck.model.dynamic import SiteTaken
 from opcheck.model.plan import Declined, PlanSummary, Suggestion
-from opcheck.model.trace import Gap, Phase
+from opcheck.model.trace import RUN_ENDED, Gap, Phase
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
 SCHEMA = "opcheck.report/1"
@@ -125,6 +125,11 @@ class TraceInfo:
     modules_not_called: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
+    @property
+    def ended(self) -> Gap | None:
+        """Where the run ended before the model did; None: it did not, and the trace is whole."""
+        return next((gap for gap in self.gaps if gap.reason.startswith(RUN_ENDED)), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -135,3 +140,11 @@ class Report:
     model: ModelInfo
     trace: TraceInfo
     targets: tuple[TargetReport, ...]
+
+
+class PartialReportError(TraceError):
+    """The model's process ended before the model did; ``report`` is of what it did until then."""
+
+    def __init__(self, error: OpcheckError, report: Report) -> None:
+        super().__init__(error.message, error.hint)
+        self.report = report

@@ -182,6 +182,10 @@ class Gap:
     """One sentence."""
 
 
+RUN_ENDED = "the run ended here: "
+"""How the reason of a gap begins after which nothing of the model was seen."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """How often a device with one target's registrations is asked to run one overload."""

@@ -7,7 +7,7 @@ from opcheck.model.calls import CallSpec
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.emulation import Difference, EmulationRequest
 from opcheck.model.plan import NodePlan
-from opcheck.model.trace import Trace
+from opcheck.model.trace import Gap, Node, Trace, Use
 from opcheck.model.training import TrainingSpec
 
 STACK_SECONDS = 0.3
@@ -89,6 +89,17 @@ class WorkResult:
     """``str(Target)`` -> the ways out on it, for the targets asked for."""
     targets: tuple[str, ...] = ()
     """``str(Target)`` of those that the trace holds for; (): of all of its device type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a run has recorded since it last said so; added up, it is the trace so far."""
+
+    nodes: tuple[Node, ...]
+    uses: tuple[Use, ...]
+    """Places new since then; ``count`` is not yet known."""
+    sequence: tuple[int, ...]
+    gaps: tuple[Gap, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +197,8 @@ class Job:
     """The file to write to where the code stands when it crashes or time runs out."""
     shared: bool = False
     """Whether copies of the process share its memory, instead of having as much each."""
+    journals: str = ""
+    """The folder for what is traced so far, one file a trace; "": it is not kept."""
     aside: int | None = None
     """File descriptor for what is printed by copies beside the first, which print the same."""
 

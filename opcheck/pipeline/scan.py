@@ -8,9 +8,10 @@ from opcheck.db.neighbours import neighbours
 from opcheck.db.selection import names_groups
 from opcheck.device_types import Scanned, Traced
 from opcheck.errors import UsageError
+from opcheck.isolate import CutShortError
 from opcheck.model.calls import CallSpec
 from opcheck.model.dynamic import DynamicInput
-from opcheck.model.report import Report
+from opcheck.model.report import PartialReportError, Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
@@ -24,7 +25,7 @@ from opcheck.pipeline.opening import (
 )
 from opcheck.pipeline.reports import ranked, report_of
 from opcheck.pipeline.sized import sized
-from opcheck.pipeline.traces import scanned_for
+from opcheck.pipeline.traces import gathered, scanned_for
 from opcheck.resolve.upgrade import moves
 
 
@@ -36,15 +37,23 @@ def scan(request: ScanRequest, progress: Progress = silent, output: Progress = s
     Raises:
         UsageError: an unknown target, source kind or input.
         SourceError, TraceError: the model cannot be loaded or run.
+        PartialReportError: its process ended too early; the error has a report until then.
         DatabaseError: a support matrix is missing, damaged or older than may be.
     """
     database = open_database(request.databases)
     matrices = matrices_for(database, request)
     require_age(request, database, matrices)
 
-    scanned = scanned_for(request, database, matrices, progress, output)
-    report = sized(report_of(request.source, scanned, matrices), scanned, database, matrices)
-    return ranked(report) if names_groups(database, request.targets) else report
+    def report(scanned: Scanned) -> Report:
+        found = report_of(request.source, scanned, matrices)
+        found = sized(found, scanned, database, matrices)
+        return ranked(found) if names_groups(database, request.targets) else found
+
+    try:
+        scanned = scanned_for(request, database, matrices, progress, output)
+    except CutShortError as error:
+        raise PartialReportError(error, report(gathered(error.results))) from error
+    return report(scanned)
 
 
 def upgrade(

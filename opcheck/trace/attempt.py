@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from opcheck.errors import TraceError
+from opcheck.model.trace import RUN_ENDED
 from opcheck.trace.eager import asks_for_cuda
 from opcheck.trace.engine import Engine
 from opcheck.trace.fresh import fresh_copy
@@ -67,7 +68,7 @@ def _once_more(
     engine, again = _once(fresh, args, kwargs, make(ModuleStack(fresh, recover=True)), play)
     if again is not None:
         where = engine.modules.current or "(the model)"
-        engine.gap(where, f"the run ended here: {reason_of(again)}")
+        engine.gap(where, f"{RUN_ENDED}{reason_of(again)}")
     return engine
 
 

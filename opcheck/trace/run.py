@@ -17,6 +17,7 @@ from opcheck.trace.disguise import DISGUISES, device_for, worn
 from opcheck.trace.engine import Engine
 from opcheck.trace.exact import Exact
 from opcheck.trace.finished import finished
+from opcheck.trace.journal import Journal
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.step import taken_as_plain
 from opcheck.trace.swap import swapped
@@ -37,6 +38,7 @@ def trace_model(
     training: Training | None = None,
     inputs_given: bool = False,
     progress: Progress = lambda _: None,
+    journal: Journal | None = None,
 ) -> Trace:
     """Record every overload that one forward, or one training step, asks of a device.
 
@@ -55,6 +57,7 @@ def trace_model(
         inputs_given: the user chose these inputs, so an operator that refuses them is an error,
             not a gap.
         progress: told one short line per step.
+        journal: follows what is recorded while the model runs.
 
     Raises:
         TraceError: the inputs do not fit: the model fails before it computes anything, or, with
@@ -63,6 +66,7 @@ def trace_model(
     device = device_for(device_type)
     module = as_module(model)
     changed = dtypes(casts or {})
+    mode = "inference" if training is None else "train"
     with ExitStack() as stack:
         stack.enter_context(worn(device_type))
         seen = device_type if device_type in DISGUISES else device.type
@@ -70,7 +74,14 @@ def trace_model(
         attempts = _Attempts(module, args, kwargs, training, stack)
         stack.enter_context(swapped(module, device))
         progress("recording the operators")
-        tree = attempts.run(partial(Tree, device, changed), inputs_given=inputs_given)
+
+        def planted(modules: ModuleStack) -> Tree:
+            made = Tree(device, changed, modules)
+            if journal is not None:
+                journal.begin(made, device_type, mode)
+            return made
+
+        tree = attempts.run(planted, inputs_given=inputs_given)
         kernels: dict[str, tuple[Kernel, ...]] = {}
         notes = _stood_in(device, device_type)
         done: dict[frozenset[str], Exact] = {}
@@ -86,7 +97,6 @@ def trace_model(
                 kernels[target] = counted.kernels
             else:
                 notes.append(f"no exact kernels for {target}: {_told(counted)}")
-    mode = "inference" if training is None else "train"
     return finished(tree, device_type, mode, kernels, tuple(notes))
 
 

@@ -1,9 +1,10 @@
 """The tree of calls: every signature once, with what it becomes inside PyTorch."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from types import CodeType
 from typing import Any
 
@@ -65,19 +66,31 @@ class Tree(Engine):
         self._uses: dict[tuple[int, str, Site, Phase], int] = {}
         self._counts: list[int] = []
         self.sequence: list[int] = []
+        self.told: Callable[[Tree], None] | None = None
+        """Called whenever a use was recorded."""
 
     @property
     def nodes(self) -> tuple[Node, ...]:
         """Every distinct call, as it stands."""
-        return tuple(draft.node() for draft in self._drafts)
+        return self.nodes_from(0)
+
+    def nodes_from(self, start: int) -> tuple[Node, ...]:
+        """The distinct calls beside the first ``start``."""
+        return tuple(draft.node() for draft in self._drafts[start:])
 
     @property
     def uses(self) -> tuple[Use, ...]:
         """Every use, in order of first call."""
+        return self.uses_from(0)
+
+    def uses_from(self, start: int) -> tuple[Use, ...]:
+        """The uses beside the first ``start``."""
+        if start == len(self._uses):
+            return ()
         return tuple(
             Use(node, module, file, line, count, phase)
             for ((node, module, (file, line), phase), count) in zip(
-                self._uses, self._counts, strict=True
+                islice(self._uses, start, None), self._counts[start:], strict=True
             )
         )
 
@@ -182,6 +195,8 @@ class Tree(Engine):
             self._counts.append(0)
         self._counts[use] += 1
         self.sequence.append(use)
+        if self.told is not None:
+            self.told(self)
 
     def _place(self) -> tuple[str, Site]:
         """The module that runs and the user's line; in backward, those of the call gone back to."""

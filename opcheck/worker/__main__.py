@@ -34,10 +34,10 @@ def main() -> None:
     except MemoryError:
         what = f"needs more memory than the {job.memory / 2**30:.1f} GiB that it may use"
         process.send({"stopped": [what, job.memory_hint]})
-    except SystemExit as error:
-        process.send({"stopped": [f"ends the process ({error!r})", "take that call out"]})
-    except BaseException:
+    except Exception:
         process.send({"crash": traceback.format_exc()})
+    except BaseException as error:  # what SystemExit and its like end is not ours
+        process.send({"stopped": [f"ends the process ({error!r})", "take that call out"]})
     process.end()
     sys.stdout.flush()
     # threads and exit handlers of the user's are not waited for

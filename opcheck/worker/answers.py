@@ -4,7 +4,9 @@ import gc
 import linecache
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 
 from opcheck.db.store import Database
 from opcheck.errors import out_of_memory
@@ -65,11 +67,18 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
     loaded = _load(request, process, weights=False)
     process.send({"stage": "trace", "progress": "tracing"})
     from opcheck.trace import trace_model  # needs torch: only once there is something to trace
+    from opcheck.trace.journal import Journal
     from opcheck.trace.sized import with_sizes
 
     gc.freeze()  # what the libraries made stays: the collector need not look at it again and again
 
-    def traced(work: DeviceWork, run: Run) -> WorkResult:
+    def traced(number: int, work: DeviceWork, run: Run) -> WorkResult:
+        def result(
+            trace: Trace, plans: Mapping[str, tuple[NodePlan, ...]] = MappingProxyType({})
+        ) -> WorkResult:
+            kept = loaded.kind, loaded.digest, loaded.notes
+            return WorkResult(trace, *kept, plans, run.targets)
+
         trace = trace_model(
             loaded.module,
             loaded.args,
@@ -80,6 +89,7 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
             training=run.training,
             inputs_given=bool(request.inputs),
             progress=lambda text: process.send({"stage": "trace", "progress": text}),
+            journal=Journal(process.journal(number), result),
         )
         trace = with_sizes(
             trace,
@@ -91,18 +101,22 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
             progress=lambda text: process.send({"stage": "trace", "progress": text}),
         )
         plan = [target for target in work.plan if run.holds_for(target)]
-        plans = _plans(trace, work, plan, request, process) if plan else {}
-        return WorkResult(trace, loaded.kind, loaded.digest, loaded.notes, plans, run.targets)
+        return result(trace, _plans(trace, work, plan, request, process) if plan else {})
 
+    numbers = count()
     groups = [
-        [(work, run) for work in group for run in runs_of(work, request.step, request.databases)]
+        [
+            (next(numbers), work, run)
+            for work in group
+            for run in runs_of(work, request.step, request.databases)
+        ]
         for group in request.groups
     ]
     if not (request.apart and can_copy(process)):
         groups = groups[:1]
     process.send({"answers": sum(map(len, groups))})
-    for work, run in groups[0] if len(groups) == 1 else spread(groups, process):
-        yield traced(work, run)
+    for number, work, run in groups[0] if len(groups) == 1 else spread(groups, process):
+        yield traced(number, work, run)
 
 
 def _plans(

@@ -17,6 +17,7 @@ _PR_SET_PDEATHSIG = 1
 """Of ``prctl``: the signal to get when the parent ends."""
 _STAGE = '{"stage":'
 """How a message begins that tells what is being done."""
+_NOWHERE = Path(os.devnull)
 _END = "end\n"
 """What a copy writes when it is done, whatever came of it."""
 
@@ -38,6 +39,10 @@ class Process:
         """Tell something; a stage by its key ``stage`` first of all."""
         text = json.dumps(message)
         self._write(self._stages if text.startswith(_STAGE) else self._messages, text + "\n")
+
+    def journal(self, number: int) -> Path:
+        """The file for what is recorded towards the answer of this number."""
+        return Path(self._job.journals, f"{number}.jsonl") if self._job.journals else _NOWHERE
 
     def pass_on(self, answers: int) -> bool:
         """Tell what a copy wrote to the file ``answers``; whether it was done."""

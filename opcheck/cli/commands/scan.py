@@ -8,6 +8,7 @@ from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress, said, unsaid
 from opcheck.cli.rooms import rooms
 from opcheck.model.dynamic import dynamic_inputs
+from opcheck.model.report import PartialReportError
 from opcheck.model.request import ScanRequest
 from opcheck.report.base import format_named
 
@@ -37,7 +38,8 @@ def scan(
     """Say whether a model runs on an accelerator.
 
     The report says on what share it runs natively, what breaks, where in the model's code, and
-    how that is known. The exit code is 0 whenever there is an answer, whatever the answer is.
+    how that is known. The exit code is 0 whenever there is an answer, whatever the answer is. Where
+    the model's process ends too early, the report is of what was seen until then, and it is 3.
     """
     view, out = format_named(format), Output(output)
     request = ScanRequest(
@@ -45,6 +47,10 @@ def scan(
         tuple(database or ()), max_age, step=options.training(train, step),
         calls=options.calls(input_sets, decode, train, step), dynamic=dynamic_inputs(dynamic or ()),
     )  # fmt: skip
-    with Progress() as progress:
-        report = rooms(context).scan(request, progress, said if verbose else unsaid)
+    try:
+        with Progress() as progress:
+            report = rooms(context).scan(request, progress, said if verbose else unsaid)
+    except PartialReportError as error:
+        out.write(view.render(error.report, out.page(verbose)))
+        raise
     out.write(view.render(report, out.page(verbose)))

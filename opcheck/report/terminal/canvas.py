@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from opcheck.model.text import printable
 from opcheck.report.base import Page
 from opcheck.report.terminal.marks import ASCII, UNICODE
 
@@ -129,6 +130,4 @@ def _console(buffer: io.StringIO, page: Page) -> Console:
 def _printable(atom: Atom) -> Atom:
     """The atom with control characters spelled out: names come from files that anyone wrote."""
     text, style = atom
-    if text.isprintable():
-        return atom
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text), style
+    return printable(text, kept=""), style

@@ -22,6 +22,9 @@ def report_page(report: Report, page: Page) -> str:
     """The whole report; one target in full, several side by side."""
     canvas = Canvas(page)
     targets = report.targets
+    if report.trace.ended is not None:
+        canvas.flow(split(words.partial(report.trace.ended.where), "bold magenta"))
+        canvas.blank()
     match targets:
         case ():
             canvas.flow(split(words.NO_TARGETS))

@@ -128,6 +128,11 @@ def gaps(count: int) -> str:
     return f"{plural(count, 'gap')}: not everything could be seen (below), so more may be open"
 
 
+def partial(where: str) -> str:
+    """That the figures are of a part of the model alone."""
+    return f"Partial: the run ended at {where or ROOT}, and this is what was seen until then."
+
+
 def share(operators: int, elsewhere: str = "") -> str:
     """What the percentage is of."""
     how = "are converted" if elsewhere else "stay on the device"

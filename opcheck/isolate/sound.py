@@ -1,0 +1,42 @@
+"""Whether a trace that another process gave holds together."""
+
+from opcheck.model.codec import MalformedError
+from opcheck.model.trace import Node, Trace
+
+
+def require_sound(trace: Trace) -> None:
+    """Refuse a trace whose numbers do not fit each other.
+
+    Raises:
+        MalformedError: an index points nowhere, a count is below one, or a call contains itself.
+    """
+    _require_range("uses", [use.node for use in trace.uses], len(trace.nodes))
+    _require_range("sequence", trace.sequence, len(trace.uses))
+    called = [child for node in trace.nodes for child in node.children or ()]
+    _require_range("nodes.children", [child for child, _ in called], len(trace.nodes))
+    if any(use.count < 1 for use in trace.uses) or any(count < 1 for _, count in called):
+        raise MalformedError("Trace: want calls counted from one")
+    _require_no_circle(trace.nodes)
+
+
+def _require_range(what: str, indices: "list[int] | tuple[int, ...]", length: int) -> None:
+    if any(not 0 <= index < length for index in indices):
+        raise MalformedError(f"Trace.{what}: want indices below {length}")
+
+
+def _require_no_circle(nodes: tuple[Node, ...]) -> None:
+    """Take away, again and again, calls that no call is left to make."""
+    callers = [0] * len(nodes)
+    for node in nodes:
+        for child, _ in node.children or ():
+            callers[child] += 1
+    free = [index for index, count in enumerate(callers) if not count]
+    taken = 0
+    while free:
+        taken += 1
+        for child, _ in nodes[free.pop()].children or ():
+            callers[child] -= 1
+            if not callers[child]:
+                free.append(child)
+    if taken < len(nodes):
+        raise MalformedError("Trace.nodes: a call contains itself")

@@ -1,0 +1,245 @@
+"""A model whose process ends too early: one error, a report until then, and nothing left behind."""
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opcheck.cli.main import run as opcheck
+from opcheck.errors import ExitCode, OpcheckError
+from opcheck.isolate import CutShortError, run
+from opcheck.isolate.recovered import read_journal
+from opcheck.isolate.strays import MARK
+from opcheck.model.codec import to_json
+from opcheck.model.report import PartialReportError
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec
+from opcheck.model.training import TrainingSpec
+from opcheck.model.work import WorkRequest
+from opcheck.pipeline import scan
+from opcheck.report.document.report import report_document
+from opcheck.report.reader import from_json
+
+NET = """
+import ctypes, os, signal, sys, threading, time
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, act):
+        super().__init__()
+        self.layer = nn.Linear(3, 4)
+        self.act = act
+
+    def forward(self, x):
+        x = self.layer(x).relu()
+        self.act()
+        return x.sigmoid()
+
+def crashes(): ctypes.string_at(0)
+def ends(): os._exit(0)
+def leaves(): sys.exit(0)
+def interrupts(): raise KeyboardInterrupt
+def aborts(): os.abort()
+def is_alarmed(): signal.setitimer(signal.ITIMER_REAL, 0.1); time.sleep(60)
+def ends_by_a_nameless_signal(): os.kill(os.getpid(), 40)
+def allocates():
+    kept = []
+    while True: kept.append(bytearray(50_000_000))
+def recurses():
+    class Endless:
+        def __repr__(self): return repr(self)
+    sys.setrecursionlimit(10**9)
+    repr(Endless())
+def ignores_signals():
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_IGN)
+    while True: time.sleep(0.1)
+def closes_everything(): os.closerange(0, 200)
+def forks():
+    for _ in range(200):
+        if os.fork() == 0:
+            time.sleep(60)
+            os._exit(0)
+    time.sleep(60)
+def leaves_a_daemon():
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0: time.sleep(60)
+        os._exit(0)
+    os.wait()
+    os._exit(7)
+
+def closes_its_output(): os.close(1); os.close(2)
+def prints(): print("x" * 10_000_000)
+def starts_threads():
+    for _ in range(4): threading.Thread(target=time.sleep, args=(60,)).start()
+
+class Twice(Net):
+    def forward(self, x):
+        if "mlu" in str(x.device): self.act()
+        return super().forward(x)
+
+def net(act): return Net(act), torch.ones(1, 3)
+"""
+
+ENDS = {
+    "crashes": "was ended by SIGSEGV",
+    "ends": "ended the process with exit code 0",
+    "leaves": "ends the process (SystemExit(0))",
+    "interrupts": "ends the process",
+    "aborts": "was ended by SIGABRT",
+    "is_alarmed": "was ended by SIGALRM",
+    "ends_by_a_nameless_signal": "was ended by signal 40",
+    "allocates": "needs more memory than the 2.0 GiB that it may use",
+    "recurses": "was ended by SIGSEGV",
+    "ignores_signals": "no answer within",
+    "closes_everything": "",
+    "forks": "started more than 128 processes",
+    "leaves_a_daemon": "ended the process with exit code 7",
+}
+RUNS = ("closes_its_output", "prints", "starts_threads")
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and /proc are Linux's")
+slow = pytest.mark.slow
+
+
+@pytest.fixture
+def act(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    monkeypatch.chdir(tmp_path)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    names = "".join(f"def with_{n}(): return net({n})\n" for n in (*ENDS, *RUNS))
+    Path("net.py").write_text(NET + names)
+    return lambda name: f"net.py:with_{name}"
+
+
+def cut(source: str, **options: Any) -> PartialReportError:
+    target = TargetSpec.parse("ascend-910b")
+    request = ScanRequest(source, (target,), timeout=25.0, memory=2.0, **options)
+    with pytest.raises(PartialReportError) as caught:
+        scan(request)
+    return caught.value
+
+
+def marked() -> list[int]:
+    """Processes that some worker has started and that this test did not."""
+    found = []
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            environment = Path(f"/proc/{name}/environ").read_bytes()
+            folder = Path(f"/proc/{name}/cwd").readlink()
+        except OSError:
+            continue
+        if MARK.encode() in environment and folder == Path.cwd():
+            found.append(int(name))
+    return found
+
+
+@slow
+@linux
+@pytest.mark.parametrize("name", ENDS)
+def test_what_was_traced_until_then_is_reported(act: Callable[[str], str], name: str) -> None:
+    error = cut(act(name))
+    (gap,) = error.report.trace.gaps
+    (target,) = error.report.targets
+    assert ENDS[name] in error.message
+    assert error.exit_code == ExitCode.MODEL
+    assert gap.reason.startswith("the run ended here: ")
+    assert gap.where.startswith("net.py:")
+    assert [found.op for found in target.findings] == ["aten::linear", "aten::relu"]
+    assert (target.summary.runs, error.report.trace.ended) == (None, gap)
+    assert from_json(json.dumps(report_document(error.report))) == error.report
+    assert (marked(), os.listdir(tempfile.gettempdir())) == ([], [])
+
+
+@slow
+@linux
+@pytest.mark.parametrize("name", RUNS)
+def test_what_does_no_harm_is_no_error(act: Callable[[str], str], name: str) -> None:
+    (result,) = run(WorkRequest(act(name), "npu"), timeout=60)
+    assert (result.trace.calls, result.trace.gaps) == (3, ())
+    assert (marked(), os.listdir(tempfile.gettempdir())) == ([], [])
+
+
+@slow
+@linux
+def test_the_command_writes_the_report_and_fails(
+    act: Callable[[str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = opcheck(["scan", act("ends"), "--target", "ascend-910b"])
+    written = capsys.readouterr()
+    assert code == ExitCode.MODEL
+    assert written.out.startswith("Partial: the run ended at net.py:")
+    assert written.err.startswith("opcheck: error: the model's code ended the process")
+
+
+@slow
+@linux
+def test_the_phases_until_then_are_reported(act: Callable[[str], str]) -> None:
+    error = cut(act("ends"), step=TrainingSpec())
+    assert [use.op for use in error.report.targets[0].findings] == ["aten::linear", "aten::relu"]
+    assert error.report.trace.mode == "train"
+
+
+@slow
+@linux
+def test_targets_that_were_not_come_to_are_unknown(act: Callable[[str], str]) -> None:
+    targets = tuple(map(TargetSpec.parse, ("ascend-910b", "cambricon-mlu370", "intel-max")))
+    with pytest.raises(PartialReportError) as caught:
+        scan(ScanRequest(act("ends"), targets, timeout=60.0))
+    reports = caught.value.report.targets
+    assert [report.target.partition("@")[0] for report in reports] == [
+        str(target).partition("@")[0] for target in targets
+    ]
+    assert {report.summary.runs for report in reports} == {None}
+    assert any(report.findings for report in reports)
+
+
+@slow
+def test_an_end_before_anything_was_traced_is_an_error_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("early.py").write_text("import os\ndef model(): os._exit(3)\n")
+    with pytest.raises(OpcheckError) as caught:
+        run(WorkRequest("early.py:model", "npu"))
+    assert not isinstance(caught.value, CutShortError)
+
+
+@slow
+def test_a_journal_that_was_tampered_with_is_not_believed(
+    act: Callable[[str], str], tmp_path: Path
+) -> None:
+    (result,) = run(WorkRequest(act("starts_threads"), "npu"), timeout=60)
+    whole = json.dumps(to_json(result))
+    odd = {
+        "nothing": "",
+        "no JSON": "{",
+        "nested": "[" * 100_000,
+        "another value": json.dumps({"Trace": []}),
+        "points nowhere": whole.replace('"Use": [0', '"Use": [99', 1),
+    }
+    journal = tmp_path / "0.jsonl"
+    journal.write_text(whole)
+    assert read_journal(journal) is not None
+    for content in odd.values():
+        journal.write_text(content)
+        assert read_journal(journal) is None
+    journal.write_text(f"{whole}\nhalf a li")
+    assert read_journal(journal) is not None
+
+
+@slow
+@linux
+def test_an_endless_loop_is_ended_in_time(act: Callable[[str], str]) -> None:
+    started = time.monotonic()
+    assert "no answer within 25 s" in cut(act("ignores_signals")).message
+    assert time.monotonic() - started < 60
