@@ -47,6 +47,7 @@ STEPS: Mapping[str, str] = {
     "clip=1.0": "all gradients clipped to this norm",
     "loss=FILE.py:NAME": "a function of the model's output; else its own loss, or a sum of means",
     "checkpointing=true": "activations computed again in backward",
+    "wrap=ddp": "trained among processes, by DDP; or wrap=fsdp2, by fully_shard",
 }
 """``--step`` as people write it -> what comes of it."""
 EXIT_CODES: Mapping[ExitCode, str] = {

@@ -28,6 +28,7 @@ _TABLES: Mapping[str, Shape] = {
     "operators": shapes.OPERATORS_FILE,
     "composites": shapes.COMPOSITES_FILE,
     "choices": shapes.CHOICES_FILE,
+    "collectives": shapes.COLLECTIVES_FILE,
     "earlier": shapes.EARLIER_FILE,
 }
 """Files of PyTorch's tables, by what stands before ``@``."""

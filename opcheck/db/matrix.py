@@ -5,6 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 from opcheck.db.choices import choices_of
+from opcheck.db.collectives import collectives_of
 from opcheck.db.conditions import advisories, conditions_by_operator
 from opcheck.db.document import Document
 from opcheck.db.evidence import Citations
@@ -42,8 +43,9 @@ def build_matrix(
         chosen = registered(vendor, release, target.torch)
     method = Method(release.data.get("method", Method.REGISTERED))
     branches = None if key == _PLUGIN else tables.choices(target.torch)
-    read = (vendor.digest, release.digest, tables.digest, branches.digest if branches else "")
-    digests = "".join(read).encode()
+    among = tables.collectives
+    kept = [table.digest for table in (branches, among) if table]
+    digests = "".join((vendor.digest, release.digest, tables.digest, *kept)).encode()
     return SupportMatrix(
         target=target,
         entries=LazyMapping(chosen, lambda op, said: _entry(op, said, cited, key, method)),
@@ -61,6 +63,7 @@ def build_matrix(
         choices=choices_of(target, branches.data) if branches else {},
         inherits=_inherits(vendor),
         earlier=tables.earlier,
+        collectives=collectives_of(target, among.data) if among else {},
         chip_name=vendor.data["chips"][target.chip]["name"],
     )
 

@@ -21,6 +21,7 @@ CHOICES = "opcheck.choices/1"
 DYNAMIC = "opcheck.dynamic/1"
 REMEDY = "opcheck.remedy/1"
 EARLIER = "opcheck.earlier/1"
+COLLECTIVES = "opcheck.collectives/1"
 
 DTYPES = {
     "bf16": "bfloat16",
@@ -248,6 +249,24 @@ EARLIER_FILE = Record(
         "complete": _COMPLETE,
     }
 )
+COLLECTIVES_FILE = Record(
+    {
+        "schema": Text(frozenset({COLLECTIVES})),
+        "sources": MapOf(_SOURCE),
+        "calls": MapOf(Text()),
+        "backends": ListOf(
+            Record(
+                {
+                    "vendor": Text(), "name": Text(), "releases": ListOf(Text(), least=1),
+                    "has": _TEXTS, "lacks": _TEXTS, "at": ListOf(Text(), least=1),
+                },
+                {"chips": _TEXTS, "method": Text(frozenset(Method))},
+            ),
+            least=1,
+        ),
+        "complete": _COMPLETE,
+    }
+)  # fmt: skip
 
 _WHY = Text(pattern=r"(?s).*\S.*", form="a sentence that says why")
 _OPERATOR = Text(pattern=r"[^:\s]+::[^:\s.]+(\.[^:\s]+)?", form="an overload as aten::add.Tensor")
@@ -337,25 +356,6 @@ REMEDY_FILE = Record(
     },
 )
 """What a vendor ships against a finding."""
-ADVISORY_FILE = Record(
-    {
-        "schema": Text(frozenset({ADVISORY})),
-        "id": _CODE,
-        "title": _WHY,
-        "date": _DATE,
-        "effect": Text(
-            frozenset({"wrong-values", "wrong-shape", "memory-corruption", "crash", "hang"})
-        ),
-        "affects": ListOf(Record({"vendor": Text()}, {**_WHERE, "releases": _OPEN_SPANS}), least=1),
-        "uses": ListOf(Record({"ops": _OPERATORS}, {"tests": ListOf(_TEST)}), least=1),
-        "text": _WHY,
-        "confidence": Text(frozenset(Confidence)),
-        "method": _METHOD,
-        "reason": _WHY,
-        "references": ListOf(
-            Record({"url": Text(pattern=r"https?://\S+", form="an address"), "date": _DATE}),
-            least=1,
-        ),
 DYNAMIC_FILE = Record(
     {
         "schema": Text(frozenset({DYNAMIC})),
@@ -386,6 +386,25 @@ DYNAMIC_FILE = Record(
     {"complete": _COMPLETE},
 )
 """How targets take sizes that are not always the same."""
+ADVISORY_FILE = Record(
+    {
+        "schema": Text(frozenset({ADVISORY})),
+        "id": _CODE,
+        "title": _WHY,
+        "date": _DATE,
+        "effect": Text(
+            frozenset({"wrong-values", "wrong-shape", "memory-corruption", "crash", "hang"})
+        ),
+        "affects": ListOf(Record({"vendor": Text()}, {**_WHERE, "releases": _OPEN_SPANS}), least=1),
+        "uses": ListOf(Record({"ops": _OPERATORS}, {"tests": ListOf(_TEST)}), least=1),
+        "text": _WHY,
+        "confidence": Text(frozenset(Confidence)),
+        "method": _METHOD,
+        "reason": _WHY,
+        "references": ListOf(
+            Record({"url": Text(pattern=r"https?://\S+", form="an address"), "date": _DATE}),
+            least=1,
+        ),
     },
     {"fixed_in": Text(), "workaround": Text(), "complete": _COMPLETE},
 )

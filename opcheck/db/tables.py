@@ -45,6 +45,14 @@ class Tables:
     def _earlier(self) -> Document:
         return document.read(self.folder / "earlier.yaml", shapes.EARLIER_FILE, self.cache)
 
+    @cached_property
+    def collectives(self) -> Document | None:
+        """Which collectives the vendors' backends have; None where nobody has said anything."""
+        path = self.folder / "collectives.yaml"
+        if not path.exists():
+            return None
+        return document.read(path, shapes.COLLECTIVES_FILE, self.cache)
+
     @property
     def digest(self) -> str:
         """Of the tables that every matrix takes facts from."""

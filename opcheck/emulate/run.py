@@ -10,6 +10,7 @@ from opcheck.emulate.agreement import agreement, predict_model
 from opcheck.emulate.compare import Named, differences
 from opcheck.emulate.play import Job, Ran, on_device, on_host
 from opcheck.emulate.session import Emulator, prepared
+from opcheck.errors import EmulationError
 from opcheck.model.emulation import Agreement, Emulation, EmulationRequest, Site
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import ModelInfo
@@ -92,6 +93,11 @@ def emulate_model(
 
 
 def _step(spec: TrainingSpec) -> TrainingStep:
+    if spec.wrap:
+        raise EmulationError(
+            f"the emulated device has no other to train with, as wrap={spec.wrap} has it",
+            "opcheck scan tells which collectives the target has; leave wrap out here",
+        )
     return TrainingStep.of(spec, loss_named(spec.loss))
 
 

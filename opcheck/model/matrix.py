@@ -176,6 +176,18 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
+class Collective:
+    """Whether the target's backend of ``torch.distributed`` has what a ``c10d`` operator asks."""
+
+    has: bool
+    backend: str
+    """As it is called: ``HCCL``; "" where the target has none."""
+    method: str
+    """What the operator asks of it: ``allreduce``."""
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """What the vendor's runtime says, literally; ``{op}`` and the like stand for what varies."""
 
@@ -224,6 +236,9 @@ class SupportMatrix:
     """Kinds of PyTorch's composite kernels that run where the target has no kernel."""
     earlier: Mapping[str, Earlier] = field(default_factory=dict)
     """Overload -> what a torch called that does not have it yet."""
+    collectives: Mapping[str, Collective] = field(default_factory=dict)
+    """``c10d`` operator -> what its backend does with it; of those that are not here, nobody has
+    said anything."""
     chip_name: str = ""
     """What the vendor calls the chip: ``Ascend 910B``."""
 

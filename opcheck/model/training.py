@@ -24,6 +24,10 @@ OPTIMIZERS: Mapping[str, tuple[str, ...]] = {
 """Optimizer of ``torch.optim`` in lower case -> the implementations that it has."""
 AUTOCAST = ("float16", "bfloat16")
 """What the forward may be cast to."""
+WRAPS = ("ddp", "fsdp2")
+"""How a model may be made one of several processes that train it."""
+OPTIMIZER, WRAPPER = "(the optimizer)", "(the wrapper)"
+"""Places outside the model: what steps the parameters, and what has processes train together."""
 _YES_OR_NO = {"true": True, "false": False}
 
 
@@ -46,6 +50,8 @@ class TrainingSpec:
     the sum of the means of its outputs."""
     checkpointing: bool = False
     """Whether the model is told to compute activations again in backward, as its library does."""
+    wrap: str = ""
+    """A member of ``WRAPS``: the model is trained by several processes; "": by one."""
 
     @staticmethod
     def parse(texts: Sequence[str]) -> "TrainingSpec":
@@ -84,6 +90,12 @@ def _autocast(spec: TrainingSpec, value: str, text: str) -> TrainingSpec:
     return replace(spec, autocast=value)
 
 
+def _wrap(spec: TrainingSpec, value: str, text: str) -> TrainingSpec:
+    if value not in WRAPS:
+        raise UsageError(f"--step {text!r}: unknown wrapper {value!r}", _one_of(WRAPS))
+    return replace(spec, wrap=value)
+
+
 def _clip(spec: TrainingSpec, value: str, text: str) -> TrainingSpec:
     try:
         norm = float(value)
@@ -119,6 +131,7 @@ _READERS: Mapping[str, Callable[[TrainingSpec, str, str], TrainingSpec]] = {
     "clip": _clip,
     "loss": _loss,
     "checkpointing": lambda spec, value, text: replace(spec, checkpointing=_flag(text, value)),
+    "wrap": _wrap,
 }
 _FORMS: Mapping[str, str] = {
     "optimizer": "adamw:fused",
@@ -127,6 +140,7 @@ _FORMS: Mapping[str, str] = {
     "clip": "1.0",
     "loss": "FILE.py:NAME",
     "checkpointing": "true",
+    "wrap": "ddp",
 }
 """Part of a step -> a value that it takes."""
 

@@ -50,6 +50,9 @@ NO_KERNEL_ANYWHERE = "no-kernel-even-on-host"
 NOT_IN_TORCH = "not-in-target-torch"
 NOT_TAKEN_APART = "decomposition-not-seen"
 HOST_TENSOR = "host-tensor"
+COLLECTIVE = "collective-of-backend"
+NO_COLLECTIVE = "no-collective"
+COLLECTIVE_NOT_KNOWN = "collective-not-known"
 
-PLAIN = frozenset({REGISTERED, THROUGH_OUT, DECOMPOSES, CHOSEN, NO_DEVICE_WORK})
+PLAIN = frozenset({REGISTERED, COLLECTIVE, THROUGH_OUT, DECOMPOSES, CHOSEN, NO_DEVICE_WORK})
 """Codes of answers without any "but"."""

@@ -7,8 +7,10 @@ from itertools import groupby
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Finding, KernelCount, Place, Reason, Summary, TargetReport
-from opcheck.model.trace import Kernel, TensorMeta, Trace, Use, Value
+from opcheck.model.trace import Kernel, Phase, TensorMeta, Trace, Use, Value
+from opcheck.model.training import OPTIMIZER, WRAPPER
 from opcheck.model.verdict import Evidence, Verdict
+from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
 from opcheck.resolve.conditions import value_text
 from opcheck.resolve.fate import Fate
 from opcheck.resolve.version import torch_differs
@@ -73,12 +75,21 @@ def _places(trace: Trace, members: Iterable[tuple[Use, Fate]]) -> tuple[Place, .
     counts: Counter[tuple[str, str, int, tuple[str, ...], tuple[str, ...]]] = Counter()
     for use, fate in members:
         inputs = tuple(argument_text(n, v) for n, v in trace.nodes[use.node].arguments)
-        key = (use.module, use.file, use.line, inputs, tuple(sorted(fate.leaves)))
+        module = use.module or _outside(trace, use)
+        key = (module, use.file, use.line, inputs, tuple(sorted(fate.leaves)))
         counts[key] += use.count
     return tuple(
         Place(module, file, line, inputs, leaves, count)
         for (module, file, line, inputs, leaves), count in sorted(counts.items())
     )
+
+
+def _outside(trace: Trace, use: Use) -> str:
+    """What makes a call that no module and no line of the user's makes."""
+    if use.phase is Phase.OPTIMIZER:
+        return OPTIMIZER
+    sent = trace.nodes[use.node].op.namespace.endswith(("c10d", "c10d_functional"))
+    return WRAPPER if sent and not use.file else ""
 
 
 def argument_text(name: str, value: Value) -> str:
@@ -131,7 +142,7 @@ def _kernels(
     worst: dict[str, Verdict] = {}
     for index, node in enumerate(trace.nodes):
         op = str(node.op)
-        if op in matrix.entries:
+        if op in matrix.entries or node.op.namespace == COLLECTIVES:
             verdict = walk.fate(index).verdict
             worst[op] = max(worst.get(op, verdict), verdict, key=lambda v: v.rank)
     return tuple(
@@ -142,7 +153,7 @@ def _kernels(
 
 def _kernel_verdict(kernel: Kernel, worst: Mapping[str, Verdict], matrix: SupportMatrix) -> Verdict:
     op = str(kernel.op)
-    if not kernel.missing:
+    if not kernel.missing or kernel.op.namespace == COLLECTIVES:
         return worst.get(op, Verdict.NATIVE)
     on_cpu = matrix.fallback.to_cpu and matrix.extensions.get(op, kernel.cpu_kernel)
     return Verdict.FALLBACK if matrix.fallback.elsewhere or on_cpu else Verdict.UNSUPPORTED

@@ -14,6 +14,8 @@ from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve import fate as codes
 from opcheck.resolve.choices import chosen
+from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
+from opcheck.resolve.collectives import collective
 from opcheck.resolve.conditions import bites, sentence
 from opcheck.resolve.fate import Fate
 from opcheck.resolve.mixed import mixes_host
@@ -76,6 +78,8 @@ class Walk:
             return earlier or Fate(Verdict.UNKNOWN, codes.NOT_IN_TORCH, absent)
         if node.composite in self._matrix.inherits:
             return self._composite(node)
+        if node.op.namespace == COLLECTIVES:
+            return collective(op, self._matrix)
         return self._missing(node)
 
     def _composite(self, node: Node) -> Fate:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from opcheck.trace import device_only_norms as synced
 from opcheck.trace.dispatcher import facts
 
 _aten = torch.ops.aten
@@ -159,21 +160,6 @@ def _in_dtype(operator: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return run
 
 
-def _batch_norm_stats(x: Tensor, eps: float) -> tuple[Tensor, Tensor]:
-    dims = [d for d in range(x.dim()) if d != 1]
-    variance, mean = torch.var_mean(x.float(), dims, correction=0)
-    return mean, (variance + eps).rsqrt()
-
-
-def _batch_norm_elemt(
-    x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, invstd: Tensor, eps: float
-) -> Tensor:
-    shape = [1, -1] + [1] * (x.dim() - 2)
-    scaled = (x - mean.reshape(shape)) * invstd.reshape(shape)
-    scaled = scaled if weight is None else scaled * weight.reshape(shape)
-    return (scaled if bias is None else scaled + bias.reshape(shape)).to(x.dtype)
-
-
 def _nothing(*_: Any) -> None:
     return None
 
@@ -189,8 +175,11 @@ _KERNELS: dict[str, Callable[..., Any]] = {
     "aten::_thnn_fused_lstm_cell": _lstm_cell,
     "aten::_thnn_fused_lstm_cell_backward_impl": _lstm_cell_backward,
     "aten::addmm.dtype": _in_dtype(torch.addmm),
-    "aten::batch_norm_elemt": _batch_norm_elemt,
-    "aten::batch_norm_stats": _batch_norm_stats,
+    "aten::batch_norm_backward_elemt": synced.backward_elemt,
+    "aten::batch_norm_backward_reduce": synced.backward_reduce,
+    "aten::batch_norm_elemt": synced.elemt,
+    "aten::batch_norm_gather_stats_with_counts": synced.gather_stats,
+    "aten::batch_norm_stats": synced.stats,
     "aten::bmm.dtype": _in_dtype(torch.bmm),
     "aten::convolution_backward_overrideable": _convolution_backward,
     "aten::convolution_overrideable": _convolution,

@@ -19,6 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.model.trace import Composite, Gap, Phase
+from opcheck.trace import parts
 from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, adopt
 from opcheck.trace.disguise import there
@@ -137,10 +138,15 @@ class Engine(TorchDispatchMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         """Answer one call."""
+        if parts.hands_on(types):
+            return NotImplemented
         if not isinstance(func, OpOverload):
             return self.higher_order(func, args, dict(kwargs or {}))
         if func is _TO_LAYOUT and kwargs and tuple(kwargs) == ("device",):
             func, args, kwargs = _TO_DEVICE, (args[0], kwargs["device"], args[0].dtype), None
+        if func.namespace == parts.FULLY_SHARDED:
+            with self:
+                return parts.taken_apart(func, args, dict(kwargs or {}))
         call = take_apart(func, args, kwargs, self.adopt)
         if not call.ours and (call.device is None or call.device.type != self.device.type):
             with resolving_lazy() if call.lazy else nullcontext():

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
+from opcheck.trace import collectives
 from opcheck.trace.assume import Assumption, assumption_for
 from opcheck.trace.device import DeviceTensor, Spec, become, device_tensor
 from opcheck.trace.device_only import kernel_for
@@ -94,6 +95,8 @@ class Leaves:
         """
         if call.func is _PACK:
             return self._packed(call)
+        if call.func.namespace == collectives.NAMESPACE:
+            return collectives.collected(call.func, call.args)
         key = call.key
         if key in self._plans:
             plan = self._plans[key]

@@ -94,6 +94,8 @@ def _add(value: Any, parts: list[Any], call: Call) -> bool:
         return True
     if kind is torch.device:
         call.device = value
+    elif kind is torch.ScriptObject:  # a process group, a way to reduce: one as good as another
+        value = kind
     parts.append(value if kind.__hash__ is not None else repr(value))
     return True
 

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from opcheck.errors import TraceError
 from opcheck.model.trace import Phase
 from opcheck.model.training import TrainingSpec
+from opcheck.trace.wrapping import wrapped
 
 Begins = Callable[[Phase], None]
 """Told which phase begins."""
@@ -47,6 +48,8 @@ class TrainingStep:
     """The norm that all gradients together are clipped to; None: they are not."""
     checkpointing: bool = False
     """Whether the model computes activations again in backward."""
+    wrap: str = ""
+    """How the model is made one of several processes: ``ddp``, ``fsdp2``; "": it is not."""
 
     @classmethod
     def of(cls, spec: TrainingSpec, loss: Loss | None = None) -> Self:
@@ -58,6 +61,7 @@ class TrainingStep:
             scaler=spec.scaler,
             clip=spec.clip,
             checkpointing=spec.checkpointing,
+            wrap=spec.wrap,
         )
 
     def run(
@@ -81,6 +85,13 @@ class TrainingStep:
         module.train()
         if self.checkpointing:
             compute_again(module)
+        with wrapped(module, self.wrap) as parallel:
+            return self._run(parallel, args, kwargs, begins)
+
+    def _run(
+        self, module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any], begins: Begins
+    ) -> Any:
+        trained = [p for p in module.parameters() if p.requires_grad]
         device_type = trained[0].device.type
         optimizer = self.optimizer(trained)
         scaler = torch.amp.GradScaler(device_type) if self.scaler else None

@@ -14,10 +14,10 @@ def test_without_texts_it_is_adamw_as_torch_chooses_it() -> None:
 def test_every_part_is_read_and_the_last_of_one_name_holds() -> None:
     texts = (
         "optimizer=sgd", "optimizer=adam:fused", "autocast=bfloat16", "scaler=true", "clip=0.5",
-        "loss=dir/file.py:loss", "checkpointing=false",
+        "loss=dir/file.py:loss", "checkpointing=false", "wrap=fsdp2",
     )  # fmt: skip
     assert TrainingSpec.parse(texts) == TrainingSpec(
-        "adam", "fused", "bfloat16", True, 0.5, "dir/file.py:loss", False
+        "adam", "fused", "bfloat16", True, 0.5, "dir/file.py:loss", False, "fsdp2"
     )
 
 
@@ -36,6 +36,7 @@ def test_every_part_is_read_and_the_last_of_one_name_holds() -> None:
         ("autocast=float64", "cannot cast to 'float64'", "give one of float16, bfloat16"),
         ("clip=nan", "'nan' is no norm", "write clip=1.0"),
         ("clip=-1", "'-1' is no norm", "write clip=1.0"),
+        ("wrap=fsdp", "unknown wrapper 'fsdp'", "give one of ddp, fsdp2"),
         ("scaler=yes", "'yes' is neither true nor false", "write scaler=true"),
         ("loss=loss", "'loss' is not the name of a function", "write FILE.py:NAME"),
     ],

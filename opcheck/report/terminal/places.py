@@ -24,6 +24,8 @@ def merged(uses: Iterable[Place]) -> list[Counted]:
 def where(place: Place) -> list[Atom]:
     """The line of code and the module pattern, as far as they are known."""
     code: list[Atom] = [(f"{place.file}:{place.line}", "bold")] if place.file else []
+    if place.module.startswith("("):  # what stands outside the model
+        return code or split(place.module.strip("()"))
     if not place.module:
         return code or split(words.ROOT)
     return [*code, (f"{words.IN} {place.module}", "")] if code else [(place.module, "")]

@@ -1,0 +1,101 @@
+"""A model made one of two processes that train it, as DDP or ``fully_shard`` would.
+
+PyTorch's own wrappers run, its C++ reducer too. What they send ends at the traced device: the
+process group is torch's ``fake`` one, which has no peers. Private torch API used here, checked on
+2.13.0: ``torch.testing._internal.distributed.fake_pg``, ``alloc_storage`` and ``free_storage`` of
+``torch.distributed.fsdp._fully_shard._fsdp_param`` (the traced device's tensors own no memory to
+give back) and ``ShardingPropagator._propagate_tensor_meta_non_cached`` (which runs operators on
+tensors of no device to learn their shapes).
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import torch
+from torch import nn
+from torch.utils._python_dispatch import _disable_current_modes
+
+from opcheck.errors import TraceError
+from opcheck.trace.device import DeviceTensor
+
+PROCESSES = 2
+"""How many train together, as far as the traced one can tell."""
+
+
+@contextmanager
+def among_processes() -> Iterator[None]:
+    """Have a process group inside the block: the user's own, or one without peers."""
+    import torch.distributed as dist
+
+    if not dist.is_available():
+        raise TraceError(
+            f"torch {torch.__version__} is built without torch.distributed",
+            "leave wrap out, or install a torch that has it",
+        )
+    if dist.is_initialized():
+        yield
+        return
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    store: Any = FakeStore()
+    dist.init_process_group("fake", store=store, rank=0, world_size=PROCESSES)
+    try:
+        yield
+    finally:
+        dist.destroy_process_group()
+
+
+@contextmanager
+def wrapped(module: nn.Module, how: str) -> Iterator[nn.Module]:
+    """Give the module as ``how`` wraps it: ``ddp``, ``fsdp2``, or "" for as it is.
+
+    One that a user wrapped in DDP is wrapped anew, for the traced device.
+    """
+    kind = nn.parallel.DistributedDataParallel
+    if isinstance(module, kind):
+        module, how = module.module, how or "ddp"
+    if not how:
+        yield module
+        return
+    with ExitStack() as stack:
+        stack.enter_context(among_processes())
+        if how == "ddp":
+            yield kind(module)
+        else:
+            stack.enter_context(_owning_no_memory())
+            yield _fully_sharded(module)
+
+
+def _fully_sharded(module: nn.Module) -> nn.Module:
+    """Shard each layer of a list of layers, then all that is left, as PyTorch's guide does."""
+    from torch.distributed.fsdp import fully_shard
+
+    for part in [part for part in module.modules() if isinstance(part, nn.ModuleList)]:
+        for layer in part:
+            if any(True for _ in layer.parameters()) and not isinstance(layer, nn.ModuleList):
+                fully_shard(layer)
+    fully_shard(module)
+    return module
+
+
+@contextmanager
+def _owning_no_memory() -> Iterator[None]:
+    from torch.distributed.fsdp._fully_shard import _fsdp_param
+    from torch.distributed.tensor._sharding_prop import ShardingPropagator
+
+    name = "_propagate_tensor_meta_non_cached"
+    shapes: Any = getattr(ShardingPropagator, name)
+
+    def unseen(*args: Any, **kwargs: Any) -> Any:
+        with _disable_current_modes():
+            return shapes(*args, **kwargs)
+
+    with (
+        patch.object(_fsdp_param, "alloc_storage", lambda tensor: None),
+        patch.object(_fsdp_param, "free_storage", lambda tensor: None),
+        patch.object(ShardingPropagator, name, unseen),
+        patch.object(DeviceTensor, "shown", None),  # fully_shard asks C++ which device it is on
+    ):
+        yield
