@@ -29,11 +29,27 @@ distances = st.builds(plan.Difference, SIZE, SIZE)
 declined = st.builds(plan.Declined, WORD, st.sampled_from(plan.Tier), TEXT)
 suggestions = st.builds(
     plan.Suggestion,
-    WORD, st.sampled_from(plan.Tier), st.sampled_from(plan.Label), NAME, TEXT, TEXT, TEXT, TEXT,
-    tuples(NAME), COUNT, COUNT,
-    st.none() | st.builds(plan.Measured, tuples(TEXT), distances, st.none() | distances),
-    TEXT, st.booleans(), st.booleans(), tuples(COUNT), tuples(evidence), tuples(declined, 2),
-)  # fmt: skip
+    rule=WORD,
+    tier=st.sampled_from(plan.Tier),
+    label=st.sampled_from(plan.Label),
+    replaces=NAME,
+    summary=TEXT,
+    code=TEXT,
+    function=TEXT,
+    gives_up=TEXT,
+    whole=st.booleans(),
+    runs_as=tuples(NAME),
+    calls=COUNT,
+    memory=COUNT,
+    measured=st.none() | st.builds(plan.Measured, tuples(TEXT), distances, st.none() | distances),
+    unmeasured=TEXT,
+    tolerance=st.floats(0, 1e6),
+    on_device=st.booleans(),
+    by_hand=st.booleans(),
+    places=tuples(COUNT),
+    evidence=tuples(evidence),
+    declined=tuples(declined, 2),
+)
 rates = st.none() | st.floats(0, 1).map(lambda rate: round(rate, 4))
 plans = st.builds(
     plan.PlanSummary,
