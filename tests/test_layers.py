@@ -18,7 +18,7 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"resolve"}),
     frozenset({"rewrite"}),
     frozenset({"emulate"}),
-    frozenset({"report"}),
+    frozenset({"report", "lint"}),
     frozenset({"worker", "isolate", "saved_graph", "composites", "device_types"}),
     frozenset({"pipeline", "pytest_plugin"}),
     frozenset({"__init__"}),

@@ -11,6 +11,7 @@ from opcheck.model.database import Audit, Contents, DatabaseStatus, Imports, Mat
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix, FixRequest
+from opcheck.model.lint import Lint, LintRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.rule import RuleCheck, RuleInfo
@@ -52,6 +53,9 @@ class Rooms(Protocol):
         output: Callable[[str], None],
     ) -> Fix:
         """Carry out the plan of a model for its one target."""
+
+    def lint(self, request: LintRequest, progress: Callable[[str], None]) -> Lint:
+        """Read sources, and say what in them is for CUDA alone."""
 
     def rules(self, name: str, folders: tuple[str, ...]) -> tuple[RuleInfo, ...]:
         """Give the rewrite rules, or those of one name."""

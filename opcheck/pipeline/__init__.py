@@ -10,6 +10,7 @@ from opcheck.pipeline.databases import (
 )
 from opcheck.pipeline.emulated import emulate
 from opcheck.pipeline.fixed import fix
+from opcheck.pipeline.linted import lint
 from opcheck.pipeline.operators import explain
 from opcheck.pipeline.planned import check_rules, plan, rules
 from opcheck.pipeline.scan import scan, scan_module, upgrade
@@ -24,6 +25,7 @@ __all__ = [
     "emulate",
     "explain",
     "fix",
+    "lint",
     "plan",
     "rules",
     "scan",

@@ -6,6 +6,7 @@ from opcheck.model.database import DatabaseView
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix
+from opcheck.model.lint import Lint
 from opcheck.model.report import Report
 from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.upgrade import Upgrade
@@ -47,6 +48,12 @@ class TextFormat(Format):
         from opcheck.report.terminal.fix.page import fix_page
 
         return fix_page(found, page)
+
+    def render_lint(self, found: Lint, page: Page = PLAIN) -> str:
+        """Say what is written for CUDA alone, where, and what to write instead."""
+        from opcheck.report.terminal.lint.page import lint_page
+
+        return lint_page(found, page)
 
     def render_rules(self, rules: Sequence[RuleInfo], page: Page = PLAIN) -> str:
         """Give one paragraph for each rule, or one rule's page."""

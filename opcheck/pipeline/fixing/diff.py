@@ -1,7 +1,5 @@
 """A plan carried out in the user's own sources, as a unified diff or in place."""
 
-import difflib
-import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,6 +21,7 @@ from opcheck.pipeline.fixing.sources import (
     find,
     require_writable,
     roots_of,
+    unified,
     write_all,
 )
 from opcheck.pipeline.opening import Progress
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from opcheck.rewrite.swapping import Form
 
     FormsOf = Callable[[str], Mapping[str, Form]]
-
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def diff(request: FixRequest, database: Database, progress: Progress, output: Progress) -> Fix:
@@ -70,7 +67,7 @@ def diff(request: FixRequest, database: Database, progress: Progress, output: Pr
     if request.write:
         write_all(changed.files)
         return replace(made, files=tuple(file.shown for file in changed.files))
-    return replace(made, text="".join(map(_unified, changed.files, changed.files.values())))
+    return replace(made, text="".join(map(unified, changed.files, changed.files.values())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,13 +187,3 @@ def _patched(files: Mapping[SourceFile, str]) -> Iterator[Mapping[str, str]]:
             copy.write_bytes(file.encoded(text))
             patched[str(file.path)] = str(copy)
         yield patched
-
-
-def _unified(file: SourceFile, text: str) -> str:
-    """A unified diff as ``git apply`` and ``patch`` read it."""
-    old, new = _LINE.findall(file.text), _LINE.findall(text)
-    name = file.shown
-    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )

@@ -1,7 +1,9 @@
 """The user's own source files: found by the places of a report, read, and written together."""
 
+import difflib
 import io
 import os
+import re
 import shutil
 import sysconfig
 import tempfile
@@ -13,6 +15,8 @@ from pathlib import Path
 
 from opcheck.errors import UsageError
 from opcheck.source.user_code import is_users
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,16 @@ def roots_of(source: str) -> tuple[Path, ...]:
 
 def _libraries() -> Iterator[Path]:
     yield from (Path(sysconfig.get_path(name)) for name in ("purelib", "platlib"))
+
+
+def unified(file: SourceFile, text: str) -> str:
+    """A unified diff as ``git apply`` and ``patch`` read it."""
+    old, new = _LINE.findall(file.text), _LINE.findall(text)
+    name = file.shown
+    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
 
 
 def require_writable(files: Sequence[SourceFile]) -> None:

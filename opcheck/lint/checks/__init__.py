@@ -1,0 +1,1 @@
+"""What is looked for in sources, one check a file."""

@@ -1,0 +1,119 @@
+"""The sources below a path: which there are, and what is in them."""
+
+import io
+import os
+import stat
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from opcheck.errors import SourceError, UsageError
+from opcheck.lint import kernel_source
+from opcheck.model.lint import SkippedFile
+
+PYTHON = ".py"
+LARGEST = 4 * 2**20
+"""Bytes; longer sources are data that a program wrote."""
+_SKIPPED = frozenset(
+    {".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", "__pypackages__",
+     ".tox", ".nox", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".eggs", ".ipynb_checkpoints"}
+)  # fmt: skip
+_ENVIRONMENT = "pyvenv.cfg"
+"""What a virtual environment has, whatever it is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """One source as it was read."""
+
+    shown: str
+    """As reports name it."""
+    path: Path
+    text: str
+
+    @property
+    def suffix(self) -> str:
+        """What its name ends with; that of Python for a script that says it is one."""
+        found = self.path.suffix.lower()
+        return found if found in kernel_source.SUFFIXES else PYTHON
+
+
+def find(path: Path) -> tuple[Path, ...]:
+    """The sources at a path or below it, sorted.
+
+    Raises:
+        UsageError: there is nothing at the path, or it is no source.
+        SourceError: the folder has no source.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(
+            f"cannot read {str(path)!r}: {reason}", "give a file or a folder"
+        ) from error
+    if stat.S_ISDIR(mode):
+        found = tuple(sorted(_below(path)))
+        if not found:
+            raise SourceError(f"no source to read in {path}", f"lint reads {_kinds()} files")
+        return found
+    if not stat.S_ISREG(mode) or not (_is_source(path) or _is_script(path)):
+        raise UsageError(f"{path} is no source that lint reads", f"it reads {_kinds()} files")
+    return (path,)
+
+
+def read(path: Path) -> TextFile | SkippedFile:
+    """A source as its compiler would read it; why not, where that cannot be."""
+    shown = _shown(path)
+    try:
+        if path.stat().st_size > LARGEST:
+            return SkippedFile(shown, f"it is larger than {LARGEST // 2**20} MiB")
+        content = path.read_bytes()
+    except OSError as error:
+        return SkippedFile(shown, f"it cannot be read: {error.strerror or error}")
+    if b"\0" in content:
+        return SkippedFile(shown, "it is binary")
+    if path.suffix.lower() in kernel_source.SUFFIXES:
+        return TextFile(shown, path, content.decode("utf-8", "replace"))
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+        return TextFile(shown, path, content.decode(encoding))
+    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+        return SkippedFile(shown, f"it is no text that Python reads: {error}")
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        here = Path(place)
+        folders[:] = [f for f in folders if not _is_skipped(here / f)]
+        yield from (p for name in names if _is_source(p := here / name) and p.is_file())
+
+
+def _is_skipped(folder: Path) -> bool:
+    return folder.name in _SKIPPED or (folder / _ENVIRONMENT).is_file()
+
+
+def _is_source(path: Path) -> bool:
+    return path.suffix.lower() in {PYTHON, *kernel_source.SUFFIXES}
+
+
+def _is_script(path: Path) -> bool:
+    """Whether a file without a suffix says that Python runs it."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline(200)
+    except OSError:
+        return False
+    return not path.suffix and first.startswith(b"#!") and b"python" in first
+
+
+def _kinds() -> str:
+    return ", ".join([PYTHON, *sorted(kernel_source.SUFFIXES)])
+
+
+def _shown(path: Path) -> str:
+    """A path relative to the working directory where it is in it."""
+    full = Path(os.path.abspath(path))
+    here = Path.cwd()
+    return full.relative_to(here).as_posix() if full.is_relative_to(here) else path.as_posix()

@@ -1,0 +1,126 @@
+"""What is only reached where CUDA, or an optional package, is there."""
+
+import ast
+from collections.abc import Callable
+
+_AVAILABLE = frozenset({"torch.cuda.is_available", "torch.cuda.is_initialized"})
+_MISSING = frozenset(
+    {"ImportError", "ModuleNotFoundError", "Exception", "BaseException", "RuntimeError", "OSError"}
+)
+
+_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+Meaning = Callable[[ast.AST], str]
+
+
+def guarded_by(parent: ast.AST, child: ast.AST, meaning: Meaning) -> str:
+    """What ``parent`` asks before ``child`` is reached; "" for nothing."""
+    match parent:
+        case ast.If(test=test, body=body) if child in body and (found := _asks(test, meaning)):
+            return found
+        case ast.If(test=test, orelse=orelse) if child in orelse and (
+            found := _asks_not(test, meaning)
+        ):
+            return found
+        case ast.IfExp(test=test, body=body) if child is body:
+            return _asks(test, meaning)
+        case ast.IfExp(test=test, orelse=orelse) if child is orelse:
+            return _asks_not(test, meaning)
+        case ast.Dict(keys=keys, values=values) if child in values:
+            key = keys[values.index(child)]
+            return f"not reached: it is for {ast.unparse(key)}" if key and _is_cuda(key) else ""
+        case ast.BoolOp(op=operator, values=values) if child in values:
+            asks = _asks if isinstance(operator, ast.And) else _asks_not
+            before = values[: values.index(child)]
+            return next((found for v in before if (found := asks(v, meaning))), "")
+        case _ if isinstance(child, ast.stmt):
+            left = (_left_unless(each, meaning) for each in _before(parent, child))
+            return next(filter(None, left), "")
+        case _:
+            return ""
+
+
+def _before(parent: ast.AST, child: ast.stmt) -> list[ast.stmt]:
+    """The statements of the same block that run before one."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(parent, name, None)
+        if isinstance(block, list) and child in block:
+            return block[: block.index(child)]
+    return []
+
+
+def _left_unless(statement: ast.stmt, meaning: Meaning) -> str:
+    """What is known behind ``if not torch.cuda.is_available(): return``."""
+    match statement:
+        case ast.If(test=test, body=[*_, last], orelse=[]) if isinstance(last, _LEAVES):
+            return _asks_not(test, meaning)
+        case _:
+            return ""
+
+
+def caught_by(parent: ast.AST, child: ast.AST) -> str:
+    """Which handler takes over where a package that ``child`` imports is missing."""
+    if isinstance(parent, ast.Try) and child in parent.body:
+        return _caught(parent.handlers)
+    return ""
+
+
+def is_cuda_test(node: ast.AST, meaning: Meaning) -> bool:
+    """Whether an expression is true on CUDA alone."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="startswith"), args=[ast.Constant(value=str(text))]):
+            return text.startswith("cuda")
+        case ast.Call(func=function):
+            return meaning(function) in _AVAILABLE
+        case ast.Attribute(attr="is_cuda"):
+            return True
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+            return _is_cuda(left) or _is_cuda(right)
+        case ast.Compare(left=left, ops=[ast.In()]):
+            return _is_cuda(left)
+        case _:
+            return False
+
+
+def _is_cuda(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value == "cuda"
+
+
+def _asks(test: ast.AST, meaning: Meaning) -> str:
+    match test:
+        case ast.BoolOp(op=ast.And(), values=values):
+            return next((found for v in values if (found := _asks(v, meaning))), "")
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _asks_not(operand, meaning)
+        case _ if is_cuda_test(test, meaning):
+            return f"not reached: {ast.unparse(test)[:60]} is False there"
+        case _:
+            return ""
+
+
+def _asks_not(test: ast.AST, meaning: Meaning) -> str:
+    """What is known where ``test`` is false."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _asks(operand, meaning)
+        case ast.BoolOp(op=ast.Or(), values=values):
+            return next((found for v in values if (found := _asks_not(v, meaning))), "")
+        case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[right]) if _is_cuda(
+            left
+        ) or _is_cuda(right):
+            return f"not reached: {ast.unparse(test)[:60]} is True there"
+        case ast.Compare(left=left, ops=[ast.NotIn()]) if _is_cuda(left):
+            return f"not reached: {ast.unparse(test)[:60]} is True there"
+        case _:
+            return ""
+
+
+def _caught(handlers: list[ast.ExceptHandler]) -> str:
+    """What is caught of a missing package."""
+    for handler in handlers:
+        kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        for kind in kinds:
+            name = kind.id if isinstance(kind, ast.Name) else ""
+            if kind is None or name in _MISSING:
+                return f"except {name}" if name else "except"
+    return ""

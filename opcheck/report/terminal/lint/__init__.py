@@ -1,0 +1,1 @@
+"""The page of what sources say that no dispatcher sees."""
