@@ -16,7 +16,8 @@ def import_library(name: str) -> Any:
             raise SourceError(f"{name} cannot be imported: it needs {error.name!r}") from error
         raise SourceError(
             f"{name.partition('.')[0]} is not installed",
-            "pip install 'opcheck[models]' brings transformers, timm, torchvision, ultralytics",
+            "pip install 'opcheck[models]' brings transformers, diffusers, timm, torchvision and "
+            "ultralytics",
         ) from error
     except Exception as error:  # a library beside an incompatible torch raises anything
         raise SourceError(
