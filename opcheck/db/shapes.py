@@ -21,6 +21,7 @@ CHOICES = "opcheck.choices/1"
 DYNAMIC = "opcheck.dynamic/1"
 REMEDY = "opcheck.remedy/1"
 EARLIER = "opcheck.earlier/1"
+COLLECTIVES = "opcheck.collectives/1"
 
 DTYPES = {
     "bf16": "bfloat16",
@@ -248,6 +249,24 @@ EARLIER_FILE = Record(
         "complete": _COMPLETE,
     }
 )
+COLLECTIVES_FILE = Record(
+    {
+        "schema": Text(frozenset({COLLECTIVES})),
+        "sources": MapOf(_SOURCE),
+        "calls": MapOf(Text()),
+        "backends": ListOf(
+            Record(
+                {
+                    "vendor": Text(), "name": Text(), "releases": ListOf(Text(), least=1),
+                    "has": _TEXTS, "lacks": _TEXTS, "at": ListOf(Text(), least=1),
+                },
+                {"chips": _TEXTS, "method": Text(frozenset(Method))},
+            ),
+            least=1,
+        ),
+        "complete": _COMPLETE,
+    }
+)  # fmt: skip
 
 _WHY = Text(pattern=r"(?s).*\S.*", form="a sentence that says why")
 _OPERATOR = Text(pattern=r"[^:\s]+::[^:\s.]+(\.[^:\s]+)?", form="an overload as aten::add.Tensor")
