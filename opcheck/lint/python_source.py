@@ -11,7 +11,7 @@ from opcheck.lint.guards import caught_by, guarded_by
 from opcheck.lint.scopes import Scope, scopes_of
 from opcheck.model.lint import Span
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
+_END = re.compile(r"\r\n|\r|\n")
 
 
 class UnreadableError(ValueError):
@@ -174,7 +174,7 @@ class PythonSource:
     @functools.cached_property
     def _starts(self) -> tuple[int, ...]:
         """Where each line begins."""
-        return tuple(m.start() for m in _LINE.finditer(self.text))
+        return (0, *(match.end() for match in _END.finditer(self.text)))
 
     def _offset(self, line: int, column: int) -> int:
         """An offset in characters; ``column`` counts bytes of UTF-8."""

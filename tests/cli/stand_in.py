@@ -10,6 +10,7 @@ from opcheck.model.database import Audit, Contents, DatabaseStatus, Imports, Mat
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix, FixRequest
+from opcheck.model.lint import Lint, LintRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.rule import RuleCheck, RuleInfo
@@ -18,6 +19,7 @@ from opcheck.model.upgrade import Upgrade
 from tests.report.databases import CONTENTS, DIFFS, IMPORTS, SOUND, STATUS, UNSOUND
 from tests.report.emulations import EMULATIONS
 from tests.report.fixes import FIXES
+from tests.report.lints import LINTS
 from tests.report.plans import CHECKS, PLANS, RULES
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
 from tests.report.upgrades import UPGRADES
@@ -95,6 +97,14 @@ class StandIn:
         if source in FAILURES:
             raise FAILURES[source]
         return FIXES[source]
+
+    def lint(self, request: LintRequest, progress: Callable[[str], None]) -> Lint:
+        """The standard answer that the path names, or the failure that it stands for."""
+        self.asked.append(request)
+        progress(f"reading {request.path}")
+        if request.path in FAILURES:
+            raise FAILURES[request.path]
+        return LINTS[request.path]
 
     def rules(self, name: str, folders: tuple[str, ...]) -> tuple[RuleInfo, ...]:
         """The standard rules, or the one that is asked for."""
