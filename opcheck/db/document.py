@@ -105,7 +105,10 @@ def _line(text: bytes, path: tuple[str | int, ...]) -> int:
     """1-based line of the value at ``path``, or of the last step towards it that exists."""
     import yaml
 
-    node = yaml.compose(text, yaml.SafeLoader)
+    try:
+        node = yaml.compose(text, yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError):  # the quick reader takes more, the slow one less deep
+        return 1
     line = 1
     for step in path:
         if isinstance(node, yaml.MappingNode):

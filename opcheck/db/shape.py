@@ -144,5 +144,7 @@ def _kind(value: object) -> str:
             return "a mapping"
         case list():
             return "a list"
+        case int() if abs(value) >= 2**63:
+            return "a number beyond all measure"  # of thousands of digits, it has no text
         case _:
             return repr(value)

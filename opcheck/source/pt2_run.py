@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from opcheck.errors import SourceError, UsageError
+from opcheck.errors import SourceError, UsageError, out_of_memory
 from opcheck.model.calls import CallSpec
 from opcheck.model.trace import TensorMeta
 from opcheck.source.base import Loaded, LoadOptions, Source
@@ -107,7 +107,11 @@ def read_model(program: ProgramFile) -> tuple["ExportedModel", tuple[Any, ...], 
         values = GraphValues(module["graph"], sizes, Surprises())
         model = ExportedModel(module, values, places_of(module["graph"]))
         args = tuple(_input(name, values.read(item)) for name, item in model.user_inputs.items())
-    except (KeyError, TypeError, AttributeError, ValueError, SyntaxError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, SyntaxError) as error:
+        raise damaged(program.path, program.member, f"cannot be run ({error})") from error
+    except RuntimeError as error:  # torch refuses the sizes, or there is not so much memory
+        if out_of_memory(error):
+            raise MemoryError from error
         raise damaged(program.path, program.member, f"cannot be run ({error})") from error
     notes = (*program.notes, *sizes.notes())
     if model.operators.declared:

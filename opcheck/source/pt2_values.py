@@ -161,9 +161,17 @@ class GraphValues:
         if meta["layout"] != _STRIDED:
             self.sparse[self._surprises.name("layout", meta["layout"], LAYOUTS)] = None
         resolve = self._sizes.resolve
+        shape = tuple([resolve(size) for size in meta["sizes"]])
+        stride = tuple([resolve(stride) for stride in meta["strides"]])
+        if len(shape) != len(stride) or not all(map(_is_count, (*shape, *stride))):
+            raise ValueError(f"a tensor has the sizes {shape} and the strides {stride}")
         return TensorMeta(
             self._surprises.name("dtype", meta["dtype"], DTYPES),
-            tuple([resolve(size) for size in meta["sizes"]]),
-            tuple([resolve(stride) for stride in meta["strides"]]),
+            shape,
+            stride,
             host=self.device_type != "cpu" and meta["device"]["type"] == "cpu",
         )
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**63

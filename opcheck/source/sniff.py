@@ -142,7 +142,7 @@ def _safetensors(path: Path, size: int) -> Sniffed:
         stream.seek(8)
         try:
             header = json.loads(stream.read(size))
-        except ValueError:  # also a text that is not UTF-8
+        except (ValueError, RecursionError):  # also a text that is not UTF-8
             return Sniffed(Form.OTHER, "a safetensors file with a damaged header")
     keys = sorted(key for key in header if key != "__metadata__")
     return Sniffed(Form.WEIGHTS, f"safetensors ({_few(keys)})")

@@ -13,6 +13,8 @@ E = TypeVar("E", bound=StrEnum)
 
 MOST = sys.float_info.max
 """JSON has whole numbers that no float can hold."""
+MOST_COUNT = 2**63 - 1
+"""Nothing that is counted comes to more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Node:
         """The value itself, a count."""
         if not isinstance(self.value, int) or isinstance(self.value, bool) or self.value < 0:
             self.fail(f"expected a whole number from 0 on, got {_kind(self.value)}")
+        if self.value > MOST_COUNT:
+            self.fail(f"expected a whole number up to {MOST_COUNT}, got a larger one")
         return self.value
 
     def as_rate(self) -> float:

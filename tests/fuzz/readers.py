@@ -1,0 +1,251 @@
+"""The readers of files that users have, each with valid files to start from."""
+
+import io
+import json
+import pickle
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from opcheck.db.store import Database
+from opcheck.errors import ExitCode, OpcheckError, UsageError
+from opcheck.isolate.recovered import read_journal
+from opcheck.model.codec import to_json
+from opcheck.model.target import TargetSpec
+from opcheck.model.text import printable
+from opcheck.model.training import TrainingSpec
+from opcheck.report.base import Page
+from opcheck.report.emulation_reader import emulation_from_json
+from opcheck.report.json_format import JsonFormat
+from opcheck.report.reader import from_json
+from opcheck.report.text import TextFormat
+from opcheck.source.base import LoadOptions
+from opcheck.source.inputs import InputSpec
+from opcheck.source.pt2_file import read_program
+from opcheck.source.pt2_graph import read_trace
+from opcheck.source.select import select
+from opcheck.source.sniff import sniff
+from tests.db.overlays import OVERLAY
+from tests.fuzz import mutate
+from tests.fuzz.mutate import Mutation
+
+REFUSALS = (ExitCode.USAGE, ExitCode.MODEL, ExitCode.DATABASE)
+"""What an OpcheckError for a bad file may end the process with."""
+_SNAPSHOTS = Path(__file__).resolve().parent.parent / "snapshots" / "json"
+_DATA = Path(__file__).resolve().parent / "seeds"
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One way into the program for a file that anybody may have written."""
+
+    name: str
+    file: str
+    """What the file is called."""
+    seeds: Callable[[], Iterator[bytes]]
+    """Valid contents."""
+    spoil: Mutation
+    read: Callable[[Path], object]
+
+
+def tried(reader: Reader, content: bytes, folder: Path) -> bool:
+    """Whether the reader took the content; anything but an answer or an OpcheckError is raised."""
+    path = folder / reader.file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    try:
+        reader.read(path)
+    except OpcheckError as error:
+        told = f"{error.message}\n{error.hint}"
+        if error.exit_code not in REFUSALS:
+            raise AssertionError(f"exit code {error.exit_code}: {told}") from error
+        shown = printable(told)
+        if not shown.replace("\n", "").replace("\t", "").isprintable():
+            raise AssertionError(f"not fit for a terminal: {shown!r}") from error
+        return False
+    return True
+
+
+def inputs_of(reader: Reader, random: Random) -> bytes:
+    """One hostile content for a reader."""
+    return reader.spoil(random, random.choice(valid(reader)))
+
+
+@cache
+def valid(reader: Reader) -> tuple[bytes, ...]:
+    """The valid contents of a reader."""
+    return tuple(reader.seeds())
+
+
+def archived(members: dict[str, bytes]) -> bytes:
+    """A zip archive of these members."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return made.getvalue()
+
+
+def program_files() -> Iterator[bytes]:
+    """Exported programs in the forms of two releases of torch."""
+    for path in sorted(_DATA.glob("*.json")):
+        content = path.read_bytes()
+        yield archived({"m/models/model.json": content, "m/version": b"1"})
+        yield archived({"serialized_exported_program.json": content, "version": b"1"})
+
+
+def _archives() -> Iterator[bytes]:
+    weights = pickle.dumps({"conv.weight": 1.0, "conv.bias": [2.0]}, 2)
+    yield archived({"m/data.pkl": weights, "m/version": b"3", "m/data/0": b"\0" * 64})
+    yield archived(
+        {"m/constants.pkl": pickle.dumps(()), "m/code/net.py": b"x = 1", "m/data.pkl": b""}
+    )
+
+
+def _pickles() -> Iterator[bytes]:
+    yield b"\x80\x02cos\nabort\n)R."  # to run it would be noticed
+    for protocol in range(2, 6):
+        yield pickle.dumps({"conv.weight": [1, 2.5, b"x"], "name": Path("a")}, protocol)
+
+
+def _safetensors() -> Iterator[bytes]:
+    tensor = {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}
+    header = json.dumps({"__metadata__": {"format": "pt"}, "conv.weight": tensor}).encode()
+    yield len(header).to_bytes(8, "little") + header + b"\0" * 16
+
+
+def _configs() -> Iterator[bytes]:
+    yield json.dumps({"model_type": "bert", "hidden_size": 32, "architectures": ["B"]}).encode()
+    yield json.dumps({"_class_name": "UNet2DConditionModel", "sample_size": 64}).encode()
+
+
+def _documents(kind: str) -> Callable[[], Iterator[bytes]]:
+    def seeds() -> Iterator[bytes]:
+        for path in sorted(_SNAPSHOTS.rglob("*.txt")):
+            content = path.read_bytes()
+            if f'"opcheck.{kind}/'.encode() in content[:200] and len(content) < 60_000:
+                yield content
+
+    return seeds
+
+
+def _journals() -> Iterator[bytes]:
+    from opcheck.model.names import OpName
+    from opcheck.model.trace import Node, TensorMeta, Trace, Use
+    from opcheck.model.work import Recorded, WorkResult
+
+    node = Node(OpName.parse("aten::relu"), (("self", TensorMeta("float32", (1, 3), (3, 1))),))
+    empty = WorkResult(Trace("2.13.0", "npu", "inference", (), (), ()), "python", "")
+    parts = [Recorded((node,), (Use(0, "a", "net.py", 3, 0),), (0, 0), ())] * 3
+    yield b"\n".join(json.dumps(to_json(value)).encode() for value in (empty, *parts))
+
+
+def _spoiled_lines(random: Random, data: bytes) -> bytes:
+    lines = data.splitlines()
+    at = random.randrange(len(lines))
+    lines[at] = mutate.spoiled_json(random, lines[at])
+    return b"\n".join(lines)
+
+
+def _arguments() -> Iterator[bytes]:
+    yield from (b"x=1x3x224x224:float32", b"ids=[1x4:int64,2]", b"mask=True", b"3x4")
+    yield from (b"ascend-910b@26.1.0+torch2.7", b"cuda", b"optimizer=adamw", b"clip=1.0")
+
+
+def _sources() -> Iterator[bytes]:
+    yield b"import torch\n\ndef model():\n    return torch.nn.Linear(3, 4)\n"
+
+
+def _read_program(path: Path) -> object:
+    """Everything that is done with a saved graph without torch."""
+    from opcheck import saved_graph
+    from opcheck.device_types import Scanned, Traced
+    from opcheck.pipeline.reports import report_of
+
+    read_program(path)
+    graph = read_trace(path)
+    database = Database.open(cached=False) if not _KEPT else _KEPT[0]
+    _KEPT[:] = [database]
+    matrix = database.matrix(database.resolve(TargetSpec.parse("ascend-910b")))
+    trace = saved_graph.trace_of(graph, database, (matrix,))
+    if trace is None:
+        return None
+    scanned = Scanned((Traced(trace),), "pt2", graph.digest, graph.notes)
+    return _written(report_of(path.name, scanned, (matrix,)))
+
+
+_KEPT: list[Database] = []
+
+
+def _read_report(path: Path) -> object:
+    return _written(from_json(path.read_text(errors="surrogateescape"), path.name))
+
+
+def _written(report: Any) -> str:
+    page = TextFormat().render(report, Page(verbose=True))
+    if not page.replace("\n", "").isprintable():
+        raise AssertionError("the page holds what a terminal obeys")
+    return page + JsonFormat().render(report)
+
+
+def _read_emulation(path: Path) -> object:
+    found = emulation_from_json(path.read_text(errors="surrogateescape"), path.name)
+    page = TextFormat().render_emulation(found, Page(verbose=True))
+    if not page.replace("\n", "").isprintable():
+        raise AssertionError("the page holds what a terminal obeys")
+    return page
+
+
+def _read_overlay(path: Path) -> object:
+    database = Database.open(cached=False, overlays=(path.parent,))
+    return database.matrix(database.resolve(TargetSpec.parse("ascend-910b")))
+
+
+def _read_arguments(path: Path) -> object:
+    text = path.read_bytes().decode("utf-8", "surrogatepass")
+    answers: list[object] = []
+    for parse in (InputSpec.parse, _target, lambda t: TrainingSpec.parse((t,))):
+        try:
+            answers.append(parse(text))
+        except OpcheckError as error:
+            refusal = error
+    if not answers:
+        raise refusal
+    return answers
+
+
+def _target(text: str) -> object:
+    try:
+        return TargetSpec.parse(text)
+    except ValueError as error:  # as the command line takes it
+        raise UsageError(str(error)) from error
+
+
+def _checked(prefix: str, suffix: str) -> Callable[[Path], object]:
+    def read(path: Path) -> object:
+        text = f"{prefix}{path}{suffix}"
+        select(text).check(text, LoadOptions((), trust=False))
+        return None
+
+    return read
+
+
+READERS = (
+    Reader("exported program", "m.pt2", program_files,
+           mutate.spoiled_archive(mutate.spoiled_json), _read_program),
+    Reader("archive", "m.pt", _archives, mutate.spoiled_archive(mutate.spoiled_json), sniff),
+    Reader("pickle", "m.pkl", _pickles, mutate.spoiled_bytes, sniff),
+    Reader("safetensors", "m.safetensors", _safetensors, mutate.spoiled_header, sniff),
+    Reader("overlay", "db/o.yaml", lambda: iter((OVERLAY.encode(),)), mutate.spoiled_yaml,
+           _read_overlay),
+    Reader("config", "config.json", _configs, mutate.spoiled_json, _checked("hf:", "")),
+    Reader("report", "report.json", _documents("report"), mutate.spoiled_json, _read_report),
+    Reader("emulation", "run.json", _documents("emulation"), mutate.spoiled_json, _read_emulation),
+    Reader("journal", "0.jsonl", _journals, _spoiled_lines, read_journal),
+    Reader("argument", "argument", _arguments, mutate.spoiled_text, _read_arguments),
+    Reader("Python source", "net.py", _sources, mutate.spoiled_text, _checked("", ":model")),
+)  # fmt: skip
