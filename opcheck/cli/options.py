@@ -272,6 +272,15 @@ RuleFolders = Annotated[
         show_default="those of installed packages",
     ),
 ]
+SchemaFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--schemas",
+        metavar="FILE",
+        help="A YAML file on a library that is not installed. Repeatable.",
+        show_default="those that opcheck brings",
+    ),
+]
 MaxAge = Annotated[
     int | None,
     typer.Option(

@@ -17,7 +17,8 @@ from opcheck.errors import DatabaseError
 
 HINT = "correct the overlay, or leave it out"
 ADVISORIES, REMEDIES, PORTING, DYNAMIC = "advisories", "remedies", "lint", "dynamic"
-BY_HAND = (ADVISORIES, REMEDIES, PORTING, DYNAMIC)
+SCHEMAS = "schemas"
+BY_HAND = (ADVISORIES, REMEDIES, PORTING, DYNAMIC, SCHEMAS)
 """Folders of a layer that no vendor has."""
 _SOURCE = {"ref": "", "commit": "", "path": ""}
 """What an overlay's source may leave out."""

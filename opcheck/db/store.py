@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from opcheck.db import index, layers, overlay, shapes
+from opcheck.db import index, layers, overlay, schemas, shapes
 from opcheck.db.addition import Addition, added, statements
 from opcheck.db.advisories import advisories
 from opcheck.db.document import Document
@@ -91,6 +91,7 @@ class Database:
                 overlay.require_known(addition, chips)
                 found.append(addition)
             found += advisories(layer, self.cache)  # of vendors to come, too
+            found += schemas.additions(layer.folder / schemas.FOLDER, self.cache)
         return tuple(found)
 
     @cached_property

@@ -175,6 +175,8 @@ class EmulationRequest:
     """Whether to take gradients of a forward's results, of random numbers, and compare those."""
     calls: CallSpec = field(default=CallSpec())
     """Which calls there are to be beyond one."""
+    schemas: tuple[str, ...] = ()
+    """Files of the user's that describe libraries which are not installed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,3 +41,5 @@ class ScanRequest:
     """Which calls there are to be beyond one."""
     dynamic: tuple[DynamicInput, ...] = ()
     """Inputs with dimensions whose size is not always the same."""
+    schemas: tuple[str, ...] = ()
+    """Files of the user's that describe libraries which are not installed."""

@@ -66,6 +66,8 @@ class WorkRequest:
     """Which calls there are to be beyond one."""
     dynamic: tuple[DynamicInput, ...] = ()
     """Inputs with dimensions to try other sizes for."""
+    schemas: tuple[str, ...] = ()
+    """Files of the user's that describe libraries which are not installed."""
 
     @property
     def groups(self) -> tuple[tuple[DeviceWork, ...], ...]:

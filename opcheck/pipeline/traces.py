@@ -99,6 +99,7 @@ def worked(
         databases=request.databases,
         rules=request.rules,
         patched=request.patched,
+        schemas=request.schemas,
     )
     return isolate.run(
         asked, timeout=request.timeout, memory=request.memory, progress=progress, output=output

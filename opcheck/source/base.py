@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from opcheck.model.calls import CallSpec
+from opcheck.model.schemas import Libraries
 from opcheck.source.inputs import InputSpec
 
 RANDOM_WEIGHTS = "weights are random: the source has none"
@@ -48,6 +49,8 @@ class LoadOptions:
     """Which calls there are to be beyond one."""
     train: bool = False
     """Whether the model is to be trained, so that inputs its loss needs are made as well."""
+    libraries: Libraries | None = None
+    """What is known of libraries that are not installed; None: nothing stands in for them."""
 
     @property
     def random_weights(self) -> tuple[str, ...]:

@@ -11,6 +11,10 @@ def load(text: str, options: LoadOptions) -> Loaded:
     from opcheck.source.building import torchvision_schemas  # torch, once there is work for it
 
     torchvision_schemas.prepare()
+    if options.libraries is not None:
+        from opcheck.source.building.stand_ins import finder
+
+        finder.install(options.libraries)
     if options.weights:
         torchvision_schemas.compute()
     loaded = source.load(text, options)

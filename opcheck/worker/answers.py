@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 
+from opcheck.db.schemas import FOLDER, Schemas
 from opcheck.db.store import Database
 from opcheck.errors import out_of_memory
 from opcheck.model.emulation import Emulation, EmulationRequest
@@ -56,11 +57,17 @@ def answers(
 
 def _load(request: Request, process: Process, *, weights: bool) -> Loaded:
     process.send({"stage": "load", "progress": f"loading {request.source}"})
-    options = options_of(request, weights=weights)
+    options = replace(options_of(request, weights=weights), libraries=_libraries(request))
     read_instead(request.patched)
     loaded = load(request.source, options)
     guarded = cut_off() if request.trust else ""
     return replace(loaded, notes=(*loaded.notes, guarded)) if guarded else loaded
+
+
+def _libraries(request: Request) -> Schemas:
+    """What is known of libraries that are not installed, the user's own files first."""
+    own = request.schemas if isinstance(request, WorkRequest | EmulationRequest) else ()
+    return Schemas(Database.open().root / FOLDER, map(Path, own))
 
 
 def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:

@@ -28,6 +28,7 @@ def emulate(
     check: options.Check = False,
     shim: options.Shims = None,
     database: options.Databases = None,
+    schemas: options.SchemaFiles = None,
     format: options.FormatName = "text",
     output: options.OutputFile = None,
     timeout: options.Timeout = None,
@@ -45,7 +46,7 @@ def emulate(
         source, options.only(target), tuple(inputs or ()), options.training(train, step),
         values=values, stop=stop, check=check, timeout=timeout, memory=memory, trust=trust,
         databases=tuple(database or ()), shims=tuple(shim or ()),
-        calls=options.calls(input_sets, decode, train, step),
+        calls=options.calls(input_sets, decode, train, step), schemas=tuple(schemas or ()),
     )  # fmt: skip
     with Progress() as progress:
         found = rooms(context).emulate(request, progress, said if verbose else unsaid)

@@ -27,6 +27,7 @@ def plan(
     format: options.FormatName = "text",
     output: options.OutputFile = None,
     database: options.Databases = None,
+    schemas: options.SchemaFiles = None,
     rules: options.RuleFolders = None,
     max_age: options.MaxAge = None,
     timeout: options.Timeout = None,
@@ -47,6 +48,7 @@ def plan(
         tuple(database or ()), max_age, tuple(rules or ()),
         step=options.training(train, step),
         calls=options.calls(input_sets, decode, train, step), dynamic=dynamic_inputs(dynamic or ()),
+        schemas=tuple(schemas or ()),
     )  # fmt: skip
     with Progress() as progress:
         report = rooms(context).plan(request, progress, said if verbose else unsaid)

@@ -29,6 +29,7 @@ def scan(
     output: options.OutputFile = None,
     exact: options.Exact = False,
     database: options.Databases = None,
+    schemas: options.SchemaFiles = None,
     max_age: options.MaxAge = None,
     timeout: options.Timeout = None,
     memory: options.Memory = None,
@@ -46,6 +47,7 @@ def scan(
         source, tuple(target or ()), tuple(inputs or ()), exact, timeout, memory, trust,
         tuple(database or ()), max_age, step=options.training(train, step),
         calls=options.calls(input_sets, decode, train, step), dynamic=dynamic_inputs(dynamic or ()),
+        schemas=tuple(schemas or ()),
     )  # fmt: skip
     try:
         with Progress() as progress:

@@ -1,0 +1,84 @@
+"""What is known of a library that is not installed: its operators, and what its modules hold."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+Constant = bool | int | float | str | None
+"""A value that a file can write for an argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """One tensor that an operator gives."""
+
+    like: str
+    """The argument whose dtype it has; with no ``shape``, whose sizes and strides too."""
+    shape: tuple[str, ...] | None = None
+    """An expression for each dimension; one that ends in ``...`` is a run of dimensions."""
+    dtype: str = ""
+    """``int64``; "": that of ``like``."""
+    along: str = ""
+    """The argument that names the one dimension whose size is ``size``, not that of ``like``."""
+    size: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSchema:
+    """One operator and its shape rule."""
+
+    name: str
+    """``flash_attn::flash_attn_func``."""
+    signature: str
+    """As PyTorch writes it, without the name: ``(Tensor q, …) -> Tensor``."""
+    returns: tuple[Returned, ...]
+    sizes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Argument -> the names of its dimensions, the last of which may be ``lead...``."""
+    only: Mapping[str, Constant] = field(default_factory=dict)
+    """Arguments for which the rule holds with this value alone."""
+    ignores: tuple[str, ...] = ()
+    """Arguments of the Python function that choose among kernels and change no result."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterSchema:
+    """A parameter of a layer."""
+
+    shape: tuple[str, ...]
+    """An expression for each dimension, over the layer's arguments."""
+    when: str = ""
+    """The argument that says whether there is one; "": always."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerSchema:
+    """A class that models make and call: its arguments and parameters are those of an operator."""
+
+    signature: str
+    """Arguments of the constructor, as PyTorch writes them: ``(int dim, float eps=1e-05)``."""
+    calls: str
+    """The operator; what the layer does not know of its arguments comes with the call."""
+    parameters: Mapping[str, ParameterSchema] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LibrarySchema:
+    """One library: what stands in for its modules."""
+
+    name: str
+    """The package that is imported."""
+    path: str
+    """The file that says so."""
+    version: str
+    operators: Mapping[str, OperatorSchema]
+    functions: Mapping[str, str]
+    """``flash_attn.flash_attn_func`` -> the operator that it calls."""
+    layers: Mapping[str, LayerSchema] = field(default_factory=dict)
+    """``apex.normalization.FusedLayerNorm`` -> what it is."""
+    markers: Mapping[str, Mapping[str, Constant]] = field(default_factory=dict)
+    """Classes whose instances are passed for an argument -> the arguments that they stand for."""
+    refuses: str = ""
+    """Why nothing stands in for the library; "": something does."""
+
+
+Libraries = Callable[[str], LibrarySchema | None]
+"""Gives what is known of a package by its name; None where nothing is."""

@@ -1,0 +1,1 @@
+"""What stands in for libraries that are not installed: their operators' schemas, and modules."""

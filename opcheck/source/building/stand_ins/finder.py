@@ -1,0 +1,139 @@
+"""Imports of libraries that are not installed, answered last and only where nothing else is tried.
+
+Code that has its own way without a library keeps it: a ``try`` around the import, or a look whether
+the library is there, meets none.
+"""
+
+import ast
+import linecache
+import sys
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+import opcheck
+from opcheck.errors import SourceError
+from opcheck.model.schemas import Libraries
+from opcheck.source.building.stand_ins.modules import modules_of
+
+_OURS = str(Path(opcheck.__file__).parent)
+_CATCHES = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+
+
+class StandIns(MetaPathFinder, Loader):
+    """Finds and loads modules of libraries that nothing else finds; for ``sys.meta_path``."""
+
+    def __init__(self, libraries: Libraries) -> None:
+        self._libraries = libraries
+        self._modules: dict[str, Mapping[str, types.ModuleType]] = {}
+        self.used: dict[str, str] = {}
+        """Package that something stands in for -> the file that tells what."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The stand-in for a module, or None."""
+        package = name.partition(".")[0]
+        if package not in self._modules and not self._taken(name, package):
+            return None
+        if name not in self._modules[package]:
+            return None
+        return ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
+        """The module that was made beforehand."""
+        return self._modules[spec.name.partition(".")[0]][spec.name]
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Nothing is left to run."""
+
+    def _taken(self, name: str, package: str) -> bool:
+        """Whether to stand in for a package from now on, of which nothing is installed."""
+        if name != package or _optional():
+            return False
+        library = self._libraries(package)
+        if library is None:
+            return False
+        if library.refuses:
+            raise SourceError(
+                f"the model imports {package}, which is not installed: {library.refuses}",
+                f"install {package}, or scan the part of the model without it",
+            )
+        self._modules[package] = modules_of(library)
+        self.used[package] = library.path
+        return True
+
+
+def install(libraries: Libraries) -> StandIns:
+    """Answer imports that nothing else does, from now on; in this process alone."""
+    for finder in sys.meta_path:
+        if isinstance(finder, StandIns):
+            finder._libraries = libraries
+            return finder
+    made = StandIns(libraries)
+    sys.meta_path.append(made)
+    return made
+
+
+def _optional() -> bool:
+    """Whether the code that imports goes on without what it asks for, or only looks for it."""
+    for place, (module, file, line) in enumerate(_frames()):
+        if module == "importlib.util" or (place == 0 and module == "pkgutil"):
+            return True
+        if file.startswith(_OURS):
+            return False
+        if any(start <= line <= end for start, end in _guarded(file)):
+            return True
+    return False
+
+
+def _frames() -> Iterator[tuple[str, str, int]]:
+    """Module, file and line of each frame that led here, innermost first."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back  # type: ignore[assignment]  # None ends it
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith("<frozen importlib"):
+            yield frame.f_globals.get("__name__", ""), frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]  # None ends it
+
+
+@cache
+def _guarded(file: str) -> tuple[tuple[int, int], ...]:
+    """First and last lines of what a file goes on after when an import in it fails."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    found = []
+    for node in ast.walk(tree):
+        caught = isinstance(node, ast.Try) and any(map(_goes_on, node.handlers))
+        suppressed = isinstance(node, ast.With) and any(map(_suppresses, node.items))
+        if caught or suppressed:
+            body = node.body  # type: ignore[attr-defined]  # either has one
+            found.append((body[0].lineno, body[-1].end_lineno))
+    return tuple(found)
+
+
+def _goes_on(handler: ast.ExceptHandler) -> bool:
+    """Whether it catches a failed import and does not raise again."""
+    named = {"Exception"} if handler.type is None else _names(handler.type)
+    raises = any(isinstance(node, ast.Raise) for node in handler.body)
+    return bool(named & _CATCHES) and not raises
+
+
+def _suppresses(item: ast.withitem) -> bool:
+    call = item.context_expr
+    if not isinstance(call, ast.Call) or not _names(call.func) & {"suppress"}:
+        return False
+    return any(_names(argument) & _CATCHES for argument in call.args)
+
+
+def _names(node: ast.AST) -> set[str]:
+    """The last parts of names in an expression: ``contextlib.suppress`` is ``suppress``."""
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {
+        n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)
+    }

@@ -1,0 +1,163 @@
+"""Python modules that stand in for those of a library: functions, layers and markers of its own."""
+
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from opcheck.model.schemas import Constant, LayerSchema, LibrarySchema, OperatorSchema
+from opcheck.source.building.stand_ins.operators import parsed, register
+from opcheck.source.building.stand_ins.sizes import dimensions
+
+_MARK = "_opcheck_stands_for"
+
+
+def modules_of(library: LibrarySchema) -> Mapping[str, types.ModuleType]:
+    """The library's modules by their dotted names, the package itself first."""
+    made: dict[str, types.ModuleType] = {library.name: _module(library, library.name)}
+    operators = register(library)
+    for dotted, value in _contents(library, operators).items():
+        module, _, name = dotted.rpartition(".")
+        _parents(library, module, made)
+        setattr(made[module], name, value)
+    return made
+
+
+def _contents(library: LibrarySchema, operators: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: dict[str, Any] = {
+        name: _function(name, library.operators[op], operators[op], library)
+        for name, op in library.functions.items()
+    }
+    for name, layer in library.layers.items():
+        call = _function(name, library.operators[layer.calls], operators[layer.calls], library)
+        found[name] = _layer(name, layer, call, library)
+    for name, means in library.markers.items():
+        found[name] = _class(name, (), {_MARK: dict(means)})
+    return found
+
+
+def _parents(library: LibrarySchema, module: str, made: dict[str, types.ModuleType]) -> None:
+    """Make a module and those it lies in."""
+    if module in made:
+        return
+    parent, _, name = module.rpartition(".")
+    _parents(library, parent, made)
+    made[module] = _module(library, module)
+    setattr(made[parent], name, made[module])
+
+
+def _module(library: LibrarySchema, dotted: str) -> types.ModuleType:
+    module = types.ModuleType(dotted, f"Stands in for {dotted}, which is not installed.")
+    module.__path__ = []
+    module.__file__ = library.path  # where a name that cannot be imported was looked for
+    if library.version:
+        module.__dict__["__version__"] = library.version
+
+    def missing(name: str) -> Any:
+        raise AttributeError(
+            f"{dotted}.{name} is not known: {library.name} is not installed, and {library.path} "
+            "does not describe it"
+        )
+
+    module.__dict__["__getattr__"] = missing
+    return module
+
+
+def _function(
+    dotted: str, operator: OperatorSchema, op: Any, library: LibrarySchema
+) -> Callable[..., Any]:
+    """What calls the operator as the library's own function would."""
+    schema = parsed(library, operator.name, operator.name + operator.signature)
+    names = [argument.name for argument in schema.arguments]
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > len(names):
+            raise TypeError(f"{dotted}() takes at most {len(names)} arguments, got {len(args)}")
+        given = dict(zip(names, args, strict=False)) | kwargs
+        given = _without_markers({k: v for k, v in given.items() if k not in operator.ignores})
+        for name, value in operator.only.items():
+            if name in given and given[name] != value:
+                raise NotImplementedError(
+                    f"{dotted}({name}={given[name]!r}): {library.name} is not installed, and "
+                    f"{library.path} describes it for {name}={value!r} alone"
+                )
+        return op(**given)
+
+    function.__name__ = function.__qualname__ = dotted.rpartition(".")[2]
+    function.__module__ = dotted.rpartition(".")[0]
+    function.apply = function  # type: ignore[attr-defined]  # where it is an autograd.Function
+    return function
+
+
+def _without_markers(given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, with those that a marker stands for in its place."""
+    meant: dict[str, Constant] = {}
+    for value in given.values():
+        meant |= getattr(value, _MARK, {}) if not isinstance(value, torch.Tensor) else {}
+    return given | meant
+
+
+def _layer(
+    dotted: str, layer: LayerSchema, call: Callable[..., Any], library: LibrarySchema
+) -> type[nn.Module]:
+    """A module class with the layer's arguments and parameters."""
+    where = f"layers > {dotted} > arguments"
+    arguments = parsed(library, where, f"layer{layer.signature} -> ()").arguments
+    inputs = parsed(library, where, _operator_of(library, layer)).arguments
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807  # a class's own
+        nn.Module.__init__(self)
+        self._given = _bound(dotted, arguments, args, kwargs)
+        for name, one in layer.parameters.items():
+            if one.when and not self._given.get(one.when):
+                self.register_parameter(name, None)
+            else:
+                sizes = dimensions(one.shape, self._given)
+                made = (torch.zeros if name == "bias" else torch.ones)(sizes)
+                self.register_parameter(name, nn.Parameter(made))
+        for name, value in self._given.items():
+            if name not in layer.parameters:
+                setattr(self, name, value)
+
+    def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+        own = {
+            argument.name: getattr(self, argument.name)
+            for argument in inputs
+            if argument.name in layer.parameters or argument.name in self._given
+        }
+        rest = (argument.name for argument in inputs if argument.name not in own)
+        return call(**own, **dict(zip(rest, args, strict=False)), **kwargs)
+
+    made: type[nn.Module] = _class(dotted, (nn.Module,), {"__init__": __init__, "forward": forward})
+    return made
+
+
+def _operator_of(library: LibrarySchema, layer: LayerSchema) -> str:
+    return layer.calls + library.operators[layer.calls].signature
+
+
+def _bound(
+    dotted: str, arguments: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The constructor's arguments by name, single numbers for lists made lists."""
+    names = [argument.name for argument in arguments]
+    given = dict(zip(names, args, strict=False)) | dict(kwargs)
+    unknown = sorted(given.keys() - set(names))
+    if unknown or len(args) > len(names):
+        raise TypeError(f"{dotted}() takes {', '.join(names)}; got {', '.join(unknown) or args}")
+    found = {}
+    for argument in arguments:
+        if argument.name not in given and not argument.has_default_value():
+            raise TypeError(f"{dotted}() needs the argument {argument.name!r}")
+        value = given.get(argument.name, argument.default_value)
+        if str(argument.type) == "List[int]" and isinstance(value, int):
+            value = [value] * (argument.N or 1)
+        found[argument.name] = list(value) if isinstance(value, list | tuple) else value
+    return found
+
+
+def _class(dotted: str, bases: tuple[type, ...], members: dict[str, Any]) -> Any:
+    module, _, name = dotted.rpartition(".")
+    return type(name, bases, {**members, "__module__": module, "__qualname__": name})

@@ -1,0 +1,163 @@
+"""Operators of a library that is not installed: known to the dispatcher, by shapes alone."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from opcheck.errors import SourceError
+from opcheck.model.schemas import LibrarySchema, OperatorSchema, Returned
+from opcheck.source.building.stand_ins.sizes import OpenSizeError, SizeError, dimensions, value_of
+
+_LIBRARIES: list[torch.library.Library] = []  # registrations live as long as their Library
+
+
+def register(library: LibrarySchema) -> Mapping[str, Any]:
+    """Define the library's operators that torch does not know yet; gives all of them by name.
+
+    Raises:
+        SourceError: a schema is none, or its rule speaks of arguments that it has not.
+    """
+    return {op: _registered(library, operator) for op, operator in library.operators.items()}
+
+
+def parsed(library: LibrarySchema, where: str, signature: str) -> Any:
+    """A signature as torch reads it.
+
+    Raises:
+        SourceError: it is none; the message names the file and the key.
+    """
+    try:
+        return torch._C.parse_schema(signature)
+    except RuntimeError as error:
+        said = str(error).strip().partition("\n")[0].rstrip(": ")
+        raise SourceError(
+            f"{library.path}: expected a schema as PyTorch writes it (at {where}), {said}",
+            "the form is (Tensor x, int dim=-1) -> Tensor",
+        ) from error
+
+
+def _registered(library: LibrarySchema, operator: OperatorSchema) -> Any:
+    namespace, _, name = operator.name.partition("::")
+    where = f"operators > {operator.name} > signature"
+    schema = parsed(library, where, operator.name + operator.signature)
+    _require_sound(library, operator, schema)
+    if not hasattr(getattr(torch.ops, namespace), name):
+        made = torch.library.Library(namespace, "FRAGMENT")
+        made.define(name + operator.signature)
+        made.impl(name, _rule(operator, _defaults(schema)), "Meta")
+        _LIBRARIES.append(made)
+        if not schema.is_mutable:
+            _differentiable(made, namespace, name)
+    return getattr(getattr(torch.ops, namespace), name)
+
+
+def _require_sound(library: LibrarySchema, operator: OperatorSchema, schema: Any) -> None:
+    known = {argument.name for argument in schema.arguments}
+    asked = {one.like for one in operator.returns} | {*operator.sizes, *operator.only}
+    asked |= {one.along for one in operator.returns if one.along}
+    for name in sorted(asked - known):
+        raise SourceError(
+            f"{library.path}: {operator.name} has no argument {name!r} (at operators > "
+            f"{operator.name})",
+            f"its arguments: {', '.join(sorted(known))}",
+        )
+    if len(schema.returns) != len(operator.returns):
+        raise SourceError(
+            f"{library.path}: expected {len(schema.returns)} results, found "
+            f"{len(operator.returns)} (at operators > {operator.name} > returns)",
+            "there is one for each tensor that the signature returns",
+        )
+
+
+def _defaults(schema: Any) -> Mapping[str, Any]:
+    """Every argument by name, with its default or None: the dispatcher leaves defaults out."""
+    return {a.name: a.default_value if a.has_default_value() else None for a in schema.arguments}
+
+
+def _rule(operator: OperatorSchema, defaults: Mapping[str, Any]) -> Callable[..., Any]:
+    """The shape rule, as a kernel for tensors without values."""
+
+    def rule(*args: Any, **kwargs: Any) -> Any:
+        given = {**defaults, **dict(zip(defaults, args, strict=False)), **kwargs}
+        try:
+            sizes = _sizes(operator, given)
+            made = [_made(one, given, sizes) for one in operator.returns]
+        except OpenSizeError as error:
+            raise OpenSizeError(f"{operator.name}: {error}") from error
+        except SizeError as error:
+            raise RuntimeError(f"{operator.name}: {error}") from error
+        return made[0] if len(made) == 1 else tuple(made)
+
+    return rule
+
+
+def _sizes(operator: OperatorSchema, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What names stand for: arguments that are no tensors, and dimensions of tensors."""
+    found = {name: value for name, value in given.items() if not isinstance(value, Tensor)}
+    for name, wanted in operator.sizes.items():
+        tensor = given.get(name)
+        if not isinstance(tensor, Tensor):
+            continue
+        for size, value in _dimensions_of(name, wanted, tensor):
+            expected = int(size) if size.isdigit() else found.setdefault(size, value)
+            if expected != value:
+                raise SizeError(f"{name} has {size} = {value}, and elsewhere it is {expected}")
+    return found
+
+
+def _dimensions_of(name: str, wanted: Sequence[str], tensor: Tensor) -> list[tuple[str, Any]]:
+    runs = [place for place, size in enumerate(wanted) if size.endswith("...")]
+    shape = list(tensor.shape)
+    extra = len(shape) - len(wanted)
+    if extra < -len(runs) or len(runs) > 1 or (extra and not runs):
+        raise SizeError(f"{name} has {len(shape)} dimensions, expected {', '.join(wanted)}")
+    if not runs:
+        return list(zip(wanted, shape, strict=True))
+    at, end = runs[0], runs[0] + extra + 1
+    run = (wanted[at].removesuffix("..."), shape[at:end])
+    after = zip(wanted[at + 1 :], shape[end:], strict=True)
+    return [*zip(wanted[:at], shape[:at], strict=True), run, *after]
+
+
+def _made(one: Returned, given: Mapping[str, Any], sizes: Mapping[str, Any]) -> Tensor:
+    like = given.get(one.like)
+    if not isinstance(like, Tensor):
+        raise SizeError(f"{one.like}, which a result is like, was not given")
+    dtype: torch.dtype = getattr(torch, one.dtype) if one.dtype else like.dtype
+    if one.along:
+        shape = list(like.shape)
+        place = sizes.get(one.along)
+        if not isinstance(place, int) or not -len(shape) <= place < len(shape):
+            raise SizeError(f"{one.along} = {place} is no dimension of {one.like}")
+        shape[place] = value_of(one.size, sizes)
+        return like.new_empty(shape, dtype=dtype)
+    if one.shape is None:
+        return torch.empty_like(like, dtype=dtype)
+    return like.new_empty(dimensions(one.shape, sizes), dtype=dtype)
+
+
+def _differentiable(made: torch.library.Library, namespace: str, name: str) -> None:
+    """Let gradients through: they are what ``NAME_backward`` gives, each like its input."""
+    backward = f"{name}_backward"
+    made.define(f"{backward}(Tensor[] grads, Tensor[] inputs) -> Tensor[]")
+    made.impl(backward, lambda grads, inputs: [torch.empty_like(t) for t in inputs], "Meta")
+
+    def setup(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.wanted = [
+            isinstance(value, Tensor) and value.is_floating_point() and value.requires_grad
+            for value in inputs
+        ]
+        kept = (value for value, wanted in zip(inputs, ctx.wanted, strict=True) if wanted)
+        ctx.save_for_backward(*kept)
+
+    def gradients(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
+        given = [grad for grad in grads if grad is not None]
+        op = getattr(getattr(torch.ops, namespace), backward)
+        found = iter(op(given, list(ctx.saved_tensors)))
+        return tuple(next(found) if wanted else None for wanted in ctx.wanted)
+
+    torch.library.register_autograd(
+        f"{namespace}::{name}", gradients, setup_context=setup, lib=made
+    )
