@@ -257,3 +257,22 @@ def spoiled_text(random: Random, data: bytes) -> bytes:
         bit = random.choice((*HOSTILE_TEXTS, *"[](){}=x:,.@+-*", "9" * 30, "1x", "\u0661"))
         text = text[:at] + bit + text[at + random.randrange(3) :]
     return text.encode("utf-8", "surrogatepass")
+
+
+_CODE_BITS = (
+    "(" * 300, "-" * 5000, "x." * 3000, "[" * 99, '"""', "f'{", "\\", "\t  ", "# coding: utf-7\n",
+    "async ", "lambda: " * 200, "\x0c", "/*", "*/", "<<<", ">>>", "#define A A\n", "//\\\n", "R\"(",
+)  # fmt: skip
+
+
+def spoiled_source(random: Random, data: bytes) -> bytes:
+    """A source with other pieces of code, or with other bytes."""
+    if random.randrange(4) == 0:
+        return spoiled_bytes(random, data)
+    text = data.decode()
+    for _ in range(random.choice((1, 2, 4))):
+        at, other = random.randrange(len(text) + 1), random.randrange(len(text) + 1)
+        piece = text[other : other + random.choice((1, 10, 80))]
+        bit = random.choice((*HOSTILE_TEXTS, *_CODE_BITS, piece, piece))
+        text = text[:at] + bit + text[at + random.choice((0, 0, 1, 20)) :]
+    return text.encode("utf-8", "surrogatepass")

@@ -160,6 +160,42 @@ def _sources() -> Iterator[bytes]:
     yield b"import torch\n\ndef model():\n    return torch.nn.Linear(3, 4)\n"
 
 
+def _sources_for_cuda() -> Iterator[bytes]:
+    yield b"""\
+import torch, flash_attn
+from torch.backends import cudnn
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+class Net(torch.nn.Module):
+    def forward(self, x: "torch.Tensor") -> object:
+        try:
+            return self.layer(x.cuda(0)).to(device=f"cuda:{self.rank}")
+        except (RuntimeError, torch.cuda.OutOfMemoryError):
+            torch.cuda.empty_cache(); cudnn.benchmark = True
+        with torch.cuda.amp.autocast(): return flash_attn.flash_attn_func(x, x, x)
+"""
+
+
+def _kernels() -> Iterator[bytes]:
+    yield b"""\
+#include <cuda_runtime.h>
+/* adds */ __global__ void add(float *a, const float *b) { a[threadIdx.x] += __ldg(b); }
+void run(float *a, float *b) { add<<<1, 32, 0, at::cuda::getCurrentCUDAStream()>>>(a, b); }
+"""
+
+
+def _lint(path: Path) -> object:
+    from opcheck.model.lint import LintRequest
+    from opcheck.pipeline.linted import lint
+
+    targets = (TargetSpec.parse("ascend-910b"),)
+    found = lint(LintRequest(str(path), targets, fix=True))
+    page = TextFormat().render_lint(found, Page(verbose=True))
+    if not page.replace("\n", "").isprintable():
+        raise AssertionError("the page holds what a terminal obeys")
+    return page
+
+
 def _read_program(path: Path) -> object:
     """Everything that is done with a saved graph without torch."""
     from opcheck import saved_graph
@@ -248,4 +284,6 @@ READERS = (
     Reader("journal", "0.jsonl", _journals, _spoiled_lines, read_journal),
     Reader("argument", "argument", _arguments, mutate.spoiled_text, _read_arguments),
     Reader("Python source", "net.py", _sources, mutate.spoiled_text, _checked("", ":model")),
+    Reader("linted Python", "net.py", _sources_for_cuda, mutate.spoiled_source, _lint),
+    Reader("linted kernel", "net.cu", _kernels, mutate.spoiled_source, _lint),
 )  # fmt: skip
