@@ -18,6 +18,7 @@ from opcheck.rewrite.contiguous import laid_out
 from opcheck.rewrite.custom.suggest import suggested
 from opcheck.rewrite.measure import NoGradientError, UnmeasuredError, inputs, label, measured
 from opcheck.rewrite.narrower import from_the_start
+from opcheck.rewrite.optimizers import unfused
 from opcheck.rewrite.parts.region import Region
 from opcheck.rewrite.record import Recorder, held
 from opcheck.rewrite.remedies import remedied
@@ -107,6 +108,7 @@ class Planner:
             yield on_the_device(node)
             return  # every other code would meet the same tensor
         op = str(node.op)
+        yield from unfused(op)
         taken = [tensor for _, tensor in node.tensors()]
         if (
             fate is not None

@@ -7,6 +7,8 @@ from opcheck.model.rule import RuleInfo
 from opcheck.rewrite.candidates import candidates
 from opcheck.rewrite.custom.base import toolchains
 from opcheck.rewrite.custom.suggest import RULE as CUSTOM
+from opcheck.rewrite.optimizers import NAME as UNFUSED
+from opcheck.rewrite.optimizers import SUMMARY as UNFUSED_SUMMARY
 from opcheck.rewrite.parts.calls import NAME as ON_PARTS
 from opcheck.rewrite.structural.advice import PAGES
 from opcheck.rewrite.structural.fixed_size import RULE as FIXED_SIZE
@@ -87,6 +89,14 @@ on the device.""",
             "Use PyTorch's own decomposition of an overload",
             """What PyTorch itself takes the overload apart into, from torch._decomp. A plan records
 what that runs as on the target, and measures it beside the overload.""",
+        ),
+        _page(
+            UNFUSED,
+            Tier.SWAP,
+            UNFUSED_SUMMARY,
+            """PyTorch's own foreach functions take the same step: torch.optim.Adam, AdamW, SGD and
+Adagrad use them where fused is left out. A plan records what that step runs as on the target, and
+measures it beside the fused one. Gradients that a GradScaler scaled are unscaled before it.""",
         ),
         _structural(
             MASKS,

@@ -14,6 +14,7 @@ from opcheck.model.target import TargetSpec
 SHIPPED = Database.open()
 FOLDER = SHIPPED.root / "remedies"
 XLA = ("masked-select", "nms", "nonzero")
+NPU = {f"npu-fused-{name}" for name in ("adam", "adamw", "sgd")}
 
 
 def ids(spec: str) -> set[str]:
@@ -26,9 +27,10 @@ def ids(spec: str) -> set[str]:
     [
         ("apple-mps", {"mps-host-fallback"}),
         ("intel-arc", {"xpu-host-fallback"}),
-        ("ascend-910b@7.2.0+torch2.6", {"npu-torchvision"}),
-        ("ascend-910b@7.2.0+torch2.7", set()),
-        ("moorethreads-s5000@2.7.1", {"musa-double-cast"}),
+        ("ascend-910b@7.2.0+torch2.6", {"npu-torchvision", *NPU}),
+        ("ascend-910b@7.2.0+torch2.7", NPU),
+        ("moorethreads-s5000@2.7.1", {"musa-double-cast", "musa-fused-adam", "musa-fused-adamw"}),
+        ("moorethreads-s5000@2.0.1", {"musa-fused-adam"}),
         ("moorethreads-s4000@1.0.0", set()),
         ("cambricon-mlu590@r2.4_develop", {"mlu-retry-on-host"}),
         ("nvidia-a100", set()),
