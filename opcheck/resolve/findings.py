@@ -165,6 +165,11 @@ _STAND_IN = (
     "on that is inferred"
 )
 
+_STAND_IN_TRAINING = (
+    f"{_STAND_IN}; in training, attention, batch norm and recurrent layers are recorded in the "
+    "plain steps of forward and backward, where a device with fused kernels may take those"
+)
+
 
 def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
     told = [Reason(a.code, a.text.replace("{chip}", matrix.target.chip)) for a in matrix.advisories]
@@ -172,5 +177,6 @@ def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
     if differs:
         told.append(Reason("torch-differs", differs))
     if matrix.choices:
-        told.append(Reason("stand-in", _STAND_IN))
+        training = trace.mode == "train"
+        told.append(Reason("stand-in", _STAND_IN_TRAINING if training else _STAND_IN))
     return tuple(told)
