@@ -43,8 +43,9 @@ demo: setup
 	$(BIN)/opcheck scan torchvision:resnet50 -t ascend-910b
 	$(BIN)/opcheck scan examples/rotary_attention.py:model -t ascend-910b -t ascend-910a
 
+# two files at a time: each process takes up to 4 GB
 test: setup lint
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 lint: setup
 	$(BIN)/ruff check .
