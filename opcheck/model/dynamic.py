@@ -11,6 +11,12 @@ from opcheck.model.verdict import Confidence, Evidence
 _DIM = re.compile(r"-?[0-9]{1,3}")
 _HINT = 'write NAME:DIM, as in --dynamic "ids:1", or NAME:DIM,DIM, as in --dynamic "x:2,3"'
 
+READ_BY_PYTHON = frozenset({
+    "aten::_local_scalar_dense", "aten::item", "aten::is_nonzero", "aten::equal",
+    "aten::allclose",
+})  # fmt: skip
+"""Overloads that give Python a value of the device's."""
+
 
 @dataclass(frozen=True, slots=True)
 class DynamicInput:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from opcheck.model.dynamic import Site, SiteKind, SiteTaken, SizeRule, Taking
+from opcheck.model.dynamic import READ_BY_PYTHON, Site, SiteKind, SiteTaken, SizeRule, Taking
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Node, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
@@ -17,11 +17,6 @@ SIZED_BY_DATA = frozenset({
     "aten::repeat_interleave.Tensor", "aten::bincount", "torchvision::nms",
 })  # fmt: skip
 """Overloads whose result has a size that depends on values; indexing with masks is another."""
-READ_BY_PYTHON = frozenset({
-    "aten::_local_scalar_dense", "aten::item", "aten::is_nonzero", "aten::equal",
-    "aten::allclose",
-})  # fmt: skip
-"""Overloads that give Python a value of the device's."""
 _BY_MASK = (
     "aten::index.Tensor", "aten::index.Tensor_out", "aten::index_put", "aten::index_put_",
     "aten::_index_put_impl_",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from opcheck.model.dynamic import READ_BY_PYTHON
 from opcheck.model.trace import Value
 from opcheck.trace.place import Site
 from opcheck.trace.size_watch import Decision
@@ -49,10 +50,17 @@ def pairs(one: Sequence[Event], other: Sequence[Event]) -> Iterator[tuple[Event,
 def partings(
     one: Sequence[Event], other: Sequence[Event]
 ) -> Iterator[tuple[Event | None, Event | None]]:
-    """The first events after which two runs go different ways; None: that run has ended."""
+    """The first events after which two runs go different ways; None: that run has ended.
+
+    Not those where Python has just read a value, which is what decided.
+    """
     for i, j, same in _walk(one, other):
-        if not same:
+        if not (same or (i and _reads(one[i - 1]))):
             yield one[i] if i < len(one) else None, other[j] if j < len(other) else None
+
+
+def _reads(event: Event) -> bool:
+    return isinstance(event.what, Called) and event.what.op in READ_BY_PYTHON
 
 
 def _walk(one: Sequence[Event], other: Sequence[Event]) -> Iterator[tuple[int, int, bool]]:

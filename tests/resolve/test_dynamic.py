@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from opcheck.db.store import Database
-from opcheck.model.dynamic import Site, SiteKind, SiteTaken, SizeRule, Taking
+from opcheck.model.dynamic import READ_BY_PYTHON, Site, SiteKind, SiteTaken, SizeRule, Taking
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence
-from opcheck.resolve.dynamic import READ_BY_PYTHON, SIZED_BY_DATA, sites, taken
+from opcheck.resolve.dynamic import SIZED_BY_DATA, sites, taken
 from opcheck.trace import trace_model
 
 DATABASE = Database.open()

@@ -158,6 +158,15 @@ def test_calls_that_do_not_see_the_dimension_are_not_named() -> None:
     assert found.sites[0].text == "self float32[1,16] becomes float32[1,17]"
 
 
+def test_what_a_value_decides_is_no_branch_by_a_size() -> None:
+    def by_value(x: Tensor) -> Tensor:
+        if x.sum().item() > 20:
+            x = x + 1
+        return x.relu()
+
+    assert texts(sized(by_value, torch.ones(1, 16, dtype=torch.int64))) == []
+
+
 def test_a_size_that_the_model_does_not_take_is_told_with_its_line() -> None:
     found = sized(FixedPositions(), IDS, marked=("ids:1",))
     (fixed,) = of(SiteKind.FIXED_SIZE, found)
