@@ -118,6 +118,8 @@ def _check_names(path: Path, entries: list[zipfile.ZipInfo]) -> None:
     seen: set[str] = set()
     for entry in entries:
         name = entry.filename
+        if not name:
+            raise SourceError(f"{path}: holds a member without a name", _NOT_A_MODEL)
         if name in seen:
             raise SourceError(f"{path}: holds {name!r} twice", _NOT_A_MODEL)
         seen.add(name)

@@ -24,6 +24,13 @@ def test_a_header_nested_too_deeply_is_no_model(tmp_path: Path) -> None:
     assert sniff(path).form is Form.OTHER
 
 
+def test_a_member_without_a_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.pt"
+    path.write_bytes(archived({"x": b"1"}).replace(b"x", b"\0"))
+    with pytest.raises(SourceError, match="without a name"):
+        sniff(path)
+
+
 def test_a_file_that_only_the_quick_reader_takes_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "o.yaml"
     path.write_text(OVERLAY.replace("vendor: ascend\n", "").replace("schema: ", "schema: a: "))
