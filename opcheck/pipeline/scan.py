@@ -116,7 +116,8 @@ def scan_module(
     name = type(module).__name__
     request = ScanRequest(name, tuple(targets), step=step, databases=tuple(databases))
     matrices = matrices_for(database, request)
-    options = LoadOptions(calls=calls or CallSpec(), train=step is not None)
+    own_loss = step is not None and loss is None and not step.loss
+    options = LoadOptions(calls=calls or CallSpec(), train=step is not None, own_loss=own_loss)
     loaded = load_live(module, inputs, options)
     parts = []
     try:

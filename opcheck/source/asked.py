@@ -1,6 +1,7 @@
 """What a request asks of the source, as the source kinds read it."""
 
-from opcheck.model.calls import CallSpec
+from dataclasses import replace
+
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.work import Request, WorkRequest
 from opcheck.source.base import LoadOptions
@@ -14,7 +15,13 @@ def options_of(request: Request, *, weights: bool = False) -> LoadOptions:
         UsageError: an input is not written as one.
     """
     inputs = tuple(InputSpec.parse(text) for text in request.inputs)
-    calls, train = CallSpec(), False
-    if isinstance(request, WorkRequest | EmulationRequest):
-        calls, train = request.calls, request.step is not None
-    return LoadOptions(inputs, request.trust, weights=weights, calls=calls, train=train)
+    options = LoadOptions(inputs, request.trust, weights=weights)
+    if not isinstance(request, WorkRequest | EmulationRequest):
+        return options
+    step = request.step
+    return replace(
+        options,
+        calls=request.calls,
+        train=step is not None,
+        own_loss=step is not None and not step.loss,
+    )

@@ -48,7 +48,9 @@ class LoadOptions:
     calls: CallSpec = field(default=CallSpec())
     """Which calls there are to be beyond one."""
     train: bool = False
-    """Whether the model is to be trained, so that inputs its loss needs are made as well."""
+    """Whether the model is to be trained."""
+    own_loss: bool = False
+    """Whether inputs are to be made from which it computes its own loss, too."""
     libraries: Libraries | None = None
     """What is known of libraries that are not installed; None: nothing stands in for them."""
 

@@ -15,6 +15,7 @@ from opcheck.source.building.example import Inputs, image_of, override, require,
 from opcheck.source.building.fill import fill
 from opcheck.source.building.guess import guess
 from opcheck.source.building.hf_inputs import inputs_of
+from opcheck.source.building.hf_labels import with_labels
 from opcheck.source.building.input_sets import sets_named
 from opcheck.source.building.script import script_signature, traced_inputs
 from opcheck.source.building.several import repeated
@@ -72,12 +73,19 @@ def _given(
         return sets, _counted(sets, f" of {options.calls.input_sets}")
     if isinstance(inputs, list):
         return inputs, _counted(inputs, "")
-    note = ""
+    note, told = "", inputs is None
     if inputs is None:
         inputs, note = _told(module, options)
     if inputs is None and not options.inputs:
         inputs, note = guess(module, signature, weights=options.weights)
-    return (inputs or ((), {}),), tuple(filter(None, (note,)))
+    notes = tuple(filter(None, (note,)))
+    if inputs is None:
+        return (((), {}),), notes
+    if options.own_loss and told:
+        settled = _settled(inputs, options, signature, vocabulary(module))
+        inputs, said = with_labels(module, settled, weights=options.weights)
+        notes = (*notes, *filter(None, (said,)))
+    return (inputs,), notes
 
 
 def _counted(sets: Sequence[Inputs], of: str) -> tuple[str, ...]:
