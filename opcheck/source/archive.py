@@ -18,6 +18,11 @@ MAX_RATIO = 200
 ALWAYS_FINE = 64 * 2**20
 """Bytes that an archive may unpack to whatever its own size."""
 
+_UNPACKING = (
+    zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError,
+    RuntimeError,
+)  # fmt: skip
+"""What zipfile raises where a member's own header is not what the directory says."""
 _ENCRYPTED = 0x1
 _LOCAL_HEADER = b"PK\x03\x04"
 _SAVE_AGAIN = "save or copy the model again, and check that the copy is complete"
@@ -38,7 +43,7 @@ class Archive:
         try:
             with self.zip_file.open(member) as stream:
                 content = stream.read(limit + 1)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+        except _UNPACKING as error:
             raise SourceError(
                 f"{self.path}: {member} cannot be unpacked ({error})", _SAVE_AGAIN
             ) from error

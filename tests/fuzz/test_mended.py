@@ -31,6 +31,20 @@ def test_a_member_without_a_name_is_refused(tmp_path: Path) -> None:
         sniff(path)
 
 
+@pytest.mark.parametrize(("place", "value"), [(6, 0x808), (6, 0x1), (30, 0xADAD), (8, 99)])
+def test_a_member_that_its_own_header_denies_is_refused(
+    tmp_path: Path, place: int, value: int
+) -> None:
+    content = bytearray(archived({"serialized_exported_program.json": b"{}"}))
+    content[place : place + 2] = value.to_bytes(2, "little")
+    if value == 0xADAD:
+        content[6:8] = b"\0\x08"  # its name is UTF-8, says the flag
+    path = tmp_path / "m.pt2"
+    path.write_bytes(content)
+    with pytest.raises(SourceError):
+        read_program(path)
+
+
 def test_a_file_that_only_the_quick_reader_takes_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "o.yaml"
     path.write_text(OVERLAY.replace("vendor: ascend\n", "").replace("schema: ", "schema: a: "))
