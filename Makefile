@@ -6,10 +6,11 @@
 #   make readme  write the outputs that the README shows anew
 #   make rates   write docs/support-rates.md anew
 #   make ways    write docs/ways-out.md anew
+#   make fuzz    hostile files for every reader, for a quarter of an hour
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench readme rates ways
+.PHONY: help setup demo test lint format bench readme rates ways fuzz
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -67,3 +68,6 @@ rates: setup
 
 ways: setup
 	$(BIN)/python -m benchmarks.ways_out
+
+fuzz: setup
+	$(BIN)/python -m tests.fuzz 900

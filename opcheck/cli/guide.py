@@ -54,7 +54,8 @@ EXIT_CODES: Mapping[ExitCode, str] = {
     ExitCode.PASS: "there is an answer",
     ExitCode.CRASH: "a bug in opcheck",
     ExitCode.USAGE: "the command line, a target or a source kind is not understood",
-    ExitCode.MODEL: "the model cannot be loaded, traced or emulated, or calls no operator",
+    ExitCode.MODEL: "the model cannot be loaded, traced or emulated, ends its process, or calls no "
+    "operator",
     ExitCode.DATABASE: "the database is missing, damaged, of another version, or too old",
     ExitCode.GATE: "emulate --stop met a refusal, emulate --check a disagreement, or a proof "
     "failed",
