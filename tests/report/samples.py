@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking
 from opcheck.model.explanation import Explanation, Statement, TargetRow
 from opcheck.model.matrix import Choice, Condition, Subject, Test
 from opcheck.model.report import (
@@ -375,6 +376,35 @@ def _compiler_and_host() -> Report:
     )
 
 
+def _dynamic() -> Report:
+    """Places where sizes matter, of every kind, which two targets take differently."""
+    plain = _all_native().targets[0].findings
+    one, other = target("910b", plain), target("950", plain)
+    answers = (
+        (Taking.UNKNOWN, "nobody has said"),
+        (Taking.NOT_ALLOWED, "a graph holds no values"),
+        *[(Taking.RECOMPILES, "graphs are of one shape")] * len(SITES[2:]),
+    )
+    fine = (SiteTaken(s, Taking.FINE, "any size", Confidence.HIGH, (TABLE,)) for s in SITES)
+    others = (
+        SiteTaken(site, how, why, Confidence.LOW, ())
+        for site, (how, why) in zip(SITES, answers, strict=True)
+    )
+    return report(replace(one, dynamic=tuple(fine)), replace(other, dynamic=tuple(others)))
+
+
+SITES = (
+    Site(SiteKind.DATA_SIZE, "aten::nonzero", "head", "net.py", 12, 1, "by values"),
+    Site(SiteKind.DATA_READ, "aten::item", "", "net.py", 14, 2, "Python reads a value"),
+    Site(SiteKind.SHAPE_BRANCH, "", "blocks.*", "net.py", 20, 4, "16 > 128 is False"),
+    Site(SiteKind.DYNAMIC_SIZE, "aten::add.Tensor", "", "net.py", 21, 1, "self becomes larger"),
+    Site(SiteKind.DYNAMIC_SIZE, "aten::relu", "", "net.py", 22, 1, "self becomes larger"),
+    Site(SiteKind.DYNAMIC_SIZE, "aten::mm", "", "net.py", 23, 1, "self becomes larger"),
+    Site(SiteKind.DYNAMIC_SIZE, "aten::sum", "", "net.py", 24, 1, "self becomes larger"),
+    Site(SiteKind.FIXED_SIZE, "", "", "", 0, 1, "fails with ids:1 = 17"),
+)
+
+
 def _of_compiler(findings: tuple[Finding, ...]) -> TargetReport:
     return replace(
         target("910b", findings, summary(findings, islands=3)),
@@ -396,6 +426,7 @@ STANDARD: Mapping[str, Report] = {
     "alike": _alike(),
     "compiled": _compiled(),
     "compiler-and-host": _compiler_and_host(),
+    "dynamic": _dynamic(),
 }
 """One report for each kind of answer, by name."""
 
