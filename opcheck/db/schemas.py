@@ -1,5 +1,6 @@
 """Libraries that models import and that are not installed: one file each, and the users' own."""
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ SCHEMA = "opcheck.schemas/1"
 FOLDER = "schemas"
 MOST_BYTES = 1 << 20
 """No file may be larger."""
+_DEEPEST = 16
+"""Levels of nesting that a file of the user's may have."""
 _HINT = "docs/extensions.md tells what such a file holds"
 _NAME = r"[A-Za-z_]\w*"
 _DTYPES = frozenset(
@@ -144,13 +147,27 @@ def users_file(path: Path) -> LibrarySchema:
     try:
         if path.stat().st_size > MOST_BYTES:
             raise UsageError(f"{path}: expected at most {MOST_BYTES:,} bytes", _HINT)
+        _require_shallow(path)
         return read(path)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", _HINT) from error
     except DatabaseError as error:
         raise UsageError(error.message, error.hint) from error
-    except RecursionError as error:
-        raise UsageError(f"{path}:1: expected YAML that is not nested so deep", _HINT) from error
+
+
+def _require_shallow(path: Path) -> None:
+    """Refuse what is nested so deep that a YAML library written in C overruns its stack."""
+    import yaml
+
+    depth = 0
+    with contextlib.suppress(yaml.YAMLError, ValueError):  # told by whoever reads it
+        for event in yaml.parse(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                line = event.start_mark.line + 1
+                message = f"{path}:{line}: expected at most {_DEEPEST} levels of nesting"
+                raise UsageError(message, _HINT)
 
 
 def read(path: Path) -> LibrarySchema:

@@ -23,8 +23,12 @@ import torchvision  # noqa: E402, F401  # brings the shape rules of its operator
 
 torchvision_schemas.compute()
 
-ELSEWHERE = ("torchvision::deform_conv2d",)
-"""Without a kernel on the host: held against plain loops in test_regions."""
+ELSEWHERE = (
+    "torchvision::deform_conv2d", "apex::fused_layer_norm_affine", "apex::fused_rms_norm_affine",
+    "causal_conv1d::causal_conv1d_fn", "flash_attn::flash_attn_func",
+    "xformers::memory_efficient_attention",
+)  # fmt: skip
+"""Without a kernel on the host: held against plain loops in test_regions and test_libraries."""
 EXAMPLES = int(os.environ.get("OPCHECK_RULE_EXAMPLES", "25"))
 """Drawn calls of each overload; a thousand after a rule was changed."""
 PAIRS = [(rule, op) for rule in rules() for op in rule.replaces if op not in ELSEWHERE]

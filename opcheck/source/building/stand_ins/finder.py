@@ -14,12 +14,11 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
-import opcheck
 from opcheck.errors import SourceError
 from opcheck.model.schemas import Libraries
 from opcheck.source.building.stand_ins.modules import modules_of
 
-_OURS = str(Path(opcheck.__file__).parent)
+_OURS = str(Path(__file__).parents[3])
 _CATCHES = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
@@ -81,7 +80,7 @@ def install(libraries: Libraries) -> StandIns:
 def _optional() -> bool:
     """Whether the code that imports goes on without what it asks for, or only looks for it."""
     for place, (module, file, line) in enumerate(_frames()):
-        if module == "importlib.util" or (place == 0 and module == "pkgutil"):
+        if place == 0 and module in ("importlib.util", "pkgutil"):
             return True
         if file.startswith(_OURS):
             return False
@@ -96,7 +95,7 @@ def _frames() -> Iterator[tuple[str, str, int]]:
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back  # type: ignore[assignment]  # None ends it
     while frame is not None:
-        if not frame.f_code.co_filename.startswith("<frozen importlib"):
+        if not frame.f_code.co_filename.startswith("<frozen importlib._bootstrap"):
             yield frame.f_globals.get("__name__", ""), frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back  # type: ignore[assignment]  # None ends it
 

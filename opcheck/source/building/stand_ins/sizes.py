@@ -76,7 +76,7 @@ def _value(node: ast.expr, sizes: Sizes, text: str) -> Any:
             if abs(value) > _LARGEST:
                 raise SizeError(f"{text!r} is larger than any tensor")
             return value
-        case ast.Call(func=ast.Name(id=name), args=[_, *_] as args) if name in _FUNCTIONS:
+        case ast.Call(ast.Name(id=name), [_, _, *_] as args, []) if name in _FUNCTIONS:
             return _FUNCTIONS[name](*(_number(arg, sizes, text) for arg in args))
         case ast.Subscript(value=ast.Name(id=name), slice=at):
             listed, place = _named(name, sizes, text), _number(at, sizes, text)

@@ -1,0 +1,118 @@
+"""Files on libraries that are not installed: those that are here, and broken ones of users."""
+
+from pathlib import Path
+
+import pytest
+
+from opcheck.db.schemas import MOST_BYTES, Schemas, read, users_file
+from opcheck.db.store import Database
+from opcheck.errors import UsageError
+from opcheck.model.target import TargetSpec
+
+SHIPPED = sorted((Path(__file__).parents[2] / "compat_db" / "schemas").glob("*.yaml"))
+GOOD = """\
+schema: opcheck.schemas/1
+library: mine
+operators:
+  mine::twice:
+    signature: "(Tensor x, int times=2) -> Tensor"
+    sizes: {x: [rows, columns]}
+    returns: [{like: x, shape: [rows * times, columns]}]
+functions:
+  mine.twice: mine::twice
+"""
+
+
+def test_there_are_files() -> None:
+    assert len(SHIPPED) > 5
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_a_file_is_named_as_its_library_and_cites_each_operator(path: Path) -> None:
+    library = read(path)
+    assert library.name == path.stem
+    assert library.refuses or library.operators
+    assert path.read_text().count("    at: ") == len(library.operators)
+
+
+def test_kernels_are_those_of_the_chips_that_are_named() -> None:
+    database = Database.open()
+    op = "flash_attn::flash_attn_func"
+    held = {
+        name: op in database.matrix(database.resolve(TargetSpec.parse(name))).entries
+        for name in ("nvidia-a100", "nvidia-t4", "amd-mi300x", "amd-rx7900xt", "ascend-910b")
+    }
+    assert held == {
+        "nvidia-a100": True, "nvidia-t4": False, "amd-mi300x": True, "amd-rx7900xt": False,
+        "ascend-910b": False,
+    }  # fmt: skip
+
+
+def test_a_kernel_cites_the_librarys_source() -> None:
+    database = Database.open()
+    matrix = database.matrix(database.resolve(TargetSpec.parse("ascend-910b")))
+    (evidence,) = matrix.entries["mmcv::nms"].evidence
+    assert (evidence.source, evidence.path) == (
+        "open-mmlab/mmcv", "mmcv/ops/csrc/pytorch/npu/nms_npu.cpp",
+    )  # fmt: skip
+
+
+def test_a_users_file_holds_against_the_one_that_is_here(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text(GOOD.replace("mine", "flash_attn"))
+    library = Schemas(SHIPPED[0].parent, [own])("flash_attn")
+    assert library is not None
+    assert set(library.functions) == {"flash_attn.twice"}
+
+
+BROKEN = {
+    "not yaml": ("schema: [", r"own\.yaml:\d+: expected valid YAML"),
+    "nothing": ("", "own.yaml:1: expected a mapping, found nothing"),
+    "no schema": ("library: mine\n", "own.yaml:1: expected the key 'schema'"),
+    "other schema": (GOOD.replace("schemas/1", "schemas/9"), "own.yaml:1: expected one of"),
+    "unknown key": (GOOD + "extra: 1\n", r"own\.yaml:10: expected no key 'extra' here \(known"),
+    "signature": (
+        GOOD.replace('"(Tensor x, int times=2) -> Tensor"', "Tensor"),
+        r"own\.yaml:5: expected \(arguments\) -> results",
+    ),
+    "returns nothing": (
+        GOOD.replace("[{like: x, shape: [rows * times, columns]}]", "[]"),
+        r"own\.yaml:7: expected a list of 1 or more",
+    ),
+    "shape": (
+        GOOD.replace("rows * times", "__import__('os')"),
+        r"own\.yaml:7: expected a size \(names, numbers",
+    ),
+    "function of another": (
+        GOOD.replace("mine.twice:", "torch.nn.Linear:"),
+        r"own\.yaml:9: expected a name in mine\.\*, found 'torch\.nn\.Linear'",
+    ),
+    "unknown operator": (
+        GOOD.replace("mine.twice: mine::twice", "mine.twice: mine::thrice"),
+        r"own\.yaml:9: 'mine::thrice' is none of the operators of this file",
+    ),
+    "python object": ("!!python/object/apply:os.system [echo]\n", r"own\.yaml:1: expected valid"),
+    "deep": ("[" * 100_000, r"own\.yaml:1: expected"),
+    "aliases": (
+        "a: &a [x, x]\n" + "".join(
+            f"{chr(98 + i)}: &{chr(98 + i)} [*{chr(97 + i)}, *{chr(97 + i)}]\n" for i in range(20)
+        ),
+        r"own\.yaml:1: expected the key 'schema'",
+    ),
+    "large": ("#" * (MOST_BYTES + 1), "expected at most 1,048,576 bytes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_file_is_told_with_its_place(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    text, said = BROKEN[kind]
+    path.write_text(text)
+    with pytest.raises(UsageError, match=said) as caught:
+        users_file(path)
+    assert caught.value.hint == "docs/extensions.md tells what such a file holds"
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"cannot read .*none\.yaml: No such file"):
+        users_file(tmp_path / "none.yaml")

@@ -1,0 +1,228 @@
+"""Libraries that are not installed: imports, shapes, and when nothing stands in."""
+
+import importlib.util
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+
+from opcheck.db.schemas import Schemas
+from opcheck.errors import SourceError
+from opcheck.source.building.stand_ins import finder
+from opcheck.source.building.stand_ins.sizes import OpenSizeError, SizeError, dimensions, value_of
+from opcheck.source.python_file import run_file
+
+OWN = {"user_model", "second", "inner_part"}
+"""Names of the files that tests write."""
+SHIPPED = Path(__file__).parents[3] / "compat_db" / "schemas"
+
+
+def meta(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return torch.empty(*shape, device="meta", dtype=dtype)
+
+
+@pytest.fixture
+def stand_ins() -> Iterator[finder.StandIns]:
+    """Installed for one test; what it imported is forgotten after it."""
+    paths = list(sys.path)
+    installed = finder.install(Schemas(SHIPPED))
+    yield installed
+    sys.meta_path.remove(installed)
+    sys.path[:] = paths
+    known = {path.stem for path in SHIPPED.glob("*.yaml")} | OWN
+    for name in [name for name in sys.modules if name.partition(".")[0] in known]:
+        del sys.modules[name]
+
+
+def run(folder: Path, code: str, name: str = "user_model") -> ModuleType:
+    path = folder / f"{name}.py"
+    path.write_text(textwrap.dedent(code))
+    return run_file(path)
+
+
+CALLS = {
+    "flash_attn": (
+        "from flash_attn import flash_attn_func as f",
+        lambda m: m.f(meta(2, 5, 4, 8), meta(2, 7, 2, 8), meta(2, 7, 2, 8), causal=True),
+        (2, 5, 4, 8),
+    ),
+    "flash_attn packed": (
+        "from flash_attn.flash_attn_interface import flash_attn_qkvpacked_func as f",
+        lambda m: m.f(meta(2, 5, 3, 4, 8)),
+        (2, 5, 4, 8),
+    ),
+    "xformers": (
+        "import xformers.ops as xops",
+        lambda m: m.xops.memory_efficient_attention(
+            meta(2, 5, 4, 8), meta(2, 7, 4, 8), meta(2, 7, 4, 6), op=None,
+            attn_bias=m.xops.LowerTriangularMask(),
+        ),
+        (2, 5, 4, 6),
+    ),
+    "mmcv conv": (
+        "from mmcv.ops import ModulatedDeformConv2d as f",
+        lambda m: m.f(8, 12, 3, stride=2, padding=1).to("meta")(
+            meta(1, 8, 9, 9), meta(1, 18, 5, 5), meta(1, 9, 5, 5)
+        ),
+        (1, 12, 5, 5),
+    ),
+    "mmcv align": (
+        "from mmcv.ops import RoIAlign as f",
+        lambda m: m.f((7, 5), 0.25)(meta(1, 8, 9, 9), meta(3, 5)),
+        (3, 8, 7, 5),
+    ),
+    "mmcv function": (
+        "from mmcv.ops.multi_scale_deform_attn import MultiScaleDeformableAttnFunction as f",
+        lambda m: m.f.apply(
+            meta(2, 20, 4, 8), meta(1, 2, dtype=torch.int64), meta(1, dtype=torch.int64),
+            meta(2, 6, 4, 1, 4, 2), meta(2, 6, 4, 1, 4), 64,
+        ),
+        (2, 6, 32),
+    ),
+    "apex": (
+        "from apex.normalization import FusedRMSNorm as f",
+        lambda m: m.f(8).to("meta")(meta(2, 8)),
+        (2, 8),
+    ),
+    "mamba": (
+        "from mamba_ssm.ops.selective_scan_interface import selective_scan_fn as f",
+        lambda m: m.f(meta(1, 6, 9), meta(1, 6, 9), meta(6, 4), meta(1, 4, 9), meta(1, 4, 9)),
+        (1, 6, 9),
+    ),
+    "causal_conv1d": (
+        "from causal_conv1d import causal_conv1d_fn as f",
+        lambda m: m.f(meta(1, 6, 9), meta(6, 4), activation="silu"),
+        (1, 6, 9),
+    ),
+    "torch_scatter": (
+        "from torch_scatter import scatter as f",
+        lambda m: m.f(meta(9, 4), meta(9, dtype=torch.int64), dim=0, dim_size=3, reduce="mean"),
+        (3, 4),
+    ),
+}  # fmt: skip
+"""An import as models write it, a call, and the shape of what it gives."""
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_model_imports_and_calls(name: str, stand_ins: finder.StandIns, tmp_path: Path) -> None:
+    code, call, shape = CALLS[name]
+    made = call(run(tmp_path, code))
+    assert tuple(made.shape) == shape
+
+
+def test_every_library_has_an_import_that_is_tried_or_refuses() -> None:
+    tried = {code.split()[1].partition(".")[0] for code, _, _ in CALLS.values()}
+    known = {path.stem for path in SHIPPED.glob("*.yaml")}
+    refused = {name for name in known if Schemas(SHIPPED)(name).refuses}  # type: ignore[union-attr]
+    assert tried | refused == known
+
+
+OWN_WAY = {
+    "try": "try:\n    import flash_attn\nexcept ImportError:\n    flash_attn = None",
+    "bare": "try:\n    import flash_attn\nexcept:\n    flash_attn = None",
+    "with": "import contextlib\nflash_attn = None\nwith contextlib.suppress(ImportError):\n"
+    "    import flash_attn",
+    "look": "import importlib.util\nflash_attn = importlib.util.find_spec('flash_attn')",
+    "inner": "try:\n    import inner_part\nexcept ImportError:\n    flash_attn = None",
+}
+
+
+@pytest.mark.parametrize("how", OWN_WAY)
+def test_code_with_a_way_of_its_own_keeps_it(
+    how: str, stand_ins: finder.StandIns, tmp_path: Path
+) -> None:
+    (tmp_path / "inner_part.py").write_text("import flash_attn\n")
+    assert run(tmp_path, OWN_WAY[how]).flash_attn is None
+    assert stand_ins.used == {}
+
+
+def test_code_that_only_words_the_error_anew_has_no_other_way(
+    stand_ins: finder.StandIns, tmp_path: Path
+) -> None:
+    code = """
+    try:
+        import flash_attn
+    except ImportError as error:
+        raise RuntimeError("install flash-attn") from error
+    """
+    assert run(tmp_path, code).flash_attn.flash_attn_func is not None
+    assert set(stand_ins.used) == {"flash_attn"}
+
+
+def test_an_installed_library_is_never_stood_in_for(
+    stand_ins: finder.StandIns, tmp_path: Path
+) -> None:
+    (tmp_path / "flash_attn.py").write_text("flash_attn_func = 'the real one'\n")
+    module = run(tmp_path, "from flash_attn import flash_attn_func")
+    assert module.flash_attn_func == "the real one"
+    assert stand_ins.used == {}
+
+
+def test_a_library_that_cannot_be_described_says_why(
+    stand_ins: finder.StandIns, tmp_path: Path
+) -> None:
+    with pytest.raises(SourceError, match="imports spconv, which is not installed: how large"):
+        run(tmp_path, "import spconv.pytorch")
+
+
+def test_a_library_that_nobody_knows_is_missing(stand_ins: finder.StandIns, tmp_path: Path) -> None:
+    with pytest.raises(ModuleNotFoundError, match="no_such_library"):
+        run(tmp_path, "import no_such_library")
+
+
+def test_a_name_that_is_not_described_is_missing(
+    stand_ins: finder.StandIns, tmp_path: Path
+) -> None:
+    with pytest.raises(ImportError, match=r"no_such_op.*mmcv\.yaml"):
+        run(tmp_path, "from mmcv.ops import no_such_op")
+    module = run(tmp_path, "import mmcv.ops", "second")
+    with pytest.raises(AttributeError, match=r"mmcv\.ops\.other is not known"):
+        _ = module.mmcv.ops.other
+
+
+def test_nothing_is_there_for_who_looks(stand_ins: finder.StandIns) -> None:
+    assert importlib.util.find_spec("flash_attn") is None
+
+
+def test_shapes_that_do_not_fit_are_told(stand_ins: finder.StandIns, tmp_path: Path) -> None:
+    module = run(tmp_path, "from flash_attn import flash_attn_func as f")
+    with pytest.raises(RuntimeError, match="k has width = 16, and elsewhere it is 8"):
+        module.f(meta(2, 5, 4, 8), meta(2, 5, 4, 16), meta(2, 5, 4, 16))
+    with pytest.raises(RuntimeError, match="q has 3 dimensions, expected batch, queries"):
+        module.f(meta(2, 5, 4), meta(2, 5, 4, 16), meta(2, 5, 4, 16))
+    with pytest.raises(NotImplementedError, match="for return_attn_probs=False alone"):
+        module.f(*[meta(2, 5, 4, 8)] * 3, return_attn_probs=True)
+
+
+def test_gradients_go_through(stand_ins: finder.StandIns, tmp_path: Path) -> None:
+    module = run(tmp_path, "from apex.normalization import FusedLayerNorm as f")
+    layer = module.f(8).to("meta")
+    x = meta(2, 8).requires_grad_()
+    layer(x).sum().backward()
+    gradients: list[Any] = [x.grad, layer.weight.grad, layer.bias.grad]
+    assert [tuple(g.shape) for g in gradients] == [(2, 8), (8,), (8,)]
+
+
+def test_sizes_are_computed() -> None:
+    sizes = {"n": 7, "k": [3, 2], "lead": [4, 5], "none": None}
+    assert value_of("(n + 2 * k[0] - 1) // k[1] + 1", sizes) == 7
+    assert value_of("max(n, min(2, 9)) % 4", sizes) == 3
+    assert dimensions(["lead...", "n", "2"], sizes) == [4, 5, 7, 2]
+    with pytest.raises(OpenSizeError, match="depends on data"):
+        value_of("none", sizes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["__import__('os')", "n.real", "n ** 9", "open(n)", "[n for n in k]", "n if n else n", "'a'",
+     "lambda: 1", "n; n", "n // 0", "n - 9", "k", "k[5]", "9" * 40 + " * " + "9" * 40, "(" * 500,
+     "other", "True", "min()", "min(n, key=n)", "1.5", "n << 9"],
+)  # fmt: skip
+def test_anything_else_is_no_size(text: str) -> None:
+    with pytest.raises(SizeError):
+        value_of(text, {"n": 7, "k": [3, 2]})
