@@ -1,7 +1,20 @@
-"""Whether a trace that another process gave holds together."""
+"""Whether a trace that another process gave holds together, and is what it was asked for."""
 
 from opcheck.model.codec import MalformedError
 from opcheck.model.trace import Node, Trace
+from opcheck.model.work import Request, WorkRequest, WorkResult
+
+
+def require_answer(result: WorkResult, request: Request) -> None:
+    """Refuse a trace that does not hold together, or that was not asked for.
+
+    Raises:
+        MalformedError: it is no answer to the request.
+    """
+    require_sound(result.trace)
+    groups = request.groups if isinstance(request, WorkRequest) else ()
+    if result.trace.device_type not in {work.device_type for group in groups for work in group}:
+        raise MalformedError(f"a trace for {result.trace.device_type!r} was not asked for")
 
 
 def require_sound(trace: Trace) -> None:

@@ -20,8 +20,8 @@ from opcheck import errors
 from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError
 from opcheck.isolate.process import Event, WorkerProcess, total_memory
 from opcheck.isolate.recovered import cut_short
-from opcheck.isolate.sound import require_sound
-from opcheck.model.codec import MalformedError, from_json, to_json
+from opcheck.isolate.sound import require_answer
+from opcheck.model.codec import from_json, to_json
 from opcheck.model.emulation import Emulation
 from opcheck.model.trace import RUN_ENDED, Gap
 from opcheck.model.work import (
@@ -168,7 +168,10 @@ class Work(Generic[T]):
         try:
             message: Mapping[str, Any] = json.loads(text)
             if "result" in message:
-                self._answers.append(self._sound(from_json(self._answer, message["result"])))
+                answer = from_json(self._answer, message["result"])
+                if isinstance(answer, WorkResult):
+                    require_answer(answer, self._job.request)
+                self._answers.append(answer)
                 return
             if "answers" in message:
                 self._expected = max(int(message["answers"]), 1)
@@ -189,20 +192,6 @@ class Work(Generic[T]):
                 "the model's code must leave file descriptors that it did not open alone",
             ) from error
         progress(self._doing)
-
-    def _sound(self, answer: T) -> T:
-        """The answer, if it is one to what was asked."""
-        if isinstance(answer, WorkResult):
-            require_sound(answer.trace)
-            request = self._job.request
-            asked = (
-                {work.device_type for group in request.groups for work in group}
-                if isinstance(request, WorkRequest)
-                else set()
-            )
-            if answer.trace.device_type not in asked:
-                raise MalformedError(f"a trace for {answer.trace.device_type!r} was not asked for")
-        return answer
 
     def _died(self) -> OpcheckError:
         """Say how the process ended without an answer."""
