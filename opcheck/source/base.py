@@ -55,6 +55,11 @@ class LoadOptions:
     """What is known of libraries that are not installed; None: nothing stands in for them."""
 
     @property
+    def batch(self) -> int:
+        """How many examples made inputs have: in training, batch norm refuses a single one."""
+        return 2 if self.train else 1
+
+    @property
     def random_weights(self) -> tuple[str, ...]:
         """The note of a source that has no weights of its own; none where none were asked for."""
         return (RANDOM_WEIGHTS,) if self.weights else ()

@@ -23,6 +23,7 @@ class TimmModel(Source):
     def load(self, text: str, options: LoadOptions) -> Loaded:
         """Build the model; its own default config tells the image size."""
         from opcheck.source.building.build import build
+        from opcheck.source.building.example import image_of
         from opcheck.source.building.library import import_library
         from opcheck.source.building.ready import ready
 
@@ -40,7 +41,7 @@ class TimmModel(Source):
         )
         return ready(
             model,
-            None,
+            image_of(model, options.batch),
             options,
             kind=self.name,
             digest=digest.of_text(f"{text} {timm.__version__}"),

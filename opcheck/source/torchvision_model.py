@@ -47,9 +47,12 @@ class TorchvisionModel(Source):
         model, notes = build(
             text, lambda: builder(**_without_weights(builder)), weights=options.weights
         )
+        inputs = _inputs(name, builder, model, models, options)
+        if "targets" in inputs[1]:
+            notes = (*notes, "trained on its own loss, of two boxes in each of two images")
         return ready(
             model,
-            _inputs(name, builder, model, models),
+            inputs,
             options,
             kind=self.name,
             digest=digest.of_text(f"{text} {version}"),
@@ -67,26 +70,34 @@ def _without_weights(builder: Any) -> dict[str, Any]:
     return arguments
 
 
-def _inputs(name: str, builder: Any, model: Any, models: Any) -> Any:
-    """One image, clip or pair of frames, as the model's task asks."""
+def _inputs(name: str, builder: Any, model: Any, models: Any, options: LoadOptions) -> Any:
+    """One image, clip or pair of frames, as the model's task asks; two of each to train on."""
     from opcheck.source.building.example import example
+    from opcheck.source.building.torchvision_targets import targets_of
 
     def image(*shape: int) -> Any:
         import torch
 
         return example("", shape, torch.float32)
 
-    task = builder.__module__.removeprefix("torchvision.models.").partition(".")[0]
     rows, columns = _crop(name, model, models)
-    match task:
+    batch = options.batch
+    match _task(builder):
         case "detection":
-            return ([image(3, *_SCENE)],), {}
+            scenes = [image(3, *_SCENE) for _ in range(batch)]
+            found = [targets_of(model, scene) for scene in scenes]
+            return (scenes,), {"targets": found} if options.train else {}
         case "optical_flow":
-            return (image(1, 3, *_FLOW), image(1, 3, *_FLOW)), {}
+            return (image(batch, 3, *_FLOW), image(batch, 3, *_FLOW)), {}
         case "video":
-            return (image(1, 3, _FRAMES, rows, columns),), {}
+            return (image(batch, 3, _FRAMES, rows, columns),), {}
         case _:
-            return (image(1, 3, rows, columns),), {}
+            return (image(batch, 3, rows, columns),), {}
+
+
+def _task(builder: Any) -> str:
+    """What the model is for, as the package that it lies in says."""
+    return str(builder.__module__.removeprefix("torchvision.models.").partition(".")[0])
 
 
 def _crop(name: str, model: Any, models: Any) -> tuple[int, int]:

@@ -44,9 +44,12 @@ class UltralyticsModel(Source):
         name = text.removeprefix(_PREFIX)
         ultralytics = import_library("ultralytics")
         model, notes = build(text, lambda: _build(name, ultralytics), weights=options.weights)
+        inputs = _inputs(model, options)
+        if isinstance(inputs[0][0], dict):
+            notes = (*notes, f"trained on its own loss, of {' and '.join(inputs[0][0])}")
         return ready(
             model,
-            _inputs(model),
+            inputs,
             options,
             kind=self.name,
             digest=digest.of_text(f"{sorted(model.yaml.items())} {ultralytics.__version__}"),
@@ -67,9 +70,14 @@ def _build(name: str, ultralytics: Any) -> Any:
         ) from error
 
 
-def _inputs(model: Any) -> Any:
+def _inputs(model: Any, options: LoadOptions) -> Any:
+    """Images, and what is to be found in them where the model's own loss is trained on."""
     from opcheck.source.building.example import example, float_dtype
+    from opcheck.source.building.ultralytics_batch import batch_of
 
     side = _CLASSIFIED_SIDE if getattr(model, "task", "") == "classify" else _SIDE
     channels = model.yaml.get("channels") or model.yaml.get("ch") or 3
-    return (example("", (1, channels, side, side), float_dtype(model)),), {}
+    images = example("", (options.batch, channels, side, side), float_dtype(model))
+    given = options.inputs or options.calls.input_sets
+    batch = batch_of(model, images) if options.own_loss and not given else None
+    return (images if batch is None else batch,), {}

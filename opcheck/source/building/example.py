@@ -44,11 +44,11 @@ def values_of(name: str, shape: tuple[int, ...], dtype: torch.dtype, ids: int = 
     return (torch.arange(_count(shape)) % ids).reshape(shape).to(dtype)
 
 
-def image_of(module: nn.Module) -> Inputs | None:
-    """Make the image that a timm model's own config asks for; None for any other module."""
+def image_of(module: nn.Module, batch: int = 1) -> Inputs | None:
+    """Make the images that a timm model's own config asks for; None for any other module."""
     config: Mapping[str, Any] = getattr(module, "pretrained_cfg", None) or {}
     size = config.get("input_size")
-    return ((example("", (1, *size), float_dtype(module)),), {}) if size else None
+    return ((example("", (batch, *size), float_dtype(module)),), {}) if size else None
 
 
 def of_spec(name: str, value: ValueSpec, default: torch.dtype, ids: int) -> Any:
