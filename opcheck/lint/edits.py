@@ -14,9 +14,12 @@ def edited(text: str, judged: Sequence[Judged], package: str) -> str:
         judged: What was said of it on one target.
         package: What has to be imported beside torch; "" for nothing.
     """
-    found = text
-    for start, end, new in reversed(_replaced(text, judged)):
-        found = f"{found[:start]}{new}{found[end:]}"
+    pieces: list[str] = []
+    last = 0
+    for start, end, new in _replaced(text, judged):
+        pieces += [text[last:start], new]
+        last = end
+    found = "".join([*pieces, text[last:]])
     if found == text:
         return text
     return _importing(found, package) if package else found

@@ -1,7 +1,7 @@
 """What is only reached where CUDA, or an optional package, is there."""
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 _AVAILABLE = frozenset({"torch.cuda.is_available", "torch.cuda.is_initialized"})
 _MISSING = frozenset(
@@ -33,20 +33,19 @@ def guarded_by(parent: ast.AST, child: ast.AST, meaning: Meaning) -> str:
             asks = _asks if isinstance(operator, ast.And) else _asks_not
             before = values[: values.index(child)]
             return next((found for v in before if (found := asks(v, meaning))), "")
-        case _ if isinstance(child, ast.stmt):
-            left = (_left_unless(each, meaning) for each in _before(parent, child))
-            return next(filter(None, left), "")
         case _:
             return ""
 
 
-def _before(parent: ast.AST, child: ast.stmt) -> list[ast.stmt]:
-    """The statements of the same block that run before one."""
+def left_before(node: ast.AST, meaning: Meaning) -> Iterator[tuple[ast.stmt, str]]:
+    """Each statement in a node behind one that leaves its block where CUDA is missing."""
     for name in ("body", "orelse", "finalbody"):
-        block = getattr(parent, name, None)
-        if isinstance(block, list) and child in block:
-            return block[: block.index(child)]
-    return []
+        block = getattr(node, name, None)
+        known = ""
+        for statement in block if isinstance(block, list) else ():
+            if known:
+                yield statement, known
+            known = known or _left_unless(statement, meaning)
 
 
 def _left_unless(statement: ast.stmt, meaning: Meaning) -> str:

@@ -15,8 +15,8 @@ _TOKEN = re.compile(
     //(?:\\\r?\n|[^\n])*                        # a comment to the end of its line
     | /\*.*?(?:\*/|\Z)                          # a comment over lines
     | R"(?P<mark>[^()\\\s"]{0,16})\(.*?(?:\)(?P=mark)"|\Z)   # a raw string
-    | "(?:\\.|[^"\\\n])*(?:"|$)                 # a string
-    | (?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])*(?:'|$) # a character; not the mark in 1'000
+    | "(?:\\(?:.|\Z)|[^"\\\n])*+"?             # a string
+    | (?<![0-9A-Fa-f])'(?:\\(?:.|\Z)|[^'\\\n])*+'?  # a character; not the mark in 1'000
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )

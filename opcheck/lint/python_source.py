@@ -7,10 +7,12 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from opcheck.lint.guards import caught_by, guarded_by
+from opcheck.lint.guards import caught_by, guarded_by, left_before
 from opcheck.lint.scopes import Scope, scopes_of
 from opcheck.model.lint import Span
 
+_LONGEST = 10_000
+"""Characters of an f-string in which a part is looked for."""
 _END = re.compile(r"\r\n|\r|\n")
 
 
@@ -108,8 +110,17 @@ class PythonSource:
 
     def guard(self, node: ast.AST) -> str:
         """Why a node is not reached where CUDA is missing; "" where it is."""
-        asked = (guarded_by(parent, child, self.meaning) for parent, child in self._around(node))
-        return next(filter(None, asked), "")
+        for parent, child in self._around(node):
+            found = guarded_by(parent, child, self.meaning) or self._left.get(child, "")
+            if found:
+                return found
+        return ""
+
+    @functools.cached_property
+    def _left(self) -> dict[ast.AST, str]:
+        """Statements that are not reached, since one before them leaves where CUDA is missing."""
+        found = (left_before(node, self.meaning) for node in self.nodes)
+        return {statement: why for each in found for statement, why in each}
 
     def caught(self, node: ast.AST) -> str:
         """The handler that takes over where what a node imports is missing; "" for none."""
@@ -146,6 +157,8 @@ class PythonSource:
         if around is None:
             return self.offsets(node)
         start, end = self.offsets(around)
+        if end - start > _LONGEST:
+            return None
         written = ast.unparse(node)
         if self.text.count(written, start, end) != 1:
             return None

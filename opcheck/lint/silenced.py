@@ -6,7 +6,7 @@ import tokenize
 from collections.abc import Iterator, Mapping
 
 _COMMENT = re.compile(r"opcheck:\s*ignore(?:\[(?P<codes>[^\]\n]*)\])?")
-_IN_KERNELS = re.compile(rf"(?://|/\*)[^\n]*?{_COMMENT.pattern}")
+_LINE = re.compile(r"\r\n|\r|\n")
 
 ALL = frozenset({"*"})
 """Stands for every code."""
@@ -24,8 +24,8 @@ def in_python(text: str) -> Silenced:
 
 def in_kernels(text: str) -> Silenced:
     """What the comments of a C++ source silence."""
-    lines = enumerate(text.splitlines(), 1)
-    return {n: _codes(found) for n, line in lines if (found := _IN_KERNELS.search(line))}
+    found = ((n, line, _COMMENT.search(line)) for n, line in enumerate(_LINE.split(text), 1))
+    return {n: _codes(match) for n, line, match in found if match and _is_comment(line, match)}
 
 
 def is_silenced(silenced: Silenced, code: str, first: int, last: int) -> bool:
@@ -33,6 +33,11 @@ def is_silenced(silenced: Silenced, code: str, first: int, last: int) -> bool:
     return any(
         codes == ALL or code in codes for line, codes in silenced.items() if first <= line <= last
     )
+
+
+def _is_comment(line: str, found: re.Match[str]) -> bool:
+    before = line[: found.start()]
+    return "//" in before or "/*" in before
 
 
 def _match(comment: str) -> re.Match[str] | None:

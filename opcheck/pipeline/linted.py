@@ -66,10 +66,12 @@ def _read(
     """Every source, with what the checks see in it."""
     given_up = (names.deprecated, *(word.deprecated for word in words.values()))
     watched = frozenset(name for each in given_up for name in each)
-    packages = frozenset(names.packages)
+    paths = files.find(Path(request.path))
+    own = {path.parent.name for path in paths if path.name == "__init__.py"}
+    packages = frozenset(names.packages) - own  # a package does not miss itself
     read: list[Looked] = []
     skipped: list[SkippedFile] = []
-    for path in files.find(Path(request.path)):
+    for path in paths:
         file = files.read(path)
         if not isinstance(file, SkippedFile):
             progress(f"reading {file.shown}")

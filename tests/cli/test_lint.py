@@ -127,3 +127,11 @@ def test_the_sources_are_never_run(tmp_path: Path) -> None:
     path.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nimport torch\ntorch.cuda.init()\n")
     pipeline.lint(LintRequest(str(path), (TargetSpec("ascend-910b"),)))
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_package_does_not_miss_itself(tmp_path: Path) -> None:
+    inside = tmp_path / "xformers" / "__init__.py"
+    inside.parent.mkdir()
+    inside.write_text("from xformers import ops\nimport flash_attn\n")
+    found = pipeline.lint(LintRequest(str(tmp_path), (TargetSpec("ascend-910b"),)))
+    assert [one.written for one in found.targets[0].findings] == ["flash_attn"]

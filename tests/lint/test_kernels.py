@@ -54,3 +54,12 @@ def test_what_is_blanked_keeps_every_place(text: str) -> None:
     code = KernelSource(text, ".cu").code
     assert len(code) == len(text)
     assert [c for c in code if c in "\r\n"] == [c for c in text if c in "\r\n"]
+
+
+def test_bounds_of_a_launch_are_no_name() -> None:
+    source = "__global__ void __launch_bounds__(K::threads, K::blocks)\nk2(int a) {}"
+    assert [one.written for one in lint(source, name="k.cu").findings] == ["__global__ k2"]
+
+
+def test_headers_of_ones_own_are_no_library() -> None:
+    assert lint('#include "cublas_wrappers.h"\n#include "cuda_utils.h"', name="k.cu").shown == []

@@ -193,3 +193,18 @@ def test_what_vendors_say_is_cited() -> None:
     assert {(fact.source, fact.path) for fact in found.evidence} == {
         ("Cambricon/torch_mlu", "tools/autogen_torch_api/api_support_lists/torch_api.yaml")
     }
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "if 'NCCL' in name: pass",
+        "NCCL_BACKEND = 'nccl'",
+        "import torch; hasattr(torch.cuda, 'nvtx')",
+        "class M:\n    def cuda(self):\n        return self.x.cuda()",
+        "self.is_cuda = 1\nif self.is_cuda: pass",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import tensorrt",
+    ],
+)
+def test_what_only_looks_like_it_is_left(source: str) -> None:
+    assert lint(source).shown == []

@@ -7,8 +7,14 @@ from opcheck.lint.base import Check, Ground, Judgement, Sighting
 from opcheck.lint.kernel_source import KernelSource
 from opcheck.model.verdict import Confidence, Verdict
 
-_KERNEL = re.compile(r"\b__global__\b(?:[^;{}()]*?\b(?P<name>\w+)[ \t\r\n]*\()?")
-_LAUNCH = re.compile(r"(?P<name>\w+)?(?:<[^<>;{}]*>)?\s*<<<")
+_KERNEL = re.compile(
+    r"\b__global__\b"
+    r"(?:(?:__launch_bounds__\s*\([^()]{0,200}\)|[^;{}()]){0,300}?\b(?P<name>(?!__)\w{1,99})\s*\()?"
+)
+_LAUNCH = re.compile("<<<")
+_LAUNCHED = re.compile(r"(\w+)\s*(?:<[^<>;{}]*>)?\s*$")
+_BEFORE = 200
+"""Characters before a launch in which its kernel is looked for."""
 
 
 class CudaKernel(Check):
@@ -24,8 +30,10 @@ class CudaKernel(Check):
             written = f"__global__ {match['name'] or ''}".strip()
             yield Sighting(source.span_of(match.start(), end), written)
         for match in source.find(_LAUNCH):
-            written = f"{match['name'] or ''}<<<>>>"
-            yield Sighting(source.span_of(match.end() - len("<<<"), match.end()), written)
+            before = source.code[max(match.start() - _BEFORE, 0) : match.start()]
+            name = _LAUNCHED.search(before)
+            written = f"{name[1] if name else ''}<<<>>>"
+            yield Sighting(source.span_of(match.start(), match.end()), written)
 
     def judge(self, seen: Sighting, ground: Ground) -> Judgement:
         """Only nvcc compiles them, and HIP's compiler once they are turned into HIP."""

@@ -8,8 +8,11 @@ from opcheck.lint.kernel_source import KernelSource
 from opcheck.model.verdict import Confidence, Verdict
 
 _HEADER = re.compile(
-    r"(?:cuda\w*|cudnn\w*|cublas\w*|cusparse\w*|cusolver\w*|cufft\w*|curand\w*|nccl|mma|nvrtc|"
-    r"cooperative_groups|device_launch_parameters|nvToolsExt)\.(?:h|cuh)"
+    r"(?:cuda(?:_runtime(?:_api)?|_fp(?:16|8|6|4)|_bf16|_pipeline(?:_primitives)?|_profiler_api|"
+    r"Profiler|_awbarrier|_device_runtime_api|GL|_gl_interop)?|cudnn(?:_\w+)?|"
+    r"cublas(?:_v2|_api|Lt|Xt)?|cusparse(?:_v2|Lt)?|cusolver(?:Dn|Sp|Mg|_common)?|cufft(?:Xt|w)?|"
+    r"curand(?:_kernel)?|nccl|mma|nvrtc|nvml|cooperative_groups|device_launch_parameters|"
+    r"nvToolsExt)\.(?:h|cuh)"
     r"|(?:cuda|cub|thrust|cutlass|cute|cooperative_groups|nvtx3)/.+"
     r"|(?:ATen|c10|torch/csrc)/cuda/.+|ATen/native/cuda/.+"
 )

@@ -26,7 +26,9 @@ class CudaModule(Check):
     def in_python(self, source: PythonSource) -> Iterator[Sighting]:
         """Every use of the module or of a name in it, however it was imported."""
         for node, meant in source.dotted():
-            if is_tensor_type(meant) or f"{meant}.".find(f"{MODULE}.") != 0:
+            if is_tensor_type(meant) or not f"{meant}.".startswith(f"{MODULE}."):
+                continue
+            if _is_asked_for(source, node):
                 continue
             topic, spot = _topic(source, node, meant), _spot(source, node, meant)
             if meant in _AMP:
@@ -77,6 +79,15 @@ def _topic(source: PythonSource, node: ast.expr, meant: str) -> str:
     if around is not None and called and isinstance(source.parent(around), ast.Assert):
         return _ASSERTED
     return _TYPE if not called and meant.rpartition(".")[2][:1].isupper() else ""
+
+
+def _is_asked_for(source: PythonSource, node: ast.expr) -> bool:
+    """Whether it only looks what there is: ``hasattr(torch.cuda, "nvtx")``."""
+    match source.parent(node):
+        case ast.Call(func=ast.Name(id="hasattr"), args=[first, *_]):
+            return first is node
+        case _:
+            return False
 
 
 def _name(written: str) -> str:

@@ -92,8 +92,8 @@ def _taken(node: ast.AST, source: PythonSource) -> Iterator[tuple[ast.expr, str]
             for parameter, default in pairs:
                 if default is not None and _names_backend(parameter.arg):
                     yield from _all(default)
-        case ast.Compare(left=left, comparators=right):
-            yield from ((value, _COMPARED) for value in (left, *right) if _is_nccl(value))
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
+            yield from ((value, _COMPARED) for value in (left, right) if _is_nccl(value))
         case _:
             return
 
@@ -109,7 +109,8 @@ def _all(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
 
 
 def _names_backend(name: str) -> bool:
-    return name.lower() == "backend" or name.lower().endswith("_backend")
+    lower = name.lower()
+    return lower == "backend" or (lower.endswith("_backend") and "nccl" not in lower)
 
 
 def _is_nccl(node: ast.expr) -> bool:
