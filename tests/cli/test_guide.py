@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from opcheck.cli.guide import EXAMPLES, EXIT_CODES, INPUTS, STEPS
+from opcheck.cli.guide import DYNAMIC, EXAMPLES, EXIT_CODES, INPUTS, STEPS
 from opcheck.cli.main import application, run
 from opcheck.errors import ExitCode
+from opcheck.model.dynamic import DynamicInput
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.fix import Fix, FixRequest
 from opcheck.model.report import Report
@@ -91,6 +92,11 @@ def test_forms_of_input_are_understood(text: str) -> None:
     assert str(InputSpec.parse(text)) == text
 
 
+@pytest.mark.parametrize("text", DYNAMIC)
+def test_forms_of_dynamic_are_understood(text: str) -> None:
+    assert str(DynamicInput.parse(text)) == text
+
+
 @pytest.mark.parametrize("text", STEPS)
 def test_forms_of_a_training_step_are_understood(text: str) -> None:
     assert TrainingSpec.parse((text,)) != TrainingSpec()
@@ -108,13 +114,16 @@ def test_exit_codes_are_told_as_in_the_readme() -> None:
         (
             "scan --help",
             [
-                *("Arguments", "Options", "Sources", "Inputs", "Training step"),
+                *("Arguments", "Options", "Sources", "Inputs", "Dynamic sizes", "Training step"),
                 *("Examples", "Exit codes"),
             ],
         ),
         (
             "emulate --help",
-            ["Arguments", "Options", "Sources", "Inputs", "Examples", "Exit codes"],
+            [
+                *("Arguments", "Options", "Sources", "Inputs", "Training step"),
+                *("Examples", "Exit codes"),
+            ],
         ),
     ],
 )
