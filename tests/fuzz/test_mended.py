@@ -10,6 +10,8 @@ from opcheck.db import document, shapes
 from opcheck.errors import DatabaseError, SourceError, UsageError
 from opcheck.model.text import printable
 from opcheck.report.reader import from_json
+from opcheck.source.base import LoadOptions
+from opcheck.source.load import load
 from opcheck.source.pt2_file import read_program
 from opcheck.source.pt2_run import read_model
 from opcheck.source.sniff import Form, sniff
@@ -89,3 +91,12 @@ def test_a_tensor_that_cannot_be_is_refused(tmp_path: Path, strides: list[Any]) 
 )
 def test_what_a_terminal_obeys_is_spelled_out(text: str, shown: str) -> None:
     assert printable(text) == shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ['"bert\ud800"', "[]", "{}", "null", "1"])
+def test_a_config_of_no_model_type_is_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "config.json"
+    path.write_bytes(f'{{"model_type": {kind}}}'.encode("utf-8", "surrogatepass"))
+    with pytest.raises(SourceError):
+        load(f"hf:{path}", LoadOptions())
