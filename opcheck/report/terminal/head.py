@@ -1,6 +1,10 @@
 """The first lines for one target: does it run, on what share natively."""
 
-from opcheck.model.report import Report, Summary, TargetReport
+from collections import Counter
+from collections.abc import Mapping
+
+from opcheck.model.report import Report, TargetReport
+from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
 from opcheck.report.terminal import words
 from opcheck.report.terminal.breaks import breaks, first_gap, why
@@ -38,10 +42,10 @@ def write_head(canvas: Canvas, report: Report, target: TargetReport) -> None:
         return
     _write_share(canvas, target, summary.support_rate)
     canvas.blank()
-    canvas.table(_figures(summary))
+    canvas.table(_figures(target, report.trace.mode == "train"))
     if summary.operators.get(Verdict.FALLBACK, 0):
         canvas.blank()
-        canvas.flow(split(fallback_cost(target)), 2)
+        canvas.flow(split(fallback_cost(target, report.trace.mode)), 2)
     if summary.runs is not None:
         write_gap_count(canvas, report)
 
@@ -61,12 +65,12 @@ def write_gap_count(canvas: Canvas, report: Report) -> None:
         canvas.flow(split(words.gaps(len(report.trace.gaps)), "magenta"), 2)
 
 
-def fallback_cost(target: TargetReport) -> str:
+def fallback_cost(target: TargetReport, mode: str) -> str:
     """How the fallbacks split the work, and what they move."""
     summary = target.summary
     if target.elsewhere:
         return words.pieces(summary.islands)
-    return words.fallback_cost(summary.islands, size(summary.fallback_bytes))
+    return words.fallback_cost(summary.islands, size(summary.fallback_bytes), words.RUN[mode])
 
 
 def _write_share(canvas: Canvas, target: TargetReport, rate: float) -> None:
@@ -90,9 +94,12 @@ def _write_share(canvas: Canvas, target: TargetReport, rate: float) -> None:
     )
 
 
-def _figures(summary: Summary) -> list[list[Atom]]:
+def _figures(target: TargetReport, phased: bool) -> list[list[Atom]]:
+    summary = target.summary
     header = [("", ""), *((verdict.value, "dim") for verdict in Verdict)]
-    rows = (("operators", summary.operators), ("calls", summary.calls))
+    rows = [("operators", summary.operators), ("calls", summary.calls)]
+    if phased:
+        rows[1:1] = [(words.IN_PHASE[phase], _in_phase(target, phase)) for phase in Phase]
     return [
         header,
         *(
@@ -100,6 +107,15 @@ def _figures(summary: Summary) -> list[list[Atom]]:
             for name, counts in rows
         ),
     ]
+
+
+def _in_phase(target: TargetReport, phase: Phase) -> Mapping[Verdict, int]:
+    """How many operators a phase has of each verdict, each at its worst."""
+    worst: dict[str, Verdict] = {}
+    for finding in (found for found in target.findings if found.phase is phase):
+        before = worst.get(finding.op, finding.verdict)
+        worst[finding.op] = max(before, finding.verdict, key=lambda verdict: verdict.rank)
+    return Counter(worst.values())
 
 
 def _count(verdict: Verdict, count: int) -> Atom:

@@ -1,6 +1,7 @@
 """Every sentence of the text report; a translation starts and ends here."""
 
 from opcheck.model.dynamic import SiteKind, Taking
+from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
 from opcheck.report.terminal.units import plural
 
@@ -53,6 +54,7 @@ ADVISORIES = ("Advisories", "holds for the whole target")
 KERNELS = ("Kernels asked for", "after decomposition")
 
 ON_EMULATED = "on an emulated"
+IN_PHASE = {phase: f"in {phase.value}" for phase in Phase}
 RUN = {"inference": "forward", "train": "training step"}
 COMPUTED = {True: "with values, computed on this CPU", False: "shapes only"}
 ENDED, STOPPED = "ended early", "stopped at a refusal"
