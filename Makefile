@@ -7,10 +7,11 @@
 #   make rates   write docs/support-rates.md anew
 #   make ways    write docs/ways-out.md anew
 #   make fuzz    hostile files for every reader, for a quarter of an hour
+#   make models  write docs/scanned-models.md anew
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench readme rates ways fuzz
+.PHONY: help setup demo test lint format bench readme rates ways models fuzz
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -68,6 +69,9 @@ rates: setup
 
 ways: setup
 	$(BIN)/python -m benchmarks.ways_out
+
+models: setup
+	$(BIN)/python -m benchmarks.scanned_models
 
 fuzz: setup
 	$(BIN)/python -m tests.fuzz 900

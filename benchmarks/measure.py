@@ -6,10 +6,12 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).parent.parent
 RUNS = 5
@@ -42,30 +44,50 @@ class Cost:
     seconds: float
     peak_bytes: int | None
     """Most memory that it, or one of its children, held at a time; None where not known."""
+    cpu_seconds: float | None = None
+    """What it and its children computed; None where not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A process that ended, however it did."""
+
+    code: int
+    output: str
+    errors: str
+    cost: Cost
 
 
 def process(*arguments: str) -> Cost:
     """Run this Python with arguments; its output is dropped, its failure is ours."""
+    done = ran(*arguments)
+    if done.code:
+        sys.stderr.write(done.errors)
+        raise SystemExit(f"{' '.join(arguments)} exited with {done.code}")
+    return done.cost
+
+
+def ran(*arguments: str) -> Done:
+    """Run this Python with arguments, whether it fails or not."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    started = time.perf_counter()
-    with subprocess.Popen(
-        [sys.executable, *arguments],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=environment,
-    ) as running:
-        assert running.stderr is not None
-        errors = running.stderr.read()
-        _, status, usage = os.wait4(running.pid, 0)
-        seconds = time.perf_counter() - started
-        running.returncode = os.waitstatus_to_exitcode(status)
-    if running.returncode:
-        sys.stderr.buffer.write(errors)
-        raise SystemExit(f"{' '.join(arguments)} exited with {running.returncode}")
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # Linux starts a child's peak at its parent's, so a large parent would be measured instead
-    peak = usage.ru_maxrss * 1024 if usage.ru_maxrss > own else None
-    return Cost(seconds, peak)
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        started = time.perf_counter()
+        with subprocess.Popen(
+            [sys.executable, *arguments], stdout=output, stderr=errors, env=environment
+        ) as running:
+            _, status, usage = os.wait4(running.pid, 0)
+            seconds = time.perf_counter() - started
+            running.returncode = os.waitstatus_to_exitcode(status)
+        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        # Linux starts a child's peak at its parent's, so a large parent would be measured instead
+        peak = usage.ru_maxrss * 1024 if usage.ru_maxrss > own else None
+        cost = Cost(seconds, peak, usage.ru_utime + usage.ru_stime)
+        return Done(running.returncode, _text(output), _text(errors), cost)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
 
 
 def in_turn(
