@@ -19,6 +19,7 @@ from opcheck.trace.device import DeviceTensor, Spec, become, device_tensor
 from opcheck.trace.device_only import kernel_for
 from opcheck.trace.dispatcher import facts
 from opcheck.trace.extension import open_sized, without_rule
+from opcheck.trace.loops import Loops
 from opcheck.trace.outputs import settled, standing_for
 from opcheck.trace.signature import Call
 from opcheck.trace.stride_exceptions import CPU_ALWAYS, CPU_IF_PERMUTED
@@ -82,6 +83,7 @@ class Leaves:
         self._device = device
         self._casts = casts
         self._assumed = assumed
+        self._loops = Loops()
         self._plans: dict[tuple[Any, ...], Plan | None] = {}
         self.learned: dict[tuple[Any, ...], Plan] = {}
         """What composites were seen to return that meta refuses; may be handed to another run."""
@@ -107,7 +109,7 @@ class Leaves:
                 return self._by_values(call, error)
         if call.known and (plan is None or _all_small(plan)):
             with suppress(NotImplementedError):  # the host has no kernel, or none for this dtype
-                return self._real(call)
+                return self._told(call, self._real(call))
         if plan is None:
             return self._assume(call)
         return self.replay(plan, call)
@@ -258,10 +260,19 @@ class Leaves:
             become(tensor, device_tensor(Spec.like(value), value, self._device))
         return tensor
 
+    def _told(self, call: Call, value: Any) -> Any:
+        """A known value, unless it would keep a loop going for too long."""
+        ended = self._loops.ended(value)
+        if ended is None:
+            return value
+        self._assumed(call, ended)
+        return ended.result()
+
     def _assume(self, call: Call) -> Any:
         assumption = assumption_for(call)
         if assumption is None:
             raise Unseen(f"the result of {call.func.name()} depends on values that are not known")
+        assumption = self._loops.broken(assumption)
         if assumption.text:
             self._assumed(call, assumption)
         result = assumption.result()

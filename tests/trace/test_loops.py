@@ -1,0 +1,72 @@
+"""Loops that only values end, known or not: every one comes to its end."""
+
+import torch
+from torch import Tensor, nn
+
+from opcheck.trace import trace_model
+from opcheck.trace.loops import ROUNDS
+
+
+class Greedy(nn.Module):
+    """Writes tokens until it happens to write one."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.embed, self.head = nn.Embedding(100, width), nn.Linear(width, 100)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        done = torch.zeros(ids.shape[0], dtype=torch.bool, device=ids.device)
+        while not done.all():
+            token = self.head(self.embed(ids[:, -1])).argmax(-1)
+            ids = torch.cat((ids, token[:, None]), 1)
+            done = done | (token == 100)
+        return ids
+
+
+class Layer(nn.Module):
+    """Looks at a mask that is known."""
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        return x.relu() if mask.all() else x.sigmoid()
+
+
+class Deep(nn.Module):
+    """More layers than a loop may have rounds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(Layer() for _ in range(ROUNDS + 8))
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+
+def told(model: nn.Module, *args: Tensor) -> tuple[dict[str, int], list[str]]:
+    trace = trace_model(model, args, {}, device_type="npu")
+    counts = {str(trace.nodes[use.node].op): 0 for use in trace.uses}
+    for use in trace.uses:
+        counts[str(trace.nodes[use.node].op)] += use.count
+    return counts, [gap.reason for gap in trace.gaps]
+
+
+def test_a_loop_over_known_values_ends() -> None:
+    counts, gaps = told(Greedy(4), torch.zeros(1, 3, dtype=torch.int64))
+    assert ROUNDS - 4 < counts["aten::argmax"] <= ROUNDS
+    assert gaps == [
+        "reads a value that depends on data; after 64 times, so that a loop ends, it is taken "
+        "to be True here"
+    ]
+
+
+def test_a_loop_over_unknown_values_ends() -> None:
+    counts, gaps = told(Greedy(4).to("meta"), torch.zeros(1, 3, dtype=torch.int64))
+    assert ROUNDS - 4 < counts["aten::argmax"] <= ROUNDS
+    assert any("so that a loop ends" in gap for gap in gaps)
+
+
+def test_layers_that_look_at_the_same_line_are_no_loop() -> None:
+    counts, gaps = told(Deep(), torch.ones(2, 3), torch.ones(2, dtype=torch.bool))
+    assert counts["aten::relu"] == ROUNDS + 8
+    assert gaps == []
