@@ -14,6 +14,7 @@ from opcheck.model.dynamic import DynamicInput
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.fix import Fix, FixRequest
 from opcheck.model.report import Report
+from opcheck.model.lint import Lint, LintRequest
 from opcheck.model.request import ScanRequest
 from opcheck.model.training import TrainingSpec
 from opcheck.model.upgrade import Upgrade
@@ -21,6 +22,7 @@ from opcheck.source.inputs import InputSpec
 from opcheck.source.select import select
 from tests.cli.stand_in import StandIn
 from tests.report.emulations import EMULATIONS
+from tests.report.lints import LINTS
 from tests.report.fixes import FIXES
 from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
@@ -74,6 +76,10 @@ class _AnyModel(StandIn):
     ) -> Emulation:
         self.asked.append(request)
         return EMULATIONS["clean"]
+
+    def lint(self, request: LintRequest, progress: Callable[[str], None]) -> Lint:
+        self.asked.append(request)
+        return LINTS["src"]
 
 
 @pytest.mark.parametrize("line", EXAMPLES)
