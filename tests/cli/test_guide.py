@@ -13,8 +13,8 @@ from opcheck.errors import ExitCode
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.fix import Fix, FixRequest
-from opcheck.model.report import Report
 from opcheck.model.lint import Lint, LintRequest
+from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.training import TrainingSpec
 from opcheck.model.upgrade import Upgrade
@@ -22,8 +22,8 @@ from opcheck.source.inputs import InputSpec
 from opcheck.source.select import select
 from tests.cli.stand_in import StandIn
 from tests.report.emulations import EMULATIONS
-from tests.report.lints import LINTS
 from tests.report.fixes import FIXES
+from tests.report.lints import LINTS
 from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
 from tests.report.upgrades import UPGRADES
