@@ -163,8 +163,8 @@ def test_what_a_copy_does_is_one_error(net: str, name: str, message: str, device
     error = failure(f"{net}:{name}_on_{device}")
     line = next(n for n, line in enumerate(NET.splitlines(), 1) if f"def {name}()" in line)
     where = f" (at net.py:{line})" if name == "crashes" else ""
-    assert (type(error), error.message) == (
-        TraceError,
+    assert (isinstance(error, TraceError), error.message) == (
+        True,
         f"{message} recording the operators{where}",
     )
     assert error.hint
@@ -183,7 +183,7 @@ def test_time_runs_out_in_a_copy(net: str, device: str) -> None:
     error = failure(f"{net}:hangs_on_{device}", timeout=12)
     line = next(n for n, line in enumerate(NET.splitlines(), 1) if "while True: time" in line)
     message = f"no answer within 12 s while recording the operators (at net.py:{line})"
-    assert (type(error), error.message) == (TraceError, message)
+    assert (isinstance(error, TraceError), error.message) == (True, message)
     assert time.monotonic() - started < 20
 
 
@@ -194,7 +194,7 @@ def test_memory_runs_out_in_a_copy(net: str, device: str) -> None:
         "the model's code needs more memory than the 1.0 GiB that it may use while "
         "recording the operators"
     )
-    assert (type(error), error.message) == (TraceError, message)
+    assert (isinstance(error, TraceError), error.message) == (True, message)
     assert "--memory" in error.hint
 
 
