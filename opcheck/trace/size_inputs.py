@@ -132,6 +132,9 @@ def _by_key(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | str, A
 
 def _parameters(model: Callable[..., Any]) -> list[str]:
     """Names of what the model takes by position, as far as Python knows them."""
+    known = getattr(model, "user_inputs", None)
+    if isinstance(known, dict):  # of an exported program, which takes them by position
+        return list(known)
     call = model.forward if isinstance(model, nn.Module) else model
     try:
         parameters = inspect.signature(call).parameters.values()
