@@ -26,3 +26,10 @@ def test_inputs_come_in_every_form_or_are_told() -> None:
     assert load_live(module, None).notes == (
         "no inputs given: 1x3:float32, as the module (Linear) wants",
     )
+
+
+def test_a_graph_of_torch_fx_is_a_module_like_any_other() -> None:
+    graph = torch.fx.symbolic_trace(nn.Sequential(nn.Linear(8, 4), nn.ReLU()))
+    loaded = load_live(graph, torch.ones(2, 8))
+    assert isinstance(loaded.module, torch.fx.GraphModule)
+    assert loaded.module(*loaded.args).shape == (2, 4)
