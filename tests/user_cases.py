@@ -7,13 +7,16 @@ the cases are scanned; ``tests/user_cases_document.py`` writes it beside what us
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 
 import opcheck
+from opcheck.db.schemas import read
 from opcheck.model.report import Finding, TargetReport
 from opcheck.source.building import torchvision_schemas
+from opcheck.source.building.stand_ins.operators import register
 from tests.test_cases import Applied
 
 RIGHT, PARTLY, NOT_SEEN = "right", "partly", "not seen"
@@ -67,6 +70,7 @@ def said_of(case_name: str) -> tuple[Said, ...]:
     torchvision_schemas.prepare()
     import torchvision  # noqa: F401  # brings the shape rules of its operators
 
+    register(read(Path(__file__).parent.parent / "compat_db" / "schemas" / "mmcv.yaml"))
     module = case.program if isinstance(case.program, nn.Module) else Applied(case.program)
     report = opcheck.scan(module, case.inputs, targets=list(case.expected))
     found = [(target, _finding(case, target)) for target in report.targets]

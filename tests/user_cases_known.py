@@ -10,10 +10,6 @@ PICTURE = torch.ones(1, 2, 7, 8)
 VOLUME = X.view(1, 1, 2, 3, 4)
 BOXES = (X.view(6, 4), X[:6])
 BOX = torch.tensor([[0, 0, 0, 4, 4.0]])
-EXTENSION = (
-    "The operators are Python bindings of mmcv's own extension and never reach PyTorch's "
-    "dispatcher: the scan stops and names the module that is missing."
-)
 
 
 def _nms(boxes: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
@@ -22,6 +18,17 @@ def _nms(boxes: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
 
 def _roi_align(x: torch.Tensor, boxes: torch.Tensor) -> torch.Tensor:
     found = torch.ops.torchvision.roi_align(x, boxes, 1.0, 2, 2, 2, True)
+    return found  # type: ignore[no-any-return]  # of torch
+
+
+def _mmcv_deformed(x: torch.Tensor) -> torch.Tensor:
+    weight, offset = x.new_ones(3, 4, 3, 3), x.new_ones(1, 18, 2, 3)
+    found = torch.ops.mmcv.deform_conv2d(x, offset, weight, padding=[1, 1])
+    return found  # type: ignore[no-any-return]  # of torch
+
+
+def _upsampled(x: torch.Tensor) -> torch.Tensor:
+    found = torch.ops.mmcv.carafe(x, x.new_ones(1, 25, 4, 6), 5, 1, 2)
     return found  # type: ignore[no-any-return]  # of torch
 
 
@@ -97,7 +104,10 @@ KNOWN = (
     ),
     UserCase(
         "12", "mmcv's `deform_conv` broke with torch_npu 2.1, pads wrongly, lacks operators",
-        ("open-mmlab/mmcv#2387", "open-mmlab/mmcv#2985"), lacking=EXTENSION,
+        ("open-mmlab/mmcv#2387", "open-mmlab/mmcv#2985"),
+        _mmcv_deformed, (X.view(1, 4, 2, 3),), "mmcv::deform_conv2d", {"ascend-910b": "registered"},
+        "mmcv is known as it is now, and runs it by a kernel of torch_npu; what an earlier one did "
+        "wrong is not.",
     ),
     UserCase(
         "13", "a boolean mask gives a wrong shape under the Torch-FL plugin for Ascend",
@@ -126,7 +136,10 @@ KNOWN = (
     ),
     UserCase(
         "17", "carafe, diff_iou_rotated and others of mmcv are not ported to MUSA",
-        ("open-mmlab/mmcv#3239",), lacking=EXTENSION,
+        ("open-mmlab/mmcv#3239",),
+        _upsampled, (X.view(1, 4, 2, 3),), "mmcv::carafe", {"moorethreads-s4000": "registered"},
+        "mmcv is known as it is now, with carafe for MUSA; rarely used operators of it are "
+        "not known.",
     ),
     UserCase(
         "18", "MLUs have no 64-bit floating point", ("open-mmlab/mmcv#1429",),

@@ -165,7 +165,7 @@ def _require_shallow(path: Path) -> None:
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
             if depth > _DEEPEST:
-                line = event.start_mark.line + 1
+                line = event.start_mark.line + 1 if event.start_mark else 1
                 message = f"{path}:{line}: expected at most {_DEEPEST} levels of nesting"
                 raise UsageError(message, _HINT)
 

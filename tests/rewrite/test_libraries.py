@@ -33,6 +33,7 @@ def _softmax(scores: list[float]) -> list[float]:
 def _attended(q: Tensor, k: Tensor, v: Tensor, scale: float | None, score: Any) -> Tensor:
     """One head: ``score`` gives what is added for a query and a key, ``-inf`` where unseen."""
     factor = 1 / math.sqrt(q.size(-1)) if scale is None else scale
+    q, k, v = q.double(), k.double(), v.double()
     made = torch.zeros(q.size(0), v.size(-1), dtype=torch.float64)
     for i in range(q.size(0)):
         scores = [float(q[i] @ k[j]) * factor + score(i, j) for j in range(k.size(0))]
@@ -54,8 +55,8 @@ def flash_attn_func(
     for n in range(q.size(0)):
         for head in range(q.size(2)):
             shared = head // (q.size(2) // k.size(2))
-            given = (q[n, :, head], k[n, :, shared], v[n, :, shared])
-            made[n, :, head] = _attended(*(t.double() for t in given), scale, score)
+            own, key, value = q[n, :, head], k[n, :, shared], v[n, :, shared]
+            made[n, :, head] = _attended(own, key, value, scale, score)
     return made
 
 
@@ -82,8 +83,8 @@ def memory_efficient_attention(
                 unseen = -math.inf if causal and j > i else 0.0
                 return unseen if bias is None else float(bias[n, head, i, j])
 
-            given = (t[n, :, head].double() for t in (q, k, v))
-            made[n, :, head] = _attended(*given, scale, score)
+            own, keys, values = (t[n, :, head] for t in (q, k, v))
+            made[n, :, head] = _attended(own, keys, values, scale, score)
     return made
 
 
