@@ -116,7 +116,8 @@ def test_a_folder_may_bring_a_release_in_place_of_another(tmp_path: Path) -> Non
     files = {f"ascend__{r}": newer.replace('"1.0"', f'"{r}"') for r in ("26.1.0", "27.0.0")}
     database = Database.open(ROOT, overlays=[written(tmp_path, **files)])
     assert str(database.resolve(TargetSpec("ascend-910b"))) == "ascend-910b@27.0.0+torch2.9"
-    assert set(matrix(database, "ascend-910b@26.1.0").entries) == {"aten::abs"}
+    of_torch = {op for op in matrix(database, "ascend-910b@26.1.0").entries if op[:5] == "aten:"}
+    assert of_torch == {"aten::abs"}  # libraries bring theirs to any release
     assert len(matrix(database, "ascend-910b@26.0.0").entries) > 1000
 
 
