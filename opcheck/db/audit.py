@@ -188,7 +188,7 @@ def _remedy(
         yield "name", f"its id is {data['id']}"
     yield from audit_release.unknown(data.get("ops", ()), names)
     for name in data["at"]:
-        if name not in data["sources"]:
+        if name.partition(":")[0] not in data["sources"]:
             yield "no-evidence", f"it cites {name!r}, which is not among its sources"
 
 
