@@ -32,6 +32,7 @@ _TITLES = {
     "decode": "A token more, with the cache of those before (`--decode`)",
     "train": "A training step: forward, backward and AdamW (`--train`)",
 }
+_LOSS = "trained on its own loss, of "
 _GIB = 2**30
 
 
@@ -122,7 +123,17 @@ def _summed(found: Sequence[Scanned]) -> str:
 def _beneath(found: Sequence[Scanned]) -> Iterator[str]:
     errors = [f"* {scan.library} {scan.model}: {_line(scan.error)}" for scan in found if scan.code]
     gaps = [f"* {scan.library} {scan.model}: {_line(gap)}" for scan in found for gap in scan.gaps]
-    for title, lines in (("Without an answer", errors), ("Gaps", gaps)):
+    losses = [
+        f"* {scan.library} {scan.model}: {note.removeprefix(_LOSS)}"
+        for scan in found
+        for note in scan.notes
+        if note.startswith(_LOSS)
+    ]
+    for title, lines in (
+        ("Without an answer", errors),
+        ("Trained on the model's own loss (the others on the mean of the output)", losses),
+        ("Gaps", gaps),
+    ):
         if lines:
             yield "\n".join((f"{title}:\n", *lines, ""))
 
