@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Any
 
 from opcheck.trace.assume import Assumption
+from opcheck.trace.loop_tests import decides_a_loop
 from opcheck.trace.place import is_internal
 from opcheck.trace.unseen import Unseen
 
@@ -28,9 +29,9 @@ class Loops:
         Raises:
             Unseen: it asks on and on, whatever it is told.
         """
-        if not (assumption.steers and self._asks_again()):
+        if not assumption.steers:
             return assumption
-        return _changed(assumption.result())
+        return _changed(assumption.result()) if self._asks_again() else assumption
 
     def ended(self, value: Any) -> Assumption | None:
         """What to take for a known truth ``value`` where a line asks too often; else None.
@@ -45,7 +46,7 @@ class Loops:
         self._read[reader] += 1
         if self._read[reader] > MOST:
             raise Unseen(f"a loop that depends on data does not end within {MOST} rounds")
-        return self._read[reader] % (ROUNDS + 1) == 0
+        return self._read[reader] % (ROUNDS + 1) == 0 and decides_a_loop()
 
 
 def _changed(value: Any) -> Assumption:
