@@ -229,6 +229,7 @@ def test_overlays_may_have_advisories(spec: str, concerned: bool, tmp_path: Path
                 origin=f"{tmp_path.as_posix()}/advisories/npu-abs.yaml",
             ),
         ),
+        harmful=True,
     )  # fmt: skip
     assert found == ([expected] if concerned else [])
 

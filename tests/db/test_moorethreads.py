@@ -187,7 +187,8 @@ def test_what_was_read_of_a_neighbour_says_so(database: Database) -> None:
 def test_every_cell_has_a_file_a_commit_and_a_line(database: Database) -> None:
     for release in RELEASES:
         matrix = _matrix(database, f"moorethreads-s80@{release}")
-        for op, entry in matrix.entries.items():
+        own = {op: entry for op, entry in matrix.entries.items() if not entry.package}
+        for op, entry in own.items():
             (evidence,) = entry.evidence
             assert evidence.commit, (release, op)
             assert evidence.line or evidence.path.endswith(".patch"), (release, op)
