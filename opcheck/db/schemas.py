@@ -1,6 +1,5 @@
 """Libraries that models import and that are not installed: one file each, and the users' own."""
 
-import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from opcheck.db import document
 from opcheck.db.addition import Addition
 from opcheck.db.document import Document
 from opcheck.db.shape import ListOf, MapOf, Record, Shape, ShapeError, Text
+from opcheck.db.users import require_reasonable
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.model.schemas import (
     LayerSchema,
@@ -21,10 +21,6 @@ from opcheck.model.verdict import Method
 
 SCHEMA = "opcheck.schemas/1"
 FOLDER = "schemas"
-MOST_BYTES = 1 << 20
-"""No file may be larger."""
-_DEEPEST = 16
-"""Levels of nesting that a file of the user's may have."""
 _HINT = "docs/extensions.md tells what such a file holds"
 _NAME = r"[A-Za-z_]\w*"
 _DTYPES = frozenset(
@@ -145,29 +141,12 @@ def users_file(path: Path) -> LibrarySchema:
         UsageError: it cannot be read, or is not what such a file is to be.
     """
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise UsageError(f"{path}: expected at most {MOST_BYTES:,} bytes", _HINT)
-        _require_shallow(path)
+        require_reasonable(path, _HINT)
         return read(path)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", _HINT) from error
     except DatabaseError as error:
         raise UsageError(error.message, error.hint) from error
-
-
-def _require_shallow(path: Path) -> None:
-    """Refuse what is nested so deep that a YAML library written in C overruns its stack."""
-    import yaml
-
-    depth = 0
-    with contextlib.suppress(yaml.YAMLError, ValueError):  # told by whoever reads it
-        for event in yaml.parse(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth > _DEEPEST:
-                line = event.start_mark.line + 1 if event.start_mark else 1
-                message = f"{path}:{line}: expected at most {_DEEPEST} levels of nesting"
-                raise UsageError(message, _HINT)
 
 
 def read(path: Path) -> LibrarySchema:

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.schemas import MOST_BYTES, Schemas, read, users_file
+from opcheck.db.schemas import Schemas, read, users_file
 from opcheck.db.store import Database
+from opcheck.db.users import MOST_BYTES
 from opcheck.errors import UsageError
 from opcheck.model.target import TargetSpec
 
