@@ -1,0 +1,85 @@
+"""The gate itself: pure, for the day that it is told."""
+
+from collections import Counter
+from datetime import date
+
+from opcheck.gate.accepted import AcceptedHere, accepted_of
+from opcheck.gate.causes import cause_of, notable
+from opcheck.gate.limits import breaches
+from opcheck.gate.waivers import Waivers
+from opcheck.model.gate import Cause, GateResult, Judged, Standing, TargetGate, WaiverUse
+from opcheck.model.policy import Baseline, Policy
+from opcheck.model.report import Finding, Report, TargetReport
+from opcheck.model.verdict import Verdict
+from opcheck.version import __version__
+
+
+def judge(report: Report, policy: Policy, baseline: Baseline | None, today: date) -> GateResult:
+    """Hold a report against a policy; ``baseline`` is what was accepted before."""
+    matched: Counter[int] = Counter()
+    targets = tuple(
+        _target(report, target, policy, baseline, today, matched) for target in report.targets
+    )
+    return GateResult(
+        opcheck_version=__version__,
+        model=report.model,
+        policy=policy.path,
+        baseline=baseline.path if baseline is not None else "",
+        targets=targets,
+        waivers=tuple(
+            WaiverUse(waiver, waiver.expired(today), matched[i])
+            for i, waiver in enumerate(policy.waivers)
+        ),
+    )
+
+
+def _target(
+    report: Report,
+    target: TargetReport,
+    policy: Policy,
+    baseline: Baseline | None,
+    today: date,
+    matched: Counter[int],
+) -> TargetGate:
+    """One target; ``matched`` counts the findings that each waiver is about."""
+    accepted = accepted_of(baseline, target)
+    waivers = Waivers(policy.waivers, target, today)
+    found = notable(report, target, policy)
+    judged = [_judged(finding, policy, accepted, waivers, matched) for finding in found]
+    return TargetGate(
+        target=target.target,
+        summary=target.summary,
+        judged=tuple(sorted(judged, key=_order)),
+        breaches=breaches(target.summary, policy.limits, accepted),
+        gone=accepted.gone(one.finding for one in judged if one.cause is not Cause.NONE),
+    )
+
+
+def _judged(
+    finding: Finding,
+    policy: Policy,
+    accepted: AcceptedHere,
+    waivers: Waivers,
+    matched: Counter[int],
+) -> Judged:
+    cause = cause_of(finding, policy)
+    if cause is Cause.NONE:
+        return Judged(finding, cause, Standing.ALLOWED)
+    unknown = finding.verdict is Verdict.UNKNOWN  # how sure that is says nothing
+    if not unknown and finding.confidence.rank > policy.confidence.rank:
+        return Judged(finding, cause, Standing.UNSURE)
+    found = waivers.of(finding)
+    matched.update(found.about)
+    if found.left is None:
+        return Judged(finding, cause, Standing.WAIVED, found.hiding)
+    standing = Standing.BASELINED if accepted.has(found.left) else Standing.FAILS
+    return Judged(found.left, cause, standing, found.hiding)
+
+
+def _order(one: Judged) -> tuple[int, int, str, str, str, str, str]:
+    """Worst first, and the same whatever order the findings came in."""
+    finding = one.finding
+    return (
+        list(Standing).index(one.standing), -finding.verdict.rank,
+        finding.op, finding.id, finding.phase, finding.reason.code, repr(finding),
+    )  # fmt: skip

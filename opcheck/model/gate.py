@@ -1,0 +1,169 @@
+"""The gate's answer: what fails, what is hidden and by what, as ``opcheck.gate/1`` has it."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from opcheck.model.policy import Baseline, Waiver
+from opcheck.model.report import Finding, ModelInfo, Summary
+from opcheck.model.request import ScanRequest
+from opcheck.model.verdict import Verdict
+
+SCHEMA = "opcheck.gate/1"
+GAP = "gap"
+"""Reason code of what the trace could not see."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateRequest:
+    """One run of the gate, before anything was read."""
+
+    scan: ScanRequest
+    """Its source is a model, or a report that was written before."""
+    policy: str = ""
+    """Path of the policy; empty to look for one."""
+    baseline: str = ""
+    """Path of the baseline; empty for the policy's."""
+    accept: bool = False
+    """Whether what fails today becomes the baseline."""
+
+
+class Cause(StrEnum):
+    """What in the policy a finding runs against."""
+
+    VERDICT = "verdict"
+    REASON = "reason"
+    UNKNOWN = "unknown"
+    ADVISORY = "advisory"
+    NONE = "none"
+    """Nothing: it is no good news either, and the policy allows it."""
+
+
+class Standing(StrEnum):
+    """What becomes of a finding at the gate."""
+
+    FAILS = "fails"
+    WAIVED = "waived"
+    BASELINED = "baselined"
+    UNSURE = "unsure"
+    """It is less sure than the policy asks."""
+    ALLOWED = "allowed"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One finding that is no good news, or a gap or an advisory in the form of one (no ``op``)."""
+
+    finding: Finding
+    """Where it fails, with those uses alone that no waiver hides."""
+    cause: Cause
+    standing: Standing
+    waivers: tuple[int, ...] = ()
+    """Which of the policy's waivers hide it, or uses of it."""
+
+
+class Limit(StrEnum):
+    """A figure that the policy limits."""
+
+    SUPPORT_RATE = "min-support-rate"
+    ISLANDS = "max-islands"
+    FALLBACK_BYTES = "max-fallback-bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A figure beyond its limit."""
+
+    limit: Limit
+    wanted: float
+    found: float | None
+    """None: there is no figure, for nothing was called."""
+    baselined: bool
+    """Whether the baseline has one as bad."""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetGate:
+    """One target at the gate."""
+
+    target: str
+    summary: Summary
+    judged: tuple[Judged, ...]
+    breaches: tuple[Breach, ...]
+    gone: int = 0
+    """Findings of the baseline that are no more."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing fails here."""
+        return not self.failing and not self.broken
+
+    @property
+    def failing(self) -> tuple[Judged, ...]:
+        """The findings that fail."""
+        return tuple(one for one in self.judged if one.standing is Standing.FAILS)
+
+    @property
+    def broken(self) -> tuple[Breach, ...]:
+        """The limits that fail."""
+        return tuple(breach for breach in self.breaches if not breach.baselined)
+
+
+@dataclass(frozen=True, slots=True)
+class WaiverUse:
+    """One waiver of the policy and what it came to."""
+
+    waiver: Waiver
+    expired: bool
+    matched: int
+    """Findings with a use that it hides, or would hide if it had not expired."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """The gate's whole answer."""
+
+    opcheck_version: str
+    model: ModelInfo
+    policy: str
+    """The file; empty for the defaults."""
+    baseline: str
+    """The file; empty for none."""
+    targets: tuple[TargetGate, ...]
+    waivers: tuple[WaiverUse, ...]
+    accepted: Baseline | None = None
+    """What to write as the new baseline, where that was asked for."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every target passes."""
+        return all(target.passed for target in self.targets)
+
+    @property
+    def standings(self) -> Mapping[Standing, int]:
+        """How many findings fail, and how many do not, by what hides them; breaches apart."""
+        counts = Counter(one.standing for target in self.targets for one in target.judged)
+        return {standing: counts[standing] for standing in Standing}
+
+    @property
+    def waived_in_part(self) -> int:
+        """How many findings are left with fewer uses than they have."""
+        judged = (one for target in self.targets for one in target.judged)
+        return sum(bool(one.waivers) and one.standing is not Standing.WAIVED for one in judged)
+
+    @property
+    def allowed(self) -> Mapping[Verdict, int]:
+        """How many findings the policy allows, by verdict."""
+        counts = Counter(
+            one.finding.verdict
+            for target in self.targets
+            for one in target.judged
+            if one.standing is Standing.ALLOWED
+        )
+        return {verdict: counts[verdict] for verdict in Verdict}
+
+    @property
+    def baselined_limits(self) -> int:
+        """How many limits are broken no worse than in the baseline."""
+        return sum(breach.baselined for target in self.targets for breach in target.breaches)

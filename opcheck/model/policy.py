@@ -1,0 +1,132 @@
+"""What a gate is asked to hold: what fails, limits, what is waived, what was accepted before."""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+
+from opcheck.model.target import TargetSpec
+from opcheck.model.verdict import Confidence, Verdict
+
+SCHEMA = "opcheck.policy/1"
+BASELINE_SCHEMA = "opcheck.baseline/1"
+
+_VERSION = r"v?[0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*"
+_SPAN = rf"(?:{_VERSION}(?:\.\.(?:{_VERSION})?)?|\.\.{_VERSION})"
+_SPANS = rf"{_SPAN}(?:, {_SPAN})*"
+_RANGE = re.compile(
+    rf"(?P<name>[a-z0-9*?-]+)(?:@(?P<sdk>{_SPANS}))?(?:\+torch(?P<torch>{_SPANS}))?"
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TargetRange:
+    """Targets that a waiver is for: ``ascend-910*``, ``ascend-910b@..26.0+torch2.1..2.7``."""
+
+    name: str = "*"
+    """A glob on the target's short name."""
+    sdk: str = ""
+    """Spans of SDK releases, ``..6.0, 26.0..``; empty for every one."""
+    torch: str = ""
+    """Spans of torch versions; empty for every one."""
+
+    @classmethod
+    def parse(cls, text: str) -> "TargetRange":
+        """Read ``NAME-GLOB[@SDK-SPANS][+torchSPANS]``; ``str()`` gives back exactly ``text``."""
+        match = _RANGE.fullmatch(text)
+        if match is None:
+            raise ValueError(f"not a range of targets: {text!r} (want NAME[@A..B][+torchX..Y])")
+        return cls(match["name"], match["sdk"] or "", match["torch"] or "")
+
+    def __str__(self) -> str:
+        sdk = f"@{self.sdk}" if self.sdk else ""
+        torch = f"+torch{self.torch}" if self.torch else ""
+        return f"{self.name}{sdk}{torch}"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """Findings that do not fail the gate, why, and until when; of operator and finding one is set.
+
+    What is not set matches everything.
+    """
+
+    reason: str
+    expires: date
+    """The last day on which it holds."""
+    operator: str = ""
+    """A glob on overloads: ``aten::view_as_*``."""
+    finding: str = ""
+    """The id of one finding, or of a gap of the trace."""
+    module: str = "*"
+    """A glob on the module path of a use; other uses of the same finding are not hidden."""
+    target: TargetRange = TargetRange()
+
+    def expired(self, today: date) -> bool:
+        """Whether it holds no more."""
+        return today > self.expires
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Figures that a target must keep to; None for any figure."""
+
+    min_support_rate: float | None = None
+    max_islands: int | None = None
+    max_fallback_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What passes; the defaults are those of a run without a policy file."""
+
+    path: str = ""
+    """The file that it was read from, as people are told of it; empty for the defaults."""
+    targets: tuple[TargetSpec, ...] = ()
+    fail_verdicts: frozenset[Verdict] = frozenset({Verdict.UNSUPPORTED})
+    fail_reasons: tuple[str, ...] = ()
+    """Globs on reason codes, of findings of any verdict and of advisories on a whole target."""
+    allow_unknown: bool = False
+    allow_advisories: bool = False
+    """Whether uses pass that run, but that an advisory says give wrong results."""
+    confidence: Confidence = Confidence.LOW
+    """Findings that are less sure than this do not fail; what is unknown does all the same."""
+    limits: Limits = Limits()
+    max_age: int | None = None
+    """Days that the vendors' data may be old."""
+    baseline: str = ""
+    """Path of what was accepted before; empty for none."""
+    waivers: tuple[Waiver, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Accepted:
+    """One finding of a baseline."""
+
+    id: str
+    op: str
+    verdict: Verdict
+    reason: str
+    """Its code."""
+    modules: tuple[str, ...] = ()
+    """Where it failed; uses that were waived elsewhere are not accepted with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedTarget:
+    """What was accepted of one target: findings, and figures that break a limit."""
+
+    target: str
+    support_rate: float | None
+    islands: int
+    fallback_bytes: int
+    findings: tuple[Accepted, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What failed on the day that it was written, and is accepted."""
+
+    opcheck_version: str
+    targets: tuple[AcceptedTarget, ...]
+    path: str = ""
+    """The file that it was read from, as people are told of it."""
