@@ -1,0 +1,126 @@
+"""A policy file, read; what is wrong with it is told with file, place and what was expected."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from opcheck.db import document
+from opcheck.db.shape import ShapeError
+from opcheck.db.users import require_reasonable
+from opcheck.errors import DatabaseError, UsageError
+from opcheck.model.policy import Limits, Policy, TargetRange, Waiver
+from opcheck.model.target import TargetSpec
+from opcheck.model.verdict import Confidence, Verdict
+from opcheck.settings.shape import POLICY, day_of
+
+_HINT = "docs/gate.md tells every key; opcheck init writes a policy with comments"
+_DATE = re.compile(r":\s*([0-9]{4}-[0-9]{2}-[0-9]{2})\b")
+"""A date without quotes."""
+_TABLE = ("tool", "opcheck")
+
+
+def read_policy(path: Path) -> Policy:
+    """Read ``opcheck.yaml`` or any other YAML, or the table of a ``pyproject.toml``.
+
+    Raises:
+        UsageError: it cannot be read, or is no policy.
+    """
+    try:
+        if path.suffix == ".toml":
+            data = table_of(path)
+            if data is None:
+                raise UsageError(f"{path}: expected the table [tool.opcheck], found none", _HINT)
+            _check_table(path, data)
+        else:
+            data = _yaml(path)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}", _HINT) from error
+    return _policy(path, data)
+
+
+def table_of(path: Path) -> Any:
+    """The table ``[tool.opcheck]`` of a TOML file; None where it has none.
+
+    Raises:
+        UsageError: it is no TOML.
+        OSError: it cannot be read.
+    """
+    try:
+        root = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"{path}: expected valid TOML, but {error}", _HINT) from error
+    tools = root.get("tool")
+    return tools.get("opcheck") if isinstance(tools, dict) else None
+
+
+def _check_table(path: Path, data: Any) -> None:
+    try:
+        POLICY.check(data, _TABLE)
+    except ShapeError as error:
+        trail = " > ".join(map(str, error.path))
+        raise UsageError(f"{path}: {error.expected} (at {trail})", _HINT) from error
+
+
+def _yaml(path: Path) -> Any:
+    require_reasonable(path, _HINT)
+    try:
+        data = document.read(path, POLICY, hint=_HINT).data
+    except DatabaseError as error:
+        raise UsageError(_dated(path) or error.message, error.hint) from error
+    for line, key in document.repeated_keys(path.read_bytes()):
+        raise UsageError(f"{path}:{line}: expected the key {key!r} once, found it again", _HINT)
+    return data
+
+
+def _dated(path: Path) -> str:
+    """Where a file that is no YAML has a day that no month has: YAML itself does not say."""
+    lines = path.read_text("utf-8", "replace").splitlines()
+    for number, line in enumerate(lines, 1):
+        for word in _DATE.findall(line.partition("#")[0]):
+            if day_of(word) is None:
+                return f"{path}:{number}: expected a date, as 2027-03-31, found {word!r}"
+    return ""
+
+
+def _policy(path: Path, data: Mapping[str, Any]) -> Policy:
+    fail_on: Mapping[str, Any] = data.get("fail-on", {})
+    default = Policy()
+    verdicts = default.fail_verdicts
+    if "verdict" in fail_on:
+        verdicts = frozenset(map(Verdict, fail_on["verdict"]))
+    allow_unknown = data.get("allow-unknown", default.allow_unknown)
+    if allow_unknown and Verdict.UNKNOWN in verdicts:
+        raise UsageError(
+            f"{path}: expected allow-unknown or unknown in fail-on > verdict, found both", _HINT
+        )
+    return Policy(
+        path=str(path),
+        targets=tuple(map(TargetSpec.parse, data.get("targets", ()))),
+        fail_verdicts=verdicts,
+        fail_reasons=tuple(fail_on.get("reason", ())),
+        allow_unknown=allow_unknown,
+        allow_advisories=data.get("allow-advisories", default.allow_advisories),
+        confidence=Confidence(data.get("confidence", default.confidence)),
+        limits=Limits(
+            data.get("min-support-rate"), data.get("max-islands"), data.get("max-fallback-bytes")
+        ),
+        max_age=data.get("max-age"),
+        # beside the policy, wherever the gate is run from
+        baseline=str(path.parent / data["baseline"]) if "baseline" in data else "",
+        waivers=tuple(map(_waiver, data.get("waivers", ()))),
+    )
+
+
+def _waiver(said: Mapping[str, Any]) -> Waiver:
+    expires = day_of(said["expires"])
+    assert expires is not None, "its shape was checked"
+    return Waiver(
+        reason=" ".join(said["reason"].split()),
+        expires=expires,
+        operator=said.get("operator", ""),
+        finding=said.get("finding", ""),
+        module=said.get("module", "*"),
+        target=TargetRange.parse(said.get("target", "*")),
+    )
