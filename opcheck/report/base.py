@@ -11,6 +11,7 @@ from opcheck.model.database import DatabaseView
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix
+from opcheck.model.gate import GateResult
 from opcheck.model.lint import Lint
 from opcheck.model.report import Report
 from opcheck.model.rule import RuleCheck, RuleInfo
@@ -65,6 +66,12 @@ class Format(ABC):
     def render_lint(self, found: Lint, page: Page = PLAIN) -> str:
         """Give what sources say that no dispatcher sees; one made for reports alone declines."""
         raise UsageError(*self._declined("lint"))
+
+    def render_gate(
+        self, found: GateResult, page: Page = PLAIN, *, show_waived: bool = False
+    ) -> str:
+        """Give what passes a policy and what fails; one made for reports alone declines."""
+        raise UsageError(*self._declined("gate"))
 
     def render_rules(self, rules: Sequence[RuleInfo], page: Page = PLAIN) -> str:
         """Give the rewrite rules; a format made for reports alone declines."""

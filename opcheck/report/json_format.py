@@ -7,6 +7,7 @@ from opcheck.model.database import DatabaseView
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix
+from opcheck.model.gate import GateResult
 from opcheck.model.lint import Lint
 from opcheck.model.report import Report
 from opcheck.model.rule import RuleCheck, RuleInfo
@@ -15,6 +16,7 @@ from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.document.database import database_document
 from opcheck.report.document.emulation import emulation_document
 from opcheck.report.document.fix import fix_document
+from opcheck.report.document.gate import gate_document
 from opcheck.report.document.lint import lint_document
 from opcheck.report.document.listing import explanations_document, targets_document
 from opcheck.report.document.parts import Json
@@ -48,6 +50,12 @@ class JsonFormat(Format):
     def render_lint(self, found: Lint, page: Page = PLAIN) -> str:
         """Give what was found in sources as ``opcheck.lint/1``."""
         return _text(lint_document(found))
+
+    def render_gate(
+        self, found: GateResult, page: Page = PLAIN, *, show_waived: bool = False
+    ) -> str:
+        """Give the gate's answer as ``opcheck.gate/1``, which always has what is waived."""
+        return _text(gate_document(found))
 
     def render_rules(self, rules: Sequence[RuleInfo], page: Page = PLAIN) -> str:
         """Give the rules as ``opcheck.rules/1``."""

@@ -6,6 +6,7 @@ from opcheck.model.database import DatabaseView
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix
+from opcheck.model.gate import GateResult
 from opcheck.model.lint import Lint
 from opcheck.model.report import Report
 from opcheck.model.rule import RuleCheck, RuleInfo
@@ -54,6 +55,14 @@ class TextFormat(Format):
         from opcheck.report.terminal.lint.page import lint_page
 
         return lint_page(found, page)
+
+    def render_gate(
+        self, found: GateResult, page: Page = PLAIN, *, show_waived: bool = False
+    ) -> str:
+        """Say what fails and where, how much is hidden, and which waivers are idle."""
+        from opcheck.report.terminal.gate.page import gate_page
+
+        return gate_page(found, page, show_waived=show_waived)
 
     def render_rules(self, rules: Sequence[RuleInfo], page: Page = PLAIN) -> str:
         """Give one paragraph for each rule, or one rule's page."""

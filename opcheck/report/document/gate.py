@@ -1,0 +1,90 @@
+"""``opcheck.gate/1``: what passes a policy, what fails, and what is hidden by what."""
+
+from opcheck.model.gate import SCHEMA, Breach, GateResult, Judged, TargetGate, WaiverUse
+from opcheck.model.report import Place
+from opcheck.report.document.parts import Json, evidence_value, model_value, reason_value
+
+
+def gate_document(found: GateResult) -> Json:
+    """The whole document, in the order that the answer has."""
+    return {
+        "schema": SCHEMA,
+        "opcheck_version": found.opcheck_version,
+        "model": model_value(found.model),
+        "policy": found.policy,
+        "baseline": found.baseline,
+        "passed": found.passed,
+        "counts": {
+            **{standing.value: count for standing, count in found.standings.items()},
+            "waived_in_part": found.waived_in_part,
+            "limits_broken": sum(len(target.broken) for target in found.targets),
+            "limits_baselined": found.baselined_limits,
+        },
+        "targets": [_target(target) for target in found.targets],
+        "waivers": [_waiver(use) for use in found.waivers],
+    }
+
+
+def _target(target: TargetGate) -> Json:
+    summary = target.summary
+    return {
+        "target": target.target,
+        "passed": target.passed,
+        "support_rate": summary.support_rate,
+        "runs": summary.runs,
+        "islands": summary.islands,
+        "fallback_bytes": summary.fallback_bytes,
+        "findings": [_judged(one) for one in target.judged],
+        "limits": [_breach(breach) for breach in target.breaches],
+        "baseline_gone": target.gone,
+    }
+
+
+def _judged(one: Judged) -> Json:
+    finding = one.finding
+    return {
+        "id": finding.id,
+        "op": finding.op,
+        "standing": one.standing.value,
+        "cause": one.cause.value,
+        "verdict": finding.verdict.value,
+        "confidence": finding.confidence.value,
+        "reason": reason_value(finding.reason),
+        "count": finding.count,
+        "phase": finding.phase.value,
+        "uses": [_place(place) for place in finding.uses],
+        "evidence": [evidence_value(fact) for fact in finding.evidence],
+        "waivers": list(one.waivers),
+    }
+
+
+def _place(place: Place) -> Json:
+    return {
+        "module": place.module,
+        "file": place.file,
+        "line": place.line,
+        "count": place.count,
+    }
+
+
+def _breach(breach: Breach) -> Json:
+    return {
+        "limit": breach.limit.value,
+        "wanted": breach.wanted,
+        "found": breach.found,
+        "baselined": breach.baselined,
+    }
+
+
+def _waiver(use: WaiverUse) -> Json:
+    waiver = use.waiver
+    return {
+        "operator": waiver.operator,
+        "finding": waiver.finding,
+        "module": waiver.module,
+        "target": str(waiver.target),
+        "reason": waiver.reason,
+        "expires": waiver.expires.isoformat(),
+        "expired": use.expired,
+        "matched": use.matched,
+    }

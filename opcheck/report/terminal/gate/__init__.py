@@ -1,0 +1,1 @@
+"""A gate's answer, for people at a terminal."""

@@ -1,0 +1,129 @@
+"""The page on a gate: pass or fail, what fails, what is hidden, what to look after."""
+
+from collections.abc import Iterator, Sequence
+
+from opcheck.model.gate import GateResult, Judged, Standing, TargetGate
+from opcheck.model.report import Finding
+from opcheck.model.verdict import Verdict
+from opcheck.report.base import Page
+from opcheck.report.terminal import words as common
+from opcheck.report.terminal.canvas import Atom, Canvas, split
+from opcheck.report.terminal.findings import about, after_dot, write_places
+from opcheck.report.terminal.gate import words
+from opcheck.report.terminal.head import mark
+from opcheck.report.terminal.marks import STYLES
+from opcheck.report.terminal.places import first_place
+from opcheck.report.terminal.rest import write_heading
+from opcheck.report.terminal.units import plural, source
+
+FINDINGS = 20
+"""How many of a target are listed unless all are asked for."""
+
+
+def gate_page(found: GateResult, page: Page, *, show_waived: bool) -> str:
+    """The whole answer as text."""
+    canvas = Canvas(page)
+    _write_head(canvas, found)
+    for target in found.targets:
+        if not target.passed:
+            _write_target(canvas, target)
+    if show_waived:
+        _write_waived(canvas, found)
+    _write_warnings(canvas, list(_warnings(found)))
+    canvas.blank()
+    canvas.flow(split(words.rests_on(found), "dim"))
+    canvas.flow(split(f"opcheck {found.opcheck_version}", "dim"))
+    return canvas.text()
+
+
+def _write_head(canvas: Canvas, found: GateResult) -> None:
+    sign = mark(found.passed, canvas.marks)
+    canvas.flow([sign, (words.PASSED[found.passed], sign[1]), (found.model.source, "bold")])
+    for target in found.targets:
+        sign = mark(target.passed, canvas.marks)
+        said = words.verdict(target.passed, len(target.failing), len(target.broken))
+        name: list[Atom] = [(f"{target.target}:", "bold")]
+        canvas.flow([*name, *split(said, sign[1])], 4, [("  ", ""), sign, (" ", "")])
+    canvas.flow(split(words.hidden(found)), 2)
+    if found.accepted is not None:
+        count = sum(len(target.findings) for target in found.accepted.targets)
+        canvas.flow(split(words.accepted(count)), 2)
+
+
+def _write_target(canvas: Canvas, target: TargetGate) -> None:
+    failing = target.failing
+    if target.broken:
+        write_heading(canvas, words.BROKEN, target.target, "red")
+        for breach in target.broken:
+            canvas.flow(split(words.broken(breach)), 2)
+    if failing:
+        write_heading(canvas, words.FAILS, target.target, "red")
+    shown = failing if canvas.page.verbose else failing[:FINDINGS]
+    for one in shown:
+        canvas.blank()
+        _write_finding(canvas, one.finding)
+    if len(failing) > len(shown):
+        canvas.blank()
+        canvas.flow(split(common.more(len(failing) - len(shown), "finding"), "dim"), 2)
+
+
+def _write_finding(canvas: Canvas, finding: Finding) -> None:
+    """Overload, verdict, where, why, how that is known, and the name to waive it by."""
+    canvas.flow(_headline(canvas, finding), 2)
+    if finding.uses and canvas.page.verbose:
+        write_places(canvas, finding.uses, counted=bool(finding.op))
+    elif finding.uses:
+        canvas.field(common.WHERE, first_place(finding.uses), 4)
+    canvas.field(common.WHY, split(finding.reason.text), 4)
+    if finding.evidence:
+        shown = finding.evidence if canvas.page.verbose else finding.evidence[:1]
+        cited = (source(fact, canvas.page.verbose) for fact in shown)
+        canvas.field(common.EVIDENCE, split(", ".join(cited), "dim"), 4)
+    known = [(finding.id, "bold"), *after_dot(canvas, finding.reason.code)]
+    known += after_dot(canvas, f"{finding.confidence.value} confidence")
+    canvas.field(words.ID, known, 4)
+
+
+def _headline(canvas: Canvas, finding: Finding) -> list[Atom]:
+    style = f"bold {STYLES[finding.verdict]}"
+    if finding.op:
+        return [(finding.op, style), *about(canvas, finding)]
+    gap = finding.verdict is Verdict.UNKNOWN
+    return [*split(words.NOT_SEEN if gap else words.WHOLE_TARGET, style)]
+
+
+def _write_waived(canvas: Canvas, found: GateResult) -> None:
+    """Each finding of which uses are waived, and by what."""
+    count = found.standings[Standing.WAIVED] + found.waived_in_part
+    write_heading(canvas, words.WAIVED, plural(count, "finding"), "")
+    for target in found.targets:
+        for one in target.judged:
+            if one.waivers:
+                _write_waived_one(canvas, found, target, one)
+
+
+def _write_waived_one(canvas: Canvas, found: GateResult, target: TargetGate, one: Judged) -> None:
+    canvas.blank()
+    canvas.flow([*_headline(canvas, one.finding), *after_dot(canvas, target.target)], 2)
+    canvas.field(words.ID, [(one.finding.id, "bold")], 4)
+    for i in one.waivers:
+        waiver = found.waivers[i].waiver
+        canvas.field(words.WAIVED_BY, split(f"{words.named(waiver)}: {words.until(waiver)}"), 4)
+
+
+def _warnings(found: GateResult) -> Iterator[str]:
+    for use in found.waivers:
+        if use.expired:
+            yield words.expired(use.waiver, use.matched)
+        elif not use.matched:
+            yield words.unmatched(use.waiver)
+    for target in found.targets:
+        if target.gone:
+            yield words.gone(target.gone, target.target)
+
+
+def _write_warnings(canvas: Canvas, warnings: Sequence[str]) -> None:
+    if warnings:
+        write_heading(canvas, words.WARNINGS, "", "yellow")
+    for warning in warnings:
+        canvas.flow(split(warning), 2)

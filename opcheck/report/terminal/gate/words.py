@@ -1,0 +1,103 @@
+"""Every sentence of the page on a gate."""
+
+from collections.abc import Mapping
+
+from opcheck.model.gate import Breach, GateResult, Limit, Standing
+from opcheck.model.policy import Waiver
+from opcheck.report.terminal.units import plural, size
+
+PASSED: Mapping[bool, str] = {True: "passes the gate:", False: "fails the gate:"}
+NO_POLICY = "no policy file, so the defaults hold; opcheck init writes one"
+FAILS = ("Fails", "not allowed by the policy")
+BROKEN = ("Limits", "beyond what the policy allows")
+WAIVED = ("Waived", "hidden from the gate")
+WARNINGS = ("Warnings", "about waivers and the baseline")
+NOT_SEEN = "(not seen)"
+"""In place of an operator, for a gap of the trace."""
+WHOLE_TARGET = "(whole target)"
+"""In place of an operator, for an advisory on a target."""
+ID = "id"
+WAIVED_BY = "waiver"
+
+
+def verdict(passed: bool, failing: int, broken: int) -> str:
+    """How one target fares."""
+    if passed:
+        return "passes"
+    said = [plural(failing, "finding")] if failing else []
+    said += [plural(broken, "limit")] if broken else []
+    return f"fails by {' and '.join(said)}"
+
+
+def rests_on(found: GateResult) -> str:
+    """Which files the answer rests on."""
+    policy = f"policy: {found.policy}" if found.policy else NO_POLICY
+    return f"{policy}; baseline: {found.baseline or 'none'}"
+
+
+def hidden(found: GateResult) -> str:
+    """Every number of what does not fail and is no good news either, zeros too."""
+    counts = found.standings
+    allowed = ", ".join(
+        f"{count:,} {verdict.value}" for verdict, count in found.allowed.items() if count
+    )
+    told = f" ({allowed})" if allowed else ""
+    limits = f" and {plural(found.baselined_limits, 'limit')}" if found.baselined_limits else ""
+    part = f" and {found.waived_in_part:,} in part" if found.waived_in_part else ""
+    total = sum(counts.values()) - counts[Standing.FAILS]
+    return (
+        f"hidden: {plural(total, 'finding')}; {counts[Standing.WAIVED]:,} waived{part}, "
+        f"{counts[Standing.BASELINED]:,} in the baseline{limits}, "
+        f"{counts[Standing.UNSURE]:,} less sure than the policy asks, "
+        f"{counts[Standing.ALLOWED]:,} allowed{told}"
+    )
+
+
+def broken(breach: Breach) -> str:
+    """What a limit asks, and what there is."""
+    match breach.limit:
+        case Limit.SUPPORT_RATE:
+            there = "none was called" if breach.found is None else f"{breach.found:.2%}"
+            return f"share of operators that run natively: {there}, at least {breach.wanted:.2%}"
+        case Limit.ISLANDS:
+            return f"pieces between fallbacks: {breach.found:,.0f}, at most {breach.wanted:,.0f}"
+        case Limit.FALLBACK_BYTES:
+            found, most = size(int(breach.found or 0)), size(int(breach.wanted))
+            return f"moved for fallbacks: {found}, at most {most}"
+
+
+def named(waiver: Waiver) -> str:
+    """What a waiver is for."""
+    what = waiver.operator or f"finding {waiver.finding}"
+    module = "" if waiver.module == "*" else f" in {waiver.module}"
+    target = "" if str(waiver.target) == "*" else f" on {waiver.target}"
+    return f"{what}{module}{target}"
+
+
+def expired(waiver: Waiver, matched: int) -> str:
+    """That a waiver does not hold any more, and what that brings back."""
+    back = f"{plural(matched, 'finding')} back" if matched else "nothing that it hid is left"
+    return f"the waiver for {named(waiver)} expired on {waiver.expires}: {back}"
+
+
+def unmatched(waiver: Waiver) -> str:
+    """That a waiver hides nothing."""
+    return f"the waiver for {named(waiver)} matches nothing that fails: take it out"
+
+
+def until(waiver: Waiver) -> str:
+    """Why and until when a waiver holds."""
+    return f"{waiver.reason} (until {waiver.expires})"
+
+
+def gone(count: int, target: str) -> str:
+    """That a baseline is larger than it needs to be."""
+    return (
+        f"{plural(count, 'finding')} of the baseline {'is' if count == 1 else 'are'} no more on "
+        f"{target}: write it anew with --write-baseline"
+    )
+
+
+def accepted(count: int) -> str:
+    """What became the baseline."""
+    return f"{plural(count, 'finding')} accepted as the baseline"

@@ -1,0 +1,117 @@
+"""What a gate says: whole pages, and the published schemas."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from jsonschema import Draft202012Validator
+from rich.cells import cell_len
+
+from opcheck.errors import UsageError
+from opcheck.gate.accepted import baseline_of
+from opcheck.gate.judge import judge
+from opcheck.model.gate import Cause, Limit, Standing
+from opcheck.model.policy import Policy
+from opcheck.model.report import Report
+from opcheck.report.base import PLAIN, Format, Page, format_named, formats
+from opcheck.report.document.baseline import baseline_document, baseline_from_json, baseline_text
+from opcheck.report.json_format import JsonFormat
+from opcheck.report.text import TextFormat
+from tests.gate.made import TODAY
+from tests.gate.test_properties import policies
+from tests.report import snapshots
+from tests.report.gates import GATES
+from tests.report.strategies import reports
+from tests.report.test_formats import PAGES
+from tests.report.test_json import schema
+
+SCHEMA, BASELINE = schema("gate"), schema("baseline")
+
+
+@pytest.mark.parametrize("sample", GATES)
+@pytest.mark.parametrize("name", [kind.name for kind in formats()])
+def test_standard_answers(name: str, sample: str) -> None:
+    snapshots.check(f"{name}/gate/{sample}.txt", format_named(name).render_gate(GATES[sample]))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages(page: str) -> None:
+    text = TextFormat().render_gate(GATES["failing"], PAGES[page], show_waived=True)
+    snapshots.check(f"text/gate/failing-{page}.txt", text)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+@pytest.mark.parametrize("sample", GATES)
+def test_no_line_is_wider_than_the_page_but_for_one_word(width: int, sample: str) -> None:
+    text = TextFormat().render_gate(GATES[sample], Page(width), show_waived=True)
+    wide = [line for line in text.splitlines() if cell_len(line) > width]
+    assert all(len(line.split()) <= 2 for line in wide)
+
+
+def test_control_characters_are_spelled_out() -> None:
+    assert "\x1b" not in TextFormat().render_gate(GATES["unseen"], Page(verbose=True))
+
+
+def test_the_schemas_are_schemas() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    Draft202012Validator.check_schema(BASELINE)
+
+
+@pytest.mark.parametrize("sample", GATES)
+def test_answers_follow_the_schema(sample: str) -> None:
+    Draft202012Validator(SCHEMA).validate(json.loads(JsonFormat().render_gate(GATES[sample])))
+
+
+@settings(max_examples=30, deadline=None)
+@given(reports, policies)
+def test_any_answer_follows_the_schema(report: Report, policy: Policy) -> None:
+    found = judge(report, policy, None, TODAY)
+    Draft202012Validator(SCHEMA).validate(json.loads(JsonFormat().render_gate(found)))
+    Draft202012Validator(BASELINE).validate(baseline_document(baseline_of(found)))
+
+
+def test_the_schemas_share_their_parts_with_that_of_reports() -> None:
+    shared = schema()["$defs"]
+    for own in (SCHEMA["$defs"], BASELINE["$defs"]):
+        for name in ("verdict", "phase", "reason", "model", "evidence"):
+            assert own.get(name, shared[name]) == shared[name]
+    finding = SCHEMA["$defs"]["finding"]["properties"]
+    assert finding["standing"]["enum"] == [standing.value for standing in Standing]
+    assert finding["cause"]["enum"] == [cause.value for cause in Cause]
+    limit = SCHEMA["$defs"]["limit"]["properties"]["limit"]
+    assert limit["enum"] == [limit.value for limit in Limit]
+
+
+def test_what_is_waived_is_in_the_document_unasked() -> None:
+    found = GATES["failing"]
+    assert JsonFormat().render_gate(found) == JsonFormat().render_gate(found, show_waived=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schema": "opcheck.report/1"}, "b.json.schema: expected 'opcheck.baseline/1'"),
+        ({"targets": {}}, "b.json.targets: expected an array"),
+        ({"targets": [{"target": "x"}]}, "b.json.targets[0]: the key 'support_rate' is missing"),
+    ],
+)
+def test_what_is_no_baseline(change: dict[str, object], message: str) -> None:
+    accepted = GATES["accepting"].accepted
+    assert accepted is not None
+    text = baseline_text(accepted)
+    assert replace(baseline_from_json(text, "b.json"), path="") == accepted
+    with pytest.raises(UsageError) as raised:
+        baseline_from_json(json.dumps({**json.loads(text), **change}), "b.json")
+    assert raised.value.message.startswith(message)
+
+
+def test_a_format_made_for_reports_alone_declines() -> None:
+    class Lines(Format):
+        name = "lines"
+
+        def render(self, report: Report, page: Page = PLAIN) -> str:
+            return ""
+
+    with pytest.raises(UsageError, match="opcheck gate cannot write it"):
+        Lines().render_gate(GATES["passing"])
