@@ -18,6 +18,9 @@ EXAMPLES = (
     "opcheck fix model.pt2 -t moorethreads-s4000@1.3.0 --graph fixed.pt2 --allow tolerance",
     "opcheck fix path/to/file.py:build -t ascend-910b --custom-op special_erfcx --into erfcx",
     "opcheck lint path/to/project -t ascend-910b",
+    "opcheck init -t ascend-910b",
+    "opcheck gate path/to/file.py:build",
+    "opcheck gate report.json -t ascend-910b --write-baseline opcheck-baseline.json",
     "opcheck rules aten::isin",
     "opcheck upgrade torchvision:resnet50 -t ascend-910b@6.0.0+torch2.1",
     "opcheck emulate torchvision:resnet50 -t ascend-910b --train",
@@ -54,12 +57,12 @@ STEPS: Mapping[str, str] = {
 EXIT_CODES: Mapping[ExitCode, str] = {
     ExitCode.PASS: "there is an answer",
     ExitCode.CRASH: "a bug in opcheck",
-    ExitCode.USAGE: "the command line, a target or a source kind is not understood",
+    ExitCode.USAGE: "the command line, a target, a source kind or a policy is not understood",
     ExitCode.MODEL: "the model cannot be loaded, traced or emulated, ends its process, or calls no "
     "operator",
     ExitCode.DATABASE: "the database is missing, damaged, of another version, or too old",
-    ExitCode.GATE: "emulate --stop met a refusal, emulate --check a disagreement, or a proof "
-    "failed",
+    ExitCode.GATE: "the gate failed, emulate --stop met a refusal, emulate --check a "
+    "disagreement, or a proof failed",
 }
 
 

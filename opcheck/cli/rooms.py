@@ -11,6 +11,7 @@ from opcheck.model.database import Audit, Contents, DatabaseStatus, Imports, Mat
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix, FixRequest
+from opcheck.model.gate import GateRequest, GateResult
 from opcheck.model.lint import Lint, LintRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
@@ -53,6 +54,17 @@ class Rooms(Protocol):
         output: Callable[[str], None],
     ) -> Fix:
         """Carry out the plan of a model for its one target."""
+
+    def gate(
+        self,
+        request: GateRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> GateResult:
+        """Hold a model, or a report of one, against a policy."""
+
+    def init_policy(self, targets: tuple[TargetSpec, ...], folder: Path) -> tuple[Path, str]:
+        """Say where a project's policy belongs, and what to put there."""
 
     def lint(self, request: LintRequest, progress: Callable[[str], None]) -> Lint:
         """Read sources, and say what in them is for CUDA alone."""

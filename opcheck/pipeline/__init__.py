@@ -10,6 +10,7 @@ from opcheck.pipeline.databases import (
 )
 from opcheck.pipeline.emulated import emulate
 from opcheck.pipeline.fixed import fix
+from opcheck.pipeline.gated import gate, init_policy
 from opcheck.pipeline.linted import lint
 from opcheck.pipeline.operators import explain
 from opcheck.pipeline.planned import check_rules, plan, rules
@@ -25,6 +26,8 @@ __all__ = [
     "emulate",
     "explain",
     "fix",
+    "gate",
+    "init_policy",
     "lint",
     "plan",
     "rules",

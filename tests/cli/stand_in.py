@@ -10,15 +10,18 @@ from opcheck.model.database import Audit, Contents, DatabaseStatus, Imports, Mat
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix, FixRequest
+from opcheck.model.gate import GateRequest, GateResult
 from opcheck.model.lint import Lint, LintRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.target import TargetSpec
 from opcheck.model.upgrade import Upgrade
+from opcheck.settings.template import starting_policy
 from tests.report.databases import CONTENTS, DIFFS, IMPORTS, SOUND, STATUS, UNSOUND
 from tests.report.emulations import EMULATIONS
 from tests.report.fixes import FIXES
+from tests.report.gates import GATES
 from tests.report.lints import LINTS
 from tests.report.plans import CHECKS, PLANS, RULES
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
@@ -97,6 +100,26 @@ class StandIn:
         if source in FAILURES:
             raise FAILURES[source]
         return FIXES[source]
+
+    def gate(
+        self,
+        request: GateRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> GateResult:
+        """The standard answer that the source names, or the failure that it stands for."""
+        self.asked.append(request)
+        source = request.scan.source
+        progress(f"loading {source}")
+        output("the model prints this")
+        if source in FAILURES:
+            raise FAILURES[source]
+        return GATES[source]
+
+    def init_policy(self, targets: tuple[TargetSpec, ...], folder: Path) -> tuple[Path, str]:
+        """The policy to start from, wherever it is to be."""
+        self.asked.append(("init", targets))
+        return folder / "opcheck.yaml", starting_policy(targets)
 
     def lint(self, request: LintRequest, progress: Callable[[str], None]) -> Lint:
         """The standard answer that the path names, or the failure that it stands for."""

@@ -13,6 +13,7 @@ from opcheck.errors import ExitCode
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.fix import Fix, FixRequest
+from opcheck.model.gate import GateRequest, GateResult
 from opcheck.model.lint import Lint, LintRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
@@ -23,6 +24,7 @@ from opcheck.source.select import select
 from tests.cli.stand_in import StandIn
 from tests.report.emulations import EMULATIONS
 from tests.report.fixes import FIXES
+from tests.report.gates import GATES
 from tests.report.lints import LINTS
 from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
@@ -77,13 +79,25 @@ class _AnyModel(StandIn):
         self.asked.append(request)
         return EMULATIONS["clean"]
 
+    def gate(
+        self,
+        request: GateRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> GateResult:
+        self.asked.append(request)
+        return GATES["passing"]
+
     def lint(self, request: LintRequest, progress: Callable[[str], None]) -> Lint:
         self.asked.append(request)
         return LINTS["src"]
 
 
 @pytest.mark.parametrize("line", EXAMPLES)
-def test_examples_are_understood(line: str) -> None:
+def test_examples_are_understood(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some write files
     rooms = _AnyModel()
     program, *arguments = line.split()
     assert (program, run(arguments, rooms)) == ("opcheck", ExitCode.PASS)

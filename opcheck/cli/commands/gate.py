@@ -1,0 +1,108 @@
+"""``opcheck gate``: a policy decides."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from opcheck.cli import options
+from opcheck.cli.model_command import ModelCommand
+from opcheck.cli.output import Output
+from opcheck.cli.progress import Progress, said, unsaid
+from opcheck.cli.rooms import rooms
+from opcheck.errors import ExitCode
+from opcheck.model.dynamic import dynamic_inputs
+from opcheck.model.gate import GateRequest
+from opcheck.model.request import ScanRequest
+from opcheck.report.base import format_named
+from opcheck.report.document.baseline import baseline_text
+
+Command = ModelCommand
+
+Judged = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE|REPORT.json",
+        help="A model, in one of the forms below, or what opcheck scan --format json wrote.",
+        show_default=False,
+    ),
+]
+PolicyFile = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        metavar="FILE",
+        help="The policy: a YAML file, or a pyproject.toml with the table [tool.opcheck].",
+        show_default="opcheck.yaml or pyproject.toml, here or above",
+    ),
+]
+BaselineFile = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline",
+        metavar="FILE",
+        help="What was accepted before; only what is new fails.",
+        show_default="the policy's",
+    ),
+]
+WriteBaseline = Annotated[
+    Path | None,
+    typer.Option(
+        "--write-baseline",
+        parser=Path,
+        metavar="FILE",
+        help="Accept what fails today: write it as the baseline, and exit with 0.",
+        show_default="no",
+    ),
+]
+ShowWaived = Annotated[
+    bool,
+    typer.Option("--show-waived", help="List what is waived, and why.", show_default="count it"),
+]
+
+
+def gate(
+    context: typer.Context,
+    source: Judged,
+    target: options.Targets = None,
+    policy: PolicyFile = None,
+    baseline: BaselineFile = None,
+    write_baseline: WriteBaseline = None,
+    show_waived: ShowWaived = False,
+    inputs: options.Inputs = None,
+    input_sets: options.InputSets = None,
+    decode: options.Decode = False,
+    train: options.Train = False,
+    step: options.Steps = None,
+    dynamic: options.Dynamic = None,
+    format: options.FormatName = "text",
+    output: options.OutputFile = None,
+    database: options.Databases = None,
+    schemas: options.SchemaFiles = None,
+    max_age: options.MaxAge = None,
+    timeout: options.Timeout = None,
+    memory: options.Memory = None,
+    trust: options.Trust = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Hold a model, or a report of one, against the project's policy.
+
+    The policy says what fails: verdicts, reasons, figures beyond a limit. Waivers let findings
+    through until a day, a baseline accepts those of today; how many are hidden is always told. The
+    exit code is 0 where the gate passes and 10 where it fails.
+    """
+    view, out = format_named(format), Output(output)
+    kept = None if write_baseline is None else Output(write_baseline)
+    scan = ScanRequest(
+        source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
+        tuple(database or ()), max_age, step=options.training(train, step),
+        calls=options.calls(input_sets, decode, train, step), dynamic=dynamic_inputs(dynamic or ()),
+        schemas=tuple(schemas or ()),
+    )  # fmt: skip
+    request = GateRequest(scan, policy or "", baseline or "", accept=kept is not None)
+    with Progress() as progress:
+        found = rooms(context).gate(request, progress, said if verbose else unsaid)
+    if kept is not None and found.accepted is not None:
+        kept.write(baseline_text(found.accepted))
+    out.write(view.render_gate(found, out.page(verbose), show_waived=show_waived))
+    raise typer.Exit(ExitCode.PASS if found.passed else ExitCode.GATE)
