@@ -1,7 +1,6 @@
 """Baselines: what a report has today, and whether a later one has it still."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from opcheck.model.gate import GateResult
 from opcheck.model.policy import Accepted, AcceptedTarget, Baseline
@@ -9,41 +8,41 @@ from opcheck.model.report import Finding, TargetReport
 from opcheck.version import __version__
 
 
-@dataclass(frozen=True, slots=True)
 class AcceptedHere:
     """What a baseline accepts of one target."""
 
-    targets: tuple[AcceptedTarget, ...]
+    def __init__(self, targets: Sequence[AcceptedTarget]) -> None:
+        self._targets = targets
+        self._findings: dict[str, list[Accepted]] = {}
+        for target in targets:
+            for one in target.findings:
+                self._findings.setdefault(one.id, []).append(one)
 
     def has(self, finding: Finding) -> bool:
         """Whether a finding was there before, as bad and in as many places."""
         return any(
-            one.id == finding.id
-            and one.verdict.rank >= finding.verdict.rank
-            and _modules(finding) <= set(one.modules)
-            for target in self.targets
-            for one in target.findings
+            one.verdict.rank >= finding.verdict.rank and _modules(finding) <= set(one.modules)
+            for one in self._findings.get(finding.id, ())
         )
 
     def gone(self, findings: Iterable[Finding]) -> int:
         """How many of its findings are not among these."""
-        now = {finding.id for finding in findings}
-        return len({one.id for target in self.targets for one in target.findings} - now)
+        return len(self._findings.keys() - {finding.id for finding in findings})
 
     @property
     def support_rates(self) -> Sequence[float | None]:
         """The shares that were accepted."""
-        return [target.support_rate for target in self.targets]
+        return [target.support_rate for target in self._targets]
 
     @property
     def islands(self) -> int | None:
         """The most islands that were accepted; None for no such target."""
-        return max((target.islands for target in self.targets), default=None)
+        return max((target.islands for target in self._targets), default=None)
 
     @property
     def fallback_bytes(self) -> int | None:
         """The most bytes that were accepted; None for no such target."""
-        return max((target.fallback_bytes for target in self.targets), default=None)
+        return max((target.fallback_bytes for target in self._targets), default=None)
 
 
 def accepted_of(baseline: Baseline | None, target: TargetReport) -> AcceptedHere:
@@ -51,7 +50,7 @@ def accepted_of(baseline: Baseline | None, target: TargetReport) -> AcceptedHere
     said = () if baseline is None else baseline.targets
     exact = tuple(one for one in said if one.target == target.target)
     name = _short(target.target)
-    return AcceptedHere(exact or tuple(one for one in said if _short(one.target) == name))
+    return AcceptedHere(exact or [one for one in said if _short(one.target) == name])
 
 
 def baseline_of(result: GateResult) -> Baseline:
