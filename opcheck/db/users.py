@@ -3,6 +3,7 @@
 import contextlib
 from pathlib import Path
 
+from opcheck.db.document import repeated_keys
 from opcheck.errors import UsageError
 
 MOST_BYTES = 1 << 20
@@ -21,6 +22,21 @@ def require_reasonable(path: Path, hint: str) -> None:
     if path.stat().st_size > MOST_BYTES:
         raise UsageError(f"{path}: expected at most {MOST_BYTES:,} bytes", hint)
     _require_shallow(path, hint)
+
+
+def require_distinct(path: Path, hint: str) -> None:
+    """Refuse a file in which a mapping has a key twice, or that only a lenient reader takes.
+
+    Raises:
+        UsageError: it is such a file.
+    """
+    import yaml
+
+    try:
+        for line, key in repeated_keys(path.read_bytes()):
+            raise UsageError(f"{path}:{line}: expected the key {key!r} once, found it again", hint)
+    except yaml.YAMLError as error:
+        raise UsageError(f"{path}: expected valid YAML, but {error}", hint) from error
 
 
 def _require_shallow(path: Path, hint: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from opcheck.db import document
 from opcheck.db.shape import ShapeError
-from opcheck.db.users import require_reasonable
+from opcheck.db.users import require_distinct, require_reasonable
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.model.policy import Limits, Policy, TargetRange, Waiver
 from opcheck.model.target import TargetSpec
@@ -69,8 +69,7 @@ def _yaml(path: Path) -> Any:
         data = document.read(path, POLICY, hint=_HINT).data
     except DatabaseError as error:
         raise UsageError(_dated(path) or error.message, error.hint) from error
-    for line, key in document.repeated_keys(path.read_bytes()):
-        raise UsageError(f"{path}:{line}: expected the key {key!r} once, found it again", _HINT)
+    require_distinct(path, _HINT)
     return data
 
 

@@ -1,6 +1,7 @@
 """Policy files: what they say, what is refused and how, and the published schema."""
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -264,6 +265,18 @@ def test_the_schema_takes_what_the_reader_takes(data: dict[str, Any], waivers: A
     except ShapeError:
         taken = False
     assert VALIDATOR.is_valid(data) is taken
+
+
+def test_the_page_on_gates_tells_every_key_and_shows_what_is_read(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "gate.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)(?:: \w+)?` \|", page, re.MULTILINE)
+    assert set(rows) == set(SCHEMA["properties"]) - {"schema"}
+    (shown,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    policy = read_policy(written(tmp_path, shown))
+    assert [waiver.operator or waiver.finding for waiver in policy.waivers] == [
+        "aten::view_as_*",
+        "0a1b2c3d4e5f",
+    ]
 
 
 def _plain(data: Any) -> Any:
