@@ -65,6 +65,7 @@ def test_the_wheel_carries_database_schemas_and_types(wheel: Path) -> None:
     assert data
     expected = {f"opcheck/_compat_db/{path.as_posix()}" for path in data}
     expected |= {"opcheck/py.typed", "opcheck/report/schema/opcheck.report-1.json"}
+    expected |= {"opcheck/settings/opcheck.yaml"}
     templates = (ROOT / "opcheck" / "rewrite" / "custom" / "templates").rglob("*.j2")
     expected |= {path.relative_to(ROOT).as_posix() for path in templates}
     assert "opcheck/rewrite/custom/templates/gpu/kernel.j2" in expected

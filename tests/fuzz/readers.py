@@ -19,10 +19,13 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.text import printable
 from opcheck.model.training import TrainingSpec
 from opcheck.report.base import Page
+from opcheck.report.document.baseline import baseline_from_json, baseline_text
 from opcheck.report.emulation_reader import emulation_from_json
 from opcheck.report.json_format import JsonFormat
 from opcheck.report.reader import from_json
 from opcheck.report.text import TextFormat
+from opcheck.settings.reading import read_policy
+from opcheck.settings.template import starting_policy
 from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.pt2_file import read_program
@@ -32,6 +35,8 @@ from opcheck.source.sniff import sniff
 from tests.db.overlays import OVERLAY
 from tests.fuzz import mutate
 from tests.fuzz.mutate import Mutation
+from tests.report.gates import GATES
+from tests.settings.test_policy import FULL, TOML
 
 REFUSALS = (ExitCode.USAGE, ExitCode.MODEL, ExitCode.DATABASE)
 """What an OpcheckError for a bad file may end the process with."""
@@ -184,6 +189,25 @@ void run(float *a, float *b) { add<<<1, 32, 0, at::cuda::getCurrentCUDAStream()>
 """
 
 
+def _policies() -> Iterator[bytes]:
+    yield FULL.encode()
+    yield starting_policy((TargetSpec("ascend-910b"),)).encode()
+
+
+def _project_files() -> Iterator[bytes]:
+    yield TOML.encode()
+
+
+def _baselines() -> Iterator[bytes]:
+    accepted = GATES["accepting"].accepted
+    assert accepted is not None
+    yield baseline_text(accepted).encode()
+
+
+def _read_baseline(path: Path) -> object:
+    return baseline_from_json(path.read_text(errors="surrogateescape"), path.name)
+
+
 def _lint(path: Path) -> object:
     from opcheck.model.lint import LintRequest
     from opcheck.pipeline.linted import lint
@@ -281,6 +305,9 @@ READERS = (
     Reader("config", "config.json", _configs, mutate.spoiled_json, _checked("hf:", "")),
     Reader("report", "report.json", _documents("report"), mutate.spoiled_json, _read_report),
     Reader("emulation", "run.json", _documents("emulation"), mutate.spoiled_json, _read_emulation),
+    Reader("policy", "opcheck.yaml", _policies, mutate.spoiled_yaml, read_policy),
+    Reader("project file", "pyproject.toml", _project_files, mutate.spoiled_text, read_policy),
+    Reader("baseline", "b.json", _baselines, mutate.spoiled_json, _read_baseline),
     Reader("journal", "0.jsonl", _journals, _spoiled_lines, read_journal),
     Reader("argument", "argument", _arguments, mutate.spoiled_text, _read_arguments),
     Reader("Python source", "net.py", _sources, mutate.spoiled_text, _checked("", ":model")),
