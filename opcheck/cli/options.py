@@ -103,6 +103,17 @@ Targets = Annotated[
         show_default="all, each at its newest release",
     ),
 ]
+JudgedTargets = Annotated[
+    list[TargetSpec] | None,
+    typer.Option(
+        "--target",
+        "-t",
+        parser=_target,
+        metavar="TARGET",
+        help="NAME[@SDK][+torchX.Y], VENDOR[@SDK] or all, repeatable; opcheck targets lists them.",
+        show_default="those of the policy, or of the report",
+    ),
+]
 OneTarget = Annotated[
     list[TargetSpec] | None,
     typer.Option(

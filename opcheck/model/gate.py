@@ -25,8 +25,8 @@ class GateRequest:
     """Path of the policy; empty to look for one."""
     baseline: str = ""
     """Path of the baseline; empty for the policy's."""
-    accept: bool = False
-    """Whether what fails today becomes the baseline."""
+    accept: str = ""
+    """Path of the baseline that what fails today becomes; empty for none."""
 
 
 class Cause(StrEnum):

@@ -38,6 +38,7 @@ def gate(
         DatabaseError: the database is missing, damaged or older than the policy allows.
     """
     policy = _policy(request)
+    _require_replaceable(request.accept)
     scanned = replace(
         request.scan,
         targets=request.scan.targets or policy.targets,
@@ -96,6 +97,17 @@ def _baseline(request: GateRequest, policy: Policy) -> Baseline | None:
     return baseline_from_json(
         _text(path, "opcheck gate SOURCE --write-baseline FILE writes one"), path
     )
+
+
+def _require_replaceable(path: str) -> None:
+    """Refuse to put a baseline in the place of a file that is none: a report, say."""
+    if path and Path(path).is_file():
+        hint = "give another name, or take it away first"
+        try:
+            baseline_from_json(_text(path, hint), path)
+        except UsageError as error:
+            message = f"cannot write the baseline: {path} is there, and is none ({error.message})"
+            raise UsageError(message, hint) from error
 
 
 def _read(scanned: ScanRequest, asked: ScanRequest, today: date) -> Report:

@@ -147,6 +147,15 @@ def test_where_a_baseline_cannot_be_written_is_told_before_the_work() -> None:
     assert rooms.asked == []
 
 
+def test_a_baseline_replaces_no_other_file(capsys: pytest.CaptureFixture[str]) -> None:
+    before = Path("bad.json").read_text()
+    assert gate("bad.json", "--write-baseline", "bad.json") == ExitCode.USAGE
+    assert "bad.json is there, and is none" in capsys.readouterr().err
+    assert Path("bad.json").read_text() == before
+    for _ in range(2):
+        assert gate("bad.json", "--write-baseline", "accepted.json") == ExitCode.PASS
+
+
 def test_what_is_waived_is_listed_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
     policy(WAIVER.format(TOMORROW, "*"))
     gate("bad.json")
@@ -191,7 +200,7 @@ def test_gate_asks_for_everything_that_was_said() -> None:
         trust=True, databases=("a",), max_age=90,
     )  # fmt: skip
     assert rooms_code == ExitCode.PASS
-    assert rooms.asked == [GateRequest(scan, "p.yaml", "b.json", accept=True)]
+    assert rooms.asked == [GateRequest(scan, "p.yaml", "b.json", "c.json")]
 
 
 @pytest.mark.parametrize("sample", GATES)

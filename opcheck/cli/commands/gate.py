@@ -64,7 +64,7 @@ ShowWaived = Annotated[
 def gate(
     context: typer.Context,
     source: Judged,
-    target: options.Targets = None,
+    target: options.JudgedTargets = None,
     policy: PolicyFile = None,
     baseline: BaselineFile = None,
     write_baseline: WriteBaseline = None,
@@ -99,7 +99,7 @@ def gate(
         calls=options.calls(input_sets, decode, train, step), dynamic=dynamic_inputs(dynamic or ()),
         schemas=tuple(schemas or ()),
     )  # fmt: skip
-    request = GateRequest(scan, policy or "", baseline or "", accept=kept is not None)
+    request = GateRequest(scan, policy or "", baseline or "", str(write_baseline or ""))
     with Progress() as progress:
         found = rooms(context).gate(request, progress, said if verbose else unsaid)
     if kept is not None and found.accepted is not None:
