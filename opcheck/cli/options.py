@@ -11,7 +11,7 @@ from opcheck.errors import UsageError
 from opcheck.model.calls import CallSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
-from opcheck.report.base import formats
+from opcheck.report.base import formats, listing_formats
 
 
 def _target(text: str) -> TargetSpec:
@@ -153,7 +153,27 @@ Decode = Annotated[
 ]
 FormatName = Annotated[
     str,
-    typer.Option("--format", metavar="|".join(f.name for f in formats()), help="How to write it."),
+    typer.Option(
+        "--format", metavar="|".join(f.name for f in listing_formats()), help="How to write it."
+    ),
+]
+ReportFormats = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT[=FILE]",
+        help=f"How to write it: {', '.join(f.name for f in formats())}; =FILE says where. "
+        "Repeatable.",
+        show_default="text",
+    ),
+]
+ReportFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="REPORT.json",
+        help="What --format json wrote; - reads it from stdin.",
+        show_default=False,
+    ),
 ]
 OutputFile = Annotated[
     Path | None,

@@ -105,6 +105,11 @@ def formats() -> tuple[type[Format], ...]:
     return discover(opcheck.report, Format)  # type: ignore[type-abstract]  # only subclasses come
 
 
+def listing_formats() -> tuple[type[Format], ...]:
+    """Those that write every answer, and not reports alone."""
+    return tuple(kind for kind in formats() if kind.render_targets is not Format.render_targets)
+
+
 def format_named(name: str) -> Format:
     """The format called ``name``."""
     known = {kind.name: kind for kind in formats()}

@@ -4,12 +4,11 @@ import typer
 
 from opcheck.cli import options
 from opcheck.cli.model_command import ModelCommand
-from opcheck.cli.output import Output
+from opcheck.cli.outputs import Outputs
 from opcheck.cli.progress import Progress, said, unsaid
 from opcheck.cli.rooms import rooms
 from opcheck.model.dynamic import dynamic_inputs
 from opcheck.model.request import ScanRequest
-from opcheck.report.base import format_named
 
 Command = ModelCommand
 
@@ -24,7 +23,7 @@ def plan(
     train: options.Train = False,
     step: options.Steps = None,
     dynamic: options.Dynamic = None,
-    format: options.FormatName = "text",
+    format: options.ReportFormats = None,
     output: options.OutputFile = None,
     database: options.Databases = None,
     schemas: options.SchemaFiles = None,
@@ -42,7 +41,7 @@ def plan(
     and gradients are off, and why cheaper ways were declined. --verbose shows the code. The exit
     code is 0 whenever there is an answer.
     """
-    view, out = format_named(format), Output(output)
+    out = Outputs(format, output, verbose)
     request = ScanRequest(
         source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
         tuple(database or ()), max_age, tuple(rules or ()),
@@ -52,4 +51,4 @@ def plan(
     )  # fmt: skip
     with Progress() as progress:
         report = rooms(context).plan(request, progress, said if verbose else unsaid)
-    out.write(view.render_plan(report, out.page(verbose)))
+    out.write(report)

@@ -4,13 +4,12 @@ import typer
 
 from opcheck.cli import options
 from opcheck.cli.model_command import ModelCommand
-from opcheck.cli.output import Output
+from opcheck.cli.outputs import Outputs
 from opcheck.cli.progress import Progress, said, unsaid
 from opcheck.cli.rooms import rooms
 from opcheck.model.dynamic import dynamic_inputs
 from opcheck.model.report import PartialReportError
 from opcheck.model.request import ScanRequest
-from opcheck.report.base import format_named
 
 Command = ModelCommand
 
@@ -25,7 +24,7 @@ def scan(
     train: options.Train = False,
     step: options.Steps = None,
     dynamic: options.Dynamic = None,
-    format: options.FormatName = "text",
+    format: options.ReportFormats = None,
     output: options.OutputFile = None,
     exact: options.Exact = False,
     database: options.Databases = None,
@@ -42,7 +41,7 @@ def scan(
     how that is known. The exit code is 0 whenever there is an answer, whatever the answer is. Where
     the model's process ends too early, the report is of what was seen until then, and it is 3.
     """
-    view, out = format_named(format), Output(output)
+    out = Outputs(format, output, verbose)
     request = ScanRequest(
         source, tuple(target or ()), tuple(inputs or ()), exact, timeout, memory, trust,
         tuple(database or ()), max_age, step=options.training(train, step),
@@ -53,6 +52,6 @@ def scan(
         with Progress() as progress:
             report = rooms(context).scan(request, progress, said if verbose else unsaid)
     except PartialReportError as error:
-        out.write(view.render(error.report, out.page(verbose)))
+        out.write(error.report)
         raise
-    out.write(view.render(report, out.page(verbose)))
+    out.write(report)

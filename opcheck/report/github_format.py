@@ -1,0 +1,95 @@
+"""Workflow commands of GitHub Actions: what breaks, at its line in the pull request."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from opcheck.model.report import Report
+from opcheck.model.text import printable
+from opcheck.model.verdict import Verdict
+from opcheck.report.base import PLAIN, Format, Page
+from opcheck.report.order import arranged
+from opcheck.report.problems import claim, what_of_it, where
+from opcheck.report.terminal import words
+
+if TYPE_CHECKING:
+    from opcheck.report.terminal.groups import Block
+
+COMMANDS = {
+    Verdict.UNSUPPORTED: "error",
+    Verdict.UNKNOWN: "warning",
+    Verdict.FALLBACK: "notice",
+}
+
+NAMED = 10
+"""Targets that one annotation names."""
+
+
+class GithubFormat(Format):
+    """One annotation a finding, the worst first: GitHub shows ten of a kind for each step.
+
+    A finding that is the same on several targets is one annotation that names them all.
+    """
+
+    name = "github"
+
+    def render(self, report: Report, page: Page = PLAIN) -> str:
+        """Give one command a line."""
+        report = arranged(report)
+        lines = [_summary(report)]
+        lines += [
+            _command("warning", {"title": "opcheck: not seen"}, f"{gap.where}: {gap.reason}")
+            for gap in report.trace.gaps
+        ]
+        lines += [_finding(report, block) for block in _blocks(report)]
+        return "".join(f"{line}\n" for line in lines)
+
+
+def _blocks(report: Report) -> Iterator["Block"]:
+    """What the text report would show one by one, as far as it is not good news."""
+    from opcheck.report.terminal.groups import sections
+
+    for section in sections(report.targets, verbose=True):
+        yield from (block for block in section.blocks if not block.first.verdict.on_device)
+
+
+def _finding(report: Report, block: "Block") -> str:
+    finding = block.first
+    file, line = where(report, finding)
+    why = " ".join(f"{_named(on)}: {text}" for (text, _), on in block.said.items())
+    return _command(
+        COMMANDS[finding.verdict],
+        {"file": file, "line": str(line), "title": f"{finding.op}: {finding.verdict}"},
+        f"{claim(finding, bool(block.elsewhere))} {why} {what_of_it(finding)}",
+    )
+
+
+def _summary(report: Report) -> str:
+    runs = [target.summary.runs for target in report.targets]
+    told = [report.model.source or "the model"]
+    if len(runs) > NAMED:
+        told.append(words.headline(len(runs), runs.count(True), runs.count(False)))
+    else:
+        told += [f"{target.target}: {words.RUNS[target.summary.runs]}" for target in report.targets]
+    return _command("notice", {"title": "opcheck"}, "\n".join(told))
+
+
+def _named(targets: Sequence[str]) -> str:
+    told = list(targets[:NAMED])
+    if len(targets) > NAMED:
+        told[-1] += f" {words.and_more(len(targets) - NAMED, 'target')}"
+    return ", ".join(told)
+
+
+def _command(name: str, properties: dict[str, str], message: str) -> str:
+    told = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{name} {told}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    """As the runner's own toolkit escapes a message; it would read a line break as the end."""
+    text = printable(text, kept="\r\n\t")
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,45 @@
+"""GitLab's code quality report: what breaks, in the diff of a merge request."""
+
+import hashlib
+import json
+
+from opcheck.model.report import Finding, Report, TargetReport
+from opcheck.model.verdict import Verdict
+from opcheck.report.base import PLAIN, Format, Page
+from opcheck.report.order import arranged
+from opcheck.report.problems import one_line, problems, sentence, where
+
+SEVERITIES = {
+    Verdict.UNSUPPORTED: "critical",
+    Verdict.UNKNOWN: "major",
+    Verdict.FALLBACK: "minor",
+}
+
+
+class GitlabFormat(Format):
+    """One issue for each finding on each target; its fingerprint stays when lines move."""
+
+    name = "gitlab"
+
+    def render(self, report: Report, page: Page = PLAIN) -> str:
+        """Give the array that ``artifacts:reports:codequality`` takes."""
+        report = arranged(report)
+        issues = [_issue(report, *found) for found in problems(report)]
+        return json.dumps(issues, indent=2) + "\n"
+
+
+def _issue(report: Report, target: TargetReport, finding: Finding) -> dict[str, object]:
+    path, line = where(report, finding)
+    return {
+        "description": sentence(target, finding),
+        "check_name": one_line(f"opcheck/{finding.verdict}/{finding.reason.code}"),
+        "fingerprint": _fingerprint(target, finding),
+        "severity": SEVERITIES[finding.verdict],
+        "location": {"path": one_line(path), "lines": {"begin": line}},
+    }
+
+
+def _fingerprint(target: TargetReport, finding: Finding) -> str:
+    """GitLab shows one of several issues that share it, so the target is part of it."""
+    told = json.dumps([finding.id, target.target])
+    return hashlib.sha256(told.encode()).hexdigest()[:32]

@@ -1,0 +1,87 @@
+"""One entry of the list: an operator, or several of which the same is said."""
+
+from collections.abc import Iterable, Sequence
+
+from opcheck.model.plan import Suggestion
+from opcheck.model.report import Place
+from opcheck.model.trace import Phase
+from opcheck.model.verdict import Evidence
+from opcheck.report.markdown.escape import code, prose
+from opcheck.report.terminal import words
+from opcheck.report.terminal.groups import Block, Row
+from opcheck.report.terminal.units import plural, source
+
+SHOWN = 3
+"""Places, facts and ways out that are named of one operator."""
+ROWS = 20
+"""Operators that are named of several alike."""
+NAMED = 10
+"""Targets that are named of one entry."""
+
+
+def entry(block: Block) -> str:
+    """The verdict is the heading's; then operator, where, why, evidence and suggestion."""
+    rows = block.rows
+    alone = len(rows) == 1
+    facts = [f"{block.first.confidence} confidence", named(block.targets)]
+    title = _row(rows[0]) if alone else f"**{plural(len(rows), 'operator')}**, {_calls(block)}"
+    lines = [f"- {title} · {' · '.join(facts)}"]
+    lines += [f"  - {line}" for line in (_places(rows[0].uses) if alone else _rows(rows))]
+    for (text, evidence), targets in block.said.items():
+        of = f" ({named(targets)})" if len(block.said) > 1 else ""
+        lines.append(f"  - {words.WHY}{of}: {prose(text)}")
+        lines += [f"  - {words.EVIDENCE}: {known}" for known in _known(evidence)]
+    lines += [f"  - {line}" for line in _instead(block.first.suggestions)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def named(targets: Sequence[str]) -> str:
+    """Targets as code, as far as they can be read."""
+    more = f" {words.and_more(len(targets) - NAMED, 'target')}" if len(targets) > NAMED else ""
+    return ", ".join(map(code, targets[:NAMED])) + more
+
+
+def _row(row: Row) -> str:
+    phase = "" if row.phase is Phase.FORWARD else f" · {row.phase}"
+    return f"**{code(row.op)}** · {plural(row.count, 'call')}{phase}"
+
+
+def _calls(block: Block) -> str:
+    return plural(block.count, "call")
+
+
+def _rows(rows: Sequence[Row]) -> Iterable[str]:
+    for row in rows[:ROWS]:
+        first = next(iter(_places(row.uses)), "")
+        yield f"{_row(row)}{f' · {first}' if first else ''}"
+    if len(rows) > ROWS:
+        yield words.and_more(len(rows) - ROWS, "operator")
+
+
+def _places(uses: Iterable[Place]) -> Iterable[str]:
+    """Each line and module once, the most called first."""
+    counts: dict[tuple[str, int, str], int] = {}
+    for use in uses:
+        key = (use.file, use.line, use.module)
+        counts[key] = counts.get(key, 0) + use.count
+    places = sorted(counts.items(), key=lambda item: (not item[0][0], -item[1]))
+    for (file, number, module), count in places[:SHOWN]:
+        line = code(f"{file}:{number}") if file else ""
+        module = f"{words.IN} {code(module)}" if module else "" if file else words.ROOT
+        yield f"{' '.join(filter(None, (line, module)))} ({plural(count, 'call')})"
+    if len(places) > SHOWN:
+        yield words.and_more(len(places) - SHOWN, "place")
+
+
+def _known(evidence: Sequence[Evidence]) -> Iterable[str]:
+    for known in evidence[:SHOWN]:
+        yield f"{known.method}: {code(source(known, verbose=False))}"
+    if len(evidence) > SHOWN:
+        yield words.and_more(len(evidence) - SHOWN, "fact")
+
+
+def _instead(suggestions: Sequence[Suggestion]) -> Iterable[str]:
+    for found in suggestions[:SHOWN]:
+        yield f"instead ({found.label}, {code(found.rule)}): {prose(found.summary)}"
+    if len(suggestions) > SHOWN:
+        yield words.and_more(len(suggestions) - SHOWN, "suggestion")

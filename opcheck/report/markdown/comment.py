@@ -1,0 +1,145 @@
+"""The whole comment, cut where it would become too long."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from opcheck.model.dynamic import Taking
+from opcheck.model.report import Report, TargetReport
+from opcheck.model.verdict import Verdict
+from opcheck.report.markdown.blocks import entry, named
+from opcheck.report.markdown.budget import LIMIT, fitting, size
+from opcheck.report.markdown.escape import cell, code, markup, prose
+from opcheck.report.terminal import words
+from opcheck.report.terminal.chips import any_chip, of_chips
+from opcheck.report.terminal.groups import Section, sections
+from opcheck.report.terminal.units import percent, plural
+
+MARK = "<!-- opcheck -->\n"
+"""The first line, by which a bot finds the comment that it wrote before."""
+SIGNS = {True: "✅", False: "❌", None: "❔"}
+_COLUMNS = ("", "Target", "Runs", "On the device", "Unsupported", "Unknown", "Fallback")
+_PART = LIMIT // 8
+"""What the table of targets, and each list beside the findings, may take of it."""
+_ALL = "`opcheck scan --format text --verbose` lists all."
+
+
+def comment(report: Report) -> str:
+    """The comment on an arranged report."""
+    before = MARK + _headline(report) + _table(report.targets)
+    after = _gaps(report) + _advisories(report.targets) + _sizes(report.targets) + _foot(report)
+    return before + _findings(report, LIMIT - size(before) - size(after)) + after
+
+
+def _headline(report: Report) -> str:
+    model = code(report.model.source) or "The model"
+    runs = [target.summary.runs for target in report.targets]
+    match runs:
+        case []:
+            return f"### {model}\n\n{words.NO_TARGETS}\n\n"
+        case [one]:
+            name = code(report.targets[0].target)
+            told = f"### {SIGNS[one]} {words.RUNS[one]}: {model} {words.ON} {name}\n\n"
+        case _:
+            worst = False if False in runs else None if None in runs else True
+            several = words.headline(len(runs), runs.count(True), runs.count(False))
+            told = f"### {SIGNS[worst]} {model}: {several}\n\n"
+    return f"{told}{words.gaps(len(report.trace.gaps))}.\n\n" if report.trace.gaps else told
+
+
+def _table(targets: Sequence[TargetReport]) -> str:
+    if not targets:
+        return ""
+    rows = [_row(target) for target in targets]
+    shown = fitting(rows, _PART)
+    head = f"| {' | '.join(_COLUMNS)} |\n|{' --- |' * len(_COLUMNS)}\n"
+    left = f"\n{words.and_more(len(rows) - shown, 'target')}. {_ALL}\n" if shown < len(rows) else ""
+    return f"{head}{''.join(rows[:shown])}{left}\n"
+
+
+def _row(target: TargetReport) -> str:
+    summary, counts = target.summary, target.summary.operators
+    rate = summary.support_rate
+    share = words.RUNS_CELL[None] if rate is None else percent(rate)
+    cells = [SIGNS[summary.runs], cell(code(target.target)), words.RUNS_CELL[summary.runs]]
+    cells.append(f"{share} of {plural(sum(counts.values()), 'operator')}")
+    cells += [f"{counts[v]:,}" for v in (Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.FALLBACK)]
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _findings(report: Report, room: int) -> str:
+    """Sections worst first, each as far as there is room, and what had none."""
+    room -= 1_000  # for what is said of the rest, which names each section
+    told, left = [], []
+    for section in sections(report.targets, verbose=False):
+        start, end = _fold(_title(section))
+        entries = [entry(block) for block in section.blocks]
+        shown = fitting(entries, room - size(start + end))
+        if shown:
+            told.append(f"{start}{''.join(entries[:shown])}{end}")
+            room -= size(told[-1])
+        if rest := sum(block.operators for block in section.blocks[shown:]):
+            left.append(f"{plural(rest, 'operator')} under “{section.heading[0]}”")
+            room = 0  # nothing milder is shown where something worse is not
+    if left:
+        told.append(f"**Not shown here, for a comment has an end:** {', '.join(left)}. {_ALL}\n\n")
+    return "".join(told)
+
+
+def _title(section: Section) -> str:
+    title, meaning = section.heading
+    count = plural(sum(block.operators for block in section.blocks), "operator")
+    return f"<b>{markup(title)} · {count}</b>, {markup(meaning)}"
+
+
+def _fold(title: str) -> tuple[str, str]:
+    return f"<details><summary>{title}</summary>\n\n", "\n</details>\n\n"
+
+
+def _listed(heading: tuple[str, str], lines: Sequence[str], noun: str) -> str:
+    """A folded list; empty without lines."""
+    if not lines:
+        return ""
+    start, end = _fold(f"<b>{heading[0]} · {plural(len(lines), noun)}</b>, {heading[1]}")
+    lines = [f"- {line}\n" for line in lines]
+    shown = fitting(lines, _PART)
+    rest = f"- {words.and_more(len(lines) - shown, noun)}\n" if shown < len(lines) else ""
+    return f"{start}{''.join(lines[:shown])}{rest}{end}"
+
+
+def _gaps(report: Report) -> str:
+    lines = [f"{code(gap.where) or words.ROOT}: {prose(gap.reason)}" for gap in report.trace.gaps]
+    return _listed(words.GAPS, lines, "gap")
+
+
+def _advisories(targets: Sequence[TargetReport]) -> str:
+    on: dict[str, list[TargetReport]] = {}
+    for target in targets:
+        for advisory in target.advisories:
+            on.setdefault(any_chip(advisory.text, target), []).append(target)
+    lines = []
+    for text, those in on.items():
+        every = len(those) == len(targets)
+        whom = words.EVERY_TARGET if every else named([target.target for target in those])
+        lines.append(f"{whom}: {prose(of_chips(text, those))}")
+    return _listed(words.ADVISORIES, lines, "note")
+
+
+def _sizes(targets: Sequence[TargetReport]) -> str:
+    """How many places each target takes in which way; all of them would be a page of their own."""
+    lines = []
+    for target in targets:
+        counts = Counter(taken.how for taken in target.dynamic)
+        told = [f"{counts[how]:,} {how.value.replace('-', ' ')}" for how in Taking if counts[how]]
+        if told:
+            lines.append(f"{code(target.target)}: {', '.join(told)}")
+    return _listed(words.SIZES, lines, "target")
+
+
+def _foot(report: Report) -> str:
+    trace = report.trace
+    told = [report.model.kind, trace.mode, plural(trace.calls, "call")]
+    told += [f"traced as {trace.device_type} with torch {report.torch_version}"]
+    dates = [target.database_date for target in report.targets if target.database_date]
+    told += [f"opcheck {report.opcheck_version}"]
+    told += [f"database of {max(dates)}"] if dates else []
+    return f"<sub>{' · '.join(markup(text) for text in told if text)}</sub>\n"

@@ -1,0 +1,61 @@
+"""What kinds of problem there are: a verdict and the reason for it."""
+
+from opcheck.model.report import Finding
+from opcheck.model.verdict import Verdict
+from opcheck.report.document.parts import Json
+from opcheck.report.markdown.escape import code as markdown_code
+from opcheck.report.problems import one_line
+
+LEVELS = {
+    Verdict.UNSUPPORTED: "error",
+    Verdict.UNKNOWN: "warning",
+    Verdict.FALLBACK: "note",
+}
+_SEVERITIES = {"error": "error", "warning": "warning", "note": "recommendation"}
+"""GitHub's words for the levels of rules."""
+_SHORT = {
+    Verdict.UNSUPPORTED: "The target does not run this operator",
+    Verdict.UNKNOWN: "Nobody has said whether the target runs this operator",
+    Verdict.FALLBACK: "The target leaves this operator to something else",
+}
+_FULL = {
+    Verdict.UNSUPPORTED: "The call is known to fail on the target: there is no kernel, or a "
+    "condition on dtype, shape, chip or version does not hold, or a fallback would itself fail.",
+    Verdict.UNKNOWN: "Neither the vendor's files nor PyTorch's registrations tell what happens to "
+    "the call. It is not counted as supported.",
+    Verdict.FALLBACK: "The call runs outside the device, on the host or, for a graph compiler, in "
+    "PyTorch. It gives its result, and its tensors are moved there and back.",
+}
+_HELP = {
+    Verdict.UNSUPPORTED: "`opcheck plan` shows what to write instead, with the error measured; "
+    "`opcheck explain OPERATOR -t TARGET` shows the conditions and the evidence.",
+    Verdict.UNKNOWN: "`opcheck explain OPERATOR -t TARGET` shows what is known. An overlay of the "
+    "database (`--db`) can tell what you found out on the device.",
+    Verdict.FALLBACK: "`opcheck plan` shows how to keep the call on the device. Whether it matters "
+    "depends on how often it is called and on what it moves.",
+}
+
+
+def rule_id(finding: Finding) -> str:
+    """``unsupported/dtype-not-supported``; the same in every scan."""
+    return one_line(f"{finding.verdict}/{finding.reason.code}")
+
+
+def descriptor(finding: Finding) -> Json:
+    """The rule that a finding is of."""
+    verdict, level = finding.verdict, LEVELS[finding.verdict]
+    code = one_line(finding.reason.code)
+    text = f"{_FULL[verdict]}\n\nReason: {code}.\n\n{_HELP[verdict].replace('`', '')}"
+    markdown = f"{_FULL[verdict]}\n\nReason: {markdown_code(code)}.\n\n{_HELP[verdict]}"
+    return {
+        "id": rule_id(finding),
+        "name": "".join(word.capitalize() for word in f"{verdict}-{code}".split("-")),
+        "shortDescription": {"text": f"{_SHORT[verdict]} ({code})."},
+        "fullDescription": {"text": _FULL[verdict]},
+        "help": {"text": text, "markdown": markdown},
+        "defaultConfiguration": {"level": level},
+        "properties": {
+            "tags": ["compatibility", verdict.value],
+            "problem.severity": _SEVERITIES[level],
+        },
+    }

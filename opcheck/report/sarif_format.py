@@ -1,0 +1,18 @@
+"""SARIF 2.1.0: what breaks, for code scanning and for editors that show it."""
+
+import json
+
+from opcheck.model.report import Report
+from opcheck.report.base import PLAIN, Format, Page
+from opcheck.report.order import arranged
+from opcheck.report.sarif.log import sarif_log
+
+
+class SarifFormat(Format):
+    """One run with one result for each finding on each target that is not native there."""
+
+    name = "sarif"
+
+    def render(self, report: Report, page: Page = PLAIN) -> str:
+        """Give the log as JSON."""
+        return json.dumps(sarif_log(arranged(report)), indent=2, allow_nan=False) + "\n"
