@@ -87,7 +87,7 @@ def _command(name: str, properties: dict[str, str], message: str) -> str:
 
 def _data(text: str) -> str:
     """As the runner's own toolkit escapes a message; it would read a line break as the end."""
-    text = printable(text, kept="\r\n\t")
+    text = printable(text, kept="\r\n")
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

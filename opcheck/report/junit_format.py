@@ -82,9 +82,8 @@ def _case(target: TargetReport, finding: Finding) -> str:
     if element is None:
         return f"    <{case}/>"
     told = sentence(target, finding)
-    start = _tag(element, message=told, type=f"{finding.verdict}/{finding.reason.code}")
-    if element == "skipped":  # has no type, and its text is not shown everywhere
-        start = _tag(element, message=told)
+    kind = {"type": f"{finding.verdict}/{finding.reason.code}"}
+    start = _tag(element, message=told, **({} if element == "skipped" else kind))
     body = "\n".join([told, *_details(finding)])
     return f"    <{case}>\n      <{start}>{_text(body)}</{element}>\n    </testcase>"
 

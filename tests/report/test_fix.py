@@ -6,17 +6,17 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.cells import cell_len
 
-from opcheck.report.base import Page, format_named, formats
+from opcheck.report.base import Page, format_named
 from opcheck.report.json_format import JsonFormat
 from opcheck.report.text import TextFormat
 from tests.report import snapshots
 from tests.report.fixes import FIXES
-from tests.report.test_formats import PAGES
+from tests.report.test_formats import LISTING, PAGES
 from tests.report.test_json import schema
 
 
 @pytest.mark.parametrize("sample", FIXES)
-@pytest.mark.parametrize("name", [kind.name for kind in formats()])
+@pytest.mark.parametrize("name", LISTING)
 def test_standard_fixes(name: str, sample: str) -> None:
     snapshots.check(f"{name}/fix/{sample}.txt", format_named(name).render_fix(FIXES[sample]))
 

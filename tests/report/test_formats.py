@@ -1,16 +1,24 @@
 """Every format, whole, over the standard reports."""
 
+from dataclasses import replace
+
 import pytest
+from hypothesis import given, settings
 
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.report import Report
-from opcheck.report.base import Format, Page, format_named, formats
+from opcheck.model.text import printable
+from opcheck.report.base import Format, Page, format_named, formats, listing_formats
 from tests.report import snapshots
 from tests.report.databases import VIEWS
 from tests.report.emulations import EMULATIONS
+from tests.report.plans import PLANS
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
+from tests.report.strategies import reports
 
 FORMATS = [kind.name for kind in formats()]
+LISTING = [kind.name for kind in listing_formats()]
+ALONE = [name for name in FORMATS if name not in LISTING]
 
 PAGES = {
     "wide": Page(width=120),
@@ -31,13 +39,40 @@ class _Lines(Format):
 
 
 def test_formats_are_found() -> None:
-    assert FORMATS == ["json", "text"]
+    assert ALONE == ["csv", "github", "gitlab", "junit", "markdown", "sarif"]
+    assert LISTING == ["json", "text"]
 
 
 @pytest.mark.parametrize("sample", STANDARD)
 @pytest.mark.parametrize("name", FORMATS)
 def test_standard_reports(name: str, sample: str) -> None:
     snapshots.check(f"{name}/{sample}.txt", format_named(name).render(STANDARD[sample]))
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_a_plan_in_formats_for_reports_alone(name: str) -> None:
+    text = format_named(name).render_plan(PLANS["swap"])
+    snapshots.check(f"{name}/plan.txt", text)
+
+
+@pytest.mark.parametrize("sample", STANDARD)
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_order_that_findings_were_given_in_does_not_matter(name: str, sample: str) -> None:
+    report = STANDARD[sample]
+    turned = tuple(replace(one, findings=one.findings[::-1]) for one in report.targets)
+    view = format_named(name)
+    assert view.render(replace(report, targets=turned)) == view.render(report)
+
+
+@pytest.mark.parametrize("name", ALONE)
+@settings(max_examples=60, deadline=None)
+@given(reports)
+def test_formats_for_machines_are_printable_and_the_same_on_every_page(
+    name: str, report: Report
+) -> None:
+    text = format_named(name).render(report)
+    assert printable(text, kept="\n") == text
+    assert text == format_named(name).render(report, Page(120, color=True, verbose=True))
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -48,7 +83,7 @@ def test_text_pages(sample: str, page: str) -> None:
 
 
 @pytest.mark.parametrize("sample", EMULATIONS)
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", LISTING)
 def test_standard_emulations(name: str, sample: str) -> None:
     text = format_named(name).render_emulation(EMULATIONS[sample])
     snapshots.check(f"{name}/emulation/{sample}.txt", text)
@@ -61,18 +96,18 @@ def test_emulation_pages(sample: str, page: str) -> None:
     snapshots.check(f"text/emulation/{sample}-{page}.txt", text)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", LISTING)
 def test_targets(name: str) -> None:
     snapshots.check(f"{name}/targets.txt", format_named(name).render_targets(ROWS))
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", LISTING)
 def test_explanations(name: str) -> None:
     snapshots.check(f"{name}/explain.txt", format_named(name).render_explanations(EXPLAINED))
 
 
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", LISTING)
 def test_databases(name: str, view: str) -> None:
     text = format_named(name).render_database(VIEWS[view])
     snapshots.check(f"{name}/database/{view}.txt", text)
@@ -107,6 +142,6 @@ def test_unknown_format_names_the_known() -> None:
         format_named("xml")
     assert (caught.value.message, caught.value.hint, caught.value.exit_code) == (
         "unknown format: 'xml'",
-        "known formats: json, text",
+        "known formats: csv, github, gitlab, json, junit, markdown, sarif, text",
         ExitCode.USAGE,
     )

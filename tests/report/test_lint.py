@@ -8,19 +8,19 @@ from rich.cells import cell_len
 
 from opcheck.errors import UsageError
 from opcheck.model.report import Report
-from opcheck.report.base import PLAIN, Format, Page, format_named, formats
+from opcheck.report.base import PLAIN, Format, Page, format_named
 from opcheck.report.json_format import JsonFormat
 from opcheck.report.text import TextFormat
 from tests.report import snapshots
 from tests.report.lints import LINTS
-from tests.report.test_formats import PAGES
+from tests.report.test_formats import LISTING, PAGES
 from tests.report.test_json import schema
 
 SCHEMA = schema("lint")
 
 
 @pytest.mark.parametrize("sample", LINTS)
-@pytest.mark.parametrize("name", [kind.name for kind in formats()])
+@pytest.mark.parametrize("name", LISTING)
 def test_standard_answers(name: str, sample: str) -> None:
     text = format_named(name).render_lint(LINTS[sample])
     snapshots.check(f"{name}/lint/{sample}.txt", text)

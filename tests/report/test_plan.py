@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.cells import cell_len
 
-from opcheck.report.base import Page, format_named, formats
+from opcheck.report.base import Page, format_named
 from opcheck.report.document.node import Node
 from opcheck.report.document.plan import read_suggestion, suggestion_value
 from opcheck.report.json_format import JsonFormat
@@ -16,7 +16,7 @@ from opcheck.report.reader import from_json
 from opcheck.report.text import TextFormat
 from tests.report import snapshots
 from tests.report.plans import CHECKS, FAR, PLANS, RULES
-from tests.report.test_formats import PAGES
+from tests.report.test_formats import LISTING, PAGES
 from tests.report.test_json import schema
 
 
@@ -74,14 +74,14 @@ def test_a_distance_beyond_all_numbers_is_null_and_comes_back() -> None:
     assert read_suggestion(Node(value, "way", "")) == way
 
 
-@pytest.mark.parametrize("name", [kind.name for kind in formats()])
+@pytest.mark.parametrize("name", LISTING)
 @pytest.mark.parametrize("count", [1, 2])
 def test_standard_rules(name: str, count: int) -> None:
     text = format_named(name).render_rules(RULES[:count])
     snapshots.check(f"{name}/rules-{count}.txt", text)
 
 
-@pytest.mark.parametrize("name", [kind.name for kind in formats()])
+@pytest.mark.parametrize("name", LISTING)
 def test_standard_trials(name: str) -> None:
     snapshots.check(f"{name}/rule-checks.txt", format_named(name).render_rule_checks(CHECKS))
 

@@ -10,11 +10,11 @@ from rich.cells import cell_len
 from opcheck.errors import UsageError
 from opcheck.model.report import Report
 from opcheck.model.upgrade import MoveKind
-from opcheck.report.base import PLAIN, Format, Page, format_named, formats
+from opcheck.report.base import PLAIN, Format, Page, format_named
 from opcheck.report.json_format import JsonFormat
 from opcheck.report.text import TextFormat
 from tests.report import snapshots
-from tests.report.test_formats import PAGES
+from tests.report.test_formats import LISTING, PAGES
 from tests.report.test_json import schema
 from tests.report.upgrades import UPGRADES
 
@@ -26,7 +26,7 @@ def document(sample: str) -> Any:
 
 
 @pytest.mark.parametrize("sample", UPGRADES)
-@pytest.mark.parametrize("name", [kind.name for kind in formats()])
+@pytest.mark.parametrize("name", LISTING)
 def test_standard_upgrades(name: str, sample: str) -> None:
     text = format_named(name).render_upgrade(UPGRADES[sample])
     snapshots.check(f"{name}/upgrade/{sample}.txt", text)

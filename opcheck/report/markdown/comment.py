@@ -142,4 +142,4 @@ def _foot(report: Report) -> str:
     dates = [target.database_date for target in report.targets if target.database_date]
     told += [f"opcheck {report.opcheck_version}"]
     told += [f"database of {max(dates)}"] if dates else []
-    return f"<sub>{' · '.join(markup(text) for text in told if text)}</sub>\n"
+    return f"<sub>{' · '.join(prose(text) for text in told if text)}</sub>\n"

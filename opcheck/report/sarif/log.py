@@ -10,7 +10,9 @@ from opcheck.report.sarif.results import result
 from opcheck.report.sarif.rules import descriptor, rule_id
 from opcheck.report.sarif.text import ROOT, message
 
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 
 
 def sarif_log(report: Report) -> Json:
