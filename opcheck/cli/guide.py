@@ -10,6 +10,8 @@ EXAMPLES = (
     "opcheck scan hf:path/to/config.json -t ascend-910a -t ascend-910b@26.1.0",
     "opcheck scan path/to/file.py:build --input ids=1x128:int64 --format json",
     "opcheck scan torchvision:resnet50 -t all",
+    "opcheck scan model.pt2 -t ascend-910b --format text --format json=report.json",
+    "opcheck convert report.json --format sarif=report.sarif --format junit=report.xml",
     "opcheck scan timm:vit_tiny_patch16_224 -t ascend-910b --step optimizer=adamw:fused",
     "opcheck scan path/to/file.py:build -t google-tpu-v4 --dynamic ids:1",
     "opcheck plan path/to/file.py:build -t moorethreads-s4000@1.3.0",

@@ -19,6 +19,7 @@ from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.training import TrainingSpec
 from opcheck.model.upgrade import Upgrade
+from opcheck.report.json_format import JsonFormat
 from opcheck.source.inputs import InputSpec
 from opcheck.source.select import select
 from tests.cli.stand_in import StandIn
@@ -98,9 +99,13 @@ def test_examples_are_understood(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # some write files
+    Path("report.json").write_text(JsonFormat().render(STANDARD["mixed"]), "utf-8")
     rooms = _AnyModel()
     program, *arguments = line.split()
     assert (program, run(arguments, rooms)) == ("opcheck", ExitCode.PASS)
+    if arguments[0] == "convert":
+        assert rooms.asked == []
+        return
     (asked,) = rooms.asked
     if isinstance(asked, ScanRequest | EmulationRequest):
         select(asked.source)
