@@ -17,6 +17,8 @@ def saved_report(path: str) -> Report:
         UsageError: it cannot be read, or is no report.
     """
     name = "stdin" if path == STDIN else path
+    if path == STDIN and sys.stdin is None:
+        raise UsageError("cannot read stdin: it is closed", "give the path of a file")
     try:
         data = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
         text = data.decode("utf-8-sig")
