@@ -8,7 +8,7 @@ from opcheck.model.text import printable
 from opcheck.model.verdict import Verdict
 from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.order import arranged
-from opcheck.report.problems import claim, what_of_it, where
+from opcheck.report.problems import claim, ended, what_of_it, where
 from opcheck.report.terminal import words
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _blocks(report: Report) -> Iterator["Block"]:
 def _finding(report: Report, block: "Block") -> str:
     finding = block.first
     file, line = where(report, finding)
-    why = " ".join(f"{_named(on)}: {text}" for (text, _), on in block.said.items())
+    why = " ".join(f"{_named(on)}: {ended(text)}" for (text, _), on in block.said.items())
     return _command(
         COMMANDS[finding.verdict],
         {"file": file, "line": str(line), "title": f"{finding.op}: {finding.verdict}"},

@@ -37,14 +37,14 @@ def claim(finding: Finding, compiler: bool) -> str:
 def sentence(target: TargetReport, finding: Finding) -> str:
     """Verdict, overload, target, why, how often, and the first way out that is known."""
     told = f"{claim(finding, bool(target.elsewhere))} {target.target}"
-    return one_line(f"{told}: {_sentence(finding.reason.text)} {what_of_it(finding)}")
+    return one_line(f"{told}: {ended(finding.reason.text)} {what_of_it(finding)}")
 
 
 def what_of_it(finding: Finding) -> str:
     """How often it matters, and the first way out that is known."""
     told = f"{plural(finding.count, 'call')} in {finding.phase.value}{_module(finding)}."
     for first in finding.suggestions[:1]:
-        told += f" {_sentence(f'Instead ({first.label}): {first.summary}')}"
+        told += f" {ended(f'Instead ({first.label}): {first.summary}')}"
     return one_line(told)
 
 
@@ -79,7 +79,8 @@ def one_line(text: str) -> str:
     return printable(" ".join(text.split("\n")), kept="")
 
 
-def _sentence(text: str) -> str:
+def ended(text: str) -> str:
+    """A sentence with the full stop that others begin after."""
     text = text.strip()
     return text if text.endswith((".", "!", "?")) or not text else f"{text}."
 

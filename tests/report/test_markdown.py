@@ -106,6 +106,21 @@ def test_what_does_not_fit_is_counted() -> None:
     assert "1,000 operators under “Fallback”" in left
 
 
+def test_each_finding_keeps_its_own_way_out() -> None:
+    ways = PLANS["swap"].targets[0].findings
+    (way, *_) = next(f.suggestions for f in ways if f.suggestions)
+    alike = [
+        replace(
+            finding(op, Verdict.UNSUPPORTED, "no-kernel", f"There is no {op}."),
+            suggestions=(replace(way, summary=f"Write something else than {op}"),),
+        )
+        for op in ("aten::one", "aten::two")
+    ]
+    text = check(report(target("910b", tuple(alike))))
+    assert "Write something else than `aten::one`" in text
+    assert "Write something else than `aten::two`" in text
+
+
 def test_long_texts_and_lists_do_not_push_findings_out() -> None:
     gaps = tuple(Gap(f"module.{i}", "x" * 5_000) for i in range(2_000))
     one = STANDARD["mixed"].targets[0]

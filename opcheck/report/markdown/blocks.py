@@ -19,6 +19,12 @@ NAMED = 10
 """Targets that are named of one entry."""
 
 
+def apart(block: Block) -> Sequence[Block]:
+    """The findings one by one where each has its own way out, else together."""
+    ways = any(group.first.suggestions for group in block.groups)
+    return [Block((group,)) for group in block.groups] if ways else [block]
+
+
 def entry(block: Block) -> str:
     """The verdict is the heading's; then operator, where, why, evidence and suggestion."""
     rows = block.rows

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from opcheck.model.dynamic import Taking
 from opcheck.model.report import Report, TargetReport
 from opcheck.model.verdict import Verdict
-from opcheck.report.markdown.blocks import entry, named
+from opcheck.report.markdown.blocks import apart, entry, named
 from opcheck.report.markdown.budget import LIMIT, fitting, size
 from opcheck.report.markdown.escape import cell, code, markup, prose
 from opcheck.report.terminal import words
@@ -17,6 +17,7 @@ from opcheck.report.terminal.units import percent, plural
 MARK = "<!-- opcheck -->\n"
 """The first line, by which a bot finds the comment that it wrote before."""
 SIGNS = {True: "✅", False: "❌", None: "❔"}
+PLAN = ("Plan", "with every suggestion up to a tier followed")
 _COLUMNS = ("", "Target", "Runs", "On the device", "Unsupported", "Unknown", "Fallback")
 _PART = LIMIT // 8
 """What the table of targets, and each list beside the findings, may take of it."""
@@ -26,7 +27,8 @@ _ALL = "`opcheck scan --format text --verbose` lists all."
 def comment(report: Report) -> str:
     """The comment on an arranged report."""
     before = MARK + _headline(report) + _table(report.targets)
-    after = _gaps(report) + _advisories(report.targets) + _sizes(report.targets) + _foot(report)
+    targets = report.targets
+    after = _plans(targets) + _gaps(report) + _advisories(targets) + _sizes(targets) + _foot(report)
     return before + _findings(report, LIMIT - size(before) - size(after)) + after
 
 
@@ -72,12 +74,13 @@ def _findings(report: Report, room: int) -> str:
     told, left = [], []
     for section in sections(report.targets, verbose=False):
         start, end = _fold(_title(section))
-        entries = [entry(block) for block in section.blocks]
+        blocks = [one for block in section.blocks for one in apart(block)]
+        entries = [entry(block) for block in blocks]
         shown = fitting(entries, room - size(start + end))
         if shown:
             told.append(f"{start}{''.join(entries[:shown])}{end}")
             room -= size(told[-1])
-        if rest := sum(block.operators for block in section.blocks[shown:]):
+        if rest := sum(block.operators for block in blocks[shown:]):
             left.append(f"{plural(rest, 'operator')} under “{section.heading[0]}”")
             room = 0  # nothing milder is shown where something worse is not
     if left:
@@ -106,6 +109,20 @@ def _listed(heading: tuple[str, str], lines: Sequence[str], noun: str) -> str:
     return f"{start}{''.join(lines[:shown])}{rest}{end}"
 
 
+def _plans(targets: Sequence[TargetReport]) -> str:
+    """What each target comes to once the suggestions are followed, tier by tier."""
+    lines = []
+    for target in targets:
+        if target.plan is not None and target.plan.tiers:
+            told = [
+                f"tier {int(after.tier)}: {words.RUNS[after.runs]}"
+                + ("" if after.support_rate is None else f", {percent(after.support_rate)}")
+                for after in target.plan.tiers
+            ]
+            lines.append(f"{code(target.target)}: {'; '.join(told)}")
+    return _listed(PLAN, lines, "target")
+
+
 def _gaps(report: Report) -> str:
     lines = [f"{code(gap.where) or words.ROOT}: {prose(gap.reason)}" for gap in report.trace.gaps]
     return _listed(words.GAPS, lines, "gap")
@@ -116,23 +133,26 @@ def _advisories(targets: Sequence[TargetReport]) -> str:
     for target in targets:
         for advisory in target.advisories:
             on.setdefault(any_chip(advisory.text, target), []).append(target)
-    lines = []
-    for text, those in on.items():
-        every = len(those) == len(targets)
-        whom = words.EVERY_TARGET if every else named([target.target for target in those])
-        lines.append(f"{whom}: {prose(of_chips(text, those))}")
+    lines = [
+        f"{_whom(those, targets)}: {prose(of_chips(text, those))}" for text, those in on.items()
+    ]
     return _listed(words.ADVISORIES, lines, "note")
 
 
 def _sizes(targets: Sequence[TargetReport]) -> str:
-    """How many places each target takes in which way; all of them would be a page of their own."""
-    lines = []
+    """How many places are taken in which way; all of them would be a page of their own."""
+    on: dict[str, list[TargetReport]] = {}
     for target in targets:
         counts = Counter(taken.how for taken in target.dynamic)
         told = [f"{counts[how]:,} {how.value.replace('-', ' ')}" for how in Taking if counts[how]]
-        if told:
-            lines.append(f"{code(target.target)}: {', '.join(told)}")
-    return _listed(words.SIZES, lines, "target")
+        on.setdefault(", ".join(told), []).append(target)
+    lines = [f"{_whom(those, targets)}: {told}" for told, those in on.items() if told]
+    return _listed(words.SIZES, lines, "answer")
+
+
+def _whom(some: Sequence[TargetReport], targets: Sequence[TargetReport]) -> str:
+    every = len(some) == len(targets)
+    return words.EVERY_TARGET if every else named([target.target for target in some])
 
 
 def _foot(report: Report) -> str:
