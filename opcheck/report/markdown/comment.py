@@ -12,12 +12,12 @@ from opcheck.report.markdown.escape import cell, code, markup, prose
 from opcheck.report.terminal import words
 from opcheck.report.terminal.chips import any_chip, of_chips
 from opcheck.report.terminal.groups import Section, sections
+from opcheck.report.terminal.plan.words import STEPS
 from opcheck.report.terminal.units import percent, plural
 
 MARK = "<!-- opcheck -->\n"
 """The first line, by which a bot finds the comment that it wrote before."""
 SIGNS = {True: "✅", False: "❌", None: "❔"}
-PLAN = ("Plan", "with every suggestion up to a tier followed")
 _COLUMNS = ("", "Target", "Runs", "On the device", "Unsupported", "Unknown", "Fallback")
 _PART = LIMIT // 8
 """What the table of targets, and each list beside the findings, may take of it."""
@@ -120,7 +120,7 @@ def _plans(targets: Sequence[TargetReport]) -> str:
                 for after in target.plan.tiers
             ]
             lines.append(f"{code(target.target)}: {'; '.join(told)}")
-    return _listed(PLAN, lines, "target")
+    return _listed(STEPS, lines, "target")
 
 
 def _gaps(report: Report) -> str:
