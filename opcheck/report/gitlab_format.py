@@ -2,10 +2,12 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.report.base import PLAIN, Format, Page
+from opcheck.report.names import short_names
 from opcheck.report.order import arranged
 from opcheck.report.problems import one_line, problems, sentence, where
 
@@ -24,22 +26,25 @@ class GitlabFormat(Format):
     def render(self, report: Report, page: Page = PLAIN) -> str:
         """Give the array that ``artifacts:reports:codequality`` takes."""
         report = arranged(report)
-        issues = [_issue(report, *found) for found in problems(report)]
+        names = short_names(report.targets)
+        issues = [_issue(report, *found, names) for found in problems(report)]
         return json.dumps(issues, indent=2) + "\n"
 
 
-def _issue(report: Report, target: TargetReport, finding: Finding) -> dict[str, object]:
+def _issue(
+    report: Report, target: TargetReport, finding: Finding, names: Mapping[str, str]
+) -> dict[str, object]:
     path, line = where(report, finding)
     return {
         "description": sentence(target, finding),
         "check_name": one_line(f"opcheck/{finding.verdict}/{finding.reason.code}"),
-        "fingerprint": _fingerprint(target, finding),
+        "fingerprint": _fingerprint(names[target.target], finding),
         "severity": SEVERITIES[finding.verdict],
         "location": {"path": one_line(path), "lines": {"begin": line}},
     }
 
 
-def _fingerprint(target: TargetReport, finding: Finding) -> str:
+def _fingerprint(target: str, finding: Finding) -> str:
     """GitLab shows one of several issues that share it, so the target is part of it."""
-    told = json.dumps([finding.id, target.target])
+    told = json.dumps([finding.id, target])
     return hashlib.sha256(told.encode()).hexdigest()[:32]

@@ -96,6 +96,14 @@ def test_fingerprints_tell_targets_apart() -> None:
     assert len(set(hashes)) == len(hashes) > len({h.partition(":")[0] for h in hashes})
 
 
+def test_fingerprints_stay_when_the_database_has_a_newer_release() -> None:
+    report = STANDARD["three-targets"]
+    newer = tuple(replace(one, target=f"{one.target}.1", sdk="26.2.0") for one in report.targets)
+    before, after = run_of(report), run_of(replace(report, targets=newer))
+    prints = [result["partialFingerprints"] for result in before["results"]]
+    assert prints == [result["partialFingerprints"] for result in after["results"]]
+
+
 @pytest.mark.parametrize(
     ("path", "expected"),
     [

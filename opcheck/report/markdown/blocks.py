@@ -1,6 +1,6 @@
 """One entry of the list: an operator, or several of which the same is said."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from opcheck.model.plan import Suggestion
 from opcheck.model.report import Place
@@ -25,16 +25,19 @@ def apart(block: Block) -> Sequence[Block]:
     return [Block((group,)) for group in block.groups] if ways else [block]
 
 
-def entry(block: Block) -> str:
-    """The verdict is the heading's; then operator, where, why, evidence and suggestion."""
+def entry(block: Block, names: Mapping[str, str]) -> str:
+    """The verdict is the heading's; then operator, where, why, evidence and suggestion.
+
+    ``names``: what the targets are called.
+    """
     rows = block.rows
     alone = len(rows) == 1
-    facts = [f"{block.first.confidence} confidence", named(block.targets)]
+    facts = [f"{block.first.confidence} confidence", named([names[one] for one in block.targets])]
     title = _row(rows[0]) if alone else f"**{plural(len(rows), 'operator')}**, {_calls(block)}"
     lines = [f"- {title} · {' · '.join(facts)}"]
     lines += [f"  - {line}" for line in (_places(rows[0].uses) if alone else _rows(rows))]
     for (text, evidence), targets in block.said.items():
-        of = f" ({named(targets)})" if len(block.said) > 1 else ""
+        of = f" ({named([names[one] for one in targets])})" if len(block.said) > 1 else ""
         lines.append(f"  - {words.WHY}{of}: {prose(text)}")
         lines += [f"  - {words.EVIDENCE}: {known}" for known in _known(evidence)]
     lines += [f"  - {line}" for line in _instead(block.first.suggestions)]

@@ -9,6 +9,7 @@ from opcheck.model.verdict import Verdict
 from opcheck.report.markdown.blocks import apart, entry, named
 from opcheck.report.markdown.budget import LIMIT, fitting, size
 from opcheck.report.markdown.escape import cell, code, markup, prose
+from opcheck.report.names import short_names
 from opcheck.report.terminal import words
 from opcheck.report.terminal.chips import any_chip, of_chips
 from opcheck.report.terminal.groups import Section, sections
@@ -71,11 +72,12 @@ def _row(target: TargetReport) -> str:
 def _findings(report: Report, room: int) -> str:
     """Sections worst first, each as far as there is room, and what had none."""
     room -= 1_000  # for what is said of the rest, which names each section
+    names = short_names(report.targets)
     told, left = [], []
     for section in sections(report.targets, verbose=False):
         start, end = _fold(_title(section))
         blocks = [one for block in section.blocks for one in apart(block)]
-        entries = [entry(block) for block in blocks]
+        entries = [entry(block, names) for block in blocks]
         shown = fitting(entries, room - size(start + end))
         if shown:
             told.append(f"{start}{''.join(entries[:shown])}{end}")
@@ -152,7 +154,8 @@ def _sizes(targets: Sequence[TargetReport]) -> str:
 
 def _whom(some: Sequence[TargetReport], targets: Sequence[TargetReport]) -> str:
     every = len(some) == len(targets)
-    return words.EVERY_TARGET if every else named([target.target for target in some])
+    names = short_names(targets)
+    return words.EVERY_TARGET if every else named([names[target.target] for target in some])
 
 
 def _foot(report: Report) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from opcheck.model.report import Report, Summary, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.report.document.parts import Json
+from opcheck.report.names import short_names
 from opcheck.report.problems import one_line, problems
 from opcheck.report.sarif.results import result
 from opcheck.report.sarif.rules import descriptor, rule_id
@@ -20,6 +21,7 @@ def sarif_log(report: Report) -> Json:
     found = list(problems(report))
     rules = {rule_id(finding): finding for _, finding in found}
     numbers = {name: number for number, name in enumerate(sorted(rules))}
+    names = short_names(report.targets)
     run = {
         "tool": {
             "driver": {
@@ -32,7 +34,7 @@ def sarif_log(report: Report) -> Json:
         "invocations": [_invocation(report)],
         "originalUriBaseIds": {ROOT: {"description": message("The folder opcheck was run in.")}},
         "columnKind": "unicodeCodePoints",
-        "results": [result(report, *one, numbers[rule_id(one[1])]) for one in found],
+        "results": [result(report, *one, numbers[rule_id(one[1])], names) for one in found],
         "properties": _properties(report),
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}

@@ -1,5 +1,7 @@
 """One finding on one target as a result."""
 
+from collections.abc import Mapping
+
 from opcheck.model.plan import Suggestion
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.report.document.parts import Json, evidence_value
@@ -11,8 +13,13 @@ MOST_RELATED = 100
 """Places beside the first that code scanning shows of one result."""
 
 
-def result(report: Report, target: TargetReport, finding: Finding, rule: int) -> Json:
-    """The result, at the place with the most calls; ``rule`` is its rule's index."""
+def result(
+    report: Report, target: TargetReport, finding: Finding, rule: int, names: Mapping[str, str]
+) -> Json:
+    """The result, at the place with the most calls; ``rule`` is its rule's index.
+
+    ``names``: what targets are called whichever release they are of.
+    """
     others = places(finding)[1:]
     told = sentence(target, finding)
     if len(others) > MOST_RELATED:
@@ -25,7 +32,7 @@ def result(report: Report, target: TargetReport, finding: Finding, rule: int) ->
         "locations": [_location(report, finding)],
         "partialFingerprints": {
             "opcheckFinding/v1": finding.id,
-            "primaryLocationLineHash": f"{finding.id}:{target.target}",
+            "primaryLocationLineHash": f"{finding.id}:{names[target.target]}",
         },
         "properties": _properties(target, finding),
     }

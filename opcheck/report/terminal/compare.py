@@ -1,12 +1,11 @@
 """Several targets side by side."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from opcheck.model.report import Report, TargetReport
-from opcheck.model.target import target_name
 from opcheck.model.verdict import Verdict
+from opcheck.report.names import short_names
 from opcheck.report.terminal import words
 from opcheck.report.terminal.breaks import breaks, first_broken, trouble
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
@@ -16,13 +15,6 @@ from opcheck.report.terminal.units import percent, size
 
 FEW = 3
 """How many targets at most are named as those of which a line is not true."""
-
-
-def short_names(targets: Sequence[TargetReport]) -> Mapping[str, str]:
-    """Target -> the shortest name that only it has: ``ascend-910b`` where there is one of it."""
-    short = {target.target: target_name(target.vendor, target.chip) for target in targets}
-    uses = Counter(short.values())
-    return {full: name if uses[name] == 1 else full for full, name in short.items()}
 
 
 def of_targets(

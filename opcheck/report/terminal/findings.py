@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from opcheck.model.report import Finding, Place, TargetReport
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Confidence, Evidence
+from opcheck.report.names import short_names
 from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
-from opcheck.report.terminal.compare import short_names
 from opcheck.report.terminal.groups import Block, Row, Said, Section
 from opcheck.report.terminal.places import first_place, merged, where
 from opcheck.report.terminal.units import plural, source

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from opcheck.model.report import KernelCount, Report, TargetReport
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Verdict
+from opcheck.report.names import short_names
 from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
 from opcheck.report.terminal.chips import any_chip, of_chips
-from opcheck.report.terminal.compare import of_targets, short_names
+from opcheck.report.terminal.compare import of_targets
 from opcheck.report.terminal.units import plural
 
 GAPS, PATTERNS = 10, 3
