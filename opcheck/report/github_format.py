@@ -19,7 +19,6 @@ COMMANDS = {
     Verdict.UNKNOWN: "warning",
     Verdict.FALLBACK: "notice",
 }
-
 NAMED = 10
 """Targets that one annotation names."""
 

@@ -1,6 +1,5 @@
 """GitLab's code quality report: what breaks, in the diff of a merge request."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 
@@ -46,5 +45,7 @@ def _issue(
 
 def _fingerprint(target: str, finding: Finding) -> str:
     """GitLab shows one of several issues that share it, so the target is part of it."""
+    import hashlib  # OpenSSL takes longer to load than most commands to answer
+
     told = json.dumps([finding.id, target])
     return hashlib.sha256(told.encode()).hexdigest()[:32]

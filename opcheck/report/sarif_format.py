@@ -5,7 +5,6 @@ import json
 from opcheck.model.report import Report
 from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.order import arranged
-from opcheck.report.sarif.log import sarif_log
 
 
 class SarifFormat(Format):
@@ -14,5 +13,7 @@ class SarifFormat(Format):
     name = "sarif"
 
     def render(self, report: Report, page: Page = PLAIN) -> str:
-        """Give the log as JSON."""
+        """Give the log as JSON; its parts are loaded here, so that other formats do without."""
+        from opcheck.report.sarif.log import sarif_log
+
         return json.dumps(sarif_log(arranged(report)), indent=2, allow_nan=False) + "\n"

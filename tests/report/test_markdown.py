@@ -124,7 +124,10 @@ def test_each_finding_keeps_its_own_way_out() -> None:
 def test_long_texts_and_lists_do_not_push_findings_out() -> None:
     gaps = tuple(Gap(f"module.{i}", "x" * 5_000) for i in range(2_000))
     one = STANDARD["mixed"].targets[0]
-    targets = tuple(replace(one, target=f"{i}" + "y" * 3_000) for i in range(300))
+    targets = tuple(
+        replace(one, target=f"{i}" + "y" * 3_000, elsewhere=f"which something {i} runs")
+        for i in range(300)
+    )
     text = check(report(*targets, gaps=gaps, source="z" * 100_000))
     assert "aten::view_as_complex" in text
     assert re.search(r"and 1,\d\d\d more gaps", text)

@@ -73,7 +73,8 @@ def _findings(report: Report, room: int) -> str:
     """Sections worst first, each as far as there is room, and what had none."""
     room -= 1_000  # for what is said of the rest, which names each section
     names = short_names(report.targets)
-    told, left = [], []
+    told: list[str] = []
+    left: Counter[str] = Counter()
     for section in sections(report.targets, verbose=False):
         start, end = _fold(_title(section))
         blocks = [one for block in section.blocks for one in apart(block)]
@@ -82,11 +83,12 @@ def _findings(report: Report, room: int) -> str:
         if shown:
             told.append(f"{start}{''.join(entries[:shown])}{end}")
             room -= size(told[-1])
-        if rest := sum(block.operators for block in blocks[shown:]):
-            left.append(f"{plural(rest, 'operator')} under “{section.heading[0]}”")
+        if count := sum(block.operators for block in blocks[shown:]):
+            left[section.heading[0]] += count
             room = 0  # nothing milder is shown where something worse is not
     if left:
-        told.append(f"**Not shown here, for a comment has an end:** {', '.join(left)}. {_ALL}\n\n")
+        rest = ", ".join(f"{plural(n, 'operator')} under “{title}”" for title, n in left.items())
+        told.append(f"**Not shown here, for a comment has an end:** {rest}. {_ALL}\n\n")
     return "".join(told)
 
 
