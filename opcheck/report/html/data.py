@@ -1,0 +1,88 @@
+"""What the script of the page works on: every finding, with what they share kept once."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from opcheck.model.report import Finding, Report
+from opcheck.model.text import printable
+from opcheck.report.document.parts import Json
+from opcheck.report.document.report import finding_value
+from opcheck.report.html.families import family
+from opcheck.report.html.words import FOR_SCRIPT, SIGNS
+from opcheck.report.order import WORST_FIRST
+from opcheck.report.terminal.compare import short_names
+
+SHARED = ("uses", "evidence", "suggestions", "declined")
+"""Keys of a finding whose items stand in tables: targets have most of them in common."""
+
+
+def embedded(report: Report) -> str:
+    """The report as JSON that can stand inside a script element, whatever it holds.
+
+    ``<``, ``>`` and ``&`` are escaped, so that nothing in it ends the element, and every
+    character that a reader could not see is spelled out, as in a terminal.
+    """
+    text = json.dumps(shown(_document(report)), separators=(",", ":"), allow_nan=False)
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def shown(value: object) -> object:
+    """The same value with all texts safe to show."""
+    match value:
+        case str():
+            return printable(value)
+        case Mapping():
+            return {key: shown(item) for key, item in value.items()}
+        case Sequence():
+            return [shown(item) for item in value]
+        case _:
+            return value
+
+
+class _Table:
+    """Distinct items in the order in which they first came."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+        self.items: list[object] = []
+
+    def place(self, item: object) -> int:
+        key = json.dumps(item, sort_keys=True)
+        if key not in self._places:
+            self._places[key] = len(self.items)
+            self.items.append(item)
+        return self._places[key]
+
+
+def _document(report: Report) -> Json:
+    tables = {key: _Table() for key in SHARED}
+    names = short_names(report.targets)
+    return {
+        "words": FOR_SCRIPT,
+        "verdicts": [verdict.value for verdict in WORST_FIRST],
+        "signs": [SIGNS[verdict] for verdict in WORST_FIRST],
+        "model": report.model.source,
+        "targets": [
+            {"name": target.target, "short": names[target.target]} for target in report.targets
+        ],
+        "findings": [
+            _finding(finding, index, tables)
+            for index, target in enumerate(report.targets)
+            for finding in target.findings
+        ],
+        "tables": {key: table.items for key, table in tables.items()},
+    }
+
+
+def _finding(finding: Finding, target: int, tables: Mapping[str, _Table]) -> Json:
+    value = dict(finding_value(finding))
+    places = {
+        key: [table.place(item) for item in _items(value[key])] for key, table in tables.items()
+    }
+    return {**value, **places, "target": target, "family": family(finding.op)}
+
+
+def _items(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else ()

@@ -1,0 +1,173 @@
+/* The filters, the heat map's buttons, the theme, the address; then the first drawing. */
+
+const root = document.documentElement;
+const filters = document.getElementById("filters");
+const counted = document.getElementById("count");
+
+function choice(label, values, chosen, choosing) {
+  const options = values.map(([value, text]) => make("option", { value }, text));
+  const element = make("select", { "aria-label": label, onchange: () => choosing(element.value) }, options);
+  element.value = String(chosen);
+  return element;
+}
+
+const search = make("input", {
+  type: "search", placeholder: words.search, "aria-label": words.search, autocomplete: "off",
+  spellcheck: "false", oninput: () => choose({ text: search.value }),
+});
+const targets = choice(
+  words.target,
+  [[ALL, words.all_targets], ...data.targets.map(({ short }, i) => [i, short])],
+  state.target,
+  (value) => choose({ target: Number(value) }),
+);
+targets.hidden = !many;
+const kinds = choice(
+  words.kind,
+  [["", words.all_families], ...[...new Set(data.findings.map((f) => f.family))].sort().map((k) => [k, k])],
+  "",
+  (value) => choose({ family: value }),
+);
+const moduleChip = make("button", { type: "button", class: "chip", "aria-pressed": "true", onclick: () => choose({ module: "" }) });
+const clear = make(
+  "button",
+  { type: "button", class: "quiet", onclick: () => choose({ family: "", module: "", verdicts: new Set(), text: "", target: many ? ALL : 0 }) },
+  words.clear,
+);
+const chips = new Map(
+  data.verdicts.map((verdict) => {
+    const flip = () => {
+      const verdicts = new Set(state.verdicts);
+      if (!verdicts.delete(verdict)) verdicts.add(verdict);
+      choose({ verdicts });
+    };
+    return [verdict, make("button", { type: "button", class: `chip v-${verdict}`, onclick: flip }, sign(verdict), verdict, make("b", {}))];
+  }),
+);
+filters.append(search, targets, kinds, ...chips.values(), moduleChip, clear);
+
+function drawFilters() {
+  if (search.value !== state.text) search.value = state.text;
+  targets.value = String(state.target);
+  kinds.value = state.family;
+  moduleChip.hidden = !state.module;
+  moduleChip.textContent = `${state.module} ×`;
+  clear.hidden = !(state.family || state.module || state.verdicts.size || state.text || (many && state.target !== ALL));
+  const counts = new Map(data.verdicts.map((verdict) => [verdict, 0]));
+  for (const finding of fitting("verdicts")) counts.set(finding.verdict, counts.get(finding.verdict) + 1);
+  for (const [verdict, chip] of chips) {
+    chip.setAttribute("aria-pressed", String(state.verdicts.has(verdict)));
+    chip.lastChild.textContent = figure(counts.get(verdict));
+    chip.hidden = !counts.get(verdict) && !state.verdicts.has(verdict);
+  }
+  counted.textContent = fill(words.shown, { shown: figure(list.rows.length), all: figure(data.findings.length) });
+}
+
+const cells = [...document.querySelectorAll("button.cell")];
+function drawCells() {
+  for (const cell of cells) {
+    const here = cell.dataset.family === state.family && Number(cell.dataset.target) === state.target;
+    cell.setAttribute("aria-pressed", String(here));
+  }
+}
+for (const cell of cells)
+  cell.addEventListener("click", () => {
+    const chosen = cell.getAttribute("aria-pressed") === "true";
+    choose({ family: chosen ? "" : cell.dataset.family, target: chosen && many ? ALL : Number(cell.dataset.target) });
+  });
+for (const name of document.querySelectorAll("button[data-target].link"))
+  name.addEventListener("click", () => choose({ target: Number(name.dataset.target) }));
+
+/* The address after # says what is chosen, so that it can be sent to somebody. */
+const kept = { q: "text", kind: "family", module: "module", sort: "sort" };
+function writeAddress() {
+  const said = new URLSearchParams();
+  for (const [name, key] of Object.entries(kept)) if (state[key] && state[key] !== "verdict") said.set(name, state[key]);
+  if (many && state.target !== ALL) said.set("target", data.targets[state.target].name);
+  if (state.verdicts.size) said.set("verdicts", [...state.verdicts].join(" "));
+  if (state.down) said.set("down", "1");
+  if (state.open) said.set("finding", `${data.targets[state.open.target].name} ${state.open.id}`);
+  const text = said.toString();
+  try {
+    history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+  } catch {
+    /* some viewers of local files do not allow it, and the page does without */
+  }
+}
+
+function readAddress() {
+  const said = new URLSearchParams(location.hash.slice(1));
+  for (const [name, key] of Object.entries(kept)) if (said.get(name)) state[key] = said.get(name);
+  state.down = said.get("down") === "1";
+  const target = data.targets.findIndex(({ name }) => name === said.get("target"));
+  if (target >= 0) state.target = target;
+  const verdicts = (said.get("verdicts") || "").split(" ").filter((verdict) => rank.has(verdict));
+  state.verdicts = new Set(verdicts);
+  return said.get("finding");
+}
+
+const theme = document.getElementById("theme");
+const themes = Object.keys(words.themes);
+function setTheme(name) {
+  root.dataset.theme = name;
+  theme.textContent = words.themes[name];
+  try {
+    localStorage.setItem("opcheck-theme", name);
+  } catch {
+    /* not kept where nothing can be kept */
+  }
+}
+function keptTheme() {
+  try {
+    const name = localStorage.getItem("opcheck-theme");
+    return themes.includes(name) ? name : "auto";
+  } catch {
+    return "auto";
+  }
+}
+theme.hidden = false;
+theme.addEventListener("click", () => setTheme(themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length]));
+
+document.addEventListener("keydown", (event) => {
+  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
+  if (event.key === "/" && !typing && !panel.open) {
+    event.preventDefault();
+    search.focus();
+  } else if (event.key === "Escape" && document.activeElement === search) choose({ text: "" });
+});
+
+let counting = "";
+addEventListener("beforeprint", () => {
+  counting = counted.textContent;
+  if (list.rows.length > PRINTED)
+    counted.textContent = fill(words.printed, { shown: figure(PRINTED), all: figure(list.rows.length) });
+  drawSome(0, Math.min(PRINTED, list.rows.length));
+});
+addEventListener("afterprint", () => {
+  counted.textContent = counting;
+  drawRows();
+});
+
+listeners.push((change) => {
+  const looks = Object.keys(change).filter((key) => key !== "open");
+  if (looks.length) {
+    drawTable();
+    drawFilters();
+    drawCells();
+  }
+  if ("target" in change || "module" in change) drawPicture();
+  if ("open" in change) drawDetail();
+  writeAddress();
+});
+
+setTheme(keptTheme());
+const wanted = readAddress();
+drawTable();
+drawFilters();
+drawCells();
+drawPicture();
+if (wanted) {
+  const at = list.rows.findIndex((f) => `${data.targets[f.target].name} ${f.id}` === wanted);
+  if (at >= 0) openRow(at);
+}
+root.dataset.ready = "1";
