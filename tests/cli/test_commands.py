@@ -267,7 +267,7 @@ def test_help_lists_every_option_and_source_kind(command: str) -> None:
     flat = " ".join(text.split())
     for option in OPTIONS[command].split():
         assert f" {option} " in f" {flat} "
-    shown = "json, junit, markdown, sarif, text" if command == "scan" else "json|text"
+    shown = "html, json, junit, markdown, sarif, text" if command == "scan" else "json|text"
     assert shown in flat
     assert kinds()
     for kind in kinds():

@@ -21,7 +21,7 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     ),
     ("linear algebra", r"^_?linalg(?!_vector)|cholesky|^svd|^qr|inverse|^det$|^trace$"),
     ("spectral", r"fft|stft|complex|^(real|imag|polar|conj)"),
-    ("random", r"dropout|rand|bernoulli|multinomial|normal_?$|uniform|exponential_"),
+    ("random", r"dropout|(^|_)rand|bernoulli|multinomial|normal_?$|uniform|exponential_"),
     ("sort and search", r"sort|topk|unique|nonzero|search|kthvalue|histc|bincount|median|mode$"),
     ("indexing", r"index|gather|scatter|select|take|masked|embedding|^where|slice|narrow|one_hot"),
     ("activation", r"relu|gelu|silu|sigmoid|tanh|softmax|softplus|swish|elu|mish|^glu|logsigmoid"),

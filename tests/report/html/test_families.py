@@ -1,0 +1,38 @@
+"""Kinds of operators are told from their names."""
+
+import pytest
+
+from opcheck.report.html.families import OTHER, family
+
+
+@pytest.mark.parametrize(
+    ("op", "expected"),
+    [
+        ("aten::scaled_dot_product_attention", "attention"),
+        ("aten::conv2d", "convolution"),
+        ("aten::convolution_backward", "convolution"),
+        ("aten::native_layer_norm", "normalization"),
+        ("aten::linear", "matrix product"),
+        ("aten::mm", "matrix product"),
+        ("aten::linalg_vector_norm", "reduction"),
+        ("aten::linalg_inv_ex", "linear algebra"),
+        ("aten::view_as_complex", "spectral"),
+        ("aten::view", "shape"),
+        ("aten::max_pool2d", "pooling and resizing"),
+        ("aten::max.dim", "reduction"),
+        ("aten::maximum", "elementwise"),
+        ("aten::normal_", "random"),
+        ("aten::nonzero", "sort and search"),
+        ("aten::is_nonzero", "read by Python"),
+        ("aten::index_put_", "indexing"),
+        ("aten::_foreach_add_.Scalar", "optimizer"),
+        ("aten::_to_copy", "copy and convert"),
+        ("aten::add_.Tensor", "elementwise"),
+        ("torchvision::nms", "torchvision"),
+        ("aten::brand_new_thing", OTHER),
+        ("no operator at all", "no operator at all"),
+        ("", OTHER),
+    ],
+)
+def test_family(op: str, expected: str) -> None:
+    assert family(op) == expected
