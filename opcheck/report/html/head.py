@@ -1,17 +1,18 @@
 """The verdict on each target: whether it runs the model, what share stays on it, what breaks."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from opcheck.model.report import Report, TargetReport
+from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.report.html.words import RUNS_SIGNS
 from opcheck.report.order import WORST_FIRST
 from opcheck.report.terminal import words
-from opcheck.report.terminal.breaks import breaks, first_gap
+from opcheck.report.terminal.breaks import brief, first_gap, trouble
 from opcheck.report.terminal.compare import short_names
 from opcheck.report.terminal.head import fallback_cost
 from opcheck.report.terminal.marks import UNICODE
+from opcheck.report.terminal.places import merged, where
 from opcheck.report.terminal.plan.words import TIERS, step
 from opcheck.report.terminal.units import percent, size
 
@@ -49,6 +50,8 @@ class Card:
     sign: str
     tone: Verdict
     breaks: str
+    """How many operators are in trouble, the most called of them, and where; or nothing."""
+    why: str
     share: str
     of: str
     """What the share is of."""
@@ -81,19 +84,24 @@ def headline(report: Report) -> str:
 
 
 def tone(report: Report) -> Verdict:
-    """The verdict whose colour the page's first line has: that of the worst target."""
-    tones = (_TONES[target.summary.runs] for target in report.targets)
-    return max(tones, key=lambda verdict: verdict.rank, default=Verdict.UNKNOWN)
+    """The verdict whose colour the first line has: what all targets share, else one between."""
+    tones = {_TONES[target.summary.runs] for target in report.targets}
+    if len(tones) > 1:
+        return Verdict.FALLBACK
+    return tones.pop() if tones else Verdict.UNKNOWN
+
+
+def unseen(report: Report) -> str:
+    """How much was not seen, and the first of it; "" for nothing."""
+    return _plain(first_gap(report.trace.gaps, UNICODE))
 
 
 def _card(report: Report, target: TargetReport, index: int, short: str) -> Card:
     summary = target.summary
-    found = breaks(target)
-    if not found and summary.runs is None:
-        found = first_gap(report.trace.gaps, UNICODE)
     total = sum(summary.operators.values())
     rate = summary.support_rate
     fallback = summary.operators.get(Verdict.FALLBACK, 0)
+    first = max(_in_trouble(target), key=lambda finding: finding.count, default=None)
     return Card(
         index=index,
         target=target.target,
@@ -101,7 +109,10 @@ def _card(report: Report, target: TargetReport, index: int, short: str) -> Card:
         runs=words.RUNS[summary.runs],
         sign=RUNS_SIGNS[summary.runs],
         tone=_TONES[summary.runs],
-        breaks=" ".join(text for text, _ in found),
+        breaks=_breaks(target, first),
+        why=""
+        if first is None
+        else " ".join(text for text, _ in brief(first.reason.text, UNICODE)),
         share="" if rate is None else percent(rate),
         of=words.NO_CALLS if rate is None else words.share(total, target.elsewhere),
         bar=_bar(summary.operators, total),
@@ -111,6 +122,26 @@ def _card(report: Report, target: TargetReport, index: int, short: str) -> Card:
         moved=size(summary.fallback_bytes),
         steps=_steps(target),
     )
+
+
+def _in_trouble(target: TargetReport) -> list[Finding]:
+    """Findings of the verdict that decides whether and how well the target runs the model."""
+    return [finding for finding in target.findings if finding.verdict is trouble(target)]
+
+
+def _breaks(target: TargetReport, first: Finding | None) -> str:
+    if first is None:
+        return ""
+    verdict = trouble(target)
+    count = target.summary.operators.get(verdict, 0)
+    parts = [words.trouble(count, verdict, target.elsewhere)]
+    if count > 1:
+        parts.append(words.MOST_CALLED)
+    parts.append(first.op)
+    if places := merged(first.uses):
+        place = places[0][0]
+        parts += [words.AT if place.file else words.IN, _plain(where(place))]
+    return " ".join(parts)
 
 
 def _bar(operators: Mapping[Verdict, int], total: int) -> tuple[Bar, ...]:
@@ -131,3 +162,7 @@ def _steps(target: TargetReport) -> tuple[Step, ...]:
         Step(int(after.tier), TIERS[after.tier], *step(after), after.operators)
         for after in target.plan.tiers
     )
+
+
+def _plain(atoms: Iterable[tuple[str, str]]) -> str:
+    return " ".join(text for text, _ in atoms)

@@ -12,7 +12,7 @@ from opcheck.model.report import Report
 from opcheck.model.text import printable
 from opcheck.report.html import words
 from opcheck.report.html.data import embedded
-from opcheck.report.html.head import cards, headline, tone
+from opcheck.report.html.head import cards, headline, tone, unseen
 from opcheck.report.html.heat import heat_map
 from opcheck.report.html.rest import facts, parts
 from opcheck.report.order import WORST_FIRST
@@ -37,6 +37,7 @@ def html_page(report: Report) -> str:
             verdicts=WORST_FIRST,
             headline=headline(report),
             tone=tone(report),
+            unseen=unseen(report),
             cards=cards(report),
             heat=heat_map(report.targets),
             parts=parts(report),

@@ -44,16 +44,16 @@ def facts(report: Report) -> tuple[tuple[str, str], ...]:
     """Model, trace, versions and database, each with its name."""
     trace = report.trace
     recorded = f"{plural(trace.operators, 'operator')}, {plural(trace.calls, 'call')}"
-    databases = dict.fromkeys(
-        f"{target.database_date} {target.database_digest}".strip() for target in report.targets
-    )
+    dates = sorted({target.database_date for target in report.targets if target.database_date})
+    digests = {target.database_digest for target in report.targets}
+    digest = digests.pop() if len(digests) == 1 else ""
     return (
         ("model", f"{report.model.source} ({report.model.kind})"),
         ("digest", report.model.digest),
         ("trace", f"{trace.mode}, {recorded}, as {trace.device_type}"),
         ("torch", report.torch_version),
         ("opcheck", report.opcheck_version),
-        ("database", ", ".join(text for text in databases if text)),
+        ("database", " ".join(text for text in (*dates[-1:], digest) if text)),
     )
 
 

@@ -52,7 +52,7 @@ function drawBox(box) {
       onfocus: () => (reading.textContent = said),
       onmouseenter: () => (reading.textContent = said),
     },
-    thin ? "" : name,
+    thin ? "" : brief(name),
   );
   Object.assign(element.style, {
     left: `${box.x}px`,

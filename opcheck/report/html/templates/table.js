@@ -1,7 +1,7 @@
 /* Every finding in a table; only the rows that are in sight exist. */
 
 const SPARE = 6;
-const PRINTED = 500;
+const PRINTED = 200;
 const grid = document.getElementById("grid");
 const many = data.targets.length > 1;
 
@@ -75,7 +75,8 @@ function drawRow(index) {
   const finding = list.rows[index];
   const place = finding.uses.length ? mostCalled(finding) : null;
   const at = place ? where(place) : words.itself;
-  const rest = finding.uses.length > 1 ? ` +${figure(finding.uses.length - 1)}` : "";
+  const others = finding.uses.length - 1;
+  const rest = others > 0 ? ` · ${fill(words.more, { count: figure(others) })}` : "";
   const short = data.targets[finding.target].short;
   const cells = {
     verdict: [sign(finding.verdict)],
@@ -86,7 +87,7 @@ function drawRow(index) {
     ],
     where: [
       make("div", { class: "line" }, (place && code(place)) || at),
-      make("div", { class: "line faint" }, place && code(place) ? `${place.module}${rest}` : rest),
+      make("div", { class: "line faint" }, place && code(place) ? `${place.module || words.itself}${rest}` : rest.slice(3)),
     ],
     target: [make("div", { class: "line" }, short)],
     count: [figure(finding.count)],

@@ -26,6 +26,9 @@ function descend(root, module) {
   return node;
 }
 
+/* PyTorch's own need not say so. */
+const brief = (op) => op.replace(/^aten::/, "");
+
 function addCalls(node, finding, place) {
   const key = `${finding.op} `;  // a module has no space at its end
   if (!node.children.has(key))
