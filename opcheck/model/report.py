@@ -81,6 +81,16 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class Stretch:
+    """Calls in a row that all fall back, or none of which does: an island."""
+
+    fallback: bool
+    calls: int
+    module: str
+    """Where the first of them is made, as in a use."""
+
+
+@dataclass(frozen=True, slots=True)
 class TargetReport:
     """Everything said about one target."""
 
@@ -102,6 +112,9 @@ class TargetReport:
     compiler, ``which PyTorch runs on the same GPU, between two engines``."""
     dynamic: tuple[SiteTaken, ...] = ()
     """Where sizes that are not always the same matter, and how the target takes each place."""
+    stretches: tuple[Stretch, ...] = ()
+    """The run in the order of its calls, cut where they begin or cease to fall back; () where none
+    does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from opcheck.model.report import (
     Finding,
     Place,
     Report,
+    Stretch,
     Summary,
     TargetReport,
     TraceInfo,
@@ -71,7 +72,12 @@ def _target(node: Node) -> TargetReport:
         plan=read_plan(node.at("plan")) if node.has("plan") else None,
         elsewhere=node.text("elsewhere") if node.has("elsewhere") else "",
         dynamic=tuple(map(read_taken, node.items("dynamic"))) if node.has("dynamic") else (),
+        stretches=tuple(map(_stretch, node.items("stretches"))) if node.has("stretches") else (),
     )
+
+
+def _stretch(node: Node) -> Stretch:
+    return Stretch(node.truth("fallback"), node.number("calls"), node.text("module"))
 
 
 def _summary(node: Node) -> Summary:

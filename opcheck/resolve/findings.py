@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.report import Finding, KernelCount, Place, Reason, Summary, TargetReport
+from opcheck.model.report import (
+    Finding,
+    KernelCount,
+    Place,
+    Reason,
+    Stretch,
+    Summary,
+    TargetReport,
+)
 from opcheck.model.trace import Kernel, Phase, TensorMeta, Trace, Use, Value
 from opcheck.model.training import OPTIMIZER, WRAPPER
 from opcheck.model.verdict import Evidence, Verdict
@@ -23,15 +31,17 @@ def resolve(trace: Trace, matrix: SupportMatrix) -> TargetReport:
     fates = [walk.fate(use.node) for use in trace.uses]
     kernels = trace.kernels.get(str(matrix.target))
     target = matrix.target
+    stretches = _stretches(trace, fates)
     return TargetReport(
         target=str(target), vendor=target.vendor, chip=target.chip, sdk=target.sdk,
         torch=target.torch,
         database_digest=matrix.database_digest, database_date=matrix.database_date,
-        summary=_summary(trace, fates),
+        summary=_summary(trace, fates, _islands(trace, stretches)),
         findings=_findings(trace, fates),
         kernels=None if kernels is None else _kernels(kernels, trace, walk, matrix),
         advisories=_advisories(trace, matrix),
         elsewhere=matrix.fallback.elsewhere,
+        stretches=stretches,
     )  # fmt: skip
 
 
@@ -99,7 +109,7 @@ def argument_text(name: str, value: Value) -> str:
     return f"{name}={value_text(value)}"
 
 
-def _summary(trace: Trace, fates: list[Fate]) -> Summary:
+def _summary(trace: Trace, fates: list[Fate], islands: int) -> Summary:
     worst: dict[str, Verdict] = {}
     calls: Counter[Verdict] = Counter()
     for use, fate in zip(trace.uses, fates, strict=True):
@@ -113,7 +123,7 @@ def _summary(trace: Trace, fates: list[Fate]) -> Summary:
         runs=_runs(calls, bool(trace.gaps)),
         operators={verdict: operators[verdict] for verdict in Verdict},
         calls={verdict: calls[verdict] for verdict in Verdict},
-        islands=_islands(trace, fates),
+        islands=islands,
         fallback_bytes=sum(
             fate.fallback_bytes * use.count
             for use, fate in zip(trace.uses, fates, strict=True)
@@ -130,10 +140,20 @@ def _runs(calls: Mapping[Verdict, int], gaps: bool) -> bool | None:
     return True
 
 
-def _islands(trace: Trace, fates: list[Fate]) -> int:
+def _stretches(trace: Trace, fates: list[Fate]) -> tuple[Stretch, ...]:
+    """The calls in their order, cut where they begin or cease to fall back."""
+    leaves = [fate.verdict is Verdict.FALLBACK for fate in fates]
+    if not any(leaves):
+        return ()
+    runs = ((left, list(uses)) for left, uses in groupby(trace.sequence, leaves.__getitem__))
+    return tuple(Stretch(left, len(uses), trace.uses[uses[0]].module) for left, uses in runs)
+
+
+def _islands(trace: Trace, stretches: tuple[Stretch, ...]) -> int:
     """Maximal runs of calls between fallbacks."""
-    leaves = (fates[use].verdict is Verdict.FALLBACK for use in trace.sequence)
-    return sum(1 for left, _ in groupby(leaves) if not left)
+    if not stretches:
+        return 1 if trace.sequence else 0
+    return sum(not stretch.fallback for stretch in stretches)
 
 
 def _kernels(

@@ -7,6 +7,7 @@ from opcheck.model.report import (
     Finding,
     Place,
     Report,
+    Stretch,
     Summary,
     TargetReport,
     TraceInfo,
@@ -64,7 +65,12 @@ def _target(target: TargetReport) -> Json:
         **({} if target.plan is None else {"plan": plan_value(target.plan)}),
         **({"elsewhere": target.elsewhere} if target.elsewhere else {}),
         **({"dynamic": list(map(taken_value, target.dynamic))} if target.dynamic else {}),
+        **({"stretches": list(map(_stretch, target.stretches))} if target.stretches else {}),
     }
+
+
+def _stretch(stretch: Stretch) -> Json:
+    return {"fallback": stretch.fallback, "calls": stretch.calls, "module": stretch.module}
 
 
 def _summary(summary: Summary) -> Json:

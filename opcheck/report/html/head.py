@@ -14,8 +14,10 @@ from opcheck.report.terminal.head import fallback_cost
 from opcheck.report.terminal.marks import UNICODE
 from opcheck.report.terminal.places import merged, where
 from opcheck.report.terminal.plan.words import TIERS, step
-from opcheck.report.terminal.units import percent, size
+from opcheck.report.terminal.units import percent, plural, size
 
+THINNEST = 0.2
+"""Hundredths of the run below which a cut could not be seen."""
 _TONES = {True: Verdict.NATIVE, False: Verdict.UNSUPPORTED, None: Verdict.UNKNOWN}
 
 
@@ -26,6 +28,15 @@ class Bar:
     verdict: Verdict
     start: float
     width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Calls in a row that leave the device, in hundredths of the run."""
+
+    start: float
+    width: float
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +73,10 @@ class Card:
     islands: int
     moved: str
     steps: tuple[Step, ...]
+    cuts: tuple[Cut, ...]
+    """Where along the run calls fall back."""
+    pieces: str
+    """How many islands lie between them."""
 
 
 def cards(report: Report) -> tuple[Card, ...]:
@@ -121,6 +136,8 @@ def _card(report: Report, target: TargetReport, index: int, short: str) -> Card:
         islands=summary.islands,
         moved=size(summary.fallback_bytes),
         steps=_steps(target),
+        cuts=_cuts(target),
+        pieces=plural(summary.islands, "island"),
     )
 
 
@@ -152,6 +169,19 @@ def _bar(operators: Mapping[Verdict, int], total: int) -> tuple[Bar, ...]:
             width = 100 * count / total
             pieces.append(Bar(verdict, round(start, 3), round(width, 3)))
             start += width
+    return tuple(pieces)
+
+
+def _cuts(target: TargetReport) -> tuple[Cut, ...]:
+    total = sum(stretch.calls for stretch in target.stretches)
+    pieces = []
+    done = 0
+    for stretch in target.stretches:
+        if stretch.fallback:
+            start, width = 100 * done / total, max(100 * stretch.calls / total, THINNEST)
+            label = f"{stretch.module or words.ROOT}: {plural(stretch.calls, 'call')}"
+            pieces.append(Cut(round(min(start, 100 - width), 3), round(width, 3), label))
+        done += stretch.calls
     return tuple(pieces)
 
 

@@ -23,6 +23,8 @@ PICTURE_IS = (
     "Modules from the outside in, their operators below them, as wide as they have calls; in the "
     "colour of the worst in them. Choose one to go into it, and to see its findings alone."
 )
+DEPTH = "Along the run"
+DEPTH_IS = "From the first call to the last: islands on the device, and the calls that leave it."
 HEAT = "Targets and kinds of operators"
 HEAT_IS = (
     "How many operators of a kind need a look, or all of them where none does; in the colour of "

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 
-VOID = {"meta", "link", "br", "hr", "img", "input", "rect"}
+VOID = {"meta", "link", "br", "hr", "img", "input"}
 
 
 @dataclass
