@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.names import OpName
-from opcheck.model.report import Place, Reason, Summary, TargetReport
+from opcheck.model.report import Place, Reason, Stretch, Summary, TargetReport
 from opcheck.model.trace import Composite, Gap, Kernel, Phase, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.findings import resolve
@@ -37,6 +37,18 @@ def test_summary_of_a_model_with_a_fallback() -> None:
         islands=3,
         fallback_bytes=2 * (2 * 3 * 4 + 2 * 3 * 4),
     )
+
+
+def test_the_run_is_cut_where_calls_begin_or_cease_to_fall_back() -> None:
+    trace = replace(made.trace(*NODES, uses=USES), sequence=(0, 1, 1, 0, 2))
+    assert resolve(trace, MATRIX).stretches == (
+        Stretch(False, 1, "layers.*"),
+        Stretch(True, 2, "layers.*.odd"),
+        Stretch(False, 2, "layers.*"),
+    )
+    whole = replace(made.trace(*NODES, uses=USES[:1]), sequence=(0, 0))
+    assert resolve(whole, MATRIX).stretches == ()
+    assert resolve(whole, MATRIX).summary.islands == 1
 
 
 def test_support_rate_has_four_decimals_and_is_none_for_an_empty_trace() -> None:

@@ -3,10 +3,11 @@
 import base64
 import hashlib
 import re
+from dataclasses import replace
 
 import pytest
 
-from opcheck.model.report import Report
+from opcheck.model.report import Report, Stretch
 from opcheck.report.base import format_named
 from opcheck.report.html.data import SHARED
 from opcheck.report.html.page import SCRIPTS, STYLES
@@ -84,6 +85,17 @@ def test_each_operator_is_in_one_cell_of_the_heat_map(sample: str) -> None:
         counted = [re.search(r"of ([\d,]+) operator", label) for label in labels]
         total = sum(int(found[1].replace(",", "")) for found in counted if found)
         assert total == len({finding.op for finding in target.findings})
+
+
+def test_the_run_is_drawn_with_its_cuts() -> None:
+    report = STANDARD["mixed"]
+    stretches = (Stretch(False, 3, ""), Stretch(True, 1, "a.b"), Stretch(False, 4, "c"))
+    target = replace(report.targets[0], stretches=stretches)
+    page = page_of(replace(report, targets=(target,)))
+    (cut,) = page.one("div", class_="depth").all("rect", class_="f-fallback")
+    assert (cut.attributes["x"], cut.attributes["width"]) == ("37.5", "12.5")
+    assert cut.one("title").text == "a.b: 1 call"
+    assert page_of(report).all("div", class_="depth") == []
 
 
 @every_report
