@@ -25,7 +25,10 @@ SCRIPTS = ("core.js", "tree.js", "picture.js", "table.js", "detail.js", "main.js
 
 
 def html_page(report: Report) -> str:
-    """The whole page; nothing in it is asked for elsewhere, and a browser is told so."""
+    """The whole page; nothing in it is asked for elsewhere, and a browser is told so.
+
+    ASCII only, as style and script are: a pipe that spoiled a letter would spoil their hashes.
+    """
     style, script = _joined(STYLES), _joined(SCRIPTS)
     ended = report.trace.ended
     text: str = (
@@ -49,7 +52,7 @@ def html_page(report: Report) -> str:
             data=Markup(embedded(report)),  # escaped for a script element
         )
     )
-    return text
+    return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
 def _environment() -> jinja2.Environment:

@@ -130,6 +130,18 @@ def test_the_picture_leads_into_a_module_and_out(page: Page) -> None:
     assert len(page.rows()) == all_rows
 
 
+def test_the_picture_is_walked_with_keys(page: Page) -> None:
+    shown = page.show(STANDARD["mixed"])
+    shown.value("document.querySelector('#icicle button').focus()")
+    shown.press("ArrowDown")
+    first = shown.value("document.activeElement.getAttribute('aria-label')")
+    shown.press("ArrowRight")
+    assert shown.value("document.activeElement.getAttribute('aria-label')") != first
+    shown.press("ArrowLeft")
+    shown.press("ArrowUp")
+    assert shown.value("document.activeElement === document.querySelector('#icicle button')")
+
+
 def test_a_cell_of_the_heat_map_shows_its_findings(page: Page) -> None:
     shown = page.show(STANDARD["three-targets"])
     before = page.count()

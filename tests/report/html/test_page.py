@@ -160,8 +160,9 @@ def test_the_same_report_is_the_same_page(sample: str) -> None:
     assert text.endswith("</html>\n")
 
 
-def test_files_of_the_page_are_all_in_it() -> None:
+def test_files_of_the_page_are_all_in_it_and_ascii() -> None:
     from opcheck.report.html import page
 
     files = {path.name for path in page._TEMPLATES.iterdir()}
+    assert all((page._TEMPLATES / name).read_bytes().isascii() for name in (*SCRIPTS, *STYLES))
     assert {name for name in files if not name.endswith(".html")} == {*SCRIPTS, *STYLES}

@@ -61,7 +61,7 @@ const named = (name, text) => make("div", { class: "faint" }, `${name} `, make("
 
 function drawPlace(place) {
   const parts = [
-    make("div", {}, make("b", { class: "code" }, code(place) || place.module || words.itself), ` · ${calls(place.count)}`),
+    make("div", {}, make("b", { class: "code" }, code(place) || place.module || words.itself), ` \u00b7 ${calls(place.count)}`),
   ];
   if (code(place) && place.module) parts.push(named(words.in, place.module));
   if (place.inputs.length) parts.push(named(words.inputs, place.inputs.join(", ")));
@@ -72,7 +72,7 @@ function drawPlace(place) {
 function drawEvidence(fact) {
   const line = fact.line === null ? "" : `:${fact.line}`;
   const commit = fact.commit ? `@${fact.commit}` : "";
-  const said = [fact.date, fact.origin].filter(Boolean).join(" · ");
+  const said = [fact.date, fact.origin].filter(Boolean).join(" \u00b7 ");
   return [
     make("span", { class: "tag" }, fact.method),
     " ",

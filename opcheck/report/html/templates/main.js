@@ -51,7 +51,7 @@ function drawFilters() {
   targets.value = String(state.target);
   kinds.value = state.family;
   moduleChip.hidden = !state.module;
-  moduleChip.textContent = `${state.module} ×`;
+  moduleChip.textContent = `${state.module} \u00d7`;
   clear.hidden = !(state.family || state.module || state.verdicts.size || state.text || (many && state.target !== ALL));
   const counts = new Map(data.verdicts.map((verdict) => [verdict, 0]));
   for (const finding of fitting("verdicts")) counts.set(finding.verdict, counts.get(finding.verdict) + 1);

@@ -79,7 +79,7 @@ function drawTrail() {
       ? make("span", { "aria-current": "true" }, node.name)
       : make("button", { type: "button", class: "link", onclick: () => choose({ module: node.path }) }, node.name),
   );
-  trail.replaceChildren(...items.flatMap((item, i) => (i ? [make("span", {}, "›"), item] : [item])));
+  trail.replaceChildren(...items.flatMap((item, i) => (i ? [make("span", {}, "\u203a"), item] : [item])));
   trail.hidden = steps.length < 2;
 }
 

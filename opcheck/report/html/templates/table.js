@@ -64,7 +64,7 @@ function drawHeads() {
     const order = state.sort === key ? (state.down ? "descending" : "ascending") : undefined;
     const classes = [number && "number", wide && "wide"].filter(Boolean).join(" ");
     const press = () => choose({ sort: key, down: state.sort === key && !state.down });
-    const text = key === "verdict" ? "•" : label;
+    const text = key === "verdict" ? "\u2022" : label;
     const button = make("button", { type: "button", title: label, "aria-label": label, onclick: press }, text);
     return make("div", { role: "columnheader", class: classes, "aria-sort": order }, button);
   });
@@ -76,13 +76,13 @@ function drawRow(index) {
   const place = finding.uses.length ? mostCalled(finding) : null;
   const at = place ? where(place) : words.itself;
   const others = finding.uses.length - 1;
-  const rest = others > 0 ? ` · ${fill(words.more, { count: figure(others) })}` : "";
+  const rest = others > 0 ? ` \u00b7 ${fill(words.more, { count: figure(others) })}` : "";
   const short = data.targets[finding.target].short;
   const cells = {
     verdict: [sign(finding.verdict)],
     operator: [
       make("div", { class: "line op" }, finding.op),
-      make("div", { class: "line faint tall" }, `${many ? `${short} · ` : ""}${at}${rest}`),
+      make("div", { class: "line faint tall" }, `${many ? `${short} \u00b7 ` : ""}${at}${rest}`),
       make("div", { class: "line faint" }, finding.reason.text),
     ],
     where: [
