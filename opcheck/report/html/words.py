@@ -63,6 +63,7 @@ FOR_SCRIPT: Mapping[str, object] = {
     "where": "Where",
     "confidence": "Confidence",
     "sure": "{level} confidence",
+    "findings": FINDINGS,
     "search": "Search operators, reasons, modules, files",
     "clear": "Clear",
     "why": "Why",
@@ -86,7 +87,8 @@ FOR_SCRIPT: Mapping[str, object] = {
     "previous": "Previous",
     "next": "Next",
     "close": "Close",
-    "link": "The address of this page now leads to this finding.",
+    "forward": "forward",
+    "backward": "backward",
     "themes": {"auto": "Theme: as the system", "light": "Theme: light", "dark": "Theme: dark"},
     "printed": "The first {shown} of {all} findings that fit; the page itself holds all.",
 }

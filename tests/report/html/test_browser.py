@@ -102,7 +102,7 @@ def test_filters_search_and_sorting(page: Page) -> None:
 
 def test_a_finding_opens_with_keys_and_closes(page: Page) -> None:
     shown = page.show(PLANS["swap"])
-    shown.value("document.querySelector('.scroller').focus()")
+    shown.value("document.querySelector('[role=grid]').focus()")
     shown.press("ArrowDown")
     shown.press("Enter")
     first = page.rows()[1]

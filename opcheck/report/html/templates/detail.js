@@ -109,14 +109,14 @@ function drawWay(way) {
 function measured({ forward, backward }) {
   const told = (side, name) =>
     side === null ? null : `${name} ${side.absolute === 0 ? words.equal : Number(side.relative).toExponential(1)}`;
-  return [told(forward, "forward"), told(backward, "backward")].filter(Boolean).join(", ");
+  return [told(forward, words.forward), told(backward, words.backward)].filter(Boolean).join(", ");
 }
 
 const drawDeclined = (way) => [make("span", { class: "code" }, way.rule), make("div", { class: "faint" }, way.reason)];
 
 panel.addEventListener("close", () => {
   if (state.open) choose({ open: null });
-  scroller.focus({ preventScroll: true });
+  table.focus({ preventScroll: true });
 });
 panel.addEventListener("click", (event) => {
   if (event.target === panel) panel.close();

@@ -53,9 +53,9 @@ function sorted(findings) {
 
 const list = { rows: [], here: 0 };
 const space = make("div", { class: "space", role: "rowgroup" });
-const scroller = make("div", { class: "scroller", tabindex: "0" }, space);
+const scroller = make("div", { class: "scroller" }, space);
 const heads = make("div", { class: "row head", role: "row" });
-const table = make("div", { class: many ? "many" : "", role: "grid", "aria-label": words.verdict }, heads, scroller);
+const table = make("div", { class: many ? "many" : "", role: "grid", tabindex: "0", "aria-label": words.findings }, heads, scroller);
 const nothing = make("p", { class: "empty" }, words.none);
 grid.append(table, nothing);
 
@@ -130,8 +130,8 @@ function drawSome(first, end) {
   for (let index = first; index < end; index++) rows.push(drawRow(index));
   space.replaceChildren(...rows);
   const seen = list.here >= first && list.here < end;
-  if (seen) scroller.setAttribute("aria-activedescendant", `row-${list.here}`);
-  else scroller.removeAttribute("aria-activedescendant");
+  if (seen) table.setAttribute("aria-activedescendant", `row-${list.here}`);
+  else table.removeAttribute("aria-activedescendant");
 }
 
 function drawTable() {
@@ -161,7 +161,8 @@ function openRow(index) {
 }
 
 scroller.addEventListener("scroll", () => requestAnimationFrame(drawRows), { passive: true });
-scroller.addEventListener("keydown", (event) => {
+table.addEventListener("keydown", (event) => {
+  if (event.target !== table && event.target !== scroller) return;
   const page = Math.max(1, Math.floor(scroller.clientHeight / rowHeight()) - 1);
   const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
   if (event.key in steps) moveTo(list.here + steps[event.key]);
