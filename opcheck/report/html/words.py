@@ -45,7 +45,6 @@ NOTHING_SEEN = "–"
 FOR_SCRIPT: Mapping[str, object] = {
     "all_targets": "all targets",
     "all_families": "all kinds",
-    "any_module": "whole model",
     "shown": "{shown} of {all} findings",
     "none": "No finding fits. Clear a filter to see more.",
     "no_calls": "No calls to draw.",
