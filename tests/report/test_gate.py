@@ -14,7 +14,7 @@ from opcheck.gate.judge import judge
 from opcheck.model.gate import Cause, Limit, Standing
 from opcheck.model.policy import Policy
 from opcheck.model.report import Report
-from opcheck.report.base import PLAIN, Format, Page, format_named, formats
+from opcheck.report.base import PLAIN, Format, Page, format_named, listing_formats
 from opcheck.report.document.baseline import baseline_document, baseline_from_json, baseline_text
 from opcheck.report.json_format import JsonFormat
 from opcheck.report.text import TextFormat
@@ -30,7 +30,7 @@ SCHEMA, BASELINE = schema("gate"), schema("baseline")
 
 
 @pytest.mark.parametrize("sample", GATES)
-@pytest.mark.parametrize("name", [kind.name for kind in formats()])
+@pytest.mark.parametrize("name", [kind.name for kind in listing_formats()])
 def test_standard_answers(name: str, sample: str) -> None:
     snapshots.check(f"{name}/gate/{sample}.txt", format_named(name).render_gate(GATES[sample]))
 

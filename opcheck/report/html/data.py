@@ -9,8 +9,8 @@ from opcheck.report.document.parts import Json
 from opcheck.report.document.report import finding_value
 from opcheck.report.html.families import family
 from opcheck.report.html.words import FOR_SCRIPT, SIGNS
+from opcheck.report.names import short_names
 from opcheck.report.order import WORST_FIRST
-from opcheck.report.terminal.compare import short_names
 
 SHARED = ("uses", "evidence", "suggestions", "declined")
 """Keys of a finding whose items stand in tables: targets have most of them in common."""

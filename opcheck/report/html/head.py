@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.report.html.words import RUNS_SIGNS
+from opcheck.report.names import short_names
 from opcheck.report.order import WORST_FIRST
 from opcheck.report.terminal import words
 from opcheck.report.terminal.breaks import brief, first_gap, trouble
-from opcheck.report.terminal.compare import short_names
 from opcheck.report.terminal.head import fallback_cost
 from opcheck.report.terminal.marks import UNICODE
 from opcheck.report.terminal.places import merged, where

@@ -7,7 +7,7 @@ from opcheck.model.report import TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.report.html import words
 from opcheck.report.html.families import family
-from opcheck.report.terminal.compare import short_names
+from opcheck.report.names import short_names
 
 
 @dataclass(frozen=True, slots=True)

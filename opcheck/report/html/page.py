@@ -72,7 +72,7 @@ def _environment() -> jinja2.Environment:
 def _safe(value: Any) -> Any:
     """Texts of the report with what cannot be seen spelled out; our own files as they are."""
     if isinstance(value, str) and not isinstance(value, Markup):
-        return printable(str(value))
+        return printable(str(value), kept="\n")
     return value
 
 

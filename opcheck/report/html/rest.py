@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from opcheck.model.dynamic import SiteTaken
 from opcheck.model.report import Report, TargetReport
+from opcheck.report.names import short_names
 from opcheck.report.terminal import words
-from opcheck.report.terminal.compare import short_names
 from opcheck.report.terminal.units import plural
 
 
