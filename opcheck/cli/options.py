@@ -69,7 +69,13 @@ def _positive(text: str) -> float:
 
 
 _LONGEST = 9
-"""Digits of a number of days."""
+"""Digits of a number."""
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or len(text) > _LONGEST or not int(text):
+        raise typer.BadParameter(f"not a number of findings: {text[:40]!r}")
+    return int(text)
 
 
 def _days(text: str) -> int:
@@ -283,6 +289,33 @@ Verbose = Annotated[
         "--verbose",
         help="List what is otherwise summarised, and pass on what the model prints.",
         show_default="summarise",
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="Give the verdict alone, a line for each target.",
+        show_default="the whole report",
+    ),
+]
+Explain = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        help="Show for each finding what was looked at, and all the evidence in full.",
+        show_default="the reason and the first sources",
+    ),
+]
+Top = Annotated[
+    int | None,
+    typer.Option(
+        "--top",
+        parser=_count,
+        metavar="N",
+        help="Show the N findings that cost most, and count the others.",
+        show_default="all that there is room for",
     ),
 ]
 Databases = Annotated[

@@ -5,8 +5,10 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+from opcheck.cli.detail import Detail
 from opcheck.errors import UsageError
 from opcheck.report.base import Page
 from opcheck.report.terminal.marks import encodable
@@ -14,6 +16,7 @@ from opcheck.report.terminal.marks import encodable
 WIDEST = 120
 """Longer lines are hard to read, however wide the terminal is."""
 NARROWEST = 40
+USUAL = Detail()
 
 
 class Output:
@@ -25,15 +28,18 @@ class Output:
         if path is None and sys.stdout is None:
             raise UsageError("cannot write to stdout: it is closed", "give a file with -o")
 
-    def page(self, verbose: bool = False) -> Page:
+    def page(self, detail: Detail = USUAL) -> Page:
         """What a format may use here: a file gets neither colour nor a terminal's width."""
+        page = Page(
+            verbose=detail.verbose, quiet=detail.quiet, explain=detail.explain, top=detail.top
+        )
         if self._path is not None:
-            return Page(verbose=verbose)
-        return Page(
+            return page
+        return replace(
+            page,
             width=min(max(shutil.get_terminal_size().columns, NARROWEST), WIDEST),
             color=_wants_color(),
             ascii=not encodable(sys.stdout.encoding),
-            verbose=verbose,
         )
 
     def write(self, text: str) -> None:

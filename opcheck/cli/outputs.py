@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from opcheck.cli.detail import Detail
 from opcheck.cli.output import Output
 from opcheck.errors import UsageError
 from opcheck.model.report import Report
@@ -14,7 +15,7 @@ _HINT = "write --format FORMAT=FILE for each but one, as in --format text --form
 class Outputs:
     """What ``--format`` and ``--output`` ask for, known to be possible before any work starts."""
 
-    def __init__(self, formats: Sequence[str] | None, output: Path | None, verbose: bool) -> None:
+    def __init__(self, formats: Sequence[str] | None, output: Path | None, detail: Detail) -> None:
         asked = [_read(text) for text in formats or ("text",)]
         bare = [view.name for view, path in asked if path is None]
         if len(bare) > 1:
@@ -26,11 +27,11 @@ class Outputs:
         _check_once([path for path in paths if path is not None])
         views = [view for view, _ in asked]
         self._places = [(view, Output(path)) for view, path in zip(views, paths, strict=True)]
-        self._verbose = verbose
+        self._detail = detail
 
     def write(self, report: Report) -> None:
         """Write it all; nothing is written where one format fails."""
-        texts = [_rendered(view, report, out.page(self._verbose)) for view, out in self._places]
+        texts = [_rendered(view, report, out.page(self._detail)) for view, out in self._places]
         for (_, out), text in zip(self._places, texts, strict=True):
             out.write(text)
 

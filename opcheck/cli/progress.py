@@ -20,7 +20,7 @@ DELAY = 1.0
 class Progress:
     """Shows the phase that it was last called with; silent where stderr is no terminal."""
 
-    def __init__(self, delay: float = DELAY) -> None:
+    def __init__(self, quiet: bool = False, delay: float = DELAY) -> None:
         self._timer = threading.Timer(delay, self._show)
         self._timer.daemon = True
         self._lock = threading.Lock()

@@ -31,6 +31,17 @@ class Page:
     """Whether marks and bars must be drawn in ASCII."""
     verbose: bool = False
     """Whether to list what is otherwise summarised."""
+    quiet: bool = False
+    """Whether to give the verdict alone, a line for each target."""
+    explain: bool = False
+    """Whether to show everything that each finding in trouble rests on."""
+    top: int | None = None
+    """How many findings to show, those that cost most; None: as many as there is room for."""
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing that is known of a finding is left out."""
+        return self.verbose or self.explain
 
 
 PLAIN = Page()

@@ -23,13 +23,19 @@ class TextFormat(Format):
     def render(self, report: Report, page: Page = PLAIN) -> str:
         """Give the page; rich is loaded here, so that other formats do without it."""
         from opcheck.report.terminal.page import report_page
+        from opcheck.report.terminal.quiet import report_lines
 
+        if page.quiet:
+            return report_lines(arranged(report), page)
         return report_page(arranged(report), page)
 
     def render_emulation(self, emulation: Emulation, page: Page = PLAIN) -> str:
         """Say what the device took, what it refused, and what went to the host."""
         from opcheck.report.terminal.emulation.page import emulation_page
+        from opcheck.report.terminal.quiet import emulation_line
 
+        if page.quiet:
+            return emulation_line(emulation, page)
         return emulation_page(arranged_emulation(emulation), page)
 
     def render_upgrade(self, found: Upgrade, page: Page = PLAIN) -> str:
@@ -41,7 +47,10 @@ class TextFormat(Format):
     def render_plan(self, report: Report, page: Page = PLAIN) -> str:
         """Say what each tier brings, then the way out of each finding."""
         from opcheck.report.terminal.plan.page import plan_page
+        from opcheck.report.terminal.quiet import plan_lines
 
+        if page.quiet:
+            return plan_lines(arranged(report), page)
         return plan_page(arranged(report), page)
 
     def render_fix(self, found: Fix, page: Page = PLAIN) -> str:
@@ -61,7 +70,10 @@ class TextFormat(Format):
     ) -> str:
         """Say what fails and where, how much is hidden, and which waivers are idle."""
         from opcheck.report.terminal.gate.page import gate_page
+        from opcheck.report.terminal.quiet import gate_lines
 
+        if page.quiet:
+            return gate_lines(found, page)
         return gate_page(found, page, show_waived=show_waived)
 
     def render_rules(self, rules: Sequence[RuleInfo], page: Page = PLAIN) -> str:

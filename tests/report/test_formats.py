@@ -12,6 +12,7 @@ from opcheck.report.base import Format, Page, format_named, formats, listing_for
 from tests.report import snapshots
 from tests.report.databases import VIEWS
 from tests.report.emulations import EMULATIONS
+from tests.report.gates import GATES
 from tests.report.plans import PLANS
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
 from tests.report.strategies import reports
@@ -35,6 +36,11 @@ PAGES = {
     "color": Page(color=True),
     "verbose": Page(width=100, verbose=True),
     "narrow": Page(width=40),
+}
+DETAILED = {
+    "quiet": Page(quiet=True),
+    "explain": Page(explain=True),
+    "top": Page(top=1),
 }
 
 
@@ -88,6 +94,19 @@ def test_formats_for_machines_are_printable_and_the_same_on_every_page(
 def test_text_pages(sample: str, page: str) -> None:
     text = format_named("text").render(STANDARD[sample], PAGES[page])
     snapshots.check(f"text/{sample}-{page}.txt", text)
+
+
+@pytest.mark.parametrize("page", DETAILED)
+def test_text_pages_of_more_and_less_detail(page: str) -> None:
+    view = format_named("text")
+    for name, text in {
+        "mixed": view.render(STANDARD["mixed"], DETAILED[page]),
+        "three-targets": view.render(STANDARD["three-targets"], DETAILED[page]),
+        "plan/swap": view.render_plan(PLANS["swap"], DETAILED[page]),
+        "gate/failing": view.render_gate(GATES["failing"], DETAILED[page]),
+        "emulation/mixed": view.render_emulation(EMULATIONS["mixed"], DETAILED[page]),
+    }.items():
+        snapshots.check(f"text/{name}-{page}.txt", text)
 
 
 @pytest.mark.parametrize("sample", EMULATIONS)

@@ -3,6 +3,7 @@
 import typer
 
 from opcheck.cli import options
+from opcheck.cli.detail import Detail
 from opcheck.cli.outputs import Outputs
 from opcheck.cli.saved import saved_report
 
@@ -13,6 +14,9 @@ def convert(
     format: options.ReportFormats = None,
     output: options.OutputFile = None,
     verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
+    explain: options.Explain = False,
+    top: options.Top = None,
 ) -> None:
     """Write a saved report in other formats.
 
@@ -20,5 +24,5 @@ def convert(
     that any format shows. Several are written at once, as in --format sarif=a.sarif
     --format junit=b.xml.
     """
-    out = Outputs(format, output, verbose)
+    out = Outputs(format, output, Detail(verbose, quiet, explain, top))
     out.write(saved_report(report))

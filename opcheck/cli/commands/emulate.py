@@ -3,6 +3,7 @@
 import typer
 
 from opcheck.cli import options
+from opcheck.cli.detail import Detail
 from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress, said, unsaid
@@ -35,12 +36,16 @@ def emulate(
     memory: options.Memory = None,
     trust: options.Trust = False,
     verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
+    explain: options.Explain = False,
+    top: options.Top = None,
 ) -> None:
     """Run a model on an emulated accelerator.
 
     PyTorch's own dispatcher runs it, with only the target's kernels. The answer says what the
     device refuses, what runs on the host or in another way, and where in the model's code.
     """
+    detail = Detail(verbose, quiet, explain, top)
     view, out = format_named(format), Output(output)
     request = EmulationRequest(
         source, options.only(target), tuple(inputs or ()), options.training(train, step),
@@ -48,9 +53,9 @@ def emulate(
         databases=tuple(database or ()), shims=tuple(shim or ()),
         calls=options.calls(input_sets, decode, train, step), schemas=tuple(schemas or ()),
     )  # fmt: skip
-    with Progress() as progress:
+    with Progress(quiet) as progress:
         found = rooms(context).emulate(request, progress, said if verbose else unsaid)
-    out.write(view.render_emulation(found, out.page(verbose)))
+    out.write(view.render_emulation(found, out.page(detail)))
     raise typer.Exit(_exit_code(request, found))
 
 

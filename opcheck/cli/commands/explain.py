@@ -3,6 +3,7 @@
 import typer
 
 from opcheck.cli import options
+from opcheck.cli.detail import Detail
 from opcheck.cli.output import Output
 from opcheck.cli.rooms import rooms
 from opcheck.report.base import format_named
@@ -23,7 +24,7 @@ def explain(
     """
     view, out = format_named(format), Output(output)
     if "-" in operator and "::" not in operator:  # no operator is called so, and every rule
-        out.write(view.render_rules(rooms(context).rules(operator, ()), out.page(verbose)))
+        out.write(view.render_rules(rooms(context).rules(operator, ()), out.page(Detail(verbose))))
         return
     explanations = rooms(context).explain(operator, tuple(target or ()), tuple(database or ()))
-    out.write(view.render_explanations(explanations, out.page(verbose)))
+    out.write(view.render_explanations(explanations, out.page(Detail(verbose))))

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from opcheck.cli import options
+from opcheck.cli.detail import Detail
 from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress, said, unsaid
@@ -170,5 +171,5 @@ def fix(
     if kind is FixKind.DIFF and not write and output is None and format == "text":
         typer.echo(view.render_fix(found, Page(verbose=verbose)), err=True, nl=False)
     else:
-        out.write(view.render_fix(found, out.page(verbose)))
+        out.write(view.render_fix(found, out.page(Detail(verbose))))
     raise typer.Exit(ExitCode.PASS if found.holds else ExitCode.GATE)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from opcheck.cli import options
+from opcheck.cli.detail import Detail
 from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress, said, unsaid
@@ -84,6 +85,9 @@ def gate(
     memory: options.Memory = None,
     trust: options.Trust = False,
     verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
+    explain: options.Explain = False,
+    top: options.Top = None,
 ) -> None:
     """Hold a model, or a report of one, against the project's policy.
 
@@ -91,6 +95,7 @@ def gate(
     through until a day, a baseline accepts those of today; how many are hidden is always told. The
     exit code is 0 where the gate passes and 10 where it fails.
     """
+    detail = Detail(verbose, quiet, explain, top)
     view, out = format_named(format), Output(output)
     kept = None if write_baseline is None else Output(write_baseline)
     scan = ScanRequest(
@@ -100,9 +105,9 @@ def gate(
         schemas=tuple(schemas or ()),
     )  # fmt: skip
     request = GateRequest(scan, policy or "", baseline or "", str(write_baseline or ""))
-    with Progress() as progress:
+    with Progress(quiet) as progress:
         found = rooms(context).gate(request, progress, said if verbose else unsaid)
     if kept is not None and found.accepted is not None:
         kept.write(baseline_text(found.accepted))
-    out.write(view.render_gate(found, out.page(verbose), show_waived=show_waived))
+    out.write(view.render_gate(found, out.page(detail), show_waived=show_waived))
     raise typer.Exit(ExitCode.PASS if found.passed else ExitCode.GATE)

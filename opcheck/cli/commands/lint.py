@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from opcheck.cli import options
+from opcheck.cli.detail import Detail
 from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress
 from opcheck.cli.rooms import rooms
@@ -61,4 +62,4 @@ def lint(
     if apart:
         typer.echo(view.render_lint(found, Page(verbose=verbose)), err=True, nl=False)
     else:
-        out.write(view.render_lint(found, out.page(verbose)))
+        out.write(view.render_lint(found, out.page(Detail(verbose))))

@@ -3,6 +3,7 @@
 import typer
 
 from opcheck.cli import options
+from opcheck.cli.detail import Detail
 from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.outputs import Outputs
 from opcheck.cli.progress import Progress, said, unsaid
@@ -33,6 +34,9 @@ def plan(
     memory: options.Memory = None,
     trust: options.Trust = False,
     verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
+    explain: options.Explain = False,
+    top: options.Top = None,
 ) -> None:
     """Say what to change so that a model runs on an accelerator.
 
@@ -41,7 +45,7 @@ def plan(
     and gradients are off, and why cheaper ways were declined. --verbose shows the code. The exit
     code is 0 whenever there is an answer.
     """
-    out = Outputs(format, output, verbose)
+    out = Outputs(format, output, Detail(verbose, quiet, explain, top))
     request = ScanRequest(
         source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
         tuple(database or ()), max_age, tuple(rules or ()),
@@ -49,6 +53,6 @@ def plan(
         calls=options.calls(input_sets, decode, train, step), dynamic=dynamic_inputs(dynamic or ()),
         schemas=tuple(schemas or ()),
     )  # fmt: skip
-    with Progress() as progress:
+    with Progress(quiet) as progress:
         report = rooms(context).plan(request, progress, said if verbose else unsaid)
     out.write(report)

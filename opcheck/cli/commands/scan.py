@@ -3,6 +3,7 @@
 import typer
 
 from opcheck.cli import options
+from opcheck.cli.detail import Detail
 from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.outputs import Outputs
 from opcheck.cli.progress import Progress, said, unsaid
@@ -34,6 +35,9 @@ def scan(
     memory: options.Memory = None,
     trust: options.Trust = False,
     verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
+    explain: options.Explain = False,
+    top: options.Top = None,
 ) -> None:
     """Say whether a model runs on an accelerator.
 
@@ -41,7 +45,7 @@ def scan(
     how that is known. The exit code is 0 whenever there is an answer, whatever the answer is. Where
     the model's process ends too early, the report is of what was seen until then, and it is 3.
     """
-    out = Outputs(format, output, verbose)
+    out = Outputs(format, output, Detail(verbose, quiet, explain, top))
     request = ScanRequest(
         source, tuple(target or ()), tuple(inputs or ()), exact, timeout, memory, trust,
         tuple(database or ()), max_age, step=options.training(train, step),
@@ -49,7 +53,7 @@ def scan(
         schemas=tuple(schemas or ()),
     )  # fmt: skip
     try:
-        with Progress() as progress:
+        with Progress(quiet) as progress:
             report = rooms(context).scan(request, progress, said if verbose else unsaid)
     except PartialReportError as error:
         out.write(error.report)

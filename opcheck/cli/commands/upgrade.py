@@ -3,6 +3,7 @@
 import typer
 
 from opcheck.cli import options
+from opcheck.cli.detail import Detail
 from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress, said, unsaid
@@ -42,4 +43,4 @@ def upgrade(
     )  # fmt: skip
     with Progress() as progress:
         found = rooms(context).upgrade(request, progress, said if verbose else unsaid)
-    out.write(view.render_upgrade(found, out.page(verbose)))
+    out.write(view.render_upgrade(found, out.page(Detail(verbose))))

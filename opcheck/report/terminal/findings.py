@@ -10,28 +10,46 @@ from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
 from opcheck.report.terminal.groups import Block, Row, Said, Section
 from opcheck.report.terminal.places import first_place, merged, where
+from opcheck.report.terminal.top import write_left_out
 from opcheck.report.terminal.units import plural, source
 
 BLOCKS, ROWS, PLACES, EVIDENCE, NAMES = 20, 20, 3, 2, 6
 """How many of each are shown unless all are asked for."""
 
 
-def write_section(canvas: Canvas, section: Section, targets: Sequence[TargetReport]) -> None:
-    """A heading, then one entry a finding, or one for all findings of which the same is said."""
+def write_section(
+    canvas: Canvas, section: Section, targets: Sequence[TargetReport], most: int | None = None
+) -> int:
+    """A heading, then one entry a finding, or one for all findings of which the same is said.
+
+    Args:
+        canvas: what to write on.
+        section: the findings.
+        targets: whose they are.
+        most: how many entries may be shown, the most called first; None: what there is room for.
+
+    Returns:
+        how many entries were shown.
+    """
     blocks = section.blocks
     operators = {group.first.op for block in blocks for group in block.groups}
     title, meaning = section.heading
     about = split(f"{plural(len(operators), 'operator')}, {meaning}", "dim")
     canvas.flow([(title, f"bold {section.style}"), (canvas.marks.dot, "dim"), *about])
-    shown = blocks if canvas.page.verbose else blocks[:BLOCKS]
+    shown = _shown(canvas, blocks, most)
     names = short_names(targets)
     for block in shown:
         canvas.blank()
         _write_block(canvas, block, names, section.style)
-    left_out = sum(len(block.groups) for block in blocks[len(shown) :])
-    if left_out:
-        canvas.blank()
-        canvas.flow(split(words.more(left_out, "finding"), "dim"), 2)
+    left_out = sum(len(block.groups) for block in blocks if block not in shown)
+    write_left_out(canvas, left_out)
+    return len(shown)
+
+
+def _shown(canvas: Canvas, blocks: Sequence[Block], most: int | None) -> Sequence[Block]:
+    if most is not None:
+        return sorted(blocks, key=lambda block: -block.count)[:most]
+    return blocks if canvas.page.full else blocks[:BLOCKS]
 
 
 def _write_block(canvas: Canvas, block: Block, names: Mapping[str, str], style: str) -> None:
@@ -121,23 +139,23 @@ def _targets(targets: Sequence[str], names: Mapping[str, str]) -> list[Atom]:
 def write_places(canvas: Canvas, uses: Sequence[Place], *, counted: bool = True) -> None:
     """The places with the most calls; ``counted`` unless how many of each is not known."""
     places = merged(uses)
-    shown = places if canvas.page.verbose else places[:PLACES]
+    shown = places if canvas.page.full else places[:PLACES]
     for i, (place, count) in enumerate(shown):
         atoms = where(place)
         if len(places) > 1 and counted:
             atoms.append((f"({plural(count, 'call')})", "dim"))
-        canvas.field("" if i and not canvas.page.verbose else words.WHERE, atoms, 4)
-        if canvas.page.verbose and place.inputs:
+        canvas.field("" if i and not canvas.page.full else words.WHERE, atoms, 4)
+        if canvas.page.full and place.inputs:
             canvas.field(words.INPUTS, listed(place.inputs, "dim"), 4)
     if len(places) > len(shown):
         canvas.field("", split(words.more(len(places) - len(shown), "place"), "dim"), 4)
 
 
 def _write_evidence(canvas: Canvas, evidence: Sequence[Evidence]) -> None:
-    verbose = canvas.page.verbose
-    shown = evidence if verbose else evidence[:EVIDENCE]
+    full = canvas.page.full
+    shown = evidence if full else evidence[:EVIDENCE]
     for i, fact in enumerate(shown):
-        canvas.field("" if i else words.EVIDENCE, split(_seen(fact, verbose), "dim"), 4)
+        canvas.field("" if i else words.EVIDENCE, split(_seen(fact, full), "dim"), 4)
     if len(evidence) > len(shown):
         canvas.field("", split(words.more(len(evidence) - len(shown), "source"), "dim"), 4)
 
@@ -151,7 +169,7 @@ def _write_runs_as(canvas: Canvas, finding: Finding) -> None:
     if not names:
         return
     atoms = listed(names)
-    if not canvas.page.verbose and len(names) > NAMES:
+    if not canvas.page.full and len(names) > NAMES:
         more = split(words.more(len(names) - NAMES, "operator"), "dim")
         atoms = [*listed(names[:NAMES]), *more]
     canvas.field(words.RUNS_AS, atoms, 4)

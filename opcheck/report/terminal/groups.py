@@ -117,10 +117,15 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-def sections(targets: Sequence[TargetReport], verbose: bool) -> tuple[Section, ...]:
-    """What to read first; each finding alone, and the good news in full, only when asked for."""
+def sections(
+    targets: Sequence[TargetReport], verbose: bool, *, alone: bool = False
+) -> tuple[Section, ...]:
+    """What to read first; each finding alone, and the good news in full, only when asked for.
+
+    ``verbose`` asks for both, ``alone`` for the one.
+    """
     groups = _grouped(targets)
-    blocks = [Block((group,)) for group in groups] if verbose else _blocks(groups)
+    blocks = [Block((group,)) for group in groups] if verbose or alone else _blocks(groups)
     blocks = sorted(blocks, key=_urgency)
     plain = [block for block in blocks if not _caution(block)]
     cautions = tuple(block for block in blocks if _caution(block))

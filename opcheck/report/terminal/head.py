@@ -30,11 +30,7 @@ def mark(runs: bool | None, marks: Marks) -> Atom:
 def write_head(canvas: Canvas, report: Report, target: TargetReport) -> None:
     """Verdict line, share, figures, and what the fallbacks cost."""
     summary = target.summary
-    sign = mark(summary.runs, canvas.marks)
-    verdict = (f"{words.RUNS[summary.runs]}:", sign[1])
-    canvas.flow(
-        [sign, verdict, (report.model.source, "bold"), (words.ON, ""), (target.target, "bold")]
-    )
+    write_verdict(canvas, report, target)
     _write_breaks(canvas, report, target)
     canvas.blank()
     if summary.support_rate is None:
@@ -48,6 +44,14 @@ def write_head(canvas: Canvas, report: Report, target: TargetReport) -> None:
         canvas.flow(split(fallback_cost(target, report.trace.mode)), 2)
     if summary.runs is not None:
         write_gap_count(canvas, report)
+
+
+def write_verdict(canvas: Canvas, report: Report, target: TargetReport) -> None:
+    """Whether the target runs the model, in one line."""
+    runs = target.summary.runs
+    sign = mark(runs, canvas.marks)
+    model, on = (report.model.source, "bold"), (target.target, "bold")
+    canvas.flow([sign, (f"{words.RUNS[runs]}:", sign[1]), model, (words.ON, ""), on])
 
 
 def _write_breaks(canvas: Canvas, report: Report, target: TargetReport) -> None:

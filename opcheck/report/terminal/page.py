@@ -32,9 +32,11 @@ def report_page(report: Report, page: Page) -> str:
             write_head(canvas, report, target)
         case _:
             write_comparison(canvas, report)
-    for section in sections(targets, page.verbose):
+    left = page.top
+    for section in sections(targets, page.verbose, alone=page.explain or left is not None):
         canvas.blank()
-        write_section(canvas, section, targets)
+        shown = write_section(canvas, section, targets, left)
+        left = None if left is None else left - shown
     if targets:
         write_fine(canvas, targets)
     write_sizes(canvas, targets)

@@ -3,6 +3,7 @@
 import typer
 
 from opcheck.cli import options
+from opcheck.cli.detail import Detail
 from opcheck.cli.output import Output
 from opcheck.cli.rooms import rooms
 from opcheck.errors import ExitCode
@@ -23,5 +24,5 @@ def check(
     """
     view, out = format_named(format), Output(output)
     found = rooms(context).database_check(tuple(database or ()))
-    out.write(view.render_database(found, out.page(verbose)))
+    out.write(view.render_database(found, out.page(Detail(verbose))))
     raise typer.Exit(ExitCode.DATABASE if found.problems else ExitCode.PASS)

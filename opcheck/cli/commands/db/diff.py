@@ -3,6 +3,7 @@
 import typer
 
 from opcheck.cli import options
+from opcheck.cli.detail import Detail
 from opcheck.cli.output import Output
 from opcheck.cli.rooms import rooms
 from opcheck.report.base import format_named
@@ -23,4 +24,4 @@ def diff(
     """
     view, out = format_named(format), Output(output)
     found = rooms(context).database_diff(before, after, tuple(database or ()))
-    out.write(view.render_database(found, out.page(verbose)))
+    out.write(view.render_database(found, out.page(Detail(verbose))))

@@ -3,6 +3,7 @@
 import typer
 
 from opcheck.cli import options
+from opcheck.cli.detail import Detail
 from opcheck.cli.output import Output
 from opcheck.cli.rooms import rooms
 from opcheck.report.base import format_named
@@ -24,7 +25,7 @@ def show(
     view, out, databases = format_named(format), Output(output), tuple(database or ())
     if operator is not None:
         explained = rooms(context).explain(operator, (target,), databases)
-        out.write(view.render_explanations(explained, out.page(verbose)))
+        out.write(view.render_explanations(explained, out.page(Detail(verbose))))
         return
     found = rooms(context).database_show(target, databases)
-    out.write(view.render_database(found, out.page(verbose)))
+    out.write(view.render_database(found, out.page(Detail(verbose))))

@@ -3,6 +3,7 @@
 import typer
 
 from opcheck.cli import options
+from opcheck.cli.detail import Detail
 from opcheck.cli.output import Output
 from opcheck.cli.rooms import rooms
 from opcheck.errors import DatabaseError
@@ -23,7 +24,7 @@ def status(
     """
     view, out = format_named(format), Output(output)
     found = rooms(context).database_status(tuple(database or ()))
-    out.write(view.render_database(found, out.page(verbose)))
+    out.write(view.render_database(found, out.page(Detail(verbose))))
     old = found.older_than(max_age) if max_age is not None else ()
     if old:
         told = ", ".join(f"{vendor.vendor} (of {vendor.date or 'no date'})" for vendor in old)

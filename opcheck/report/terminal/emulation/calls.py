@@ -11,6 +11,7 @@ from opcheck.report.terminal.canvas import Atom, Canvas, split
 from opcheck.report.terminal.findings import BLOCKS, after_dot, write_places, write_rows
 from opcheck.report.terminal.groups import Row
 from opcheck.report.terminal.rest import write_heading
+from opcheck.report.terminal.top import write_left_out
 from opcheck.report.terminal.units import plural, size
 
 Calls = Refusal | HostCalls | Caution
@@ -25,24 +26,39 @@ def as_place(site: Site) -> Place:
 
 
 def write_calls(
-    canvas: Canvas, heading: tuple[str, str], style: str, some: Sequence[Calls], said: str = ""
-) -> None:
+    canvas: Canvas,
+    heading: tuple[str, str],
+    style: str,
+    some: Sequence[Calls],
+    *,
+    said: str = "",
+    most: int | None = None,
+) -> int:
     """A heading and a block for each, or for all of which the same is said; or nothing.
 
-    ``said`` is an error that the page has shown already.
+    Args:
+        canvas: what to write on.
+        heading: the title, and what it means.
+        style: its colour.
+        some: the calls.
+        said: an error that the page has shown already.
+        most: how many blocks may be shown; None: what there is room for.
+
+    Returns:
+        how many blocks were shown.
     """
     if not some:
-        return
+        return 0
     write_heading(canvas, heading, plural(operators(some), "operator"), style)
-    blocks = _blocks(some, canvas.page.verbose)
-    shown = blocks if canvas.page.verbose else blocks[:BLOCKS]
+    blocks = _blocks(some, alone=canvas.page.full or most is not None)
+    few = blocks if canvas.page.full else blocks[:BLOCKS]
+    shown = few if most is None else blocks[:most]
     for block in shown:
         canvas.blank()
         _write_block(canvas, block, style, said)
     left_out = operators([item for block in blocks[len(shown) :] for item in block])
-    if left_out:
-        canvas.blank()
-        canvas.flow(split(words.more(left_out, "operator"), "dim"), 2)
+    write_left_out(canvas, left_out, "operator")
+    return len(shown)
 
 
 def operators(some: Iterable[Calls]) -> int:
@@ -50,12 +66,12 @@ def operators(some: Iterable[Calls]) -> int:
     return len({item.op for item in some})
 
 
-def _blocks(some: Sequence[Calls], verbose: bool) -> list[list[Calls]]:
+def _blocks(some: Sequence[Calls], *, alone: bool) -> list[list[Calls]]:
     """Calls of which the same is said together, the most called first."""
     alike: dict[object, list[Calls]] = {}
     for i, item in enumerate(some):
         told = (item.reason.code, sentence(item.reason.text, item.op).of_any)
-        alike.setdefault(i if verbose else told, []).append(item)
+        alike.setdefault(i if alone else told, []).append(item)
     blocks = [sorted(block, key=lambda item: -item.count) for block in alike.values()]
     return sorted(blocks, key=lambda block: -_count(block))
 
@@ -94,7 +110,7 @@ def _only_the_reason(refusal: Refusal) -> bool:
 def _write_error(canvas: Canvas, error: str) -> None:
     """What the device raises, in its own lines."""
     lines = error.splitlines()
-    shown = lines if canvas.page.verbose else lines[:LINES]
+    shown = lines if canvas.page.full else lines[:LINES]
     for i, line in enumerate(shown):
         canvas.field("" if i else words.ERROR, split(line), 4)
     if len(lines) > len(shown):

@@ -14,16 +14,21 @@ from opcheck.report.terminal.units import size
 
 def write_head(canvas: Canvas, found: Emulation) -> None:
     """The outcome, what is behind it, how it was run, and what the host's part costs."""
-    sign = mark(found.runs, canvas.marks)
-    refused, on_host = operators(found.refusals), operators(found.host_calls)
-    outcome = split(f"{words.outcome(found.finished, _stopped(found), refused, on_host)}:", sign[1])
-    model, target = (found.model.source, "bold"), (found.target, "bold")
-    canvas.flow([sign, *outcome, model, *split(words.ON_EMULATED), target])
+    write_outcome(canvas, found)
     if not found.finished:
         _write_error(canvas, found)
     else:
         _write_first(canvas, found.refusals or found.host_calls)
     _write_how(canvas, found)
+
+
+def write_outcome(canvas: Canvas, found: Emulation) -> None:
+    """Whether the device takes the model, in one line."""
+    sign = mark(found.runs, canvas.marks)
+    refused, on_host = operators(found.refusals), operators(found.host_calls)
+    outcome = split(f"{words.outcome(found.finished, _stopped(found), refused, on_host)}:", sign[1])
+    model, target = (found.model.source, "bold"), (found.target, "bold")
+    canvas.flow([sign, *outcome, model, *split(words.ON_EMULATED), target])
 
 
 def _stopped(found: Emulation) -> bool:

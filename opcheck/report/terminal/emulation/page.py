@@ -14,9 +14,14 @@ def emulation_page(found: Emulation, page: Page) -> str:
     """The whole text: the outcome, what is refused, what runs elsewhere or otherwise, the rest."""
     canvas = Canvas(page)
     write_head(canvas, found)
-    write_calls(canvas, words.REFUSED, "red", found.refusals, said=found.error)
-    write_calls(canvas, words.ON_HOST, "yellow", found.host_calls)
-    write_calls(canvas, words.CAUTIONS, "yellow", found.cautions)
+    left = page.top
+    for heading, style, some in (
+        (words.REFUSED, "red", found.refusals),
+        (words.ON_HOST, "yellow", found.host_calls),
+        (words.CAUTIONS, "yellow", found.cautions),
+    ):
+        shown = write_calls(canvas, heading, style, some, said=found.error, most=left)
+        left = None if left is None else left - shown
     if found.differences is not None:
         write_differences(canvas, found.differences)
     if found.agreement is not None:

@@ -14,6 +14,7 @@ from opcheck.report.terminal.head import mark
 from opcheck.report.terminal.marks import STYLES
 from opcheck.report.terminal.places import first_place
 from opcheck.report.terminal.rest import write_heading
+from opcheck.report.terminal.top import most_costly, write_left_out
 from opcheck.report.terminal.units import plural, source
 
 FINDINGS = 20
@@ -58,26 +59,26 @@ def _write_target(canvas: Canvas, target: TargetGate) -> None:
             canvas.flow(split(words.broken(breach)), 2)
     if failing:
         write_heading(canvas, words.FAILS, target.target, "red")
-    shown = failing if canvas.page.verbose else failing[:FINDINGS]
-    for one in shown:
+    findings, top = [one.finding for one in failing], canvas.page.top
+    few = findings if canvas.page.full else findings[:FINDINGS]
+    shown = few if top is None else most_costly(findings)[:top]
+    for finding in shown:
         canvas.blank()
-        _write_finding(canvas, one.finding)
-    if len(failing) > len(shown):
-        canvas.blank()
-        canvas.flow(split(common.more(len(failing) - len(shown), "finding"), "dim"), 2)
+        _write_finding(canvas, finding)
+    write_left_out(canvas, len(failing) - len(shown))
 
 
 def _write_finding(canvas: Canvas, finding: Finding) -> None:
     """Overload, verdict, where, why, how that is known, and the name to waive it by."""
     canvas.flow(_headline(canvas, finding), 2)
-    if finding.uses and canvas.page.verbose:
+    if finding.uses and canvas.page.full:
         write_places(canvas, finding.uses, counted=bool(finding.op))
     elif finding.uses:
         canvas.field(common.WHERE, first_place(finding.uses), 4)
     canvas.field(common.WHY, split(finding.reason.text), 4)
     if finding.evidence:
-        shown = finding.evidence if canvas.page.verbose else finding.evidence[:1]
-        cited = (source(fact, canvas.page.verbose) for fact in shown)
+        shown = finding.evidence if canvas.page.full else finding.evidence[:1]
+        cited = (source(fact, canvas.page.full) for fact in shown)
         canvas.field(common.EVIDENCE, split(", ".join(cited), "dim"), 4)
     known = [(finding.id, "bold"), *after_dot(canvas, finding.reason.code)]
     known += after_dot(canvas, f"{finding.confidence.value} confidence")

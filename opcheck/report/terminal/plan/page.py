@@ -14,6 +14,7 @@ from opcheck.report.terminal.places import first_place
 from opcheck.report.terminal.plan import words
 from opcheck.report.terminal.plan.rules import write_code
 from opcheck.report.terminal.rest import write_heading
+from opcheck.report.terminal.top import most_costly, write_left_out
 from opcheck.report.terminal.units import percent, plural
 
 DECLINED = 3
@@ -35,15 +36,26 @@ def plan_page(report: Report, page: Page) -> str:
     return canvas.text()
 
 
-def _write_target(canvas: Canvas, report: Report, target: TargetReport) -> None:
-    bad = [finding for finding in target.findings if not finding.verdict.on_device]
+def write_verdict(canvas: Canvas, report: Report, target: TargetReport) -> None:
+    """How much of a target's trouble there is a way out of, in one line."""
+    bad, harmed = _troubled(target)
     stuck = [finding for finding in bad if _open(finding, target)]
     sign = mark(target.summary.runs, canvas.marks)
     on = [(report.model.source, "bold"), (common.ON, ""), (f"{target.target}:", "bold")]
     own = [finding for finding in stuck if _own(finding)]
-    harmed = [f for f in target.findings if f.verdict.on_device and f.suggestions]
     text = words.verdict(len(bad), len(stuck), len(own)) if bad else words.nothing(len(harmed))
     canvas.flow([sign, *on, *split(text, sign[1] if bad else "")])
+
+
+def _troubled(target: TargetReport) -> tuple[list[Finding], list[Finding]]:
+    """What leaves the device, and what runs there with a catch that there is a way around."""
+    bad = [finding for finding in target.findings if not finding.verdict.on_device]
+    return bad, [f for f in target.findings if f.verdict.on_device and f.suggestions]
+
+
+def _write_target(canvas: Canvas, report: Report, target: TargetReport) -> None:
+    write_verdict(canvas, report, target)
+    bad, harmed = _troubled(target)
     if bad:
         _write_steps(canvas, target)
     some = [f for f in bad if not all(way.is_advice for way in f.suggestions)]
@@ -54,12 +66,16 @@ def _write_target(canvas: Canvas, report: Report, target: TargetReport) -> None:
         words.STUCK: [finding for finding in bad if finding not in some],
         words.HARMED: harmed,
     }
+    left = canvas.page.top
     for heading, findings in groups.items():
         if findings:
             write_heading(canvas, heading, "", "")
-        for finding in findings:
+        shown = findings if left is None else most_costly(findings)[:left]
+        for finding in shown:
             canvas.blank()
             _write_finding(canvas, finding)
+        write_left_out(canvas, len(findings) - len(shown))
+        left = None if left is None else left - len(shown)
 
 
 def _own(finding: Finding) -> bool:
