@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from opcheck.model.policy import Baseline, Waiver
-from opcheck.model.report import Finding, ModelInfo, Summary
+from opcheck.model.report import Finding, ModelInfo, Report, Summary
 from opcheck.model.request import ScanRequest
 from opcheck.model.verdict import Verdict
 
@@ -27,6 +27,8 @@ class GateRequest:
     """Path of the baseline; empty for the policy's."""
     accept: str = ""
     """Path of the baseline that what fails today becomes; empty for none."""
+    against: str = ""
+    """Path of the report of what the change is made to; empty for none."""
 
 
 class Cause(StrEnum):
@@ -46,6 +48,8 @@ class Standing(StrEnum):
     FAILS = "fails"
     WAIVED = "waived"
     BASELINED = "baselined"
+    UNCHANGED = "unchanged"
+    """The report that this one is compared with has it too."""
     UNSURE = "unsure"
     """It is less sure than the policy asks."""
     ALLOWED = "allowed"
@@ -81,6 +85,25 @@ class Breach:
     """None: there is no figure, for nothing was called."""
     baselined: bool
     """Whether the baseline has one as bad."""
+    unchanged: bool = False
+    """Whether the report that this one is compared with has one as bad; not where baselined."""
+
+    @property
+    def fails(self) -> bool:
+        """Whether nothing that was accepted is as bad."""
+        return not (self.baselined or self.unchanged)
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """A target in the report that this one is compared with."""
+
+    target: str
+    """Its name there, which may be that of another release; empty where it is not there."""
+    same_database: bool
+    """Whether both rest on the same data, so that only the model can differ."""
+    fixed: tuple[Finding, ...]
+    """What failed there, and is no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +116,8 @@ class TargetGate:
     breaches: tuple[Breach, ...]
     gone: int = 0
     """Findings of the baseline that are no more."""
+    before: Before | None = None
+    """What it is compared with; None where nothing is."""
 
     @property
     def passed(self) -> bool:
@@ -105,9 +130,14 @@ class TargetGate:
         return tuple(one for one in self.judged if one.standing is Standing.FAILS)
 
     @property
+    def fixed(self) -> tuple[Finding, ...]:
+        """What failed in the report that this one is compared with, and is no more."""
+        return () if self.before is None else self.before.fixed
+
+    @property
     def broken(self) -> tuple[Breach, ...]:
         """The limits that fail."""
-        return tuple(breach for breach in self.breaches if not breach.baselined)
+        return tuple(breach for breach in self.breaches if breach.fails)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +155,8 @@ class GateResult:
     """The gate's whole answer."""
 
     opcheck_version: str
-    model: ModelInfo
+    report: Report
+    """What was judged; its targets are in the order of ``targets``."""
     policy: str
     """The file; empty for the defaults."""
     baseline: str
@@ -134,6 +165,13 @@ class GateResult:
     waivers: tuple[WaiverUse, ...]
     accepted: Baseline | None = None
     """What to write as the new baseline, where that was asked for."""
+    against: str = ""
+    """The file of the report that this one is compared with; empty for none."""
+
+    @property
+    def model(self) -> ModelInfo:
+        """Which model it is about."""
+        return self.report.model
 
     @property
     def passed(self) -> bool:
@@ -167,3 +205,8 @@ class GateResult:
     def baselined_limits(self) -> int:
         """How many limits are broken no worse than in the baseline."""
         return sum(breach.baselined for target in self.targets for breach in target.breaches)
+
+    @property
+    def unchanged_limits(self) -> int:
+        """How many limits are broken no worse than in the report that this is compared with."""
+        return sum(breach.unchanged for target in self.targets for breach in target.breaches)

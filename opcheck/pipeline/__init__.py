@@ -10,7 +10,7 @@ from opcheck.pipeline.databases import (
 )
 from opcheck.pipeline.emulated import emulate
 from opcheck.pipeline.fixed import fix
-from opcheck.pipeline.gated import gate, init_policy
+from opcheck.pipeline.gated import gate, gate_report, init_policy
 from opcheck.pipeline.linted import lint
 from opcheck.pipeline.operators import explain
 from opcheck.pipeline.planned import check_rules, plan, rules
@@ -27,6 +27,7 @@ __all__ = [
     "explain",
     "fix",
     "gate",
+    "gate_report",
     "init_policy",
     "lint",
     "plan",

@@ -18,7 +18,7 @@ from opcheck.model.trace import RUN_ENDED, Gap
 from opcheck.report.json_format import JsonFormat
 from opcheck.report.text import TextFormat
 from tests.cli.stand_in import StandIn
-from tests.gate.made import finding, report
+from tests.judging.made import finding, report
 from tests.report.gates import GATES
 from tests.report.samples import STANDARD
 
@@ -77,6 +77,10 @@ TABLE = {
     "new enough": ("max-age: 36500\n", "good.json", ExitCode.PASS),
     "empty": ("", "empty.json", ExitCode.MODEL),
     "partial": ("allow-unknown: true\n", "partial.json", ExitCode.MODEL),
+    "as before": ("", "bad.json --against bad.json", ExitCode.PASS),
+    "new since": ("", "worse.json --against bad.json", ExitCode.GATE),
+    "nothing to compare": ("", "bad.json --against none.json", ExitCode.USAGE),
+    "partial before": ("", "bad.json --against partial.json", ExitCode.MODEL),
     "no such target": ("targets: [nvidia-a100]\n", "good.json", ExitCode.USAGE),
     "no policy": ("", "good.json --policy none.yaml", ExitCode.USAGE),
     "a broken policy": ("max-age: soon\n", "good.json", ExitCode.USAGE),
@@ -130,6 +134,22 @@ def test_a_baseline_from_the_first_day_on(capsys: pytest.CaptureFixture[str]) ->
     assert "aten::view_as_complex" not in out
     assert gate("good.json") == ExitCode.PASS
     assert "1 finding of the baseline is no more" in capsys.readouterr().out
+
+
+def test_a_baseline_is_not_of_what_is_new_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    line = "worse.json --against bad.json --write-baseline accepted.json"
+    assert gate(*line.split()) == ExitCode.USAGE
+    assert "give --write-baseline or --against, not both" in capsys.readouterr().err
+    assert not Path("accepted.json").exists()
+
+
+def test_a_change_is_told_by_what_is_new_and_what_is_fixed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert gate("worse.json", "--against", "bad.json") == ExitCode.GATE
+    assert "compared with bad.json: 1 new, 0 fixed, 1 unchanged" in capsys.readouterr().out
+    assert gate("good.json", "--against", "worse.json") == ExitCode.PASS
+    assert "compared with worse.json: 0 new, 2 fixed, 0 unchanged" in capsys.readouterr().out
 
 
 def test_a_baseline_lies_beside_its_policy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +212,8 @@ def test_gate_asks_for_everything_that_was_said() -> None:
     rooms = StandIn()
     line = (
         "gate passing -t ascend-910b --policy p.yaml --baseline b.json --write-baseline c.json "
-        "--show-waived --input ids=1x128:int64 --max-age 90 --format json --db a --trust"
+        "--show-waived --against d.json --input ids=1x128:int64 --max-age 90 --format json "
+        "--db a --trust"
     )
     rooms_code = run(line.split(), rooms)
     scan = ScanRequest(
@@ -200,7 +221,7 @@ def test_gate_asks_for_everything_that_was_said() -> None:
         trust=True, databases=("a",), max_age=90,
     )  # fmt: skip
     assert rooms_code == ExitCode.PASS
-    assert rooms.asked == [GateRequest(scan, "p.yaml", "b.json", "c.json")]
+    assert rooms.asked == [GateRequest(scan, "p.yaml", "b.json", "c.json", "d.json")]
 
 
 @pytest.mark.parametrize("sample", GATES)

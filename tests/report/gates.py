@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from opcheck.gate.accepted import baseline_of
-from opcheck.gate.judge import judge
+from opcheck.judging.accepted import baseline_of
+from opcheck.judging.judge import judge
 from opcheck.model.gate import GateResult
 from opcheck.model.policy import Baseline, Limits, Policy, TargetRange
 from opcheck.model.report import Reason
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Confidence, Verdict
-from tests.gate.made import EARLIER, TODAY, finding, report, waiver
+from tests.judging.made import EARLIER, TODAY, finding, report, waiver
 from tests.report.samples import STANDARD
 
 _POLICY = Policy(
@@ -44,11 +44,29 @@ def _later() -> GateResult:
     return judge(report(finding(), finding("aten::new")), Policy(), known, TODAY)
 
 
+def _compared() -> GateResult:
+    """With the report of a base: one finding is new, one as before, one fixed."""
+    base = report(finding(), finding("aten::gone"), rate=0.9)
+    head = report(
+        finding(), finding("aten::new", Verdict.UNSUPPORTED, "no-kernel", "head"), rate=0.9
+    )
+    found = judge(head, Policy(limits=Limits(0.95)), None, TODAY, base)
+    return replace(found, against="base.json")
+
+
+def _elsewhere() -> GateResult:
+    """Compared with a report of another target."""
+    base = report(finding(), target="ascend-310p@26.1.0+torch2.12")
+    return replace(judge(report(finding()), Policy(), None, TODAY, base), against="base.json")
+
+
 GATES = {
     "failing": judge(STANDARD["mixed"], _POLICY, None, TODAY),
     "passing": judge(STANDARD["all-native"], Policy(), None, TODAY),
     "accepting": _accepting(),
     "later": _later(),
+    "compared": _compared(),
+    "elsewhere": _elsewhere(),
     "unseen": judge(_UNSEEN, Policy(fail_reasons=("torch-*",)), None, TODAY),
     "targets": judge(STANDARD["three-targets"], Policy(), None, TODAY),
 }

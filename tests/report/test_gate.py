@@ -9,8 +9,8 @@ from jsonschema import Draft202012Validator
 from rich.cells import cell_len
 
 from opcheck.errors import UsageError
-from opcheck.gate.accepted import baseline_of
-from opcheck.gate.judge import judge
+from opcheck.judging.accepted import baseline_of
+from opcheck.judging.judge import judge
 from opcheck.model.gate import Cause, Limit, Standing
 from opcheck.model.policy import Policy
 from opcheck.model.report import Report
@@ -18,8 +18,8 @@ from opcheck.report.base import PLAIN, Format, Page, format_named, listing_forma
 from opcheck.report.document.baseline import baseline_document, baseline_from_json, baseline_text
 from opcheck.report.json_format import JsonFormat
 from opcheck.report.text import TextFormat
-from tests.gate.made import TODAY
-from tests.gate.test_properties import policies
+from tests.judging.made import TODAY
+from tests.judging.test_properties import policies
 from tests.report import snapshots
 from tests.report.gates import GATES
 from tests.report.strategies import reports

@@ -46,6 +46,15 @@ BaselineFile = Annotated[
         show_default="the policy's",
     ),
 ]
+Against = Annotated[
+    str | None,
+    typer.Option(
+        "--against",
+        metavar="REPORT.json",
+        help="The report of what a change is made to: only what is new since fails.",
+        show_default="none",
+    ),
+]
 WriteBaseline = Annotated[
     Path | None,
     typer.Option(
@@ -68,6 +77,7 @@ def gate(
     target: options.JudgedTargets = None,
     policy: PolicyFile = None,
     baseline: BaselineFile = None,
+    against: Against = None,
     write_baseline: WriteBaseline = None,
     show_waived: ShowWaived = False,
     inputs: options.Inputs = None,
@@ -92,8 +102,9 @@ def gate(
     """Hold a model, or a report of one, against the project's policy.
 
     The policy says what fails: verdicts, reasons, figures beyond a limit. Waivers let findings
-    through until a day, a baseline accepts those of today; how many are hidden is always told. The
-    exit code is 0 where the gate passes and 10 where it fails.
+    through until a day, a baseline accepts those of today, and --against those of the branch that
+    is merged into; how many are hidden is always told. The exit code is 0 where the gate passes and
+    10 where it fails.
     """
     detail = Detail(verbose, quiet, explain, top)
     view, out = format_named(format), Output(output)
@@ -104,7 +115,9 @@ def gate(
         calls=options.calls(input_sets, decode, train, step), dynamic=dynamic_inputs(dynamic or ()),
         schemas=tuple(schemas or ()),
     )  # fmt: skip
-    request = GateRequest(scan, policy or "", baseline or "", str(write_baseline or ""))
+    request = GateRequest(
+        scan, policy or "", baseline or "", str(write_baseline or ""), against or ""
+    )
     with Progress(quiet) as progress:
         found = rooms(context).gate(request, progress, said if verbose else unsaid)
     if kept is not None and found.accepted is not None:

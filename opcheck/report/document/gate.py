@@ -1,7 +1,7 @@
 """``opcheck.gate/1``: what passes a policy, what fails, and what is hidden by what."""
 
-from opcheck.model.gate import SCHEMA, Breach, GateResult, Judged, TargetGate, WaiverUse
-from opcheck.model.report import Place
+from opcheck.model.gate import SCHEMA, Before, Breach, GateResult, Judged, TargetGate, WaiverUse
+from opcheck.model.report import Finding, Place
 from opcheck.report.document.parts import Json, evidence_value, model_value, reason_value
 
 
@@ -13,12 +13,15 @@ def gate_document(found: GateResult) -> Json:
         "model": model_value(found.model),
         "policy": found.policy,
         "baseline": found.baseline,
+        "against": found.against,
         "passed": found.passed,
         "counts": {
             **{standing.value: count for standing, count in found.standings.items()},
             "waived_in_part": found.waived_in_part,
             "limits_broken": sum(len(target.broken) for target in found.targets),
             "limits_baselined": found.baselined_limits,
+            "limits_unchanged": found.unchanged_limits,
+            "fixed": sum(len(target.fixed) for target in found.targets),
         },
         "targets": [_target(target) for target in found.targets],
         "waivers": [_waiver(use) for use in found.waivers],
@@ -37,6 +40,24 @@ def _target(target: TargetGate) -> Json:
         "findings": [_judged(one) for one in target.judged],
         "limits": [_breach(breach) for breach in target.breaches],
         "baseline_gone": target.gone,
+        "before": None if target.before is None else _before(target.before),
+    }
+
+
+def _before(before: Before) -> Json:
+    return {
+        "target": before.target,
+        "same_database": before.same_database,
+        "fixed": [_fixed(finding) for finding in before.fixed],
+    }
+
+
+def _fixed(finding: Finding) -> Json:
+    return {
+        "id": finding.id,
+        "op": finding.op,
+        "verdict": finding.verdict.value,
+        "reason": reason_value(finding.reason),
     }
 
 
@@ -73,6 +94,7 @@ def _breach(breach: Breach) -> Json:
         "wanted": breach.wanted,
         "found": breach.found,
         "baselined": breach.baselined,
+        "unchanged": breach.unchanged,
     }
 
 

@@ -40,7 +40,7 @@ def gate_lines(found: GateResult, page: Page) -> str:
     canvas = _canvas(page)
     for target in found.targets:
         sign = mark(target.passed, canvas.marks)
-        said = gate.verdict(target.passed, len(target.failing), len(target.broken))
+        said = gate.verdict(target)
         about = [(found.model.source, "bold"), (words.ON, ""), (target.target, "bold")]
         canvas.flow([sign, *split(f"{said}:", sign[1]), *about])
     return canvas.text()

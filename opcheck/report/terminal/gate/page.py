@@ -1,6 +1,6 @@
 """The page on a gate: pass or fail, what fails, what is hidden, what to look after."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from opcheck.model.gate import GateResult, Judged, Standing, TargetGate
 from opcheck.model.report import Finding
@@ -28,9 +28,11 @@ def gate_page(found: GateResult, page: Page, *, show_waived: bool) -> str:
     for target in found.targets:
         if not target.passed:
             _write_target(canvas, target)
+        if target.fixed:
+            _write_fixed(canvas, target)
     if show_waived:
         _write_waived(canvas, found)
-    _write_warnings(canvas, list(_warnings(found)))
+    _write_warnings(canvas, list(words.warnings(found)))
     canvas.blank()
     canvas.flow(split(words.rests_on(found), "dim"))
     canvas.flow(split(f"opcheck {found.opcheck_version}", "dim"))
@@ -42,9 +44,11 @@ def _write_head(canvas: Canvas, found: GateResult) -> None:
     canvas.flow([sign, (words.PASSED[found.passed], sign[1]), (found.model.source, "bold")])
     for target in found.targets:
         sign = mark(target.passed, canvas.marks)
-        said = words.verdict(target.passed, len(target.failing), len(target.broken))
+        said = words.verdict(target)
         name: list[Atom] = [(f"{target.target}:", "bold")]
         canvas.flow([*name, *split(said, sign[1])], 4, [("  ", ""), sign, (" ", "")])
+    if found.against:
+        canvas.flow(split(words.since(found)), 2)
     canvas.flow(split(words.hidden(found)), 2)
     if found.accepted is not None:
         count = sum(len(target.findings) for target in found.accepted.targets)
@@ -66,6 +70,15 @@ def _write_target(canvas: Canvas, target: TargetGate) -> None:
         canvas.blank()
         _write_finding(canvas, finding)
     write_left_out(canvas, len(failing) - len(shown))
+
+
+def _write_fixed(canvas: Canvas, target: TargetGate) -> None:
+    """One line each: there is nothing left to do about it."""
+    write_heading(canvas, words.FIXED, target.target, "green")
+    shown = target.fixed if canvas.page.full else target.fixed[:FINDINGS]
+    for finding in shown:
+        canvas.flow([*_headline(canvas, finding), *after_dot(canvas, finding.id)], 2)
+    write_left_out(canvas, len(target.fixed) - len(shown))
 
 
 def _write_finding(canvas: Canvas, finding: Finding) -> None:
@@ -110,17 +123,6 @@ def _write_waived_one(canvas: Canvas, found: GateResult, target: TargetGate, one
     for i in one.waivers:
         waiver = found.waivers[i].waiver
         canvas.field(words.WAIVED_BY, split(f"{words.named(waiver)}: {words.until(waiver)}"), 4)
-
-
-def _warnings(found: GateResult) -> Iterator[str]:
-    for use in found.waivers:
-        if use.expired:
-            yield words.expired(use.waiver, use.matched)
-        elif not use.matched:
-            yield words.unmatched(use.waiver)
-    for target in found.targets:
-        if target.gone:
-            yield words.gone(target.gone, target.target)
 
 
 def _write_warnings(canvas: Canvas, warnings: Sequence[str]) -> None:

@@ -1,8 +1,8 @@
 """Every sentence of the page on a gate."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from opcheck.model.gate import Breach, GateResult, Limit, Standing
+from opcheck.model.gate import Breach, GateResult, Limit, Standing, TargetGate
 from opcheck.model.policy import Waiver
 from opcheck.report.terminal.units import plural, size
 
@@ -11,7 +11,8 @@ NO_POLICY = "no policy file, so the defaults hold; opcheck init writes one"
 FAILS = ("Fails", "not allowed by the policy")
 BROKEN = ("Limits", "beyond what the policy allows")
 WAIVED = ("Waived", "hidden from the gate")
-WARNINGS = ("Warnings", "about waivers and the baseline")
+FIXED = ("Fixed", "failed before, fails no more")
+WARNINGS = ("Warnings", "nothing that fails, but to be looked after")
 NOT_SEEN = "(not seen)"
 """In place of an operator, for a gap of the trace."""
 WHOLE_TARGET = "(whole target)"
@@ -20,13 +21,25 @@ ID = "id"
 WAIVED_BY = "waiver"
 
 
-def verdict(passed: bool, failing: int, broken: int) -> str:
+def verdict(target: TargetGate) -> str:
     """How one target fares."""
-    if passed:
+    if target.passed:
         return "passes"
-    said = [plural(failing, "finding")] if failing else []
+    new = "" if target.before is None else "new "
+    failing, broken = len(target.failing), len(target.broken)
+    said = [plural(failing, f"{new}finding")] if failing else []
     said += [plural(broken, "limit")] if broken else []
     return f"fails by {' and '.join(said)}"
+
+
+def since(found: GateResult) -> str:
+    """What changed since the report that this one is compared with."""
+    counts = found.standings
+    fixed = sum(len(target.fixed) for target in found.targets)
+    return (
+        f"compared with {found.against}: {counts[Standing.FAILS]:,} new, {fixed:,} fixed, "
+        f"{counts[Standing.UNCHANGED]:,} unchanged"
+    )
 
 
 def rests_on(found: GateResult) -> str:
@@ -42,15 +55,22 @@ def hidden(found: GateResult) -> str:
         f"{count:,} {verdict.value}" for verdict, count in found.allowed.items() if count
     )
     told = f" ({allowed})" if allowed else ""
-    limits = f" and {plural(found.baselined_limits, 'limit')}" if found.baselined_limits else ""
+    limits = _and(found.baselined_limits)
     part = f" and {found.waived_in_part:,} in part" if found.waived_in_part else ""
+    same = ""
+    if found.against:
+        same = f"{counts[Standing.UNCHANGED]:,} unchanged{_and(found.unchanged_limits)}, "
     total = sum(counts.values()) - counts[Standing.FAILS]
     return (
         f"hidden: {plural(total, 'finding')}; {counts[Standing.WAIVED]:,} waived{part}, "
-        f"{counts[Standing.BASELINED]:,} in the baseline{limits}, "
+        f"{counts[Standing.BASELINED]:,} in the baseline{limits}, {same}"
         f"{counts[Standing.UNSURE]:,} less sure than the policy asks, "
         f"{counts[Standing.ALLOWED]:,} allowed{told}"
     )
+
+
+def _and(limits: int) -> str:
+    return f" and {plural(limits, 'limit')}" if limits else ""
 
 
 def broken(breach: Breach) -> str:
@@ -85,6 +105,22 @@ def unmatched(waiver: Waiver) -> str:
     return f"the waiver for {named(waiver)} matches nothing that fails: take it out"
 
 
+def warnings(found: GateResult) -> Iterator[str]:
+    """What to look after: waivers, baseline, and what there was to compare with."""
+    for use in found.waivers:
+        if use.expired:
+            yield expired(use.waiver, use.matched)
+        elif not use.matched:
+            yield unmatched(use.waiver)
+    for target in found.targets:
+        if target.gone:
+            yield gone(target.gone, target.target)
+        if target.before is not None and not target.before.target:
+            yield not_before(target.target, found.against)
+        elif target.before is not None and not target.before.same_database:
+            yield other_data(target.target, found.against)
+
+
 def until(waiver: Waiver) -> str:
     """Why and until when a waiver holds."""
     return f"{waiver.reason} (until {waiver.expires})"
@@ -96,6 +132,16 @@ def gone(count: int, target: str) -> str:
         f"{plural(count, 'finding')} of the baseline {'is' if count == 1 else 'are'} no more on "
         f"{target}: write it anew with --write-baseline"
     )
+
+
+def not_before(target: str, against: str) -> str:
+    """That there is nothing to compare a target with."""
+    return f"{against} has not {target}: all that fails there is new"
+
+
+def other_data(target: str, against: str) -> str:
+    """That not only the model may have changed."""
+    return f"{against} rests on other data of {target}: what is new may come from there"
 
 
 def accepted(count: int) -> str:

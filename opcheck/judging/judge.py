@@ -3,10 +3,11 @@
 from collections import Counter
 from datetime import date
 
-from opcheck.gate.accepted import AcceptedHere, accepted_of
-from opcheck.gate.causes import cause_of, notable
-from opcheck.gate.limits import breaches
-from opcheck.gate.waivers import Waivers
+from opcheck.judging.accepted import AcceptedHere, accepted_of
+from opcheck.judging.causes import cause_of, notable
+from opcheck.judging.compared import Earlier
+from opcheck.judging.limits import breaches
+from opcheck.judging.waivers import Waivers
 from opcheck.model.gate import Cause, GateResult, Judged, Standing, TargetGate, WaiverUse
 from opcheck.model.policy import Baseline, Policy
 from opcheck.model.report import Finding, Report, TargetReport
@@ -14,15 +15,27 @@ from opcheck.model.verdict import Verdict
 from opcheck.version import __version__
 
 
-def judge(report: Report, policy: Policy, baseline: Baseline | None, today: date) -> GateResult:
-    """Hold a report against a policy; ``baseline`` is what was accepted before."""
+def judge(
+    report: Report,
+    policy: Policy,
+    baseline: Baseline | None,
+    today: date,
+    against: Report | None = None,
+) -> GateResult:
+    """Hold a report against a policy.
+
+    ``baseline`` is what was accepted before, ``against`` a report of what a change is made to:
+    what fails there by the same policy does not fail here.
+    """
     matched: Counter[int] = Counter()
+    earlier = None if against is None else Earlier(judge(against, policy, None, today))
     targets = tuple(
-        _target(report, target, policy, baseline, today, matched) for target in report.targets
+        _target(report, target, policy, baseline, earlier, today, matched)
+        for target in report.targets
     )
     return GateResult(
         opcheck_version=__version__,
-        model=report.model,
+        report=report,
         policy=policy.path,
         baseline=baseline.path if baseline is not None else "",
         targets=targets,
@@ -38,20 +51,24 @@ def _target(
     target: TargetReport,
     policy: Policy,
     baseline: Baseline | None,
+    earlier: Earlier | None,
     today: date,
     matched: Counter[int],
 ) -> TargetGate:
     """One target; ``matched`` counts the findings that each waiver is about."""
     accepted = accepted_of(baseline, target)
+    before = accepted_of(None if earlier is None else earlier.accepted, target)
     waivers = Waivers(policy.waivers, target, today)
     found = notable(report, target, policy)
-    judged = [_judged(finding, policy, accepted, waivers, matched) for finding in found]
+    judged = [_judged(finding, policy, accepted, before, waivers, matched) for finding in found]
+    caused = {one.finding.id for one in judged if one.cause is not Cause.NONE}
     return TargetGate(
         target=target.target,
         summary=target.summary,
         judged=tuple(sorted(judged, key=_order)),
-        breaches=breaches(target.summary, policy.limits, accepted),
-        gone=accepted.gone(one.finding for one in judged if one.cause is not Cause.NONE),
+        breaches=breaches(target.summary, policy.limits, accepted, before),
+        gone=accepted.gone(caused),
+        before=None if earlier is None else earlier.of(target, caused),
     )
 
 
@@ -59,6 +76,7 @@ def _judged(
     finding: Finding,
     policy: Policy,
     accepted: AcceptedHere,
+    before: AcceptedHere,
     waivers: Waivers,
     matched: Counter[int],
 ) -> Judged:
@@ -72,8 +90,13 @@ def _judged(
     matched.update(found.about)
     if found.left is None:
         return Judged(finding, cause, Standing.WAIVED, found.hiding)
-    standing = Standing.BASELINED if accepted.has(found.left) else Standing.FAILS
-    return Judged(found.left, cause, standing, found.hiding)
+    return Judged(found.left, cause, _standing(found.left, accepted, before), found.hiding)
+
+
+def _standing(finding: Finding, accepted: AcceptedHere, before: AcceptedHere) -> Standing:
+    if accepted.has(finding):
+        return Standing.BASELINED
+    return Standing.UNCHANGED if before.has(finding) else Standing.FAILS
 
 
 def _order(one: Judged) -> tuple[int, int, str, str, str, str, str]:

@@ -1,6 +1,6 @@
 """Baselines: what a report has today, and whether a later one has it still."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence, Set
 
 from opcheck.model.gate import GateResult
 from opcheck.model.policy import Accepted, AcceptedTarget, Baseline
@@ -25,9 +25,9 @@ class AcceptedHere:
             for one in self._findings.get(finding.id, ())
         )
 
-    def gone(self, findings: Iterable[Finding]) -> int:
+    def gone(self, ids: Set[str]) -> int:
         """How many of its findings are not among these."""
-        return len(self._findings.keys() - {finding.id for finding in findings})
+        return len(self._findings.keys() - ids)
 
     @property
     def support_rates(self) -> Sequence[float | None]:
@@ -49,8 +49,8 @@ def accepted_of(baseline: Baseline | None, target: TargetReport) -> AcceptedHere
     """What a baseline says of a target; of another release of it, where it has not this one."""
     said = () if baseline is None else baseline.targets
     exact = tuple(one for one in said if one.target == target.target)
-    name = _short(target.target)
-    return AcceptedHere(exact or [one for one in said if _short(one.target) == name])
+    name = short(target.target)
+    return AcceptedHere(exact or [one for one in said if short(one.target) == name])
 
 
 def baseline_of(result: GateResult) -> Baseline:
@@ -80,6 +80,6 @@ def _modules(finding: Finding) -> set[str]:
     return {use.module for use in finding.uses}
 
 
-def _short(target: str) -> str:
+def short(target: str) -> str:
     """The vendor and chip of a target."""
     return target.partition("@")[0]

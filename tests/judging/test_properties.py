@@ -9,15 +9,15 @@ from fnmatch import fnmatchcase
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opcheck.gate.accepted import baseline_of
-from opcheck.gate.judge import judge
-from opcheck.gate.waivers import within
+from opcheck.judging.accepted import baseline_of
+from opcheck.judging.judge import judge
+from opcheck.judging.waivers import within
 from opcheck.model.gate import GateResult, Standing
 from opcheck.model.policy import Limits, Policy, TargetRange, Waiver
 from opcheck.model.report import Place, Report
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.report.document.baseline import baseline_from_json, baseline_text
-from tests.gate.made import TODAY, finding, report
+from tests.judging.made import TODAY, finding, report
 from tests.report.strategies import reports
 
 MODULES = ("layers.0", "layers.1.norm", "layers.*.norm", "head", "")
@@ -92,7 +92,8 @@ def test_the_order_of_findings_does_not_matter(
             for target in one.targets
         ),
     )
-    assert judge(mixed, policy, None, TODAY) == judge(one, policy, None, TODAY)
+    found = judge(mixed, policy, None, TODAY)
+    assert replace(found, report=one) == judge(one, policy, None, TODAY)
 
 
 @quickly

@@ -7,15 +7,15 @@ import pytest
 
 from opcheck.db.advisories import documents, sentence
 from opcheck.db.store import Database
-from opcheck.gate.accepted import baseline_of
-from opcheck.gate.causes import is_advisory
-from opcheck.gate.judge import judge
+from opcheck.judging.accepted import baseline_of
+from opcheck.judging.causes import is_advisory
+from opcheck.judging.judge import judge
 from opcheck.model.gate import Breach, Cause, GateResult, Limit, Standing
 from opcheck.model.policy import Baseline, Limits, Policy, TargetRange
 from opcheck.model.report import Finding, Reason, Report
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Confidence, Verdict
-from tests.gate.made import EARLIER, TODAY, finding, report, waiver
+from tests.judging.made import EARLIER, TODAY, finding, report, waiver
 
 DEFAULT = Policy()
 
@@ -236,6 +236,7 @@ def test_every_number_hidden_is_counted() -> None:
         Standing.FAILS: 1,
         Standing.WAIVED: 1,
         Standing.BASELINED: 1,
+        Standing.UNCHANGED: 0,
         Standing.UNSURE: 1,
         Standing.ALLOWED: 2,
     }

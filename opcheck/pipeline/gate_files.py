@@ -1,0 +1,129 @@
+"""What a gate reads: policy, baseline, reports."""
+
+import os
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+from opcheck.errors import TraceError, UsageError
+from opcheck.model.policy import Baseline, Policy
+from opcheck.model.report import Report, TargetReport
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec, target_name
+from opcheck.pipeline.ages import require_fresh_report
+from opcheck.report.document.baseline import baseline_from_json
+from opcheck.report.reader import from_json
+from opcheck.settings.places import find_policy
+from opcheck.settings.reading import read_policy
+
+_ALL = "all"
+
+
+def is_report(source: str) -> bool:
+    """Whether a source is a report: a JSON file that no kind of model claims."""
+    if not source.endswith(".json"):
+        return False
+    from opcheck.source.select import kinds
+
+    return not any(kind.claims(source) for kind in kinds())
+
+
+def policy_at(path: str) -> Policy:
+    """The policy of a file; the nearest one, or the defaults, where none is named."""
+    if path:
+        return read_policy(Path(path))
+    found = find_policy(Path.cwd())
+    return Policy() if found is None else read_policy(Path(os.path.relpath(found)))
+
+
+def baseline_at(path: str) -> Baseline | None:
+    """The baseline of a file; None where none is named."""
+    if not path:
+        return None
+    return baseline_from_json(
+        _text(path, "opcheck gate SOURCE --write-baseline FILE writes one"), path
+    )
+
+
+def require_replaceable(path: str) -> None:
+    """Refuse to put a baseline in the place of a file that is none: a report, say."""
+    if path and Path(path).is_file():
+        hint = "give another name, or take it away first"
+        try:
+            baseline_from_json(_text(path, hint), path)
+        except UsageError as error:
+            message = f"cannot write the baseline: {path} is there, and is none ({error.message})"
+            raise UsageError(message, hint) from error
+
+
+def report_asked_for(scanned: ScanRequest, asked: ScanRequest, today: date) -> Report:
+    """The report that a file holds, of the targets that are asked for."""
+    told = replace(asked, targets=(), max_age=None, databases=())
+    if told != ScanRequest(asked.source, ()):
+        raise UsageError(
+            f"{asked.source} is a report, and options on how to run the model came with it",
+            "leave them out, or give the model itself",
+        )
+    path = scanned.source
+    report = _report(path)
+    if scanned.targets:
+        wanted = {t.target: t for spec in scanned.targets for t in _of(report, spec, path)}
+        report = replace(report, targets=tuple(wanted.values()))
+    if scanned.max_age is not None:
+        require_fresh_report(report, scanned.databases, scanned.max_age, today)
+    return report
+
+
+def report_at(path: str) -> Report:
+    """The whole report of a file, to compare with."""
+    report = _report(path)
+    require_whole(report)
+    return report
+
+
+def _report(path: str) -> Report:
+    return from_json(_text(path, "opcheck scan SOURCE --format json -o FILE writes one"), path)
+
+
+def _of(report: Report, spec: TargetSpec, path: str) -> list[TargetReport]:
+    """The targets of a report that a name stands for."""
+    found = [target for target in report.targets if _names(spec, target)]
+    if not found and spec.name != _ALL:
+        has = ", ".join(target.target for target in report.targets) or "none"
+        raise UsageError(f"{path} has no target {spec}", f"it has: {has}; scan with -t {spec}")
+    return found
+
+
+def _names(spec: TargetSpec, target: TargetReport) -> bool:
+    name = target_name(target.vendor, target.chip)
+    return (
+        spec.name in (name, target.vendor, _ALL)
+        and f"{target.sdk}.".startswith(f"{spec.sdk}." if spec.sdk else "")
+        and f"{target.torch}.".startswith(f"{spec.torch}." if spec.torch else "")
+    )
+
+
+def require_whole(report: Report) -> None:
+    """Refuse what is no answer to judge.
+
+    Raises:
+        TraceError: nothing was scanned, or the model's process ended before the model did.
+    """
+    source = report.model.source
+    if report.trace.ended is not None:
+        raise TraceError(
+            f"the report of {source} is partial: {report.trace.ended.reason}",
+            "opcheck scan tells what was seen until then",
+        )
+    if not report.targets or not report.trace.calls:
+        what = "calls no operator" if report.targets else "was held against no target"
+        raise TraceError(f"{source} {what}, so there is nothing to judge")
+
+
+def _text(path: str, hint: str) -> str:
+    try:
+        return Path(path).read_text("utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}", hint) from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not JSON: {error}", hint) from error
