@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from opcheck.cli.detail import Detail
+from opcheck.cli.links import locate, takes_links
 from opcheck.errors import UsageError
 from opcheck.report.base import Page
 from opcheck.report.terminal.marks import encodable
@@ -40,6 +41,7 @@ class Output:
             width=min(max(shutil.get_terminal_size().columns, NARROWEST), WIDEST),
             color=_wants_color(),
             ascii=not encodable(sys.stdout.encoding),
+            locate=locate if takes_links(os.environ, sys.stdout.isatty()) else None,
         )
 
     def write(self, text: str) -> None:

@@ -53,6 +53,8 @@ class Finding:
     """Ways out, the cheapest first; only in a plan."""
     declined: tuple[Declined, ...] = ()
     """What was looked at for calls that no suggestion helps, and why it is no way out."""
+    steps: tuple[str, ...] = ()
+    """What was looked at for the first of its calls, in order; only where that is asked for."""
 
 
 @dataclass(frozen=True, slots=True)

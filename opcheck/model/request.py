@@ -43,3 +43,5 @@ class ScanRequest:
     """Inputs with dimensions whose size is not always the same."""
     schemas: tuple[str, ...] = ()
     """Files of the user's that describe libraries which are not installed."""
+    explained: bool = False
+    """Whether each finding is to say what was looked at."""

@@ -58,7 +58,7 @@ def require_replaceable(path: str) -> None:
 
 def report_asked_for(scanned: ScanRequest, asked: ScanRequest, today: date) -> Report:
     """The report that a file holds, of the targets that are asked for."""
-    told = replace(asked, targets=(), max_age=None, databases=())
+    told = replace(asked, targets=(), max_age=None, databases=(), explained=False)
     if told != ScanRequest(asked.source, ()):
         raise UsageError(
             f"{asked.source} is a report, and options on how to run the model came with it",

@@ -31,7 +31,7 @@ def plan(request: ScanRequest, progress: Progress = silent, output: Progress = s
     for result in results:
         plans.update(result.plans)
     scanned = gathered(results)
-    report = report_of(request.source, scanned, matrices)
+    report = report_of(request.source, scanned, matrices, explained=request.explained)
     targets = tuple(
         planned(found, scanned.of(m.target), plans[str(m.target)])
         for found, m in zip(report.targets, matrices, strict=True)

@@ -13,8 +13,13 @@ from opcheck.resolve.ranking import best_first
 from opcheck.version import __version__
 
 
-def report_of(source: str, scanned: Scanned, matrices: Sequence[SupportMatrix]) -> Report:
-    """Hold the traces of one model against every target."""
+def report_of(
+    source: str, scanned: Scanned, matrices: Sequence[SupportMatrix], *, explained: bool = False
+) -> Report:
+    """Hold the traces of one model against every target.
+
+    ``explained``: each finding says what was looked at.
+    """
     if scanned.empty:
         raise TraceError(
             f"{source} calls no operator, so there is nothing to scan",
@@ -25,7 +30,7 @@ def report_of(source: str, scanned: Scanned, matrices: Sequence[SupportMatrix]) 
         torch_version=scanned.first.torch_version,
         model=ModelInfo(source, scanned.kind, scanned.digest or _graph_digest(scanned.first)),
         trace=scanned.info(),
-        targets=tuple(resolve(scanned.of(m.target), m) for m in matrices),
+        targets=tuple(resolve(scanned.of(m.target), m, explained=explained) for m in matrices),
     )
 
 

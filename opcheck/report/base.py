@@ -1,7 +1,7 @@
 """What a format of the report is, and which there are."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -37,6 +37,10 @@ class Page:
     """Whether to show everything that each finding in trouble rests on."""
     top: int | None = None
     """How many findings to show, those that cost most; None: as many as there is room for."""
+
+    locate: Callable[[str, int], str] | None = None
+    """Gives the address of a line of code, "" where it has none; None: no hyperlink may be
+    written."""
 
     @property
     def full(self) -> bool:

@@ -109,6 +109,7 @@ def _finding(node: Node) -> Finding:
         evidence=tuple(map(read_evidence, node.items("evidence"))),
         suggestions=tuple(map(read_suggestion, node.items("suggestions"))),
         declined=tuple(map(read_declined, node.items("declined"))),
+        steps=node.texts("steps") if node.has("steps") else (),
     )
 
 

@@ -21,12 +21,13 @@ from opcheck.model.verdict import Evidence, Verdict
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
 from opcheck.resolve.conditions import value_text
 from opcheck.resolve.fate import Fate
+from opcheck.resolve.steps import steps
 from opcheck.resolve.version import torch_differs
 from opcheck.resolve.walk import Walk
 
 
-def resolve(trace: Trace, matrix: SupportMatrix) -> TargetReport:
-    """Hold a trace against one target."""
+def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> TargetReport:
+    """Hold a trace against one target; ``explained``: say what was looked at for each finding."""
     walk = Walk(trace.nodes, matrix, trace.torch_version)
     fates = [walk.fate(use.node) for use in trace.uses]
     kernels = trace.kernels.get(str(matrix.target))
@@ -37,7 +38,7 @@ def resolve(trace: Trace, matrix: SupportMatrix) -> TargetReport:
         torch=target.torch,
         database_digest=matrix.database_digest, database_date=matrix.database_date,
         summary=_summary(trace, fates, _islands(trace, stretches)),
-        findings=_findings(trace, fates),
+        findings=_findings(trace, fates, walk if explained else None),
         kernels=None if kernels is None else _kernels(kernels, trace, walk, matrix),
         advisories=_advisories(trace, matrix),
         elsewhere=matrix.fallback.elsewhere,
@@ -45,16 +46,16 @@ def resolve(trace: Trace, matrix: SupportMatrix) -> TargetReport:
     )  # fmt: skip
 
 
-def _findings(trace: Trace, fates: list[Fate]) -> tuple[Finding, ...]:
+def _findings(trace: Trace, fates: list[Fate], walk: Walk | None) -> tuple[Finding, ...]:
     groups: dict[tuple[str, ...], list[tuple[Use, Fate]]] = defaultdict(list)
     for use, fate in zip(trace.uses, fates, strict=True):
         op = str(trace.nodes[use.node].op)
         groups[(op, fate.verdict, fate.code, fate.text, use.phase)].append((use, fate))
-    found = [_finding(trace, members) for members in groups.values()]
+    found = [_finding(trace, members, walk) for members in groups.values()]
     return tuple(sorted(found, key=lambda f: (-f.verdict.rank, f.op, f.id)))
 
 
-def _finding(trace: Trace, members: list[tuple[Use, Fate]]) -> Finding:
+def _finding(trace: Trace, members: list[tuple[Use, Fate]], walk: Walk | None) -> Finding:
     use, fate = members[0]
     op = str(trace.nodes[use.node].op)
     places = _places(trace, members)
@@ -73,6 +74,7 @@ def _finding(trace: Trace, members: list[tuple[Use, Fate]]) -> Finding:
         phase=use.phase,
         uses=places,
         evidence=tuple(evidence),
+        steps=() if walk is None else steps(walk, trace.nodes[use.node]),
     )
 
 

@@ -34,7 +34,7 @@ class Walk:
 
     def __init__(self, nodes: Sequence[Node], matrix: SupportMatrix, torch_version: str) -> None:
         self._nodes = nodes
-        self._matrix = matrix
+        self.matrix = matrix
         self._torch = Evidence(
             _DISPATCHER.method, _DISPATCHER.source, path="dispatcher", commit=f"v{torch_version}"
         )
@@ -44,13 +44,14 @@ class Walk:
         """The fate of one node, children first."""
         found = self._fates[index]
         if found is None:
-            found = self._fates[index] = self._decide(self._nodes[index])
+            found = self._fates[index] = self.decide(self._nodes[index])
         return found
 
-    def _decide(self, node: Node) -> Fate:
-        plain = self._by_dispatcher(node)
+    def decide(self, node: Node) -> Fate:
+        """The fate of a node that need not be one of the trace's."""
+        plain = self.plain(node)
         worst = plain
-        for condition, text in self._bitten(node, plain):
+        for condition, text in self.bitten(node, plain):
             if condition.verdict is Verdict.NATIVE and not plain.verdict.on_device:
                 plain = _remarked(plain, condition, text)
                 worst = plain if worst.code == plain.code else worst
@@ -60,26 +61,27 @@ class Walk:
                 worst = fate
         return worst
 
-    def _by_dispatcher(self, node: Node) -> Fate:
+    def plain(self, node: Node) -> Fate:
+        """The fate of a call of which no condition holds."""
         op = str(node.op)
         if mixes_host(node):
             return _host_tensor(node)
-        entry = self._matrix.entries.get(op)
+        entry = self.matrix.entries.get(op)
         # a compiler converts by name, whatever device the tensors are on
-        compiled = bool(self._matrix.fallback.elsewhere)
-        if entry is not None and (compiled or not (node.composite and _on_host(node))):
+        compiled = bool(self.matrix.fallback.elsewhere)
+        if entry is not None and (compiled or not (node.composite and only_on_host(node))):
             return _registered(op, entry, "converter" if compiled else "kernel")
-        way = None if _on_host(node) else chosen(node, self._matrix, self._decide)
+        way = None if only_on_host(node) else chosen(node, self.matrix, self.decide)
         if way is not None:
             return way
-        absent = absent_from(self._matrix, node.op)
+        absent = absent_from(self.matrix, node.op)
         if absent:
             earlier = self._earlier(node)
             return earlier or Fate(Verdict.UNKNOWN, codes.NOT_IN_TORCH, absent)
-        if node.composite in self._matrix.inherits:
+        if node.composite in self.matrix.inherits:
             return self._composite(node)
         if node.op.namespace == COLLECTIVES:
-            return collective(op, self._matrix)
+            return collective(op, self.matrix)
         return self._missing(node)
 
     def _composite(self, node: Node) -> Fate:
@@ -89,23 +91,24 @@ class Walk:
         if not node.children:
             text = f"{node.op} runs inside PyTorch and asks the device for nothing"
             return Fate(Verdict.DECOMPOSED, codes.NO_DEVICE_WORK, text, evidence=(self._torch,))
-        return self._made_of(node, self._parts(node))
+        return self._made_of(node, self.parts(node))
 
     def _earlier(self, node: Node) -> Fate | None:
         """The fate of what the target's torch, an older one, calls instead; None: not known."""
-        said = earlier(self._matrix, node.op)
-        parts = [part for part in self._parts(node) if said and str(part[0].op) in said.asks]
+        said = earlier(self.matrix, node.op)
+        parts = [part for part in self.parts(node) if said and str(part[0].op) in said.asks]
         if said is None or not {str(part.op) for part, _, _ in parts}.issuperset(said.asks):
             return None
         fate = self._made_of(node, parts)
         return replace(
             fate,
-            text=f"{fate.text}: in torch {self._matrix.target.torch}, {said.text}",
+            text=f"{fate.text}: in torch {self.matrix.target.torch}, {said.text}",
             confidence=max(Confidence.MEDIUM, fate.confidence, key=lambda c: c.rank),
             evidence=(*said.evidence, *fate.evidence),
         )
 
-    def _parts(self, node: Node) -> list[_Part]:
+    def parts(self, node: Node) -> list[_Part]:
+        """What a composite runs as, with the fate of each; () of one that is not taken apart."""
         return [(self._nodes[i], self.fate(i), count) for i, count in node.children or ()]
 
     def _made_of(self, node: Node, parts: list[_Part]) -> Fate:
@@ -128,7 +131,7 @@ class Walk:
 
     def _through_out(self, node: Node, out: Fate, leaves: frozenset[str]) -> Fate:
         target = next(leaf for leaf in sorted(leaves) if leaf.startswith(_stem(node)))
-        text = f"{self._matrix.target.vendor} registers {target}, which {node.op} is served through"
+        text = f"{self.matrix.target.vendor} registers {target}, which {node.op} is served through"
         evidence = (*out.evidence, self._torch)
         return Fate(Verdict.NATIVE, codes.THROUGH_OUT, text, out.confidence, evidence, leaves)
 
@@ -141,9 +144,9 @@ class Walk:
         return Fate(Verdict.DECOMPOSED, codes.DECOMPOSES, text, confidence, evidence, leaves)
 
     def _missing(self, node: Node) -> Fate:
-        op, fallback = str(node.op), self._matrix.fallback
-        vendor = self._matrix.target.vendor
-        on_cpu = self._matrix.extensions.get(op, node.cpu_kernel)
+        op, fallback = str(node.op), self.matrix.fallback
+        vendor = self.matrix.target.vendor
+        on_cpu = self.matrix.extensions.get(op, node.cpu_kernel)
         evidence = fallback.evidence
         if fallback.elsewhere:
             text = f"{vendor} has no converter for {op}, {fallback.elsewhere}"
@@ -167,19 +170,19 @@ class Walk:
         sure = max(outside, _sure(evidence), key=lambda confidence: confidence.rank)
         return Fate(Verdict.UNSUPPORTED, code, text, sure, evidence)
 
-    def _bitten(self, node: Node, plain: Fate) -> Iterable[tuple[Condition, str]]:
+    def bitten(self, node: Node, plain: Fate) -> Iterable[tuple[Condition, str]]:
         """Conditions that hold for the call, with their sentence."""
-        for condition in self._matrix.conditions_for(str(node.op)):
+        for condition in self.matrix.conditions_for(str(node.op)):
             if plain.verdict is Verdict.FALLBACK and condition.confidence is not Confidence.HIGH:
                 continue  # it leaves the device anyway
             found = bites(condition, node)
             if found is not None:
-                yield condition, sentence(condition, found, self._matrix.target.chip)
+                yield condition, sentence(condition, found, self.matrix.target.chip)
 
     def _conditioned(self, node: Node, plain: Fate, condition: Condition, text: str) -> Fate:
         verdict = condition.verdict if condition.verdict is not Verdict.NATIVE else plain.verdict
         moved = plain.fallback_bytes
-        if verdict is Verdict.FALLBACK and not (moved or self._matrix.fallback.elsewhere):
+        if verdict is Verdict.FALLBACK and not (moved or self.matrix.fallback.elsewhere):
             moved = _crossing(node)
         return Fate(
             verdict, condition.code, text, condition.confidence, condition.evidence,
@@ -214,7 +217,7 @@ def _sure(evidence: tuple[Evidence, ...]) -> Confidence:
     return Confidence.LOW if inferred else Confidence.HIGH
 
 
-def _on_host(node: Node) -> bool:
+def only_on_host(node: Node) -> bool:
     """Whether only host tensors go in, so that the dispatcher does not ask the device for it."""
     tensors = node.tensors()
     return bool(tensors) and all(tensor.host for _, tensor in tensors)

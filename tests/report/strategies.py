@@ -77,6 +77,7 @@ findings = st.builds(
     tuples(evidence),
     tuples(suggestions, 2),
     tuples(declined, 2),
+    tuples(WORD, 2),
 )
 kernels = st.builds(
     values.KernelCount, NAME, st.sampled_from(Verdict), SOME, st.sampled_from(Phase)

@@ -113,7 +113,7 @@ def gate(
         source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
         tuple(database or ()), max_age, step=options.training(train, step),
         calls=options.calls(input_sets, decode, train, step), dynamic=dynamic_inputs(dynamic or ()),
-        schemas=tuple(schemas or ()),
+        schemas=tuple(schemas or ()), explained=explain,
     )  # fmt: skip
     request = GateRequest(
         scan, policy or "", baseline or "", str(write_baseline or ""), against or ""

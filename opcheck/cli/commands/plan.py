@@ -51,7 +51,7 @@ def plan(
         tuple(database or ()), max_age, tuple(rules or ()),
         step=options.training(train, step),
         calls=options.calls(input_sets, decode, train, step), dynamic=dynamic_inputs(dynamic or ()),
-        schemas=tuple(schemas or ()),
+        schemas=tuple(schemas or ()), explained=explain,
     )  # fmt: skip
     with Progress(quiet) as progress:
         report = rooms(context).plan(request, progress, said if verbose else unsaid)

@@ -50,7 +50,7 @@ def scan(
         source, tuple(target or ()), tuple(inputs or ()), exact, timeout, memory, trust,
         tuple(database or ()), max_age, step=options.training(train, step),
         calls=options.calls(input_sets, decode, train, step), dynamic=dynamic_inputs(dynamic or ()),
-        schemas=tuple(schemas or ()),
+        schemas=tuple(schemas or ()), explained=explain,
     )  # fmt: skip
     try:
         with Progress(quiet) as progress:

@@ -102,6 +102,7 @@ def finding_value(finding: Finding) -> Json:
         "evidence": [evidence_value(evidence) for evidence in finding.evidence],
         "suggestions": [suggestion_value(found) for found in finding.suggestions],
         "declined": [declined_value(found) for found in finding.declined],
+        **({"steps": list(finding.steps)} if finding.steps else {}),
     }
 
 

@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import re
 from collections.abc import Collection, Iterable, Sequence
 
 from rich.cells import cell_len
@@ -14,6 +15,18 @@ from opcheck.report.terminal.marks import ASCII, UNICODE
 
 Atom = tuple[str, str]
 """A piece of text that is never broken over two lines, and its rich style."""
+PLACE = "place"
+"""In a style: the text names lines of the user's code, as ``FILE:LINE``."""
+_CODE = re.compile(r"(?P<file>[^\s,:]+):(?P<line>\d{1,9})(?=[\s,:]|$)")
+_LINK = "link="
+_OPEN = "\x1b]8;;{}\x1b\\"
+"""Begins what terminals take for a link, OSC 8; without an address, ends it. rich would number its
+links at random, and leave them out on a page without colour."""
+
+
+def linked(style: str, address: str) -> str:
+    """The style of a text that leads to an address of the web, if there is one."""
+    return f"{style} {_LINK}{address}" if address else style
 
 
 def split(text: str, style: str = "") -> list[Atom]:
@@ -90,9 +103,30 @@ class Canvas:
             ("".join(text for text, _ in run), style)
             for style, run in itertools.groupby(line, key=lambda atom: atom[1])
         ]
-        text = Text.assemble(*runs)
+        text = Text.assemble(*map(self._linked, runs))
         text.rstrip()
         self._console.print(text, soft_wrap=True)
+
+    def _linked(self, run: Atom) -> Atom:
+        """The run as rich takes it: its links written out where the page may have them."""
+        text, style = run
+        if PLACE not in style and _LINK not in style:
+            return run
+        words = style.split()
+        plain = " ".join(word for word in words if word != PLACE and not word.startswith(_LINK))
+        locate = self.page.locate
+        if locate is None:
+            return text, plain
+        if PLACE in words:
+            return _CODE.sub(
+                lambda at: _leading(at[0], locate(at["file"], int(at["line"]))), text
+            ), plain
+        address = next(word for word in words if word.startswith(_LINK)).removeprefix(_LINK)
+        return _leading(text, address), plain
+
+
+def _leading(text: str, address: str) -> str:
+    return f"{_OPEN.format(address)}{text}{_OPEN.format('')}" if address else text
 
 
 LABEL = 10

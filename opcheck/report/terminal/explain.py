@@ -9,8 +9,9 @@ from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 from opcheck.report.base import Page
 from opcheck.report.conditions import sentence, when
+from opcheck.report.links import web_address
 from opcheck.report.terminal import words
-from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
+from opcheck.report.terminal.canvas import Atom, Canvas, linked, listed, split
 from opcheck.report.terminal.marks import STYLES
 from opcheck.report.terminal.units import source
 
@@ -153,7 +154,9 @@ def _write_evidence(canvas: Canvas, label: str, evidence: Sequence[Evidence]) ->
     for i, fact in enumerate(evidence):
         seen = f"{fact.method.value}: {source(fact, canvas.page.verbose)}"
         date = f" ({fact.date})" if fact.date and canvas.page.verbose else ""
-        canvas.field("" if i else label, split(f"{seen}{date}", "dim"), 4)
+        canvas.field(
+            "" if i else label, split(f"{seen}{date}", linked("dim", web_address(fact))), 4
+        )
 
 
 def _sign(canvas: Canvas, verdict: Verdict) -> str:

@@ -4,16 +4,17 @@ from collections.abc import Mapping, Sequence
 
 from opcheck.model.report import Finding, Place, TargetReport
 from opcheck.model.trace import Phase
-from opcheck.model.verdict import Confidence, Evidence
+from opcheck.model.verdict import Confidence
 from opcheck.report.names import short_names
 from opcheck.report.terminal import words
-from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
+from opcheck.report.terminal.canvas import PLACE, Atom, Canvas, listed, split
+from opcheck.report.terminal.evidence import first_source, write_evidence
 from opcheck.report.terminal.groups import Block, Row, Said, Section
 from opcheck.report.terminal.places import first_place, merged, where
 from opcheck.report.terminal.top import write_left_out
-from opcheck.report.terminal.units import plural, source
+from opcheck.report.terminal.units import plural
 
-BLOCKS, ROWS, PLACES, EVIDENCE, NAMES = 20, 20, 3, 2, 6
+BLOCKS, ROWS, PLACES, NAMES = 20, 20, 3, 6
 """How many of each are shown unless all are asked for."""
 
 
@@ -70,8 +71,18 @@ def _write_block(canvas: Canvas, block: Block, names: Mapping[str, str], style: 
     _write_reasons(canvas, block.said, names)
     if one:
         _write_runs_as(canvas, finding)
+        write_steps(canvas, finding)
     else:
         write_rows(canvas, block.rows, style)
+
+
+def write_steps(canvas: Canvas, finding: Finding) -> None:
+    """What was looked at, and the names that it has for machines, where all is to be explained."""
+    if not canvas.page.explain:
+        return
+    for i, step in enumerate(finding.steps):
+        canvas.field("" if i else words.TRIED, split(step), 4)
+    canvas.field(words.ID, [(finding.id, ""), *after_dot(canvas, finding.reason.code)], 4)
 
 
 def after_dot(canvas: Canvas, text: str) -> list[Atom]:
@@ -99,15 +110,9 @@ def write_rows(canvas: Canvas, rows: Sequence[Row], style: str) -> None:
             canvas.flow([*split(name, style), *after_dot(canvas, count)], 4)
             canvas.flow(first_place(row.uses), 6)
             if row.evidence:
-                canvas.flow(_first_source(row.evidence), 6)
+                canvas.flow(first_source(row.evidence), 6)
     if len(rows) > ROWS:
         canvas.flow(split(words.more(len(rows) - ROWS, "operator"), "dim"), 4)
-
-
-def _first_source(evidence: Sequence[Evidence]) -> list[Atom]:
-    first, *others = evidence
-    more = f" {words.and_more(len(others), 'source')}" if others else ""
-    return split(f"{_seen(first, verbose=False)}{more}", "dim")
 
 
 def _cells(canvas: Canvas, row: Row, style: str) -> list[Atom]:
@@ -116,7 +121,7 @@ def _cells(canvas: Canvas, row: Row, style: str) -> list[Atom]:
     count = plural(row.count, "call")
     if row.phase is not Phase.FORWARD:
         count += f" {canvas.marks.dot} {row.phase.value}"
-    return [(name, style), (count, ""), (place, "")]
+    return [(name, style), (count, ""), (place, PLACE)]
 
 
 def _write_reasons(
@@ -127,7 +132,7 @@ def _write_reasons(
         whom = [] if len(told) == 1 else listed((names[target] for target in targets), end=":")
         canvas.field(words.WHY, [*whom, *split(reason)], 4)
         if i + 1 == len(told) or told[i + 1][0][1] != evidence:
-            _write_evidence(canvas, evidence)
+            write_evidence(canvas, evidence)
 
 
 def _targets(targets: Sequence[str], names: Mapping[str, str]) -> list[Atom]:
@@ -149,19 +154,6 @@ def write_places(canvas: Canvas, uses: Sequence[Place], *, counted: bool = True)
             canvas.field(words.INPUTS, listed(place.inputs, "dim"), 4)
     if len(places) > len(shown):
         canvas.field("", split(words.more(len(places) - len(shown), "place"), "dim"), 4)
-
-
-def _write_evidence(canvas: Canvas, evidence: Sequence[Evidence]) -> None:
-    full = canvas.page.full
-    shown = evidence if full else evidence[:EVIDENCE]
-    for i, fact in enumerate(shown):
-        canvas.field("" if i else words.EVIDENCE, split(_seen(fact, full), "dim"), 4)
-    if len(evidence) > len(shown):
-        canvas.field("", split(words.more(len(evidence) - len(shown), "source"), "dim"), 4)
-
-
-def _seen(fact: Evidence, verbose: bool) -> str:
-    return f"{fact.method.value}: {source(fact, verbose)}"
 
 
 def _write_runs_as(canvas: Canvas, finding: Finding) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from opcheck.model.report import Place
 from opcheck.report.terminal import words
-from opcheck.report.terminal.canvas import Atom, split
+from opcheck.report.terminal.canvas import PLACE, Atom, split
 
 Counted = tuple[Place, int]
 """A place, and how many calls come from it."""
@@ -23,7 +23,7 @@ def merged(uses: Iterable[Place]) -> list[Counted]:
 
 def where(place: Place) -> list[Atom]:
     """The line of code and the module pattern, as far as they are known."""
-    code: list[Atom] = [(f"{place.file}:{place.line}", "bold")] if place.file else []
+    code: list[Atom] = [(f"{place.file}:{place.line}", f"bold {PLACE}")] if place.file else []
     if place.module.startswith("("):  # what stands outside the model
         return code or split(place.module.strip("()"))
     if not place.module:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking
 from opcheck.model.report import TargetReport
 from opcheck.report.terminal import words
-from opcheck.report.terminal.canvas import Atom, Canvas, split
+from opcheck.report.terminal.canvas import PLACE, Atom, Canvas, split
 from opcheck.report.terminal.compare import of_targets
 from opcheck.report.terminal.rest import write_heading
 from opcheck.report.terminal.units import plural
@@ -60,7 +60,7 @@ def _write_block(canvas: Canvas, kind: SiteKind, sites: Sequence[Site]) -> None:
 
 
 def _where(site: Site) -> list[Atom]:
-    atoms: list[Atom] = [(f"{site.file}:{site.line}", "bold")] if site.file else []
+    atoms: list[Atom] = [(f"{site.file}:{site.line}", f"bold {PLACE}")] if site.file else []
     if site.op:
         atoms.append((site.op, ""))
     if site.module:

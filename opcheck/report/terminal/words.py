@@ -73,12 +73,13 @@ DISAGREEMENT_COLUMNS = ("operator", "kind", "phase", "predicted", "asked")
 TARGET_COLUMNS = ("target", "device", "newest", "torch", "kernels", "date")
 
 # labels, at most nine columns wide
-ON, IN, AT, OR = "on", "in", "at", "or"
+ON, IN, AT, OR, OF = "on", "in", "at", "or", "of"
 WHERE, WHY, EVIDENCE, INPUTS = "where", "why", "evidence", "inputs"
 RUNS_AS, OR_AS = "runs as", "or as"
 PATH, RELEASES, TORCH = "path", "releases", "torch"
 PACKAGE = "package"
 ERROR = "error"
+TRIED, ID = "tried", "id"
 LAYERS = "layers"
 BUT, WHEN, CAUTION, MISSING = "but", "when", "caution", "not on the device"
 

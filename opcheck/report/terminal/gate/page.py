@@ -8,6 +8,7 @@ from opcheck.model.verdict import Verdict
 from opcheck.report.base import Page
 from opcheck.report.terminal import words as common
 from opcheck.report.terminal.canvas import Atom, Canvas, split
+from opcheck.report.terminal.evidence import cited, write_evidence
 from opcheck.report.terminal.findings import about, after_dot, write_places
 from opcheck.report.terminal.gate import words
 from opcheck.report.terminal.head import mark
@@ -15,7 +16,7 @@ from opcheck.report.terminal.marks import STYLES
 from opcheck.report.terminal.places import first_place
 from opcheck.report.terminal.rest import write_heading
 from opcheck.report.terminal.top import most_costly, write_left_out
-from opcheck.report.terminal.units import plural, source
+from opcheck.report.terminal.units import plural
 
 FINDINGS = 20
 """How many of a target are listed unless all are asked for."""
@@ -89,10 +90,12 @@ def _write_finding(canvas: Canvas, finding: Finding) -> None:
     elif finding.uses:
         canvas.field(common.WHERE, first_place(finding.uses), 4)
     canvas.field(common.WHY, split(finding.reason.text), 4)
-    if finding.evidence:
-        shown = finding.evidence if canvas.page.full else finding.evidence[:1]
-        cited = (source(fact, canvas.page.full) for fact in shown)
-        canvas.field(common.EVIDENCE, split(", ".join(cited), "dim"), 4)
+    if finding.evidence and canvas.page.full:
+        write_evidence(canvas, finding.evidence)
+    elif finding.evidence:
+        canvas.field(common.EVIDENCE, cited(finding.evidence[0]), 4)
+    for i, step in enumerate(finding.steps if canvas.page.explain else ()):
+        canvas.field("" if i else common.TRIED, split(step), 4)
     known = [(finding.id, "bold"), *after_dot(canvas, finding.reason.code)]
     known += after_dot(canvas, f"{finding.confidence.value} confidence")
     canvas.field(words.ID, known, 4)

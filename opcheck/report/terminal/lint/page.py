@@ -6,7 +6,7 @@ from opcheck.model.lint import Lint, LintFinding, LintTarget
 from opcheck.model.verdict import Verdict
 from opcheck.report.base import Page
 from opcheck.report.terminal import words as common
-from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
+from opcheck.report.terminal.canvas import PLACE, Atom, Canvas, listed, split
 from opcheck.report.terminal.lint import words
 from opcheck.report.terminal.marks import STYLES
 from opcheck.report.terminal.rest import write_heading
@@ -117,5 +117,5 @@ def _places(group: Sequence[LintFinding], verbose: bool) -> list[Atom]:
     places = [f"{one.file}:{one.span.line}:{one.span.column}" for one in group]
     shown = places if verbose else places[:PLACES]
     left = len(places) - len(shown)
-    atoms = listed(shown, "bold")
+    atoms = listed(shown, f"bold {PLACE}")
     return [*atoms, *split(common.more(left, "place"), "dim")] if left else atoms

@@ -7,7 +7,8 @@ from opcheck.model.report import Finding, Report, Summary, TargetReport
 from opcheck.report.base import Page
 from opcheck.report.terminal import words as common
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
-from opcheck.report.terminal.findings import about, after_dot
+from opcheck.report.terminal.evidence import write_evidence
+from opcheck.report.terminal.findings import about, after_dot, write_steps
 from opcheck.report.terminal.head import mark
 from opcheck.report.terminal.marks import STYLES
 from opcheck.report.terminal.places import first_place
@@ -131,6 +132,9 @@ def _write_finding(canvas: Canvas, finding: Finding) -> None:
     if all(way.is_advice for way in finding.suggestions):
         canvas.field(words.WAY, split(words.NO_WAY, "red"), 4)
     _write_declined(canvas, finding.declined)
+    if canvas.page.explain:
+        write_evidence(canvas, finding.evidence)
+    write_steps(canvas, finding)
 
 
 def _shown(canvas: Canvas, finding: Finding) -> Iterator[Suggestion]:

@@ -1,0 +1,85 @@
+"""What was looked at for a finding, in order."""
+
+from opcheck.model.matrix import Fallback, SupportMatrix
+from opcheck.model.trace import Composite, Node
+from opcheck.model.verdict import Verdict
+from opcheck.resolve.findings import resolve
+from tests.resolve import made
+
+
+def looked_at(matrix: SupportMatrix, *nodes: Node) -> tuple[str, ...]:
+    (finding,) = resolve(made.trace(*nodes), matrix, explained=True).findings
+    return finding.steps
+
+
+def test_nothing_is_said_unless_asked_for() -> None:
+    (finding,) = resolve(made.trace(made.node("aten::odd")), made.matrix()).findings
+    assert finding.steps == ()
+
+
+def test_a_kernel_ends_the_search_and_conditions_follow() -> None:
+    held = made.condition(Verdict.UNSUPPORTED, made.dtype("float32"), code="no-float")
+    other = made.condition(Verdict.UNSUPPORTED, made.dtype("int64"))
+    matrix = made.matrix("aten::add.Tensor", conditions={"aten::add.Tensor": [held, other]})
+    assert looked_at(matrix, made.node("aten::add.Tensor")) == (
+        "kernel: registered for aten::add.Tensor (path)",
+        "conditions: 1 of 2 for this call: no-float",
+    )
+    assert looked_at(made.matrix("aten::add.Tensor"), made.node("aten::add.Tensor")) == (
+        "kernel: registered for aten::add.Tensor (path)",
+        "conditions: none is known for it",
+    )
+
+
+def test_without_a_kernel_the_host_is_looked_at_last() -> None:
+    odd, nowhere = made.node("aten::odd"), made.node("aten::odd", cpu=False)
+    none = ("kernel: none is registered for aten::odd", "composite: PyTorch has none")
+    end = "conditions: none is known for it"
+    asks = Fallback(False, "", (), enable="X=1")
+    compiler = Fallback(False, "", (), elsewhere="which PyTorch runs on the same GPU")
+    for fallback, node, said in (
+        (made.TO_HOST, odd, "host: a CPU kernel takes it"),
+        (made.TO_HOST, nowhere, "host: there is no CPU kernel to fall back to"),
+        (made.NONE, odd, "host: the target has no fallback"),
+        (asks, odd, "host: the target falls back with X=1 alone"),
+    ):
+        assert looked_at(made.matrix(fallback=fallback), node) == (*none, said, end)
+    assert looked_at(made.matrix(fallback=compiler), odd) == (
+        "converter: none is registered for aten::odd",
+        none[1],
+        "host: what has no converter is left to PyTorch, which PyTorch runs on the same GPU",
+        end,
+    )
+
+
+def test_the_worst_of_what_a_composite_runs_as_is_followed() -> None:
+    good, bad = made.node("aten::good"), made.node("aten::bad", cpu=False)
+    whole = made.node("aten::whole", 0, 1, composite=Composite.IMPLICIT)
+    assert looked_at(made.matrix("aten::good"), good, bad, whole) == (
+        "kernel: none is registered for aten::whole",
+        "composite: runs as aten::bad, aten::good",
+        "aten::bad > kernel: none is registered for aten::bad",
+        "aten::bad > composite: PyTorch has none",
+        "aten::bad > host: there is no CPU kernel to fall back to",
+        "aten::bad > conditions: none is known for it",
+        "conditions: none is known for it",
+    )
+    assert looked_at(made.matrix("aten::good", "aten::bad"), good, bad, whole) == (
+        "kernel: none is registered for aten::whole",
+        "composite: runs as aten::bad, aten::good",
+        "conditions: none is known for it",
+    )
+
+
+def test_tensors_in_two_places_end_the_search() -> None:
+    given = {"self": made.tensor(), "other": made.tensor(host=True)}
+    assert looked_at(
+        made.matrix("aten::add.Tensor"), made.node("aten::add.Tensor", given=given)
+    ) == ("tensors: one is in host memory, where the others are on the device",)
+
+
+def test_what_could_not_be_taken_apart_is_said() -> None:
+    opaque = made.node("aten::opaque", composite=Composite.EXPLICIT, opaque=True)
+    assert looked_at(made.matrix(), opaque)[1] == "composite: what it runs as could not be recorded"
+    empty = made.node("aten::empty", composite=Composite.IMPLICIT)
+    assert looked_at(made.matrix(), empty)[1] == "composite: it asks the device for nothing"
