@@ -1,13 +1,15 @@
 """One database file: read, checked against its shape, and kept in the index of compiled files."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from opcheck.db import index, quick
+from opcheck.db import bounds, index, quick
+from opcheck.db.bounds import BoundsError
+from opcheck.db.shape import Path as Where
 from opcheck.db.shape import Record, Shape, ShapeError
 from opcheck.errors import DatabaseError
 
@@ -29,12 +31,13 @@ class Document:
 def read(path: Path, shape: Shape, cache: Path | None = None, hint: str = _HINT) -> Document:
     """Read a file whose content must have ``shape``; ``cache`` is the folder of the index.
 
-    Damage is told with file, line and what was expected.
+    Whoever wrote it, it is held to the same bounds. Damage is told with file, line and what was
+    expected.
+
+    Raises:
+        DatabaseError: it cannot be read, is beyond a bound, or is not of that shape.
     """
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise DatabaseError(f"cannot read {path}: {error.strerror}", hint) from error
+    text = content(path, hint)
     digest = sha256(text).hexdigest()
     data = index.load(cache, path.name, digest)
     if data is not None and _of_kind(data, shape):
@@ -43,34 +46,36 @@ def read(path: Path, shape: Shape, cache: Path | None = None, hint: str = _HINT)
     try:
         shape.check(data, ())
     except ShapeError as error:
-        where = f"{path}:{_line(text, error.path)}"
+        where = f"{path}:{_line(_composed(text), error.path)}"
         trail = " > ".join(map(str, error.path)) or "top of the file"
         raise DatabaseError(f"{where}: {error.expected} (at {trail})", hint) from error
     index.save(cache, path.name, digest, data)
     return Document(path, data, digest)
 
 
-def line_of(path: Path, where: tuple[str | int, ...]) -> int:
+def content(path: Path, hint: str = _HINT) -> bytes:
+    """The bytes of a file, which may have only so many.
+
+    Raises:
+        DatabaseError: it has more, or cannot be read.
+    """
+    try:
+        return bounds.content(path)
+    except BoundsError as error:
+        raise DatabaseError(f"{path}: {error.expected}", hint) from error
+    except OSError as error:
+        raise DatabaseError(f"cannot read {path}: {error.strerror or error}", hint) from error
+
+
+def line_of(path: Path, where: Where) -> int:
     """1-based line of the value at ``where`` in a file."""
-    return _line(path.read_bytes(), where)
+    return lines_of(path, [where])[0]
 
 
-def repeated_keys(text: bytes) -> Iterator[tuple[int, str]]:
-    """1-based line and name of each key that its mapping had before."""
-    import yaml
-
-    pending = [yaml.compose(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, yaml.SequenceNode):
-            pending += node.value
-        elif isinstance(node, yaml.MappingNode):
-            seen = set()
-            for key, value in node.value:
-                if key.value in seen:
-                    yield key.start_mark.line + 1, key.value
-                seen.add(key.value)
-                pending.append(value)
+def lines_of(path: Path, places: Sequence[Where]) -> list[int]:
+    """1-based line of the value at each place of a file."""
+    root = _composed(content(path)) if places else None
+    return [_line(root, where) for where in places]
 
 
 def _of_kind(data: Any, shape: Shape) -> bool:
@@ -86,31 +91,44 @@ def _of_kind(data: Any, shape: Shape) -> bool:
 
 def _parse(path: Path, text: bytes, hint: str) -> Any:
     with contextlib.suppress(quick.OtherStyleError, UnicodeDecodeError):
-        return quick.read(text.decode())
+        return quick.read(text.decode(), distinct=True)
 
     import yaml  # slow to load, and to read
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return yaml.load(text, loader)
+        bounds.require_within(text)
+        return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except BoundsError as error:
+        raise DatabaseError(f"{path}:{error.line}: {error.expected}", hint) from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         message = f"{path}:{line}: expected valid YAML, but {error.problem or error.context}"
         raise DatabaseError(message, hint) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (
+        yaml.YAMLError,
+        ValueError,
+        ArithmeticError,
+    ) as error:  # numbers and dates that are none
         raise DatabaseError(f"{path}:1: expected UTF-8 YAML, but {error}", hint) from error
 
 
-def _line(text: bytes, path: tuple[str | int, ...]) -> int:
-    """1-based line of the value at ``path``, or of the last step towards it that exists."""
+def _composed(text: bytes) -> Any:
+    """The nodes of a file, which know their lines; None where only the quick reader takes it."""
     import yaml
 
     try:
-        node = yaml.compose(text, yaml.SafeLoader)
-    except (yaml.YAMLError, RecursionError):  # the quick reader takes more, the slow one less deep
-        return 1
+        bounds.require_within(text)
+        return yaml.compose(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (yaml.YAMLError, BoundsError):
+        return None
+
+
+def _line(node: Any, where: Where) -> int:
+    """1-based line of the value at ``where``, or of the last step towards it that exists."""
+    import yaml
+
     line = 1
-    for step in path:
+    for step in where:
         if isinstance(node, yaml.MappingNode):
             found = next(((k, v) for k, v in node.value if k.value == str(step)), None)
         elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):

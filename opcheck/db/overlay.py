@@ -20,6 +20,8 @@ ADVISORIES, REMEDIES, PORTING, DYNAMIC = "advisories", "remedies", "lint", "dyna
 SCHEMAS = "schemas"
 BY_HAND = (ADVISORIES, REMEDIES, PORTING, DYNAMIC, SCHEMAS)
 """Folders of a layer that no vendor has."""
+READ_OF_EACH = (ADVISORIES, REMEDIES, DYNAMIC, SCHEMAS)
+"""Those that are read of every layer; the others only of the database itself."""
 _SOURCE = {"ref": "", "commit": "", "path": ""}
 """What an overlay's source may leave out."""
 
@@ -52,8 +54,8 @@ def vendor_files(layer: Layer) -> Mapping[str, Mapping[str, Path]]:
 
 def require_something(layer: Layer) -> None:
     """Refuse a folder that adds nothing: it is not the one that was meant."""
-    advisories = (layer.folder / ADVISORIES).glob("*.yaml")
-    if not (overlay_paths(layer) or vendor_files(layer) or any(advisories)):
+    by_hand = (path for name in READ_OF_EACH for path in (layer.folder / name).glob("*.yaml"))
+    if not (overlay_paths(layer) or vendor_files(layer) or any(by_hand)):
         message = f"cannot add the database {layer.origin}: it holds nothing that opcheck reads"
         raise DatabaseError(message, "give a folder of overlay files, vendors or advisories")
 

@@ -8,7 +8,6 @@ from opcheck.db import document
 from opcheck.db.addition import Addition
 from opcheck.db.document import Document
 from opcheck.db.shape import ListOf, MapOf, Record, Shape, ShapeError, Text
-from opcheck.db.users import require_reasonable
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.model.schemas import (
     LayerSchema,
@@ -88,6 +87,7 @@ def additions(folder: Path, cache: Path | None) -> Iterator[Addition]:
     """What the files of a database say of the kernels that libraries bring for each vendor."""
     for path in sorted(folder.glob("*.yaml")):
         found = document.read(path, FILE, cache, _HINT)
+        require_known(path, found.data)
         operators = found.data.get("operators", {})
         for vendor in sorted({v for said in operators.values() for v in said.get("kernels", {})}):
             yield _kernels(vendor, found)
@@ -141,10 +141,7 @@ def users_file(path: Path) -> LibrarySchema:
         UsageError: it cannot be read, or is not what such a file is to be.
     """
     try:
-        require_reasonable(path, _HINT)
         return read(path)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}", _HINT) from error
     except DatabaseError as error:
         raise UsageError(error.message, error.hint) from error
 
@@ -158,7 +155,7 @@ def read(path: Path) -> LibrarySchema:
     data = document.read(path, FILE, hint=_HINT).data
     operators = {op: _operator(op, said) for op, said in data.get("operators", {}).items()}
     layers = {name: _layer(said) for name, said in data.get("layers", {}).items()}
-    _require_known(path, data)
+    require_known(path, data)
     return LibrarySchema(
         data["library"],
         str(path),
@@ -201,8 +198,12 @@ def _tuple(listed: list[str] | None) -> tuple[str, ...] | None:
     return None if listed is None else tuple(listed)
 
 
-def _require_known(path: Path, data: Mapping[str, Any]) -> None:
-    """Refuse names outside the library, and operators that the file does not describe."""
+def require_known(path: Path, data: Mapping[str, Any]) -> None:
+    """Refuse names outside the library, operators that it does not have, kernels of no source.
+
+    Raises:
+        DatabaseError: it names such a one.
+    """
     known, prefix = data.get("operators", {}), f"{data['library']}."
     for section in ("functions", "layers", "markers"):
         for name, said in data.get(section, {}).items():
@@ -212,6 +213,10 @@ def _require_known(path: Path, data: Mapping[str, Any]) -> None:
             op = op["calls"] if isinstance(op, dict) and section == "layers" else op
             if section != "markers" and op not in known:
                 _refuse(path, (section, name), f"{op!r} is none of the operators of this file")
+    for op, said in known.items():
+        if said.get("kernels") and "source" not in data:
+            expected = "expected the key 'source' in this file, as it tells of kernels"
+            _refuse(path, ("operators", op, "kernels"), expected)
 
 
 def _refuse(path: Path, where: tuple[str | int, ...], expected: str) -> None:

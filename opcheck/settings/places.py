@@ -33,9 +33,6 @@ def policies_in(folder: Path) -> list[Path]:
     """The policies of a folder."""
     own, project = folder / FILE, folder / PYPROJECT
     found = [own] if own.is_file() else []
-    try:
-        if project.is_file() and table_of(project) is not None:
-            found.append(project)
-    except OSError as error:
-        raise UsageError(f"cannot read {project}: {error.strerror or error}") from error
+    if project.is_file() and table_of(project) is not None:
+        found.append(project)
     return found

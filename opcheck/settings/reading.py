@@ -8,7 +8,6 @@ from typing import Any
 
 from opcheck.db import document
 from opcheck.db.shape import ShapeError
-from opcheck.db.users import require_distinct, require_reasonable
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.model.policy import Limits, Policy, TargetRange, Waiver
 from opcheck.model.target import TargetSpec
@@ -19,6 +18,9 @@ _HINT = "docs/gate.md tells every key; opcheck init writes a policy with comment
 _DATE = re.compile(r":\s*([0-9]{4}-[0-9]{2}-[0-9]{2})\b")
 """A date without quotes."""
 _TABLE = ("tool", "opcheck")
+_MOST_PARTS = 64
+_LONG_KEY = re.compile(rf"(?<![\w\"'-])(?:[\w\"'-]++\s*+\.\s*+){{{_MOST_PARTS}}}")
+"""Dotted words, one after another."""
 
 
 def read_policy(path: Path) -> Policy:
@@ -27,16 +29,12 @@ def read_policy(path: Path) -> Policy:
     Raises:
         UsageError: it cannot be read, or is no policy.
     """
-    try:
-        if path.suffix == ".toml":
-            data = table_of(path)
-            if data is None:
-                raise UsageError(f"{path}: expected the table [tool.opcheck], found none", _HINT)
-            _check_table(path, data)
-        else:
-            data = _yaml(path)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}", _HINT) from error
+    if path.suffix != ".toml":
+        return _policy(path, _yaml(path))
+    data = table_of(path)
+    if data is None:
+        raise UsageError(f"{path}: expected the table [tool.opcheck], found none", _HINT)
+    _check_table(path, data)
     return _policy(path, data)
 
 
@@ -44,15 +42,26 @@ def table_of(path: Path) -> Any:
     """The table ``[tool.opcheck]`` of a TOML file; None where it has none.
 
     Raises:
-        UsageError: it is no TOML.
-        OSError: it cannot be read.
+        UsageError: it cannot be read, or is no TOML.
     """
     try:
-        root = tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        text = document.content(path, _HINT).decode()
+        _require_short_keys(path, text)
+        root = tomllib.loads(text)
+    except DatabaseError as error:
+        raise UsageError(error.message, error.hint) from error
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits too
         raise UsageError(f"{path}: expected valid TOML, but {error}", _HINT) from error
     tools = root.get("tool")
     return tools.get("opcheck") if isinstance(tools, dict) else None
+
+
+def _require_short_keys(path: Path, text: str) -> None:
+    """Refuse a dotted key of very many parts, over which the TOML library would sit for hours."""
+    found = _LONG_KEY.search(text)
+    if found:
+        line = text.count("\n", 0, found.start()) + 1
+        raise UsageError(f"{path}:{line}: expected a key of at most {_MOST_PARTS} parts", _HINT)
 
 
 def _check_table(path: Path, data: Any) -> None:
@@ -64,18 +73,18 @@ def _check_table(path: Path, data: Any) -> None:
 
 
 def _yaml(path: Path) -> Any:
-    require_reasonable(path, _HINT)
     try:
-        data = document.read(path, POLICY, hint=_HINT).data
+        return document.read(path, POLICY, hint=_HINT).data
     except DatabaseError as error:
         raise UsageError(_dated(path) or error.message, error.hint) from error
-    require_distinct(path, _HINT)
-    return data
 
 
 def _dated(path: Path) -> str:
     """Where a file that is no YAML has a day that no month has: YAML itself does not say."""
-    lines = path.read_text("utf-8", "replace").splitlines()
+    try:
+        lines = document.content(path).decode("utf-8", "replace").splitlines()
+    except DatabaseError:
+        return ""
     for number, line in enumerate(lines, 1):
         for word in _DATE.findall(line.partition("#")[0]):
             if day_of(word) is None:

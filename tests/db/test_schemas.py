@@ -6,7 +6,6 @@ import pytest
 
 from opcheck.db.schemas import Schemas, read, users_file
 from opcheck.db.store import Database
-from opcheck.db.users import MOST_BYTES
 from opcheck.errors import UsageError
 from opcheck.model.target import TargetSpec
 
@@ -92,15 +91,6 @@ BROKEN = {
         GOOD.replace("mine.twice: mine::twice", "mine.twice: mine::thrice"),
         r"own\.yaml:9: 'mine::thrice' is none of the operators of this file",
     ),
-    "python object": ("!!python/object/apply:os.system [echo]\n", r"own\.yaml:1: expected valid"),
-    "deep": ("[" * 100_000, r"own\.yaml:1: expected"),
-    "aliases": (
-        "a: &a [x, x]\n" + "".join(
-            f"{chr(98 + i)}: &{chr(98 + i)} [*{chr(97 + i)}, *{chr(97 + i)}]\n" for i in range(20)
-        ),
-        r"own\.yaml:1: expected the key 'schema'",
-    ),
-    "large": ("#" * (MOST_BYTES + 1), "expected at most 1,048,576 bytes"),
 }  # fmt: skip
 
 

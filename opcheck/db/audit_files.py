@@ -1,0 +1,105 @@
+"""Which files a check of the database looks at, and what each must be."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opcheck.db import (
+    audit_by_hand,
+    audit_release,
+    audit_tables,
+    overlay,
+    porting,
+    porting_shapes,
+    schemas,
+    shapes,
+)
+from opcheck.db.audit_words import Known, Told
+from opcheck.db.layers import Layer
+from opcheck.db.shape import Shape
+
+Check = Callable[[Mapping[str, Any], Path, Known], Iterator[Told]]
+_PYTORCH = "pytorch"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What files of one kind must be: their form, and what the form does not tell."""
+
+    shape: Shape
+    check: Check | None
+    """None: of a release, which is looked at together with its vendor's file."""
+
+
+RELEASE = Kind(shapes.RELEASE, None)
+_VENDOR = Kind(shapes.VENDOR_FILE, audit_release.vendor)
+_OVERLAY = Kind(shapes.OVERLAY_FILE, audit_by_hand.overlay)
+_BY_HAND = {
+    overlay.ADVISORIES: Kind(shapes.ADVISORY_FILE, audit_by_hand.advisory),
+    overlay.REMEDIES: Kind(shapes.REMEDY_FILE, audit_by_hand.remedy),
+    overlay.DYNAMIC: Kind(shapes.DYNAMIC_FILE, audit_by_hand.size_rules),
+    overlay.PORTING: Kind(porting_shapes.PORTING_FILE, audit_by_hand.porting),
+    overlay.SCHEMAS: Kind(schemas.FILE, audit_by_hand.library),
+}
+"""Folder -> what its files must be."""
+_COMMON_PORTING = Kind(porting_shapes.CUDA_NAMES_FILE, audit_by_hand.cuda_names)
+_HISTORY = Kind(shapes.HISTORY_FILE, audit_tables.history)
+_TABLES = {
+    "history": _HISTORY,
+    "extensions": Kind(shapes.EXTENSIONS_FILE, audit_tables.table),
+    "operators": Kind(shapes.OPERATORS_FILE, audit_tables.table),
+    "composites": Kind(shapes.COMPOSITES_FILE, audit_tables.table),
+    "choices": Kind(shapes.CHOICES_FILE, audit_tables.table),
+    "collectives": Kind(shapes.COLLECTIVES_FILE, audit_tables.collectives),
+    "earlier": Kind(shapes.EARLIER_FILE, audit_tables.table),
+}
+"""Files of PyTorch's tables, by what stands before ``@``."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file with what it must be."""
+
+    layer: Layer
+    path: Path
+    kind: Kind
+
+    @property
+    def name(self) -> str:
+        """As people are told of it."""
+        return name_of(self.layer, self.path)
+
+
+def name_of(layer: Layer, path: Path) -> str:
+    """A file of a layer, as people are told of it."""
+    return layer.of(path) or path.relative_to(layer.folder).as_posix()
+
+
+def files(layer: Layer) -> Iterator[File]:
+    """Every file of a layer that is read as part of the database."""
+    if layer.origin:
+        yield from (File(layer, path, _OVERLAY) for path in overlay.overlay_paths(layer))
+    for folder, paths in overlay.vendor_files(layer).items():
+        if folder != _PYTORCH or layer.origin:
+            for stem, path in paths.items():
+                yield File(layer, path, _VENDOR if stem == "vendor" else RELEASE)
+    for folder in overlay.READ_OF_EACH if layer.origin else overlay.BY_HAND:
+        kind = _BY_HAND[folder]
+        for path in _within(layer, folder):
+            common = folder == overlay.PORTING and path.stem == porting.COMMON
+            yield File(layer, path, _COMMON_PORTING if common else kind)
+    for path in () if layer.origin else _within(layer, _PYTORCH):
+        name = path.stem.partition("@")[0]
+        if name in _TABLES:
+            yield File(layer, path, _TABLES[name])
+
+
+def unread(layer: Layer, read: frozenset[Path]) -> Iterator[Path]:
+    """YAML files of a layer, down to its folders' files, that are none of those ``read``."""
+    for pattern in ("*.yaml", "*.yml", "*/*.yaml", "*/*.yml"):
+        yield from sorted(path for path in layer.folder.glob(pattern) if path not in read)
+
+
+def _within(layer: Layer, folder: str) -> list[Path]:
+    return sorted((layer.folder / folder).glob("*.yaml"))
