@@ -1,5 +1,6 @@
 """Whatever the user's code does to its process, the caller gets a result or one clear error."""
 
+import re
 import subprocess
 import sys
 import time
@@ -320,3 +321,30 @@ def test_a_worker_ends_with_the_one_that_started_it(net: str) -> None:
     while Path(f"/proc/{child}").exists() and time.monotonic() < limit:
         time.sleep(0.05)
     assert not Path(f"/proc/{child}").exists()
+
+
+SLOW = """
+import time
+import torch
+
+class Slow(torch.nn.Module):
+    def forward(self, x):
+        for _ in range(12):
+            x = x + 1
+            time.sleep(0.05)
+        return x
+"""
+
+
+def test_how_many_calls_there_are_so_far_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    monkeypatch.chdir(tmp_path)
+    told: list[str] = []
+    run(request("slow.py:Slow", inputs=("2x3",)), progress=told.append)
+    counts = [re.fullmatch(r"recording the operators, (\d+) calls so far", text) for text in told]
+    numbers = [int(found[1]) for found in counts if found]
+    assert numbers
+    assert numbers == sorted(set(numbers))
+    assert 0 < numbers[0] <= numbers[-1] <= 12

@@ -186,12 +186,13 @@ class Work(Generic[T]):
                 raise RuntimeError(f"opcheck failed in the model's process:\n{message['crash']}")
             self._failure = _STAGES[message["stage"]]
             self._doing = f"{message['progress']}"
+            calls = int(message.get("calls", 0))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise self._ended(
                 f"the model's process sent what is not an answer while {self._doing}: {error}",
                 "the model's code must leave file descriptors that it did not open alone",
             ) from error
-        progress(self._doing)
+        progress(f"{self._doing}, {calls:,} calls so far" if calls else self._doing)
 
     def _died(self) -> OpcheckError:
         """Say how the process ended without an answer."""

@@ -45,6 +45,7 @@ def scan(request: ScanRequest, progress: Progress = silent, output: Progress = s
     require_age(request, database, matrices)
 
     def report(scanned: Scanned) -> Report:
+        progress("holding the calls against what the targets have")
         found = report_of(request.source, scanned, matrices, explained=request.explained)
         found = sized(found, scanned, database, matrices)
         return ranked(found) if names_groups(database, request.targets) else found

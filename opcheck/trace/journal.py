@@ -21,10 +21,16 @@ class Journal:
     more than the call that was being answered.
     """
 
-    def __init__(self, path: Path, result: Callable[[Trace], WorkResult]) -> None:
-        """``result`` makes an answer of a trace."""
+    def __init__(
+        self,
+        path: Path,
+        result: Callable[[Trace], WorkResult],
+        heard: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """``result`` makes an answer of a trace; ``heard`` is told how many calls there are."""
         self._file = open(path, "wb", buffering=0)  # noqa: SIM115  # for the process's life
         self._result = result
+        self._heard = heard
         self._device_type = ""
         self._nodes = self._uses = self._calls = 0
         self._gaps = (0, 0)
@@ -52,6 +58,7 @@ class Journal:
         self._uses += len(uses)
         self._calls = len(tree.sequence)
         self._gaps = (len(tree.gaps), len(tree.modules.gaps))
+        self._heard(self._calls)
 
     def _write(self, value: WorkResult | Recorded) -> None:
         with contextlib.suppress(OSError):  # no room, or the user's code closed it

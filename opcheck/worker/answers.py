@@ -36,6 +36,7 @@ from opcheck.worker.host import on_the_host
 from opcheck.worker.offline import cut_off
 from opcheck.worker.process import Process
 from opcheck.worker.runs import Run, runs_of
+from opcheck.worker.ticks import Ticks
 
 
 def answers(
@@ -86,6 +87,7 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
             kept = loaded.kind, loaded.digest, loaded.notes
             return WorkResult(trace, *kept, plans, run.targets)
 
+        ticks = Ticks(process)
         trace = trace_model(
             loaded.module,
             loaded.args,
@@ -95,8 +97,8 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
             casts=work.casts,
             training=run.training,
             inputs_given=bool(request.inputs),
-            progress=lambda text: process.send({"stage": "trace", "progress": text}),
-            journal=Journal(process.journal(number), result),
+            progress=ticks.begin,
+            journal=Journal(process.journal(number), result, ticks.calls),
         )
         trace = with_sizes(
             trace,
@@ -105,7 +107,7 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
             loaded.args,
             loaded.kwargs,
             casts=work.casts,
-            progress=lambda text: process.send({"stage": "trace", "progress": text}),
+            progress=ticks.begin,
         )
         plan = [target for target in work.plan if run.holds_for(target)]
         return result(trace, _plans(trace, work, plan, request, process) if plan else {})

@@ -40,6 +40,11 @@ class Process:
         text = json.dumps(message)
         self._write(self._stages if text.startswith(_STAGE) else self._messages, text + "\n")
 
+    @property
+    def heard(self) -> bool:
+        """Whether what is told of stages is read at once, and not when all is done."""
+        return not self._is_copy or self._stages is not self._messages
+
     def journal(self, number: int) -> Path:
         """The file for what is recorded towards the answer of this number."""
         return Path(self._job.journals, f"{number}.jsonl") if self._job.journals else _NOWHERE

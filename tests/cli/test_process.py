@@ -155,7 +155,7 @@ class Waits:
         print("ready", flush=True)
         time.sleep(float(request.source))
         raise SystemExit(0)
-sys.exit(run(["scan", sys.argv[1]], Waits()))
+sys.exit(run(["scan", *sys.argv[1:]], Waits()))
 """
 
 
@@ -175,12 +175,12 @@ def test_interrupting_is_quiet() -> None:
     assert (process.returncode, out, err) == (130, b"", b"")
 
 
-def on_a_terminal(seconds: str) -> bytes:
+def on_a_terminal(seconds: str, *options: str, **changes: str) -> bytes:
     """What a scan that takes so long shows on a terminal at stderr."""
     ours, theirs = pty.openpty()
-    environ = environment(TERM="xterm")
+    environ = environment(**{"TERM": "xterm", "CI": "", **changes})
     subprocess.run(
-        [sys.executable, "-c", WAITS, seconds],
+        [sys.executable, "-c", WAITS, seconds, *options],
         env=environ, stdout=subprocess.DEVNULL, stderr=theirs, check=True,
     )  # fmt: skip
     os.close(theirs)
@@ -195,8 +195,25 @@ def on_a_terminal(seconds: str) -> bytes:
 
 
 def test_progress_shows_on_a_terminal_what_takes_longer_than_a_second() -> None:
-    assert b"building [bold] 1.5 ..." in on_a_terminal("1.5")
+    shown = on_a_terminal("1.5")
+    assert b"building [bold] 1.5" in shown
+    assert "· 1 s".encode() in shown
     assert on_a_terminal("0.1") == b""
+
+
+def test_progress_leaves_nothing_behind() -> None:
+    *_, last = on_a_terminal("1.5").split(b"\x1b[2K")  # what comes after the line was erased
+    assert last in (b"", b"\x1b[?25h")
+
+
+@pytest.mark.parametrize(
+    ("options", "changes"),
+    [((), {"CI": "true"}), ((), {"TERM": "dumb"}), (("--quiet",), {})],
+)
+def test_progress_is_not_shown_where_nobody_watches(
+    options: tuple[str, ...], changes: dict[str, str]
+) -> None:
+    assert on_a_terminal("1.3", *options, **changes) == b""
 
 
 def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
