@@ -9,7 +9,7 @@ from pathlib import Path
 
 from opcheck.db import sums
 from opcheck.db.importers.yamltext import flow, section
-from opcheck.db.shapes import COMPOSITES
+from opcheck.db.shapes.tables import COMPOSITES
 
 _FOLDER = Path(__file__).resolve().parent.parent / "compat_db" / "pytorch"
 _COMMENT = """\

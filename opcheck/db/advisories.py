@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from opcheck.db import document, shapes
+from opcheck.db import document
 from opcheck.db.addition import Addition
 from opcheck.db.document import Document
 from opcheck.db.layers import Layer
 from opcheck.db.overlay import ADVISORIES
+from opcheck.db.shapes.additions import ADVISORY_FILE
 from opcheck.errors import DatabaseError
 from opcheck.model.verdict import Verdict
 
@@ -22,7 +23,7 @@ _HINT = "correct the advisory, or restore it from the release"
 def documents(layer: Layer, cache: Path | None) -> Iterator[Document]:
     """The advisory files of a layer, by name."""
     for path in sorted((layer.folder / ADVISORIES).glob("*.yaml")):
-        found = document.read(path, shapes.ADVISORY_FILE, cache, _HINT)
+        found = document.read(path, ADVISORY_FILE, cache, _HINT)
         if found.data["id"] != path.stem:
             message = f"{path}:1: expected the id {path.stem}, found {found.data['id']!r}"
             raise DatabaseError(message, _HINT)

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from opcheck.db import audit_files, audit_release, bounds, document, overlay, schemas, shapes, sums
+from opcheck.db import audit_files, audit_release, bounds, document, overlay, schemas, sums
 from opcheck.db.audit_files import File
 from opcheck.db.audit_words import Known, Told
 from opcheck.db.bounds import BoundsError
 from opcheck.db.document import Document
 from opcheck.db.layers import Layer
+from opcheck.db.shapes.libraries import LIBRARY_FILE
+from opcheck.db.shapes.tables import HISTORY
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.database import Audit, Problem
@@ -42,7 +44,7 @@ def _read(file: File) -> Document:
         DatabaseError: it cannot be read, or is not of its form.
     """
     found = document.read(file.path, file.kind.shape)
-    if file.kind.shape is schemas.FILE:
+    if file.kind.shape is LIBRARY_FILE:
         schemas.require_known(file.path, found.data)
     return found
 
@@ -107,7 +109,7 @@ def _known(good: Mapping[Path, Document]) -> Known:
     overloads: frozenset[str] = frozenset()
     chips: dict[str, frozenset[str]] = {}
     for path, found in good.items():
-        if found.data["schema"] == shapes.HISTORY:
+        if found.data["schema"] == HISTORY:
             overloads |= found.data["overloads"].keys()
         elif path.name == _COMMON:
             chips[found.data["vendor"]] = frozenset(found.data["chips"])

@@ -11,13 +11,25 @@ from opcheck.db import (
     audit_tables,
     overlay,
     porting,
-    porting_shapes,
-    schemas,
-    shapes,
 )
 from opcheck.db.audit_words import Known, Told
 from opcheck.db.layers import Layer
 from opcheck.db.shape import Shape
+from opcheck.db.shapes.additions import ADVISORY_FILE, OVERLAY_FILE
+from opcheck.db.shapes.advice import DYNAMIC_FILE, REMEDY_FILE
+from opcheck.db.shapes.libraries import LIBRARY_FILE
+from opcheck.db.shapes.porting import CUDA_NAMES_FILE, PORTING_FILE
+from opcheck.db.shapes.release import RELEASE
+from opcheck.db.shapes.tables import (
+    CHOICES_FILE,
+    COLLECTIVES_FILE,
+    COMPOSITES_FILE,
+    EARLIER_FILE,
+    EXTENSIONS_FILE,
+    HISTORY_FILE,
+    OPERATORS_FILE,
+)
+from opcheck.db.shapes.vendor import VENDOR_FILE
 
 Check = Callable[[Mapping[str, Any], Path, Known], Iterator[Told]]
 _PYTORCH = "pytorch"
@@ -32,27 +44,27 @@ class Kind:
     """None: of a release, which is looked at together with its vendor's file."""
 
 
-RELEASE = Kind(shapes.RELEASE, None)
-_VENDOR = Kind(shapes.VENDOR_FILE, audit_release.vendor)
-_OVERLAY = Kind(shapes.OVERLAY_FILE, audit_by_hand.overlay)
+_RELEASE = Kind(RELEASE, None)
+_VENDOR = Kind(VENDOR_FILE, audit_release.vendor)
+_OVERLAY = Kind(OVERLAY_FILE, audit_by_hand.overlay)
 _BY_HAND = {
-    overlay.ADVISORIES: Kind(shapes.ADVISORY_FILE, audit_by_hand.advisory),
-    overlay.REMEDIES: Kind(shapes.REMEDY_FILE, audit_by_hand.remedy),
-    overlay.DYNAMIC: Kind(shapes.DYNAMIC_FILE, audit_by_hand.size_rules),
-    overlay.PORTING: Kind(porting_shapes.PORTING_FILE, audit_by_hand.porting),
-    overlay.SCHEMAS: Kind(schemas.FILE, audit_by_hand.library),
+    overlay.ADVISORIES: Kind(ADVISORY_FILE, audit_by_hand.advisory),
+    overlay.REMEDIES: Kind(REMEDY_FILE, audit_by_hand.remedy),
+    overlay.DYNAMIC: Kind(DYNAMIC_FILE, audit_by_hand.size_rules),
+    overlay.PORTING: Kind(PORTING_FILE, audit_by_hand.porting),
+    overlay.SCHEMAS: Kind(LIBRARY_FILE, audit_by_hand.library),
 }
 """Folder -> what its files must be."""
-_COMMON_PORTING = Kind(porting_shapes.CUDA_NAMES_FILE, audit_by_hand.cuda_names)
-_HISTORY = Kind(shapes.HISTORY_FILE, audit_tables.history)
+_COMMON_PORTING = Kind(CUDA_NAMES_FILE, audit_by_hand.cuda_names)
+_HISTORY = Kind(HISTORY_FILE, audit_tables.history)
 _TABLES = {
     "history": _HISTORY,
-    "extensions": Kind(shapes.EXTENSIONS_FILE, audit_tables.table),
-    "operators": Kind(shapes.OPERATORS_FILE, audit_tables.table),
-    "composites": Kind(shapes.COMPOSITES_FILE, audit_tables.table),
-    "choices": Kind(shapes.CHOICES_FILE, audit_tables.table),
-    "collectives": Kind(shapes.COLLECTIVES_FILE, audit_tables.collectives),
-    "earlier": Kind(shapes.EARLIER_FILE, audit_tables.table),
+    "extensions": Kind(EXTENSIONS_FILE, audit_tables.table),
+    "operators": Kind(OPERATORS_FILE, audit_tables.table),
+    "composites": Kind(COMPOSITES_FILE, audit_tables.table),
+    "choices": Kind(CHOICES_FILE, audit_tables.table),
+    "collectives": Kind(COLLECTIVES_FILE, audit_tables.collectives),
+    "earlier": Kind(EARLIER_FILE, audit_tables.table),
 }
 """Files of PyTorch's tables, by what stands before ``@``."""
 
@@ -83,7 +95,7 @@ def files(layer: Layer) -> Iterator[File]:
     for folder, paths in overlay.vendor_files(layer).items():
         if folder != _PYTORCH or layer.origin:
             for stem, path in paths.items():
-                yield File(layer, path, _VENDOR if stem == "vendor" else RELEASE)
+                yield File(layer, path, _VENDOR if stem == "vendor" else _RELEASE)
     for folder in overlay.READ_OF_EACH if layer.origin else overlay.BY_HAND:
         kind = _BY_HAND[folder]
         for path in _within(layer, folder):

@@ -5,7 +5,7 @@ from typing import Any
 
 from opcheck.db.evidence import Citations
 from opcheck.db.lazy import LazyMapping
-from opcheck.db.shapes import DTYPES
+from opcheck.db.shapes.values import DTYPES
 from opcheck.db.spans import within
 from opcheck.model.matrix import Condition, Subject, Test
 from opcheck.model.target import Target

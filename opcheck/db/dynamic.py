@@ -9,7 +9,7 @@ from opcheck.db.addition import holds
 from opcheck.db.evidence import Citations
 from opcheck.db.layers import Layer
 from opcheck.db.overlay import DYNAMIC
-from opcheck.db.shapes import DYNAMIC_FILE
+from opcheck.db.shapes.advice import DYNAMIC_FILE
 from opcheck.errors import DatabaseError
 from opcheck.model.dynamic import SiteKind, SizeRule, Taking
 from opcheck.model.target import Target

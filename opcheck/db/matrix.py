@@ -11,7 +11,7 @@ from opcheck.db.document import Document
 from opcheck.db.evidence import Citations
 from opcheck.db.gradients import gradients_by_operator
 from opcheck.db.lazy import LazyMapping
-from opcheck.db.shapes import KINDS
+from opcheck.db.shapes.tables import KINDS
 from opcheck.db.spans import within
 from opcheck.db.tables import Tables
 from opcheck.model.matrix import Entry, Fallback, Message, SupportMatrix

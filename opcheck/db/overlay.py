@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from opcheck.db import document, shapes
+from opcheck.db import document
 from opcheck.db.addition import Addition
 from opcheck.db.document import Document
 from opcheck.db.layers import Layer
+from opcheck.db.shapes.additions import OVERLAY_FILE
 from opcheck.errors import DatabaseError
 
 HINT = "correct the overlay, or leave it out"
@@ -38,7 +39,7 @@ def overlay_paths(layer: Layer) -> Sequence[Path]:
 
 def read(layer: Layer, path: Path, cache: Path | None) -> Addition:
     """What one overlay file says."""
-    found = document.read(path, shapes.OVERLAY_FILE, cache, HINT)
+    found = document.read(path, OVERLAY_FILE, cache, HINT)
     return _addition(replace(found, origin=layer.of(path)))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from opcheck.db import document
 from opcheck.db.evidence import Citations
 from opcheck.db.overlay import PORTING
-from opcheck.db.porting_shapes import CUDA_NAMES_FILE, PORTING_FILE
+from opcheck.db.shapes.porting import CUDA_NAMES_FILE, PORTING_FILE
 from opcheck.errors import DatabaseError
 from opcheck.model.porting import CudaNames, Package, Porting, Told, Transfer
 from opcheck.model.target import Target

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from opcheck.db import document, shapes
+from opcheck.db import document
 from opcheck.db.addition import holds
 from opcheck.db.evidence import Citations
 from opcheck.db.layers import Layer
 from opcheck.db.overlay import REMEDIES
+from opcheck.db.shapes.advice import REMEDY_FILE
 from opcheck.errors import DatabaseError
 from opcheck.model.plan import Label
 from opcheck.model.remedy import Remedy
@@ -25,7 +26,7 @@ def remedies(layer: Layer, target: Target, cache: Path | None) -> Iterator[Remed
         DatabaseError: a file is damaged, or is not named as it calls itself.
     """
     for path in sorted((layer.folder / REMEDIES).glob("*.yaml")):
-        said = document.read(path, shapes.REMEDY_FILE, cache, _HINT).data
+        said = document.read(path, REMEDY_FILE, cache, _HINT).data
         if said["id"] != path.stem:
             message = f"{path}:1: expected the id {path.stem}, found {said['id']!r}"
             raise DatabaseError(message, _HINT)

@@ -7,7 +7,7 @@ from typing import Any
 from opcheck.db import document
 from opcheck.db.addition import Addition
 from opcheck.db.document import Document
-from opcheck.db.shape import ListOf, MapOf, Record, Shape, ShapeError, Text
+from opcheck.db.shapes.libraries import LIBRARY_FILE
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.model.schemas import (
     LayerSchema,
@@ -18,75 +18,14 @@ from opcheck.model.schemas import (
 )
 from opcheck.model.verdict import Method
 
-SCHEMA = "opcheck.schemas/1"
 FOLDER = "schemas"
 _HINT = "docs/extensions.md tells what such a file holds"
-_NAME = r"[A-Za-z_]\w*"
-_DTYPES = frozenset(
-    {"bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32",
-     "float64", "complex64", "complex128"}
-)  # fmt: skip
-
-
-class _Constant:
-    """A value that an argument can have."""
-
-    def check(self, value: object, path: tuple[str | int, ...]) -> None:
-        if value is not None and not isinstance(value, bool | int | float | str):
-            raise ShapeError(path, "expected text, a number, true, false or null")
-
-
-def _text(pattern: str, form: str) -> Text:
-    return Text(pattern=pattern, form=form)
-
-
-_WORD = _text(_NAME, "a name")
-_OPERATOR = _text(rf"{_NAME}::{_NAME}", "an operator (namespace::name)")
-_DOTTED = _text(rf"{_NAME}(\.{_NAME})+", "a name with its module (package.module.name)")
-_SIGNATURE = _text(r"(?s)\(.{0,4000}\) -> .{1,400}", "(arguments) -> results, as PyTorch writes it")
-_ARGUMENTS = _text(r"(?s)\(.{0,4000}\)", "(arguments), as PyTorch writes them")
-_SIZES: Shape = ListOf(_text(rf"({_NAME}(\.\.\.)?)|\d{{1,9}}", "a name, name... or a number"))
-_EXPRESSION = _text(r"[\w\s+\-*/%(),.\[\]]{1,200}", "a size (names, numbers, + - * // %)")
-_SHAPE: Shape = ListOf(_EXPRESSION)
-_PARAMETER = Record({"shape": _SHAPE}, {"when": _WORD})
-_RETURNED = Record(
-    {"like": _WORD}, {"shape": _SHAPE, "dtype": Text(_DTYPES), "along": _WORD, "size": _EXPRESSION}
-)
-_KERNEL = Record({"at": Text()}, {"chips": ListOf(Text())})
-_OPERATOR_SAID = Record(
-    {"signature": _SIGNATURE, "returns": ListOf(_RETURNED, 1)},
-    {
-        "at": Text(),
-        "kernels": MapOf(_KERNEL),
-        "sizes": MapOf(_SIZES, _WORD),
-        "only": MapOf(_Constant(), _WORD),
-        "ignores": ListOf(_WORD),
-    },
-)
-FILE = Record(
-    {"schema": Text(frozenset({SCHEMA})), "library": _WORD},
-    {
-        "version": Text(),
-        "source": Record({"repo": Text(), "ref": Text(), "commit": Text()}),
-        "refuses": Text(),
-        "operators": MapOf(_OPERATOR_SAID, _OPERATOR),
-        "functions": MapOf(_OPERATOR, _DOTTED),
-        "layers": MapOf(
-            Record(
-                {"arguments": _ARGUMENTS, "calls": _OPERATOR},
-                {"parameters": MapOf(_PARAMETER, _WORD)},
-            ),
-            _DOTTED,
-        ),
-        "markers": MapOf(MapOf(_Constant(), _WORD), _DOTTED),
-    },
-)
 
 
 def additions(folder: Path, cache: Path | None) -> Iterator[Addition]:
     """What the files of a database say of the kernels that libraries bring for each vendor."""
     for path in sorted(folder.glob("*.yaml")):
-        found = document.read(path, FILE, cache, _HINT)
+        found = document.read(path, LIBRARY_FILE, cache, _HINT)
         require_known(path, found.data)
         operators = found.data.get("operators", {})
         for vendor in sorted({v for said in operators.values() for v in said.get("kernels", {})}):
@@ -152,7 +91,7 @@ def read(path: Path) -> LibrarySchema:
     Raises:
         DatabaseError: it is damaged, or names what it does not have.
     """
-    data = document.read(path, FILE, hint=_HINT).data
+    data = document.read(path, LIBRARY_FILE, hint=_HINT).data
     operators = {op: _operator(op, said) for op, said in data.get("operators", {}).items()}
     layers = {name: _layer(said) for name, said in data.get("layers", {}).items()}
     require_known(path, data)

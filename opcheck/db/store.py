@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from opcheck.db import index, layers, overlay, schemas, shapes
+from opcheck.db import index, layers, overlay, schemas
 from opcheck.db.addition import Addition, added, statements
 from opcheck.db.advisories import advisories
 from opcheck.db.document import Document
@@ -14,6 +14,7 @@ from opcheck.db.layers import Layer
 from opcheck.db.matrix import Registered, build_matrix, registered
 from opcheck.db.porting import cuda_names, porting
 from opcheck.db.remedies import remedies
+from opcheck.db.shapes.vendor import VENDOR_FILE
 from opcheck.db.tables import OperatorFacts, Tables
 from opcheck.db.vendor import Place, Vendor, read_file
 from opcheck.db.versions import completed, major_minor, version_key
@@ -224,7 +225,7 @@ class Database:
             path = next(iter(places.values())).path.parent
             message = f"{path} has releases of a vendor that the database does not know"
             raise DatabaseError(message, f"add {path / _COMMON}.yaml, or name it as its vendor")
-        common = read_file(places[_COMMON], shapes.VENDOR_FILE, name, self.cache)
+        common = read_file(places[_COMMON], VENDOR_FILE, name, self.cache)
         releases = sorted(places.keys() - {_COMMON}, key=version_key)
         return Vendor(common, {release: places[release] for release in releases}, self.cache)
 

@@ -6,10 +6,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from opcheck.db import document, shapes
+from opcheck.db import document
 from opcheck.db.document import Document
 from opcheck.db.evidence import Citations
 from opcheck.db.lazy import LazyMapping
+from opcheck.db.shapes.tables import (
+    CHOICES_FILE,
+    COLLECTIVES_FILE,
+    COMPOSITES_FILE,
+    EARLIER_FILE,
+    EXTENSIONS_FILE,
+    HISTORY_FILE,
+    KINDS,
+    OPERATORS_FILE,
+)
 from opcheck.db.versions import major_minor, nearest_not_newer
 from opcheck.model.matrix import Earlier
 from opcheck.model.trace import Composite
@@ -35,15 +45,15 @@ class Tables:
 
     @cached_property
     def _history(self) -> Document:
-        return document.read(self.folder / "history.yaml", shapes.HISTORY_FILE, self.cache)
+        return document.read(self.folder / "history.yaml", HISTORY_FILE, self.cache)
 
     @cached_property
     def _extensions(self) -> Document:
-        return document.read(self.folder / "extensions.yaml", shapes.EXTENSIONS_FILE, self.cache)
+        return document.read(self.folder / "extensions.yaml", EXTENSIONS_FILE, self.cache)
 
     @cached_property
     def _earlier(self) -> Document:
-        return document.read(self.folder / "earlier.yaml", shapes.EARLIER_FILE, self.cache)
+        return document.read(self.folder / "earlier.yaml", EARLIER_FILE, self.cache)
 
     @cached_property
     def collectives(self) -> Document | None:
@@ -51,7 +61,7 @@ class Tables:
         path = self.folder / "collectives.yaml"
         if not path.exists():
             return None
-        return document.read(path, shapes.COLLECTIVES_FILE, self.cache)
+        return document.read(path, COLLECTIVES_FILE, self.cache)
 
     @property
     def digest(self) -> str:
@@ -97,7 +107,7 @@ class Tables:
     def _operators(self, torch_version: str) -> Document:
         chosen = nearest_not_newer(major_minor(torch_version), self.operator_versions())
         path = self.folder / f"operators@{chosen}.yaml"
-        return document.read(path, shapes.OPERATORS_FILE, self.cache)
+        return document.read(path, OPERATORS_FILE, self.cache)
 
     def choices(self, torch_version: str) -> Document | None:
         """Branches on devices that no trace can name, from the recorded version nearest to it."""
@@ -105,7 +115,7 @@ class Tables:
         if not paths:
             return None
         chosen = nearest_not_newer(major_minor(torch_version), tuple(sorted(paths)))
-        return document.read(paths[chosen], shapes.CHOICES_FILE, self.cache)
+        return document.read(paths[chosen], CHOICES_FILE, self.cache)
 
     def composites(
         self, torch_version: str, device: str
@@ -118,7 +128,7 @@ class Tables:
         path = self._composites(torch_version, device)
         if path is None:
             return {}
-        found = document.read(path, shapes.COMPOSITES_FILE, self.cache)
+        found = document.read(path, COMPOSITES_FILE, self.cache)
         branches = found.data["composites"].items()
         return {op: tuple(tuple(ops) for ops in listed) for op, listed in branches}
 
@@ -136,4 +146,4 @@ class Tables:
 
 def _facts(text: str) -> OperatorFacts:
     kind, _, rest = text.partition(" ")
-    return OperatorFacts(shapes.KINDS[kind], rest == "cpu")
+    return OperatorFacts(KINDS[kind], rest == "cpu")

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from opcheck.db import document, overlay, shapes, sums
+from opcheck.db import document, overlay, sums
 from opcheck.db.document import Document
 from opcheck.db.shape import Shape
+from opcheck.db.shapes.release import RELEASE
 from opcheck.db.versions import major_minor, version_key
 
 
@@ -55,7 +56,7 @@ class Vendor:
         """The checked file of one release."""
         if name not in self._read:
             place = self.files[name]
-            self._read[name] = read_file(place, shapes.RELEASE, self.name, self.cache)
+            self._read[name] = read_file(place, RELEASE, self.name, self.cache)
         return self._read[name]
 
     def listed(self, release: str) -> tuple[str, ...]:

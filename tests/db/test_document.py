@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db import shapes
 from opcheck.db.document import read
+from opcheck.db.shapes.release import RELEASE
 from opcheck.errors import DatabaseError, ExitCode
 
 _GOOD = """\
@@ -26,7 +26,7 @@ complete: true
 def _read(folder: Path, text: str | bytes) -> None:
     path = folder / "26.1.0.yaml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    read(path, shapes.RELEASE)
+    read(path, RELEASE)
 
 
 def test_a_good_file_is_read(tmp_path: Path) -> None:
@@ -79,10 +79,10 @@ def test_bytes_that_are_no_text(tmp_path: Path, text: bytes) -> None:
 
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(DatabaseError, match="cannot read"):
-        read(tmp_path / "absent.yaml", shapes.RELEASE)
+        read(tmp_path / "absent.yaml", RELEASE)
 
 
 def test_a_folder_in_its_place(tmp_path: Path) -> None:
     (tmp_path / "26.1.0.yaml").mkdir()
     with pytest.raises(DatabaseError, match="cannot read"):
-        read(tmp_path / "26.1.0.yaml", shapes.RELEASE)
+        read(tmp_path / "26.1.0.yaml", RELEASE)

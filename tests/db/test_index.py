@@ -8,18 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db import index, shapes
+from opcheck.db import index
 from opcheck.db.document import Document, read
 from opcheck.db.shape import Shape
+from opcheck.db.shapes.release import RELEASE
+from opcheck.db.shapes.tables import HISTORY_FILE
+from opcheck.db.shapes.vendor import VENDOR_FILE
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.target import TargetSpec
 
 _CHECKOUT = Path(__file__).resolve().parent.parent.parent
 _FILES: list[tuple[str, Shape]] = [
-    ("ascend/vendor.yaml", shapes.VENDOR_FILE),
-    ("ascend/26.1.0.yaml", shapes.RELEASE),
-    ("pytorch/history.yaml", shapes.HISTORY_FILE),
+    ("ascend/vendor.yaml", VENDOR_FILE),
+    ("ascend/26.1.0.yaml", RELEASE),
+    ("pytorch/history.yaml", HISTORY_FILE),
 ]
 
 
@@ -47,11 +50,11 @@ def test_warm_is_cold(name: str, shape: Shape, tmp_path: Path) -> None:
 )
 def test_a_damaged_index_changes_nothing(damage: bytes, tmp_path: Path) -> None:
     path = _CHECKOUT / "compat_db" / "ascend" / "vendor.yaml"
-    cold = read(path, shapes.VENDOR_FILE, tmp_path)
+    cold = read(path, VENDOR_FILE, tmp_path)
     (kept,) = tmp_path.iterdir()
     seal, _, _ = kept.read_bytes().partition(b"\n")
     kept.write_bytes(damage.replace(b"SEAL", seal))
-    assert read(path, shapes.VENDOR_FILE, tmp_path) == cold
+    assert read(path, VENDOR_FILE, tmp_path) == cold
     assert json.loads(kept.read_bytes().partition(b"\n")[2]) == cold.data  # written anew
 
 
@@ -68,9 +71,9 @@ def test_every_bit_of_the_index_counts(tmp_path: Path) -> None:
 
 def test_a_file_of_another_kind_is_checked_though_it_was_read_before(tmp_path: Path) -> None:
     path = _CHECKOUT / "compat_db" / "ascend" / "vendor.yaml"
-    read(path, shapes.VENDOR_FILE, tmp_path)
+    read(path, VENDOR_FILE, tmp_path)
     with pytest.raises(DatabaseError, match="expected the key 'release', which is missing"):
-        read(path, shapes.RELEASE, tmp_path)
+        read(path, RELEASE, tmp_path)
 
 
 _WRITER = """
@@ -119,9 +122,9 @@ def test_a_changed_file_finds_no_older_index(tmp_path: Path) -> None:
     path = tmp_path / "history.yaml"
     text = (_CHECKOUT / "compat_db" / "pytorch" / "history.yaml").read_text()
     path.write_text(text)
-    before = read(path, shapes.HISTORY_FILE, tmp_path / "cache")
+    before = read(path, HISTORY_FILE, tmp_path / "cache")
     path.write_text(text.replace('aten::abs: ["1.12", "2.15"]', 'aten::abs: ["2.0", "2.1"]'))
-    after = read(path, shapes.HISTORY_FILE, tmp_path / "cache")
+    after = read(path, HISTORY_FILE, tmp_path / "cache")
     assert before.data["overloads"]["aten::abs"] == ["1.12", "2.15"]
     assert after.data["overloads"]["aten::abs"] == ["2.0", "2.1"]
 
@@ -129,7 +132,7 @@ def test_a_changed_file_finds_no_older_index(tmp_path: Path) -> None:
 def test_a_cache_that_cannot_be_written_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     path = _CHECKOUT / "compat_db" / "ascend" / "vendor.yaml"
-    found = read(path, shapes.VENDOR_FILE, tmp_path / "file" / "cache")
+    found = read(path, VENDOR_FILE, tmp_path / "file" / "cache")
     assert isinstance(found, Document)
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from opcheck.db import document, shapes
+from opcheck.db import document
+from opcheck.db.shapes.additions import OVERLAY_FILE
 from opcheck.errors import DatabaseError, SourceError, UsageError
 from opcheck.model.text import printable
 from opcheck.report.reader import from_json
@@ -51,14 +52,14 @@ def test_a_file_that_only_the_quick_reader_takes_is_refused(tmp_path: Path) -> N
     path = tmp_path / "o.yaml"
     path.write_text(OVERLAY.replace("vendor: ascend\n", "").replace("schema: ", "schema: a: "))
     with pytest.raises(DatabaseError):
-        document.read(path, shapes.OVERLAY_FILE)
+        document.read(path, OVERLAY_FILE)
 
 
 def test_a_number_without_a_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "o.yaml"
     path.write_text(OVERLAY.replace("vendor: ascend", f"vendor: 0x{'f' * 5000}"))
     with pytest.raises(DatabaseError, match="a number beyond all measure"):
-        document.read(path, shapes.OVERLAY_FILE)
+        document.read(path, OVERLAY_FILE)
 
 
 def test_a_count_that_no_figure_can_show_is_refused() -> None:

@@ -26,7 +26,7 @@ from opcheck.db.importers.ascend_layouts import (
 from opcheck.db.importers.ascend_vendor import vendor_file
 from opcheck.db.importers.base import Importer
 from opcheck.db.importers.sources import load_yaml, source_files
-from opcheck.db.shapes import MATRIX
+from opcheck.db.shapes.release import MATRIX
 from opcheck.db.versions import nearest, version_key
 from opcheck.errors import DatabaseError
 

@@ -16,7 +16,7 @@ from opcheck.db.importers.ascend_agreement import (
 from opcheck.db.importers.ascend_chips import known
 from opcheck.db.importers.ascend_tables import EVERY, Reading, Table, read_table, tables_of
 from opcheck.db.importers.sources import source_files
-from opcheck.db.shapes import DTYPES
+from opcheck.db.shapes.values import DTYPES
 
 _SHORT = {DTYPES[word]: word for word in reversed(DTYPES)}
 _WORDS = tuple((word, name) for word, name in DTYPES.items() if _SHORT[name] == word)

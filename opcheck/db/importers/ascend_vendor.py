@@ -9,7 +9,7 @@ from opcheck.db.importers import yamltext
 from opcheck.db.importers.ascend_chips import CHIPS, Socs, common_guard
 from opcheck.db.importers.ascend_runtime import autocast, messages
 from opcheck.db.importers.sources import load_yaml, source_files
-from opcheck.db.shapes import VENDOR
+from opcheck.db.shapes.vendor import VENDOR
 
 _PAIRING = "COMPATIBILITY.en@master.md"
 _PAIR_ROW = re.compile(

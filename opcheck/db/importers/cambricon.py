@@ -9,7 +9,7 @@ from opcheck.db.importers.base import Importer
 from opcheck.db.importers.cambricon_conditions import Conditions, gradients
 from opcheck.db.importers.cambricon_tables import Tables
 from opcheck.db.importers.cambricon_vendor import vendor_file
-from opcheck.db.shapes import MATRIX
+from opcheck.db.shapes.release import MATRIX
 from opcheck.db.versions import major_minor
 from opcheck.errors import DatabaseError
 

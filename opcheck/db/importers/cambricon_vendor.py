@@ -16,7 +16,7 @@ from opcheck.db.importers.cambricon_lists import (
     releases,
 )
 from opcheck.db.importers.sources import load_yaml, source_files
-from opcheck.db.shapes import VENDOR
+from opcheck.db.shapes.vendor import VENDOR
 from opcheck.errors import DatabaseError
 
 _AUTOCAST_DATA = Path(__file__).with_name("cambricon_autocast.yaml")

@@ -18,7 +18,7 @@ from opcheck.db.importers.moorethreads_patches import gradients, patched
 from opcheck.db.importers.moorethreads_read import code
 from opcheck.db.importers.moorethreads_vendor import chips, vendor_file
 from opcheck.db.importers.sources import source_files
-from opcheck.db.shapes import MATRIX
+from opcheck.db.shapes.release import MATRIX
 from opcheck.db.versions import major_minor, version_key
 from opcheck.errors import DatabaseError
 

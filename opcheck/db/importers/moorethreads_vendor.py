@@ -8,7 +8,7 @@ from opcheck.db.importers import moorethreads_lists as lists
 from opcheck.db.importers import yamltext
 from opcheck.db.importers.moorethreads_read import code
 from opcheck.db.importers.sources import load_yaml, source_files
-from opcheck.db.shapes import VENDOR
+from opcheck.db.shapes.vendor import VENDOR
 from opcheck.db.versions import version_key
 
 _REPO = "MooreThreads/torch_musa"

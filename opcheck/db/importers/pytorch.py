@@ -8,7 +8,7 @@ from typing import Any
 from opcheck.db.importers import upstream, yamltext
 from opcheck.db.importers.base import Importer
 from opcheck.db.importers.sources import source_files
-from opcheck.db.shapes import EXTENSIONS, HISTORY, OPERATORS
+from opcheck.db.shapes.tables import EXTENSIONS, HISTORY, OPERATORS
 from opcheck.db.versions import major_minor, version_key
 
 _HISTORY = "op-history.csv"

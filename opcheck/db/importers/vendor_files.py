@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from opcheck.db.importers import yamltext
-from opcheck.db.shapes import MATRIX, VENDOR
+from opcheck.db.shapes.release import MATRIX
+from opcheck.db.shapes.vendor import VENDOR
 
 Entry = Mapping[str, Any]
 """One mapping of a file, as its shape wants it."""
