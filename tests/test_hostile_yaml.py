@@ -162,6 +162,17 @@ def test_aliases_that_do_no_harm_are_taken(tmp_path: Path) -> None:
     assert sizes == [{"x": ("rows", "columns")}] * 2
 
 
+@pytest.mark.parametrize("text", ["2.1.." * 300_000, "a" * 1_000_000, "1.2, " * 300_000])
+def test_a_long_text_takes_no_long_time(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "team.yaml"
+    path.write_text(OVERLAY.replace('releases: "26.0.0.."', f'releases: "{text}"'))
+    with pytest.raises(OpcheckError) as raised:
+        READERS["overlay"][2](path)
+    expected = f"{path}:9: expected spans of versions such as ..2.4, 2.7, 2.9..2.11, 2.13.., found"
+    assert raised.value.message.startswith(f"{expected} {text[:80]!r}…")
+    assert len(raised.value.message) < 1000
+
+
 def test_no_more_is_read_than_a_file_may_hold() -> None:
     with pytest.raises(OpcheckError, match="/dev/zero: expected at most"):
         users_file(Path("/dev/zero"))

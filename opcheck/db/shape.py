@@ -7,6 +7,11 @@ from typing import Protocol
 
 Path = tuple[str | int, ...]
 
+_LONG = 10_000
+"""No text of a form has so many characters: over more, matching could take hours."""
+_SHOWN = 80
+"""Characters of a text that a message shows."""
+
 
 class ShapeError(Exception):
     """A value that is not what its file kind wants."""
@@ -39,9 +44,9 @@ class Text:
             raise ShapeError(path, f"expected text (in quotes, if a number), found {_kind(value)}")
         if self.one_of and value not in self.one_of:
             known = ", ".join(sorted(self.one_of))
-            raise ShapeError(path, f"expected one of {known}, found {value!r}")
-        if self.pattern and not re.fullmatch(self.pattern, value):
-            raise ShapeError(path, f"expected {self.form}, found {value!r}")
+            raise ShapeError(path, f"expected one of {known}, found {_kind(value)}")
+        if self.pattern and not (len(value) < _LONG and re.fullmatch(self.pattern, value)):
+            raise ShapeError(path, f"expected {self.form}, found {_kind(value)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,5 +151,7 @@ def _kind(value: object) -> str:
             return "a list"
         case int() if abs(value) >= 2**63:
             return "a number beyond all measure"  # of thousands of digits, it has no text
+        case str() if len(value) > _SHOWN:
+            return f"{value[:_SHOWN]!r}…"
         case _:
             return repr(value)
