@@ -1,6 +1,10 @@
 """What every test of one process shares."""
 
+import os
+
 import pytest
+
+os.environ["OPCHECK_LANG"] = "en"  # whatever language the machine speaks
 
 
 @pytest.fixture(scope="session", autouse=True)

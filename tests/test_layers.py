@@ -13,7 +13,7 @@ MODULES = tuple(sorted(PACKAGE.rglob("*.py")))
 
 RANKS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "registry", "version"}),
-    frozenset({"model"}),
+    frozenset({"model", "lang"}),
     frozenset({"db", "source", "trace"}),
     frozenset({"resolve", "settings"}),
     frozenset({"rewrite"}),

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from opcheck.cli.language import ToldHelp, with_language
 from opcheck.cli.output import Output
 
 
@@ -23,19 +24,19 @@ class _Direct:
         return None if value is None else parse(value)
 
 
-class DirectCommand(TyperCommand):
+class DirectCommand(ToldHelp, TyperCommand):
     """A command that spares each process the import of pydantic (60 ms)."""
 
     def get_params(self, ctx: Any) -> Any:
-        """Give the parameters, ``--help`` included, ready to be read."""
-        return _read_directly(super().get_params(ctx))
+        """Give the parameters, ``--lang`` and ``--help`` included, ready to be read."""
+        return _read_directly(with_language(ctx, super().get_params(ctx)))
 
     def get_help_option(self, ctx: Any) -> Any:
         """Give ``--help``, which writes as every answer is written."""
         return _writing_whole(super().get_help_option(ctx))
 
 
-class DirectGroup(TyperGroup):
+class DirectGroup(ToldHelp, TyperGroup):
     """The same for the program itself."""
 
     def get_params(self, ctx: Any) -> Any:

@@ -15,9 +15,11 @@ import typer.main
 import opcheck.cli.commands
 from opcheck.cli.direct import DirectCommand, DirectGroup
 from opcheck.cli.guide import EXAMPLES, write_examples, write_exit_codes
+from opcheck.cli.language import Lang, Refusal, language_asked, told_refusal
 from opcheck.cli.output import Output
 from opcheck.cli.rooms import Rooms
 from opcheck.errors import ExitCode, OpcheckError
+from opcheck.lang.speech import speaking, tell
 from opcheck.model.text import printable
 from opcheck.version import __version__
 
@@ -40,11 +42,11 @@ def _end(number: int, _: object) -> None:
 def run(arguments: Sequence[str], rooms: Rooms | None = None) -> int:
     """Run one command line and give its exit code; ``rooms`` stands in for the pipeline."""
     try:
-        command: Any = typer.main.get_command(application())
-        command(list(arguments), prog_name="opcheck", obj=rooms)
+        with speaking(language_asked(arguments)):
+            return _run(arguments, rooms)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else ExitCode.PASS
-    except OpcheckError as error:
+    except OpcheckError as error:  # of the language itself
         print(_told(error), file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
@@ -53,7 +55,20 @@ def run(arguments: Sequence[str], rooms: Rooms | None = None) -> int:
         traceback.print_exc()
         print(BUG, file=sys.stderr)
         return ExitCode.CRASH
-    return ExitCode.PASS
+
+
+def _run(arguments: Sequence[str], rooms: Rooms | None) -> int:
+    """The same in the language of the run, failures told in it."""
+    command: Any = typer.main.get_command(application())
+    try:
+        code = command.main(list(arguments), prog_name="opcheck", obj=rooms, standalone_mode=False)
+    except Refusal as refusal:
+        print(told_refusal(refusal), file=sys.stderr)
+        return int(refusal.exit_code)
+    except OpcheckError as error:
+        print(_told(error), file=sys.stderr)
+        return error.exit_code
+    return code if isinstance(code, int) else ExitCode.PASS
 
 
 class _Program(DirectGroup):
@@ -102,8 +117,8 @@ def _group(package: ModuleType, kind: type[DirectGroup], **options: Any) -> type
 
 
 def _told(error: OpcheckError) -> str:
-    hint = f"\n  hint: {error.hint}" if error.hint else ""
-    return printable(f"opcheck: error: {error.message}{hint}")
+    hint = f"\n  {tell('hint:')} {tell(error.hint)}" if error.hint else ""
+    return printable(f"opcheck: {tell('error:')} {tell(error.message)}{hint}")
 
 
 def _print_version(wanted: bool) -> None:
@@ -117,5 +132,6 @@ def _opcheck(
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
+    lang: Lang = None,
 ) -> None:
     """Say whether a PyTorch model runs on an accelerator, where not, and how that is known."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from opcheck.lang.speech import tell
 from opcheck.model.text import printable
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Progress:
 
     def __call__(self, phase: str) -> None:
         """Note a phase as begun, or how far it is."""
-        self._line.phase = phase  # it is drawn ten times a second
+        self._line.phase = tell(phase)  # it is drawn ten times a second
 
     def __enter__(self) -> Self:
         is_terminal = sys.stderr is not None and sys.stderr.isatty()
@@ -78,7 +79,7 @@ class _Line:
     """The line as it stands whenever it is drawn."""
 
     def __init__(self) -> None:
-        self.phase = WORKING
+        self.phase = tell(WORKING)
         self.dot = "-"
         self._begun = time.monotonic()
 

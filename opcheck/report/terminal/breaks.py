@@ -2,18 +2,22 @@
 
 from collections.abc import Iterable, Sequence
 
+from rich.cells import cell_len
+
+from opcheck.lang.speech import tell
 from opcheck.model.report import TargetReport
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Verdict
 from opcheck.report.terminal import words
-from opcheck.report.terminal.canvas import Atom, split
+from opcheck.report.terminal.canvas import Atom, split, split_told
 from opcheck.report.terminal.groups import Block, Row, sections
 from opcheck.report.terminal.marks import STYLES, Marks
 from opcheck.report.terminal.places import merged, where
 from opcheck.report.terminal.units import plural
+from opcheck.report.terminal.wide import pieces
 
 LONGEST = 96
-"""Characters of a reason in the first lines; it stands whole further down."""
+"""Columns of a reason in the first lines; it stands whole further down."""
 
 
 def trouble(target: TargetReport) -> Verdict:
@@ -64,8 +68,8 @@ def first_gap(gaps: Sequence[Gap], marks: Marks) -> list[Atom]:
         return []
     head = split(f"{plural(len(gaps), 'gap')},", STYLES[Verdict.UNKNOWN])
     if len(gaps) > 1:
-        head.append((words.FIRST, ""))
-    return [*head, (gaps[0].where or words.ROOT, "bold"), *brief(gaps[0].reason, marks)]
+        head += split(words.FIRST)
+    return [*head, (tell(gaps[0].where or words.ROOT), "bold"), *brief(gaps[0].reason, marks)]
 
 
 def _in_trouble(target: TargetReport) -> list[tuple[Block, Row]]:
@@ -86,13 +90,14 @@ def _at(row: Row) -> Iterable[Atom]:
     if not places:
         return ()
     place = places[0][0]
-    return (words.AT if place.file else words.IN, ""), *where(place)
+    return *split(words.AT if place.file else words.IN), *where(place)
 
 
 def brief(text: str, marks: Marks) -> list[Atom]:
     """A reason in brackets, cut between words where it is long."""
-    kept: list[str] = []
-    left = text.split()
-    while left and len(" ".join([*kept, left[0]])) <= LONGEST:
-        kept.append(left.pop(0))
-    return split(f"({' '.join(kept)}{f' {marks.ellipsis}' if left else ''})", "dim")
+    told = tell(text)
+    left = [word for word, _ in split_told(told)] if told.isascii() else pieces(told)
+    gap, kept = " " if told.isascii() else "", ""
+    while left and cell_len(f"{kept}{gap}{left[0]}") <= LONGEST:
+        kept += f"{gap if kept else ''}{left.pop(0)}"
+    return split_told(f"({kept}{f' {marks.ellipsis}' if left else ''})", "dim")

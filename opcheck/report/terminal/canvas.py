@@ -3,15 +3,18 @@
 import io
 import itertools
 import re
-from collections.abc import Collection, Iterable, Sequence
+import string
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from opcheck.lang.speech import tell, wording
 from opcheck.model.text import printable
 from opcheck.report.base import Page
 from opcheck.report.terminal.marks import ASCII, UNICODE
+from opcheck.report.terminal.wide import closes, pieces, spaced
 
 Atom = tuple[str, str]
 """A piece of text that is never broken over two lines, and its rich style."""
@@ -30,8 +33,39 @@ def linked(style: str, address: str) -> str:
 
 
 def split(text: str, style: str = "") -> list[Atom]:
-    """A sentence as atoms; any run of white space is one space."""
+    """A sentence, told in the reader's language, as atoms; any run of white space is one space."""
+    return [(word, style) for word in tell(text).split()]
+
+
+def phrase(template: str, style: str = "", **atoms: Sequence[Atom]) -> list[Atom]:
+    """A sentence with places for styled atoms, in the order that the reader's language has.
+
+    What is written without a space beside a place is part of the atom there.
+    """
+    found: list[Atom] = []
+    glued = ""
+    for literal, name, _, _ in string.Formatter().parse(wording(template)):
+        words = split_told(f"{glued}{literal}", style)
+        if found and words and literal[:1] not in ("", " "):
+            found[-1] = (f"{found[-1][0]}{words[0][0]}", found[-1][1])
+            del words[0]
+        glued = words.pop()[0] if words and name and literal[-1:] != " " else ""
+        found += words
+        if name and atoms[name]:
+            (first, look), *rest = atoms[name]
+            found += [(f"{glued}{first}", look), *rest]
+            glued = ""
+    return found
+
+
+def split_told(text: str, style: str = "") -> list[Atom]:
+    """The same as :func:`split` for a text that is in the reader's language already."""
     return [(word, style) for word in text.split()]
+
+
+def joined(atoms: Iterable[Atom]) -> str:
+    """The text of atoms in a row, as a line of them reads."""
+    return "".join(f"{' ' * space}{text}" for text, _, space in _unbroken(atoms)).lstrip()
 
 
 def listed(names: Iterable[str], style: str = "", end: str = "") -> list[Atom]:
@@ -61,11 +95,12 @@ class Canvas:
         line = [*map(_printable, lead)]
         line.append((" " * (indent - _width(line)), ""))
         empty = True
-        for text, style in map(_printable, atoms):
-            if not empty and _width(line) + 1 + cell_len(text) > self.page.width:
+        for text, style, space in _unbroken(map(_printable, atoms)):
+            full = _width(line) + space + cell_len(text) > self.page.width
+            if full and not empty and not closes(text):
                 self._print(line)
                 line, empty = [(" " * indent, "")], True
-            if not empty:
+            if space and not empty:
                 line.append((" ", style if line[-1][1] == style else ""))
             line.append((text, style))
             empty = False
@@ -73,7 +108,7 @@ class Canvas:
 
     def field(self, label: str, atoms: Iterable[Atom], indent: int) -> None:
         """A labelled paragraph; the label is dim and ``LABEL`` columns wide."""
-        self.flow(atoms, indent + LABEL, [(" " * indent, ""), (label, "dim")])
+        self.flow(atoms, indent + LABEL, [(" " * indent, ""), (tell(label, LABEL_CONTEXT), "dim")])
 
     def table(
         self, rows: Sequence[Sequence[Atom]], indent: int = 2, left: Collection[int] = (0,)
@@ -131,6 +166,19 @@ def _leading(text: str, address: str) -> str:
 
 LABEL = 10
 """Columns that a field's label takes."""
+LABEL_CONTEXT, COLUMN_CONTEXT = "label", "column"
+"""Where a catalogue has another word than for the same word in a sentence."""
+
+
+def _unbroken(atoms: Iterable[Atom]) -> Iterator[tuple[str, str, bool]]:
+    """What stays on one line, its style, and whether a space stands before it."""
+    before = ""
+    for text, style in atoms:
+        space = spaced(before, text)
+        for piece in pieces(text) or [text]:
+            yield piece, style, space
+            space = False
+        before = text
 
 
 def _width(line: Iterable[Atom]) -> int:

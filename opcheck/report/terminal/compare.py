@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from opcheck.lang.speech import tell
 from opcheck.model.report import Report, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.report.names import short_names
 from opcheck.report.terminal import words
 from opcheck.report.terminal.breaks import breaks, first_broken, trouble
-from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
+from opcheck.report.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, split
 from opcheck.report.terminal.head import mark, write_gap_count
 from opcheck.report.terminal.marks import STYLES, Marks
 from opcheck.report.terminal.units import percent, size
@@ -81,7 +82,7 @@ def _forms(
 def _rows(
     canvas: Canvas, targets: Sequence[TargetReport], columns: Sequence[_Column]
 ) -> list[list[Atom]]:
-    header: list[Atom] = [(column.name, "dim") for column in columns]
+    header: list[Atom] = [(tell(column.name, COLUMN_CONTEXT), "dim") for column in columns]
     return [
         header,
         *([column.cell(target, canvas.marks) for column in columns] for target in targets),
@@ -97,7 +98,7 @@ def _sign(target: TargetReport, marks: Marks) -> Atom:
 
 
 def _runs(target: TargetReport, marks: Marks) -> Atom:
-    return words.RUNS_CELL[target.summary.runs], _sign(target, marks)[1]
+    return tell(words.RUNS_CELL[target.summary.runs]), _sign(target, marks)[1]
 
 
 def _share(target: TargetReport, marks: Marks) -> Atom:

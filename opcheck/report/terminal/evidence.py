@@ -40,7 +40,7 @@ def _brief(fact: Evidence) -> list[Atom]:
 
 
 def _method(fact: Evidence, what: str) -> list[Atom]:
-    return [(f"{fact.method.value}:", "dim"), *split(what, linked("dim", web_address(fact)))]
+    return [*split(f"{fact.method.value}:", "dim"), *split(what, linked("dim", web_address(fact)))]
 
 
 def _in_full(evidence: Sequence[Evidence]) -> list[list[Atom]]:

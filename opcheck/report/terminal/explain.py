@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from opcheck.lang.speech import tell
 from opcheck.model.explanation import Explanation, Statement
 from opcheck.model.matrix import Condition
 from opcheck.model.target import Target
@@ -79,7 +80,7 @@ def _write_chapter(canvas: Canvas, chapter: _Chapter) -> None:
 def _write_overload(canvas: Canvas, found: Explanation, chip: str, devices: Sequence[str]) -> None:
     style, dot = STYLES[found.verdict], (canvas.marks.dot, "dim")
     head: list[Atom] = [(_sign(canvas, found.verdict), style), (found.op, "bold"), dot]
-    head.append((found.verdict.value, f"bold {style}"))
+    head.append((tell(found.verdict.value), f"bold {style}"))
     if found.confidence is not Confidence.HIGH:
         head += [dot, *split(words.confidence(found.confidence.value))]
     canvas.flow(head, 2)
@@ -128,7 +129,7 @@ def _write_conditions(canvas: Canvas, conditions: Iterable[Condition], chip: str
         said.setdefault(key, []).append(condition)
     for i, ((_, verdict, confidence, evidence), alike) in enumerate(said.items()):
         label = words.CAUTION if verdict is Verdict.NATIVE else verdict.value
-        atoms: list[Atom] = [(f"{label}:", STYLES[verdict]), *split(sentence(alike, chip))]
+        atoms: list[Atom] = [(tell(f"{label}:"), STYLES[verdict]), *split(sentence(alike, chip))]
         if confidence is not Confidence.HIGH:
             atoms += split(f"({words.confidence(confidence.value)})")
         canvas.field("" if i else words.BUT, atoms, 4)

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
+from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, Place, TargetReport
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Confidence
 from opcheck.report.names import short_names
 from opcheck.report.terminal import words
-from opcheck.report.terminal.canvas import PLACE, Atom, Canvas, listed, split
+from opcheck.report.terminal.canvas import PLACE, Atom, Canvas, joined, listed, split
 from opcheck.report.terminal.evidence import first_source, write_evidence
 from opcheck.report.terminal.groups import Block, Row, Said, Section
 from opcheck.report.terminal.places import first_place, merged, where
@@ -36,7 +37,7 @@ def write_section(
     operators = {group.first.op for block in blocks for group in block.groups}
     title, meaning = section.heading
     about = split(f"{plural(len(operators), 'operator')}, {meaning}", "dim")
-    canvas.flow([(title, f"bold {section.style}"), (canvas.marks.dot, "dim"), *about])
+    canvas.flow([(tell(title), f"bold {section.style}"), (canvas.marks.dot, "dim"), *about])
     shown = _shown(canvas, blocks, most)
     names = short_names(targets)
     for block in shown:
@@ -117,10 +118,10 @@ def write_rows(canvas: Canvas, rows: Sequence[Row], style: str) -> None:
 
 def _cells(canvas: Canvas, row: Row, style: str) -> list[Atom]:
     name = f"{row.op} {canvas.marks.arrow} {', '.join(row.runs_as)}" if row.runs_as else row.op
-    place = " ".join(text for text, _ in first_place(row.uses))
-    count = plural(row.count, "call")
+    place = joined(first_place(row.uses))
+    count = tell(plural(row.count, "call"))
     if row.phase is not Phase.FORWARD:
-        count += f" {canvas.marks.dot} {row.phase.value}"
+        count += f" {canvas.marks.dot} {tell(row.phase.value)}"
     return [(name, style), (count, ""), (place, PLACE)]
 
 
@@ -148,7 +149,7 @@ def write_places(canvas: Canvas, uses: Sequence[Place], *, counted: bool = True)
     for i, (place, count) in enumerate(shown):
         atoms = where(place)
         if len(places) > 1 and counted:
-            atoms.append((f"({plural(count, 'call')})", "dim"))
+            atoms.append((tell(f"({plural(count, 'call')})"), "dim"))
         canvas.field("" if i and not canvas.page.full else words.WHERE, atoms, 4)
         if canvas.page.full and place.inputs:
             canvas.field(words.INPUTS, listed(place.inputs, "dim"), 4)

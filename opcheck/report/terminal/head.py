@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping
 
+from opcheck.lang.speech import tell
 from opcheck.model.report import Report, TargetReport
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
 from opcheck.report.terminal import words
 from opcheck.report.terminal.breaks import breaks, first_gap, why
-from opcheck.report.terminal.canvas import Atom, Canvas, split
+from opcheck.report.terminal.canvas import Atom, Canvas, phrase, split
 from opcheck.report.terminal.marks import STYLES, Marks
 from opcheck.report.terminal.units import percent, size
 
@@ -50,8 +51,9 @@ def write_verdict(canvas: Canvas, report: Report, target: TargetReport) -> None:
     """Whether the target runs the model, in one line."""
     runs = target.summary.runs
     sign = mark(runs, canvas.marks)
+    said = split(words.RUNS[runs], sign[1])
     model, on = (report.model.source, "bold"), (target.target, "bold")
-    canvas.flow([sign, (f"{words.RUNS[runs]}:", sign[1]), model, (words.ON, ""), on])
+    canvas.flow([sign, *phrase(words.VERDICT, said=said, model=[model], target=[on])])
 
 
 def _write_breaks(canvas: Canvas, report: Report, target: TargetReport) -> None:
@@ -100,14 +102,14 @@ def _write_share(canvas: Canvas, target: TargetReport, rate: float) -> None:
 
 def _figures(target: TargetReport, phased: bool) -> list[list[Atom]]:
     summary = target.summary
-    header = [("", ""), *((verdict.value, "dim") for verdict in Verdict)]
+    header = [("", ""), *((tell(verdict.value), "dim") for verdict in Verdict)]
     rows = [("operators", summary.operators), ("calls", summary.calls)]
     if phased:
         rows[1:1] = [(words.IN_PHASE[phase], _in_phase(target, phase)) for phase in Phase]
     return [
         header,
         *(
-            [(name, "dim"), *(_count(verdict, counts.get(verdict, 0)) for verdict in Verdict)]
+            [(tell(name), "dim"), *(_count(verdict, counts.get(verdict, 0)) for verdict in Verdict)]
             for name, counts in rows
         ),
     ]

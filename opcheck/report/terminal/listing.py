@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from opcheck.lang.speech import tell
 from opcheck.model.explanation import TargetRow
 from opcheck.report.base import Page
 from opcheck.report.terminal import words
-from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
+from opcheck.report.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, split
 
 
 def targets_page(rows: Sequence[TargetRow], page: Page) -> str:
@@ -14,14 +15,14 @@ def targets_page(rows: Sequence[TargetRow], page: Page) -> str:
     if not rows:
         canvas.flow(split(words.NO_TARGETS_KNOWN))
         return canvas.text()
-    header: list[Atom] = [(name, "dim") for name in words.TARGET_COLUMNS]
+    header: list[Atom] = [(tell(name, COLUMN_CONTEXT), "dim") for name in words.TARGET_COLUMNS]
     canvas.table([header, *(_row(row) for row in rows)], indent=0, left=range(4))
     releases: dict[tuple[str, ...], list[str]] = {}
     for row in rows:
         releases.setdefault(row.releases, []).append(row.target.name)
     canvas.blank()
     for versions, names in releases.items():
-        whom = [words.EVERY_TARGET] if len(names) == len(rows) else names
+        whom = [tell(words.EVERY_TARGET)] if len(names) == len(rows) else names
         canvas.flow([*split(words.RELEASES_OF), *listed(whom, end=":")])
         canvas.flow(listed(versions), 2)
     canvas.blank()
@@ -31,7 +32,7 @@ def targets_page(rows: Sequence[TargetRow], page: Page) -> str:
 
 def _row(row: TargetRow) -> list[Atom]:
     torch = row.torch_versions
-    span = torch[0] if len(torch) == 1 else f"{torch[-1]} to {torch[0]}" if torch else ""
+    span = torch[0] if len(torch) == 1 else tell(f"{torch[-1]} to {torch[0]}") if torch else ""
     return [
         (row.target.name, "bold"),
         (row.device_name, ""),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from opcheck.lang.speech import tell
 from opcheck.model.report import Place
 from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import PLACE, Atom, split
@@ -28,7 +29,7 @@ def where(place: Place) -> list[Atom]:
         return code or split(place.module.strip("()"))
     if not place.module:
         return code or split(words.ROOT)
-    return [*code, (f"{words.IN} {place.module}", "")] if code else [(place.module, "")]
+    return [*code, (tell(f"{words.IN} {place.module}"), "")] if code else [(place.module, "")]
 
 
 def first_place(uses: Iterable[Place]) -> list[Atom]:
@@ -38,7 +39,7 @@ def first_place(uses: Iterable[Place]) -> list[Atom]:
         return split(words.ROOT)
     atoms = where(places[0][0])
     if len(places) > 1:
-        atoms.append((words.and_more(len(places) - 1, "place"), "dim"))
+        atoms.append((tell(words.and_more(len(places) - 1, "place")), "dim"))
     return atoms
 
 

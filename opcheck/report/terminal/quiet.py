@@ -7,7 +7,7 @@ from opcheck.model.gate import GateResult
 from opcheck.model.report import Report
 from opcheck.report.base import Page
 from opcheck.report.terminal import words
-from opcheck.report.terminal.canvas import Canvas, split
+from opcheck.report.terminal.canvas import Canvas, phrase, split
 from opcheck.report.terminal.emulation.head import write_outcome
 from opcheck.report.terminal.gate import words as gate
 from opcheck.report.terminal.head import mark, write_verdict
@@ -41,8 +41,9 @@ def gate_lines(found: GateResult, page: Page) -> str:
     for target in found.targets:
         sign = mark(target.passed, canvas.marks)
         said = gate.verdict(target)
-        about = [(found.model.source, "bold"), (words.ON, ""), (target.target, "bold")]
-        canvas.flow([sign, *split(f"{said}:", sign[1]), *about])
+        model, on = (found.model.source, "bold"), (target.target, "bold")
+        told = phrase(words.VERDICT, said=split(said, sign[1]), model=[model], target=[on])
+        canvas.flow([sign, *told])
     return canvas.text()
 
 

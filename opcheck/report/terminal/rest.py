@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from opcheck.lang.speech import tell
 from opcheck.model.report import KernelCount, Report, TargetReport
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Verdict
@@ -44,7 +45,7 @@ def _write_gaps(canvas: Canvas, gaps: Sequence[Gap]) -> None:
     write_heading(canvas, words.GAPS, plural(len(gaps), "gap"), "magenta")
     shown = gaps if canvas.page.verbose else gaps[:GAPS]
     for gap in shown:
-        canvas.flow([(f"{gap.where or words.ROOT}:", "bold"), *split(gap.reason)], 2)
+        canvas.flow([(tell(f"{gap.where or words.ROOT}:"), "bold"), *split(gap.reason)], 2)
     if len(gaps) > len(shown):
         canvas.flow(split(words.more(len(gaps) - len(shown), "gap"), "dim"), 2)
 
@@ -105,7 +106,7 @@ def write_kernel_counts(
     atoms = [*about, *split(f"{plural(overloads, 'overload')}, {calls}")]
     missing = sorted({k.op for k in kernels if not k.verdict.on_device})
     if missing:
-        atoms += [(f"{canvas.marks.dot} {others}:", "red"), *listed(missing)]
+        atoms += [(f"{canvas.marks.dot} {tell(f'{others}:')}", "red"), *listed(missing)]
     canvas.flow(atoms, 2)
     if canvas.page.verbose and kernels:
         phased = any(kernel.phase is not Phase.FORWARD for kernel in kernels)
@@ -144,9 +145,9 @@ def write_heading(canvas: Canvas, heading: tuple[str, str], count: str, style: s
 
 
 def _title(canvas: Canvas, title: str, style: str) -> list[Atom]:
-    return [(title, f"bold {style}"), (canvas.marks.dot, "dim")]
+    return [(tell(title), f"bold {style}"), (canvas.marks.dot, "dim")]
 
 
 def _kernel_row(kernel: KernelCount, phased: bool) -> list[Atom]:
-    phase: list[Atom] = [(kernel.phase.value, "")] if phased else []
-    return [(kernel.op, ""), (kernel.verdict.value, ""), (f"{kernel.count:,}", ""), *phase]
+    phase: list[Atom] = [(tell(kernel.phase.value), "")] if phased else []
+    return [(kernel.op, ""), (tell(kernel.verdict.value), ""), (f"{kernel.count:,}", ""), *phase]

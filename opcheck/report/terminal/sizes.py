@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from opcheck.lang.speech import tell
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking
 from opcheck.model.report import TargetReport
 from opcheck.report.terminal import words
@@ -64,7 +65,7 @@ def _where(site: Site) -> list[Atom]:
     if site.op:
         atoms.append((site.op, ""))
     if site.module:
-        atoms.append((f"{words.IN} {site.module}", "dim"))
+        atoms.append((tell(f"{words.IN} {site.module}"), "dim"))
     return atoms or split(words.ROOT)
 
 
@@ -76,5 +77,5 @@ def _write_answers(canvas: Canvas, answers: Answers, targets: Sequence[TargetRep
     for (how, why), names in sorted(said.items(), key=lambda s: -order.index(s[0][0])):
         whom = [target for target in targets if target.target in names]
         about = of_targets(whom, targets) if len(targets) > 1 else []
-        label = (words.TAKING[how], STYLES[how])
+        label = (tell(words.TAKING[how]), STYLES[how])
         canvas.flow([(canvas.marks.arrow, "dim"), label, *about, *split(why, "dim")], 4)

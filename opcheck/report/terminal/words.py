@@ -8,6 +8,8 @@ from opcheck.report.terminal.units import plural
 RUNS = {True: "runs", False: "will not run", None: "cannot tell"}
 RUNS_CELL = {True: "yes", False: "no", None: "?"}
 
+VERDICT = "{said}: {model} on {target}"
+VERDICT_OF_PLAN = "{model} on {target}: {said}"
 NO_CALLS = "The trace is empty: no operator was called, so there is no share to give."
 NO_TARGETS = "No target was asked about."
 NO_TARGETS_KNOWN = "The database has no targets."
@@ -53,7 +55,7 @@ TAKING = {
 ADVISORIES = ("Advisories", "holds for the whole target")
 KERNELS = ("Kernels asked for", "after decomposition")
 
-ON_EMULATED = "on an emulated"
+OUTCOME = "{said}: {model} on an emulated {target}"
 IN_PHASE = {phase: f"in {phase.value}" for phase in Phase}
 RUN = {"inference": "forward", "train": "training step"}
 COMPUTED = {True: "with values, computed on this CPU", False: "shapes only"}

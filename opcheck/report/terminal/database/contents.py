@@ -1,5 +1,6 @@
 """What is known about one target, counted."""
 
+from opcheck.lang.speech import tell
 from opcheck.model.database import Contents, SourceFile
 from opcheck.model.verdict import Evidence
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
@@ -47,7 +48,7 @@ def _write_conditions(canvas: Canvas, found: Contents) -> None:
     rows: list[list[Atom]] = [
         [
             (group.code, STYLES[group.verdict]),
-            (words.CAUTION if group.verdict.on_device else group.verdict.value, ""),
+            (tell(words.CAUTION if group.verdict.on_device else group.verdict.value), ""),
             (plural(group.overloads, "overload"), ""),
         ]
         for group in found.conditions

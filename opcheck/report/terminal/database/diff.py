@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from opcheck.lang.speech import tell
 from opcheck.model.database import CellChange, MatrixDiff, Pair
 from opcheck.model.matrix import Condition
 from opcheck.model.verdict import Verdict
@@ -64,7 +65,7 @@ def _write_names(
 
 
 def _write_change(canvas: Canvas, change: CellChange, ops: Sequence[str], chip: str) -> None:
-    canvas.flow(listed([words.EVERY_OVERLOAD if op == "*" else op for op in ops], "bold"), 2)
+    canvas.flow(listed([tell(words.EVERY_OVERLOAD) if op == "*" else op for op in ops], "bold"), 2)
     for label, pair in ((words.KEYS, change.keys), (words.PATHS, change.paths)):
         if pair is not None:
             canvas.field(label, _pair(canvas, pair), 4)

@@ -1,7 +1,8 @@
 """How old the database is and what it holds."""
 
+from opcheck.lang.speech import tell
 from opcheck.model.database import DatabaseStatus, ReleaseStatus, VendorStatus
-from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
+from opcheck.report.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, split
 from opcheck.report.terminal.database import words
 from opcheck.report.terminal.rest import write_heading
 from opcheck.report.terminal.units import plural
@@ -45,7 +46,7 @@ def _write_vendor(canvas: Canvas, vendor: VendorStatus) -> None:
     shown = vendor.releases if canvas.page.verbose else vendor.releases[:RELEASES]
     if not shown:
         return
-    header: list[Atom] = [(name, "dim") for name in words.RELEASE_COLUMNS]
+    header: list[Atom] = [(tell(name, COLUMN_CONTEXT), "dim") for name in words.RELEASE_COLUMNS]
     rows = [header, *(_cells(release) for release in shown)]
     columns = next((n for n in (7, 6) if canvas.has_room([row[:n] for row in rows], 2)), 5)
     canvas.table([row[:columns] for row in rows], 2, left=(0, 1, 2, 5))

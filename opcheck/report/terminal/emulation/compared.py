@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from opcheck.lang.speech import tell
 from opcheck.model.emulation import Agreement, Difference, Disagreement
 from opcheck.report.terminal import words
-from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
+from opcheck.report.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, split
 from opcheck.report.terminal.findings import NAMES, ROWS, after_dot
 from opcheck.report.terminal.rest import write_heading
 
@@ -72,7 +73,7 @@ def _write_kind(canvas: Canvas, kind: str, some: Sequence[Difference]) -> None:
 
 def _largest(difference: Difference) -> Atom:
     if difference.largest is None:
-        return words.NO_NUMBER, "red"
+        return tell(words.NO_NUMBER), "red"
     return _figure(difference.largest), ""
 
 
@@ -86,7 +87,9 @@ def _type(difference: Difference) -> Atom:
 
 def _write_disagreements(canvas: Canvas, told: Sequence[Disagreement]) -> None:
     """A table where the page is wide enough, else two lines a row."""
-    header: list[Atom] = [(name, "dim") for name in words.DISAGREEMENT_COLUMNS]
+    header: list[Atom] = [
+        (tell(name, COLUMN_CONTEXT), "dim") for name in words.DISAGREEMENT_COLUMNS
+    ]
     rows = [_row(item) for item in told]
     if canvas.has_room([header, *rows], 4):
         canvas.table([header, *rows], 4, left=range(3))
@@ -100,8 +103,8 @@ def _write_disagreements(canvas: Canvas, told: Sequence[Disagreement]) -> None:
 def _row(item: Disagreement) -> list[Atom]:
     return [
         (item.op, "bold"),
-        (item.kind, ""),
-        (item.phase.value, ""),
+        (tell(item.kind), ""),
+        (tell(item.phase.value), ""),
         (f"{item.predicted:,}", ""),
         (f"{item.asked:,}", ""),
     ]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from opcheck.model.emulation import Emulation
 from opcheck.report.terminal import words
 from opcheck.report.terminal.breaks import brief
-from opcheck.report.terminal.canvas import Atom, Canvas, split
+from opcheck.report.terminal.canvas import Atom, Canvas, phrase, split
 from opcheck.report.terminal.emulation.calls import Calls, as_place, operators
 from opcheck.report.terminal.head import mark
 from opcheck.report.terminal.places import merged, where
@@ -26,9 +26,9 @@ def write_outcome(canvas: Canvas, found: Emulation) -> None:
     """Whether the device takes the model, in one line."""
     sign = mark(found.runs, canvas.marks)
     refused, on_host = operators(found.refusals), operators(found.host_calls)
-    outcome = split(f"{words.outcome(found.finished, _stopped(found), refused, on_host)}:", sign[1])
+    outcome = split(words.outcome(found.finished, _stopped(found), refused, on_host), sign[1])
     model, target = (found.model.source, "bold"), (found.target, "bold")
-    canvas.flow([sign, *outcome, model, *split(words.ON_EMULATED), target])
+    canvas.flow([sign, *phrase(words.OUTCOME, said=outcome, model=[model], target=[target])])
 
 
 def _stopped(found: Emulation) -> bool:
@@ -45,7 +45,7 @@ def _write_error(canvas: Canvas, found: Emulation) -> None:
         if found.error_source:
             canvas.flow([(found.error_source, "")], 4)
     elif site is not None and site.module:
-        canvas.flow([(words.IN, ""), (site.module, "bold")], 2)
+        canvas.flow([*split(words.IN), (site.module, "bold")], 2)
     for line in found.error.splitlines():
         canvas.flow(split(line, "red"), 2)
 
@@ -60,7 +60,7 @@ def _write_first(canvas: Canvas, some: Sequence[Calls]) -> None:
     place: list[Atom] = []
     if item.sites:
         first = merged(map(as_place, item.sites))[0][0]
-        place = [(words.AT if first.file else words.IN, ""), *where(first)]
+        place = [*split(words.AT if first.file else words.IN), *where(first)]
     canvas.flow([*lead, (item.op, "bold"), *place, *brief(item.reason.text, canvas.marks)], 2)
 
 

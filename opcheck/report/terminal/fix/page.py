@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
+from opcheck.lang.speech import tell
 from opcheck.model.fix import Fix, FixKind, Left
 from opcheck.model.proof import Proof
 from opcheck.report.base import Page
 from opcheck.report.terminal import words as common
-from opcheck.report.terminal.canvas import Canvas, listed, split
+from opcheck.report.terminal.canvas import Canvas, listed, phrase, split
 from opcheck.report.terminal.fix import words
 from opcheck.report.terminal.head import mark
 from opcheck.report.terminal.rest import write_heading
@@ -16,8 +17,13 @@ def fix_page(found: Fix, page: Page) -> str:
     """The whole answer as text."""
     canvas = Canvas(page)
     sign = mark(found.proof.holds if found.proof else (None if found.files else True), canvas.marks)
-    on = [(found.model.source, "bold"), (common.ON, ""), (f"{found.target}:", "bold")]
-    canvas.flow([sign, *on, *split(words.verdict(found), sign[1])])
+    verdict = phrase(
+        common.VERDICT_OF_PLAN,
+        model=[(found.model.source, "bold")],
+        target=[(found.target, "bold")],
+        said=split(words.verdict(found), sign[1]),
+    )
+    canvas.flow([sign, *verdict])
     for file in found.files:
         canvas.flow([*split(words.WROTE), (file, "bold")], 2)
     if found.followed:
@@ -46,11 +52,11 @@ def _write_followed(canvas: Canvas, found: Fix) -> None:
         inside = words.inside(way.op) if way.op != way.replaces else ""
         canvas.flow(
             [(way.replaces, "bold"), (canvas.marks.dot, "dim"), (way.rule, "green"),
-             (f"({way.label.value})", "dim"), *split(inside, "dim")],
+             (tell(f"({way.label.value})"), "dim"), *split(inside, "dim")],
             2,
         )  # fmt: skip
         if way.places:
-            canvas.flow([(words.AT, "dim"), *listed(way.places)], 4)
+            canvas.flow([*split(words.AT, "dim"), *listed(way.places)], 4)
 
 
 def _write_left(canvas: Canvas, left: Sequence[Left]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from opcheck.lang.speech import tell
 from opcheck.model.gate import GateResult, Judged, Standing, TargetGate
 from opcheck.model.report import Finding
 from opcheck.model.verdict import Verdict
@@ -42,7 +43,7 @@ def gate_page(found: GateResult, page: Page, *, show_waived: bool) -> str:
 
 def _write_head(canvas: Canvas, found: GateResult) -> None:
     sign = mark(found.passed, canvas.marks)
-    canvas.flow([sign, (words.PASSED[found.passed], sign[1]), (found.model.source, "bold")])
+    canvas.flow([sign, (tell(words.PASSED[found.passed]), sign[1]), (found.model.source, "bold")])
     for target in found.targets:
         sign = mark(target.passed, canvas.marks)
         said = words.verdict(target)
@@ -97,7 +98,7 @@ def _write_finding(canvas: Canvas, finding: Finding) -> None:
     for i, step in enumerate(finding.steps if canvas.page.explain else ()):
         canvas.field("" if i else common.TRIED, split(step), 4)
     known = [(finding.id, "bold"), *after_dot(canvas, finding.reason.code)]
-    known += after_dot(canvas, f"{finding.confidence.value} confidence")
+    known += after_dot(canvas, common.confidence(finding.confidence.value))
     canvas.field(words.ID, known, 4)
 
 

@@ -100,7 +100,7 @@ def _write_group(canvas: Canvas, group: Sequence[LintFinding]) -> None:
     canvas.field(common.WHERE, _places(group, canvas.page.verbose), 4)
     canvas.field(common.WHY, split(one.text), 4)
     if one.replacement:
-        fixed: list[Atom] = [(words.FIXED, "dim")] if one.fixable else []
+        fixed: list[Atom] = split(words.FIXED, "dim") if one.fixable else []
         canvas.field(words.INSTEAD, [*split(one.replacement, "green"), *fixed], 4)
     if one.evidence:
         shown = one.evidence if canvas.page.verbose else one.evidence[:1]

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from opcheck.lang.speech import tell
 from opcheck.model.plan import Declined, PlanSummary, Suggestion, Tier
 from opcheck.model.report import Finding, Report, Summary, TargetReport
 from opcheck.report.base import Page
 from opcheck.report.terminal import words as common
-from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
+from opcheck.report.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, phrase, split
 from opcheck.report.terminal.evidence import write_evidence
 from opcheck.report.terminal.findings import about, after_dot, write_steps
 from opcheck.report.terminal.head import mark
@@ -42,10 +43,15 @@ def write_verdict(canvas: Canvas, report: Report, target: TargetReport) -> None:
     bad, harmed = _troubled(target)
     stuck = [finding for finding in bad if _open(finding, target)]
     sign = mark(target.summary.runs, canvas.marks)
-    on = [(report.model.source, "bold"), (common.ON, ""), (f"{target.target}:", "bold")]
     own = [finding for finding in stuck if _own(finding)]
     text = words.verdict(len(bad), len(stuck), len(own)) if bad else words.nothing(len(harmed))
-    canvas.flow([sign, *on, *split(text, sign[1] if bad else "")])
+    said = phrase(
+        common.VERDICT_OF_PLAN,
+        model=[(report.model.source, "bold")],
+        target=[(target.target, "bold")],
+        said=split(text, sign[1] if bad else ""),
+    )
+    canvas.flow([sign, *said])
 
 
 def _troubled(target: TargetReport) -> tuple[list[Finding], list[Finding]]:
@@ -101,17 +107,18 @@ def _write_steps(canvas: Canvas, target: TargetReport) -> None:
 
 
 def _steps(canvas: Canvas, summary: Summary, plan: PlanSummary, named: int) -> Iterator[list[Atom]]:
-    yield [(name, "dim") for name in words.STEP_COLUMNS]
+    yield [(tell(name, COLUMN_CONTEXT), "dim") for name in words.STEP_COLUMNS]
     share = "" if summary.support_rate is None else percent(summary.support_rate)
-    yield [("", ""), (words.TODAY, ""), (share, ""), (common.RUNS_CELL[summary.runs], ""), ("", "")]
+    runs = tell(common.RUNS_CELL[summary.runs])
+    yield [("", ""), (tell(words.TODAY), ""), (share, ""), (runs, ""), ("", "")]
     for after in plan.tiers:
         rate, there = words.step(after)
         style = "" if after.operators else "dim"
         yield [
             (str(int(after.tier)), style),
-            (words.TIERS[after.tier], style),
+            (tell(words.TIERS[after.tier]), style),
             (rate, style),
-            (there, mark(after.runs, canvas.marks)[1] if after.operators else "dim"),
+            (tell(there), mark(after.runs, canvas.marks)[1] if after.operators else "dim"),
             (_few(after.operators, named), style),
         ]
 
@@ -119,7 +126,7 @@ def _steps(canvas: Canvas, summary: Summary, plan: PlanSummary, named: int) -> I
 def _few(operators: Sequence[str], named: int) -> str:
     shown = ", ".join(op.removeprefix("aten::") for op in operators[:named])
     more = len(operators) - named
-    return f"{shown} {common.and_more(more, 'operator')}" if more > 0 else shown
+    return f"{shown} {tell(common.and_more(more, 'operator'))}" if more > 0 else shown
 
 
 def _write_finding(canvas: Canvas, finding: Finding) -> None:
@@ -148,14 +155,14 @@ def _shown(canvas: Canvas, finding: Finding) -> Iterator[Suggestion]:
 
 
 def _write_way(canvas: Canvas, finding: Finding, way: Suggestion) -> None:
-    name = (words.named(way, finding.op), "bold green")
+    name = split(words.named(way, finding.op), "bold green")
     about = [*after_dot(canvas, words.kind(way))]
     for word in filter(None, (words.host(way), words.hand(way))):
         about += after_dot(canvas, word)
     some = len(way.places) < len(finding.uses)
     if some:
         about += after_dot(canvas, f"{len(way.places)} of {plural(len(finding.uses), 'place')}")
-    canvas.field(words.ADVICE if way.is_advice else words.WAY, [name, *about], 4)
+    canvas.field(words.ADVICE if way.is_advice else words.WAY, [*name, *about], 4)
     canvas.field("", split(way.summary), 4)
     if way.gives_up:
         canvas.field(words.GIVES_UP, split(way.gives_up, "yellow"), 4)
@@ -173,7 +180,7 @@ def _named(canvas: Canvas, way: Suggestion) -> list[Atom]:
     """The overloads that it runs as, or the first of them."""
     more = 0 if canvas.page.verbose else max(0, len(way.runs_as) - OVERLOADS)
     names = way.runs_as[: len(way.runs_as) - more]
-    return [*listed(names), *([(common.and_more(more, "overload"), "")] if more else [])]
+    return [*listed(names), *(split(common.and_more(more, "overload")) if more else [])]
 
 
 def _write_declined(canvas: Canvas, declined: Sequence[Declined]) -> None:

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Sequence
 
+from opcheck.lang.speech import tell
 from opcheck.model.plan import Label
 from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.report.base import Page
@@ -21,7 +22,9 @@ def rules_page(rules: Sequence[RuleInfo], page: Page) -> str:
         here = [rule for rule in rules if rule.tier == tier]
         if not here:
             continue
-        canvas.flow([(f"Tier {int(tier)}", "bold"), (canvas.marks.dot, "dim"), *split(name, "dim")])
+        canvas.flow(
+            [(tell(f"Tier {int(tier)}"), "bold"), (canvas.marks.dot, "dim"), *split(name, "dim")]
+        )
         for rule in here:
             canvas.flow([(rule.name, "bold green"), *split(f"({rule.label.value})", "dim")], 2)
             canvas.flow(split(rule.summary), 4)

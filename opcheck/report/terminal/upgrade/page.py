@@ -1,9 +1,10 @@
 """The page on upgrades: the best move, smaller ones, and each finding with what removes it."""
 
+from opcheck.lang.speech import tell
 from opcheck.model.upgrade import Blocked, Move, MoveKind, Upgrade
 from opcheck.report.base import Page
 from opcheck.report.terminal import words as common
-from opcheck.report.terminal.canvas import Atom, Canvas, listed, split
+from opcheck.report.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, phrase, split
 from opcheck.report.terminal.findings import about
 from opcheck.report.terminal.head import mark
 from opcheck.report.terminal.marks import STYLES
@@ -29,8 +30,13 @@ def upgrade_page(found: Upgrade, page: Page) -> str:
 
 def _write_head(canvas: Canvas, found: Upgrade) -> None:
     sign = mark(found.runs, canvas.marks)
-    on = [(found.model.source, "bold"), (common.ON, ""), (f"{found.target}:", "bold")]
-    canvas.flow([sign, *on, *split(words.verdict(found.runs, len(found.blocked)), sign[1])])
+    verdict = phrase(
+        common.VERDICT_OF_PLAN,
+        model=[(found.model.source, "bold")],
+        target=[(str(found.target), "bold")],
+        said=split(words.verdict(found.runs, len(found.blocked)), sign[1]),
+    )
+    canvas.flow([sign, *verdict])
     if not found.blocked:
         canvas.flow(split(words.NOTHING_BLOCKS), 2)
     if found.trace.gaps:
@@ -55,18 +61,18 @@ def _write_moves(canvas: Canvas, found: Upgrade) -> None:
     canvas.flow(split(words.then(best.runs, best.support_rate)), 4)
     if found.moves[:-1]:
         write_heading(canvas, words.SMALLER, "", "")
-        header: list[Atom] = [(name, "dim") for name in words.MOVE_COLUMNS]
+        header: list[Atom] = [(tell(name, COLUMN_CONTEXT), "dim") for name in words.MOVE_COLUMNS]
         canvas.table([header, *(_row(canvas, move) for move in found.moves[:-1])], left=(0, 1))
 
 
 def _row(canvas: Canvas, move: Move) -> list[Atom]:
     rate = canvas.marks.dash if move.support_rate is None else percent(move.support_rate)
     return [
-        (move.kind.value, ""),
+        (tell(move.kind.value), ""),
         (str(move.target), "bold"),
         (f"{len(move.removes):,}", ""),
         (f"{len(move.brings):,}", "red" if move.brings else "dim"),
-        (words.cell(move.runs), mark(move.runs, canvas.marks)[1]),
+        (tell(words.cell(move.runs)), mark(move.runs, canvas.marks)[1]),
         (rate, ""),
     ]
 

@@ -1,0 +1,118 @@
+"""One language's catalogue: gives an English text in it, as far as it knows the sentence."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from gettext import c2py  # not in gettext's __all__; seen in 3.11 to 3.13, and tested
+
+from opcheck.lang.po import Entry
+from opcheck.lang.template import Template, filled, places
+
+APART = (" · ", " - ")
+"""Between things that have nothing to do with each other."""
+_CLAUSES = re.compile(r"(?<=[.;]) |(?<=\)) (?=\()")
+_ENDS = {":": "：", ".": "。", ",": "，", ";": "；"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One English form of an entry, and the entry."""
+
+    template: Template
+    entry: Entry
+
+
+class Catalogue:
+    """Recognises sentences and gives their translation."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        header, *self.entries = entries
+        found = re.search(r"plural=([^;\n]+)", header.forms[0])
+        self._form = c2py(found[1]) if found else lambda _: 0
+        self._known: dict[tuple[str, str], str] = {}
+
+    def tell(self, text: str, context: str = "") -> str:
+        """The text in this language; what is not known stays as it is."""
+        key = (context, text)
+        if key not in self._known:
+            found = self._whole(text, context) if text.strip() else None
+            self._known[key] = self._parts(text) if found is None else found
+        return self._known[key]
+
+    def wording(self, template: str) -> str:
+        """The translation of a message whose places are still open."""
+        return next((e.forms[0] for e in self.entries if e.english == template), template)
+
+    def knows(self, text: str) -> bool:
+        """Whether the text is one message, whole."""
+        return self._whole(text, "") is not None
+
+    def _whole(self, text: str, context: str) -> str | None:
+        fixed = self._fixed.get((context, text)) or self._fixed.get(("", text))
+        if fixed is not None:
+            return fixed.forms[0]
+        for way in self._candidates(text):
+            values = way.template.read(text)
+            if values is not None:
+                count = next((v for name, v in values.items() if name.startswith("count")), "0")
+                form = way.entry.forms[self._form(int(count.replace(",", "")))]
+                return filled(form, values, self.tell)
+        return None
+
+    def _parts(self, text: str) -> str:
+        """A text that is no single message: each of its clauses, or what is in its brackets."""
+        for mark in APART:
+            if mark in text:
+                return mark.join(map(self.tell, text.split(mark)))
+        if text.startswith("(") and text.endswith(")") and "(" not in text[1:]:
+            inner = self.tell(text[1:-1])
+            return text if inner == text[1:-1] else f"（{inner}）"
+        clauses = _CLAUSES.split(text)
+        if len(clauses) > 1:
+            return _joined([self.tell(clause) for clause in clauses])
+        if text[-1:] in _ENDS and (told := self.tell(text[:-1])) != text[:-1]:
+            return f"{told}{_ENDS[text[-1]]}"
+        return self._enumerated(text)
+
+    def _enumerated(self, text: str) -> str:
+        """Parts with commas between them, if every one of them is known."""
+        known = self._listed(text.split(", "))
+        return "，".join(known) if known else text
+
+    def _listed(self, parts: Sequence[str]) -> list[str] | None:
+        """What is between commas, where a message of some parts may have commas itself."""
+        for end in range(len(parts), 0, -1):
+            told = self._whole(", ".join(parts[:end]), "")
+            rest = self._listed(parts[end:]) if told is not None else None
+            if told is not None and rest is not None:
+                return [told, *rest]
+        return None if parts else []
+
+    def _candidates(self, text: str) -> Iterator[_Way]:
+        """The ways that the text may have been made, the heaviest first."""
+        word = text.partition(" ")[0]
+        some = [*self._ways.get(word, ()), *self._ways.get("", ())]
+        yield from sorted(some, key=lambda way: -way.template.weight)
+
+    @cached_property
+    def _fixed(self) -> dict[tuple[str, str], Entry]:
+        return {(e.context, e.english): e for e in self.entries if not places(e.english)}
+
+    @cached_property
+    def _ways(self) -> dict[str, list[_Way]]:
+        found: dict[str, list[_Way]] = {}
+        for entry in self.entries:
+            if places(entry.english):
+                for english in filter(None, (entry.english, entry.plural)):
+                    way = _Way(Template(english), entry)
+                    found.setdefault(way.template.first, []).append(way)
+        return found
+
+
+def _joined(clauses: Sequence[str]) -> str:
+    """Clauses in a row: after a full-width sign there is no space."""
+    text = clauses[0]
+    for clause in clauses[1:]:
+        text += clause if text[-1] in "。；）" else f" {clause}"
+    return text

@@ -1,0 +1,69 @@
+"""Sentences with places to fill in: read from a text that was made of one, and filled in again."""
+
+import re
+import string
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+KINDS: Mapping[str, str] = {
+    "count": r"\d[\d,]*",
+    "list": r"\S+(?:, \S+)*",
+    "text": r".+?",
+    "said": r".+?",
+}
+"""What a place may hold, by the beginning of its name; a place of another name holds one word.
+
+What a place named ``said`` holds is a message itself, and is told in the other language, too.
+"""
+WORD = r"\S+?"
+SAID = "said"
+
+
+def places(template: str) -> tuple[str, ...]:
+    """The names of a template's places, in their order."""
+    return tuple(name for _, name, _, _ in string.Formatter().parse(template) if name is not None)
+
+
+@dataclass(frozen=True)
+class Template:
+    """An English sentence with places."""
+
+    english: str
+
+    @cached_property
+    def weight(self) -> int:
+        """How much of it is fixed: of several that a text fits, the heaviest is meant."""
+        return sum(len(literal) for literal, *_ in string.Formatter().parse(self.english))
+
+    @cached_property
+    def first(self) -> str:
+        """The word that every text made of it begins with; "" where a place is in the first."""
+        word = self.english.partition(" ")[0]
+        return "" if "{" in word else word
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        parts: list[str] = []
+        seen: set[str] = set()
+        for literal, name, _, _ in string.Formatter().parse(self.english):
+            parts.append(re.escape(literal))
+            if name is not None:
+                parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>{_kind(name)})")
+                seen.add(name)
+        return re.compile("".join(parts), re.DOTALL)
+
+    def read(self, text: str) -> Mapping[str, str] | None:
+        """What stands in the places of a text made of it; None for any other text."""
+        found = self._pattern.fullmatch(text)
+        return None if found is None else found.groupdict()
+
+
+def filled(template: str, values: Mapping[str, str], tell: Callable[[str], str]) -> str:
+    """The template with its places filled in; ``tell`` translates what is a message itself."""
+    told = {name: tell(value) if name.startswith(SAID) else value for name, value in values.items()}
+    return template.format_map(told)
+
+
+def _kind(name: str) -> str:
+    return next((kind for prefix, kind in KINDS.items() if name.startswith(prefix)), WORD)

@@ -1,0 +1,59 @@
+"""Where a line of Chinese may be broken, and where spaces stand in it."""
+
+import re
+
+_WIDE = (
+    "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60"
+)
+_OPENING = r"（《「『【\[("
+_CLOSING = "，。、；：！？）》」』】"
+_PIECE = re.compile(
+    rf"[{_OPENING}]*(?:[{_WIDE}]|[^{_WIDE}]+)[{_CLOSING}]*(?: [^{_WIDE}]+)?"
+    rf"|[{_OPENING}{_CLOSING}]+"
+)
+_NAME = re.compile(r"[/\\]|::|[\w*]\.\w+(?::\d+)?$")
+_BEHIND_SIGN = re.compile(r"(?<=[，。；：！？])")
+_BEGINS_WIDE = re.compile(rf"[{_WIDE}]")
+_ENDS_WIDE = re.compile(rf"[{_WIDE}]\Z")
+_NO_SPACE_BEFORE = re.compile(rf"[{_CLOSING}（《「『【]")
+_NO_SPACE_BEHIND = re.compile(rf"[{_CLOSING}（《「『【]\Z")
+
+
+def pieces(text: str) -> list[str]:
+    """The text in parts that stay whole: a path or a name, and a word with the sign behind it."""
+    if text.isascii():
+        return [text]
+    return _BEHIND_SIGN.split(text) if _NAME.search(text) else _PIECE.findall(text)
+
+
+def closes(piece: str) -> bool:
+    """Whether it is a sign that stands on the line of what is before it, however full that is."""
+    return piece[:1] in _CLOSING if piece else False
+
+
+def columns(text: str) -> int:
+    """How wide the text is on a terminal."""
+    return len(text) + len(_BEGINS_WIDE.findall(text))
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """A paragraph as lines of at most ``width`` columns, as far as its words allow."""
+    lines = [""]
+    for i, word in enumerate(text.split()):
+        gap = " " if i and spaced(lines[-1], word) else ""
+        for piece in pieces(word):
+            if lines[-1] and columns(f"{lines[-1]}{gap}{piece}") > width:
+                lines.append(piece)
+            else:
+                lines[-1] += f"{gap}{piece}"
+            gap = ""
+    return lines
+
+
+def spaced(before: str, behind: str) -> bool:
+    """Whether a space stands between two words: not among Chinese, nor beside its signs."""
+    if before.isascii() and behind.isascii():
+        return True
+    if _NO_SPACE_BEHIND.search(before) or _NO_SPACE_BEFORE.match(behind):
+        return False
+    return not (_ENDS_WIDE.search(before) and _BEGINS_WIDE.match(behind))

@@ -1,0 +1,123 @@
+"""The Chinese catalogue holds what the code can say, with the same places, and nothing else."""
+
+import re
+from itertools import chain
+
+import pytest
+
+from opcheck.lang.languages import Language
+from opcheck.lang.po import Entry, read_po
+from opcheck.lang.speech import catalogue
+from opcheck.lang.template import Template, places
+from tests.lang.messages import PACKAGE, Message, help_messages, is_prose, literals, shape
+
+CATALOGUE = PACKAGE / "lang" / "zh.po"
+ENTRIES = read_po(CATALOGUE.read_text(encoding="utf-8"), CATALOGUE.name)[1:]
+ENGLISH = tuple(chain.from_iterable((entry.english, entry.plural) for entry in ENTRIES))
+SHAPES = frozenset(map(shape, ENGLISH))
+KNOWN = "\n".join(map(shape, ENGLISH))
+
+TOLD = ("report/terminal", "report/conditions.py", "resolve")
+"""Where every sentence must have its Chinese."""
+NOT_SAID = ("report/terminal/alike.py", "report/terminal/emulation/compared.py")
+"""Modules whose texts are patterns to read with."""
+STYLES = re.compile(r"bold|dim|red|green|yellow|magenta")
+
+
+def _modules(*rooms: str) -> list[Message]:
+    paths = chain.from_iterable(
+        [PACKAGE / room] if room.endswith(".py") else sorted((PACKAGE / room).rglob("*.py"))
+        for room in rooms
+    )
+    skipped = {PACKAGE / name for name in NOT_SAID}
+    return [message for path in paths if path not in skipped for message in literals(path)]
+
+
+def _fixed(text: str) -> list[str]:
+    """The parts of a message between its places, as far as they are words."""
+    parts = re.split(r"\{\}", shape(text))
+    return [part.strip(" ,;:.()[]'\"") for part in parts if re.search(r"[A-Za-z]{2}", part)]
+
+
+SAID = [m for m in _modules(*TOLD) if is_prose(m.text) and not STYLES.fullmatch(m.text.split()[0])]
+
+
+def test_there_are_messages() -> None:
+    assert len(SAID) > 200
+    assert len(ENTRIES) > 400
+
+
+@pytest.mark.parametrize("message", SAID, ids=lambda message: f"{message.path}:{message.line}")
+def test_every_sentence_has_an_entry(message: Message) -> None:
+    missing = [part for part in _fixed(message.text) if part not in KNOWN]
+    assert not missing, f"zh.po has no message with {missing}: add {message.text!r}"
+
+
+@pytest.mark.parametrize("text", sorted(help_messages()))
+def test_every_help_text_has_an_entry(text: str) -> None:
+    assert catalogue(Language.CHINESE).knows(text), f"zh.po lacks the help text {text!r}"
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"line {entry.line}")
+def test_a_translation_has_the_places_of_its_message(entry: Entry) -> None:
+    assert entry.forms
+    assert all(entry.forms)
+    for english in filter(None, (entry.english, entry.plural)):
+        for form in entry.forms:
+            assert set(places(form)) == set(places(english))
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"line {entry.line}")
+def test_an_entry_is_recognised_as_itself(entry: Entry) -> None:
+    """A text made of a message is read as that message, and not as a heavier one."""
+    samples = {"count": "12", "list": "a, b", "text": "any text", "said": "yes"}
+    for english in filter(None, (entry.english, entry.plural)):
+        values = {name: _sample(name, samples) for name in places(english)}
+        assert Template(english).read(english.format_map(values)) == values
+
+
+def _sample(name: str, samples: dict[str, str]) -> str:
+    return next((text for prefix, text in samples.items() if name.startswith(prefix)), "word")
+
+
+def test_messages_differ() -> None:
+    keys = [(entry.context, entry.english) for entry in ENTRIES]
+    assert len(set(keys)) == len(keys)
+
+
+def test_no_entry_is_unused() -> None:
+    """Every word of an entry is one that the sources say, in one literal or in a few that meet."""
+    rooms: dict[str, set[str]] = {}
+    shapes: set[str] = set()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        room = path.relative_to(PACKAGE).parts[0]
+        for message in literals(path):
+            shapes.add(message.shape)
+            rooms.setdefault(room, set()).update(_words(message.text))
+    everywhere = help_messages()
+    shapes |= {shape(text) for text in everywhere}
+    rooms["help"] = set(chain.from_iterable(map(_words, everywhere)))
+    unused = [
+        entry.english
+        for entry in ENTRIES
+        if not ({shape(entry.english), shape(entry.plural)} & shapes)
+        and not any(_words(entry.english) <= words for words in rooms.values())
+    ]
+    assert not [text for text in unused if text not in CLICK]
+
+
+CLICK = frozenset(
+    entry.english
+    for entry in ENTRIES
+    if re.match(
+        r"Usage|Options|Arguments|Commands|\[|COMMAND|Show this|Try|Error|Missing|No such|Got |"
+        r"Option |Invalid value",
+        entry.english,
+    )
+)
+"""What the library of the command line says, whose sources are not ours."""
+
+
+def _words(text: str) -> set[str]:
+    plain = re.findall(r"[A-Za-z']{2,}", re.sub(r"\{[^{}]*\}", " ", text))
+    return {word.removesuffix("s") for word in plain}
