@@ -1,17 +1,20 @@
 """Says whether a model runs on an accelerator, where it does not, and how that is known."""
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from opcheck.version import __version__
 
 if TYPE_CHECKING:
     from opcheck.emulate.session import Emulator as emulate  # noqa: N813  # called as a function
+    from opcheck.model.gate import GateResult
+    from opcheck.model.policy import Policy
     from opcheck.model.report import Report
 else:
     from opcheck import emulate  # the room, which is that function without loading torch
 
-__all__ = ["__version__", "emulate", "scan"]
+__all__ = ["__version__", "emulate", "gate", "scan"]
 
 
 def scan(
@@ -27,6 +30,7 @@ def scan(
     decode: bool = False,
     dynamic: Sequence[str] = (),
     databases: Sequence[str] = (),
+    plan: bool = False,
 ) -> "Report":
     """Hold a live model, or a source, against targets.
 
@@ -54,6 +58,7 @@ def scan(
         dynamic: dimensions of inputs whose size is not always the same, as ``--dynamic`` takes
             them: ``["ids:1"]``; the model is run with other sizes too, to see where they matter.
         databases: folders of overlays, as ``--db`` takes them; the last one holds.
+        plan: look for a way out of each finding too, as ``opcheck plan`` does.
 
     Returns:
         The report, as ``opcheck scan --format json`` prints it.
@@ -85,7 +90,8 @@ def scan(
             raise UsageError(
                 "a source takes no function as its loss", 'name it: step=["loss=FILE.py:NAME"]'
             )
-        return pipeline.scan(
+        run = pipeline.plan if plan else pipeline.scan
+        return run(
             ScanRequest(
                 model, specs, given, exact,
                 databases=folders, step=spec, calls=calls, dynamic=sizes,
@@ -94,4 +100,50 @@ def scan(
     return pipeline.scan_module(
         model, inputs, specs,
         exact=exact, step=spec, loss=loss, calls=calls, dynamic=sizes, databases=folders,
+        plan=plan,
     )  # fmt: skip
+
+
+def gate(
+    model: Any,
+    policy: "Policy | Mapping[str, Any] | str | os.PathLike[str] | None" = None,
+    *,
+    inputs: Any = None,
+    targets: Sequence[str] = (),
+    baseline: str | os.PathLike[str] = "",
+    against: "Report | None" = None,
+    databases: Sequence[str] = (),
+    **scanning: Any,
+) -> "GateResult":
+    """Hold a report, a live model, or a source, against a policy; ``.passed`` is the answer.
+
+    Args:
+        model: what :func:`scan` returned, or what it takes; or the path of a saved report.
+        policy: a file, as ``--policy`` takes it; a mapping with the keys of one; or a
+            :class:`~opcheck.model.policy.Policy`. None for the nearest ``opcheck.yaml`` or
+            ``[tool.opcheck]``, as on the command line, and the defaults where there is none.
+        inputs: for a module or a source, as :func:`scan` takes them.
+        targets: what to judge; empty for the policy's, and where it names none, for all.
+        baseline: a file that ``opcheck gate --write-baseline`` wrote; empty for the policy's.
+        against: the report of what a change is made to; only what is new since fails.
+        databases: folders of overlays, as ``--db`` takes them.
+        **scanning: further arguments of :func:`scan`, such as ``train=True``.
+
+    Raises:
+        OpcheckError: as :func:`scan`; or the policy, the baseline or a report is not usable.
+    """
+    from opcheck import pipeline
+    from opcheck.errors import UsageError
+    from opcheck.model.report import Report
+
+    asked = pipeline.policy_from(policy)
+    wanted = targets or tuple(map(str, asked.targets))
+    if isinstance(model, str) and pipeline.is_report(model):
+        model = pipeline.report_at(model)
+    if not isinstance(model, Report):
+        model = scan(model, inputs, targets=wanted, databases=databases, **scanning)
+    elif inputs is not None or scanning:
+        raise UsageError("a report was given, and how to run a model with it", "leave that out")
+    else:
+        model = pipeline.report_on(model, wanted)
+    return pipeline.gate_report(model, asked, os.fspath(baseline), against, databases)

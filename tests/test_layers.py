@@ -22,7 +22,7 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"worker", "isolate", "saved_graph", "composites", "device_types"}),
     frozenset({"pipeline", "pytest_plugin"}),
     frozenset({"__init__"}),
-    frozenset({"cli"}),
+    frozenset({"cli", "testing"}),
     frozenset({"__main__"}),
 )
 """The rooms, lowest first; those of one rank do not import each other."""

@@ -11,7 +11,7 @@ from opcheck.errors import UsageError
 from opcheck.model.calls import CallSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
-from opcheck.report.base import formats, listing_formats
+from opcheck.report.base import formats, gate_formats, listing_formats
 
 
 def _target(text: str) -> TargetSpec:
@@ -169,6 +169,16 @@ ReportFormats = Annotated[
         "--format",
         metavar="FORMAT[=FILE]",
         help=f"How to write it: {', '.join(f.name for f in formats())}; =FILE says where. "
+        "Repeatable.",
+        show_default="text",
+    ),
+]
+GateFormats = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT[=FILE]",
+        help=f"How to write it: {', '.join(f.name for f in gate_formats())}; =FILE says where. "
         "Repeatable.",
         show_default="text",
     ),

@@ -1,13 +1,14 @@
 """Where a report goes: in one format or in several at once, to stdout and to files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from opcheck.cli.detail import Detail
 from opcheck.cli.output import Output
 from opcheck.errors import UsageError
+from opcheck.model.gate import GateResult
 from opcheck.model.report import Report
-from opcheck.report.base import Format, Page, format_named
+from opcheck.report.base import Format, Page, format_named, gate_formats
 
 _HINT = "write --format FORMAT=FILE for each but one, as in --format text --format json=a.json"
 
@@ -31,7 +32,28 @@ class Outputs:
 
     def write(self, report: Report) -> None:
         """Write it all; nothing is written where one format fails."""
-        texts = [_rendered(view, report, out.page(self._detail)) for view, out in self._places]
+        self._write(lambda view, page: _rendered(view, report, page))
+
+    def require_gate(self) -> None:
+        """Refuse formats that cannot write what a gate answers, before it does.
+
+        Raises:
+            UsageError: there is one of them.
+        """
+        able = gate_formats()
+        for view, _ in self._places:
+            if type(view) not in able:
+                raise UsageError(
+                    f"the format {view.name!r} is for reports; opcheck gate cannot write it",
+                    f"it writes {', '.join(kind.name for kind in able)}",
+                )
+
+    def write_gate(self, found: GateResult, *, show_waived: bool) -> None:
+        """Write what a gate answered, as :meth:`write` does a report."""
+        self._write(lambda view, page: view.render_gate(found, page, show_waived=show_waived))
+
+    def _write(self, render: Callable[[Format, Page], str]) -> None:
+        texts = [render(view, out.page(self._detail)) for view, out in self._places]
         for (_, out), text in zip(self._places, texts, strict=True):
             out.write(text)
 

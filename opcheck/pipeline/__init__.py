@@ -10,6 +10,7 @@ from opcheck.pipeline.databases import (
 )
 from opcheck.pipeline.emulated import emulate
 from opcheck.pipeline.fixed import fix
+from opcheck.pipeline.gate_files import is_report, policy_from, report_at, report_on
 from opcheck.pipeline.gated import gate, gate_report, init_policy
 from opcheck.pipeline.linted import lint
 from opcheck.pipeline.operators import explain
@@ -29,8 +30,12 @@ __all__ = [
     "gate",
     "gate_report",
     "init_policy",
+    "is_report",
     "lint",
     "plan",
+    "policy_from",
+    "report_at",
+    "report_on",
     "rules",
     "scan",
     "scan_module",

@@ -1,9 +1,11 @@
 """What a gate reads: policy, baseline, reports."""
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from opcheck.errors import TraceError, UsageError
 from opcheck.model.policy import Baseline, Policy
@@ -14,7 +16,7 @@ from opcheck.pipeline.ages import require_fresh_report
 from opcheck.report.document.baseline import baseline_from_json
 from opcheck.report.reader import from_json
 from opcheck.settings.places import find_policy
-from opcheck.settings.reading import read_policy
+from opcheck.settings.reading import policy_of, read_policy
 
 _ALL = "all"
 
@@ -34,6 +36,15 @@ def policy_at(path: str) -> Policy:
         return read_policy(Path(path))
     found = find_policy(Path.cwd())
     return Policy() if found is None else read_policy(Path(os.path.relpath(found)))
+
+
+def policy_from(given: Policy | Mapping[str, Any] | str | os.PathLike[str] | None) -> Policy:
+    """The policy that somebody has in one of these forms; None as on the command line."""
+    if isinstance(given, Policy):
+        return given
+    if isinstance(given, Mapping):
+        return policy_of(given)
+    return policy_at("" if given is None else os.fspath(given))
 
 
 def baseline_at(path: str) -> Baseline | None:
@@ -66,12 +77,19 @@ def report_asked_for(scanned: ScanRequest, asked: ScanRequest, today: date) -> R
         )
     path = scanned.source
     report = _report(path)
-    if scanned.targets:
-        wanted = {t.target: t for spec in scanned.targets for t in _of(report, spec, path)}
-        report = replace(report, targets=tuple(wanted.values()))
+    report = _on(report, scanned.targets, path)
     if scanned.max_age is not None:
         require_fresh_report(report, scanned.databases, scanned.max_age, today)
     return report
+
+
+def report_on(report: Report, targets: Sequence[str]) -> Report:
+    """A report of those targets alone; all where none is named."""
+    try:
+        specs = tuple(map(TargetSpec.parse, targets))
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    return _on(report, specs, f"the report of {report.model.source}")
 
 
 def report_at(path: str) -> Report:
@@ -83,6 +101,13 @@ def report_at(path: str) -> Report:
 
 def _report(path: str) -> Report:
     return from_json(_text(path, "opcheck scan SOURCE --format json -o FILE writes one"), path)
+
+
+def _on(report: Report, targets: Sequence[TargetSpec], name: str) -> Report:
+    if not targets:
+        return report
+    wanted = {t.target: t for spec in targets for t in _of(report, spec, name)}
+    return replace(report, targets=tuple(wanted.values()))
 
 
 def _of(report: Report, spec: TargetSpec, path: str) -> list[TargetReport]:

@@ -1,7 +1,6 @@
 """A model held against targets, with a way out of what each of them does not run."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from opcheck.db.selection import names_groups
 from opcheck.errors import UsageError
@@ -10,10 +9,9 @@ from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.pipeline.opening import Progress, matrices_for, open_database, require_age, silent
-from opcheck.pipeline.reports import ranked, report_of
+from opcheck.pipeline.reports import ranked, report_of, with_plans
 from opcheck.pipeline.sized import sized
 from opcheck.pipeline.traces import gathered, worked
-from opcheck.resolve.planned import planned
 
 
 def plan(request: ScanRequest, progress: Progress = silent, output: Progress = silent) -> Report:
@@ -32,11 +30,8 @@ def plan(request: ScanRequest, progress: Progress = silent, output: Progress = s
         plans.update(result.plans)
     scanned = gathered(results)
     report = report_of(request.source, scanned, matrices, explained=request.explained)
-    targets = tuple(
-        planned(found, scanned.of(m.target), plans[str(m.target)])
-        for found, m in zip(report.targets, matrices, strict=True)
-    )
-    report = sized(replace(report, targets=targets), scanned, database, matrices)
+    report = with_plans(report, scanned, matrices, plans)
+    report = sized(report, scanned, database, matrices)
     return ranked(report) if names_groups(database, request.targets) else report
 
 

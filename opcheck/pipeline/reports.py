@@ -1,14 +1,16 @@
 """What was traced, held against targets, as one report."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from opcheck.device_types import Scanned
 from opcheck.errors import TraceError
 from opcheck.model.matrix import SupportMatrix
+from opcheck.model.plan import NodePlan
 from opcheck.model.report import ModelInfo, Report
 from opcheck.model.trace import Trace
 from opcheck.resolve.findings import resolve
+from opcheck.resolve.planned import planned
 from opcheck.resolve.ranking import best_first
 from opcheck.version import __version__
 
@@ -32,6 +34,20 @@ def report_of(
         trace=scanned.info(),
         targets=tuple(resolve(scanned.of(m.target), m, explained=explained) for m in matrices),
     )
+
+
+def with_plans(
+    report: Report,
+    scanned: Scanned,
+    matrices: Sequence[SupportMatrix],
+    plans: Mapping[str, Sequence[NodePlan]],
+) -> Report:
+    """The same report with the ways out beside its findings; ``plans`` by target."""
+    targets = tuple(
+        planned(found, scanned.of(m.target), plans[str(m.target)])
+        for found, m in zip(report.targets, matrices, strict=True)
+    )
+    return replace(report, targets=targets)
 
 
 def ranked(report: Report) -> Report:

@@ -11,6 +11,7 @@ from opcheck.errors import UsageError
 from opcheck.isolate import CutShortError
 from opcheck.model.calls import CallSpec
 from opcheck.model.dynamic import DynamicInput
+from opcheck.model.plan import NodePlan
 from opcheck.model.report import PartialReportError, Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
@@ -23,7 +24,7 @@ from opcheck.pipeline.opening import (
     require_age,
     silent,
 )
-from opcheck.pipeline.reports import ranked, report_of
+from opcheck.pipeline.reports import ranked, report_of, with_plans
 from opcheck.pipeline.sized import sized
 from opcheck.pipeline.traces import gathered, scanned_for
 from opcheck.resolve.upgrade import moves
@@ -104,6 +105,7 @@ def scan_module(
     calls: CallSpec | None = None,
     dynamic: Sequence[DynamicInput] = (),
     databases: Sequence[str] = (),
+    plan: bool = False,
 ) -> Report:
     """Hold a live module against targets, in this process; see :func:`opcheck.scan`."""
     from opcheck.source.base import LoadOptions
@@ -112,6 +114,7 @@ def scan_module(
     from opcheck.trace.caches import forget
     from opcheck.trace.sized import with_sizes
     from opcheck.worker.runs import runs_of
+    from opcheck.worker.ways import ways_out
 
     database = open_database(databases)
     name = type(module).__name__
@@ -120,9 +123,9 @@ def scan_module(
     own_loss = step is not None and loss is None and not step.loss
     options = LoadOptions(calls=calls or CallSpec(), train=step is not None, own_loss=own_loss)
     loaded = load_live(module, inputs, options)
-    parts = []
+    parts, plans = [], dict[str, tuple[NodePlan, ...]]()
     try:
-        for work in device_types.works(matrices, exact=exact):
+        for work in device_types.works(matrices, exact=exact, plan=plan):
             for run in runs_of(work, step, databases, loss):
                 trace = trace_model(
                     loaded.module,
@@ -137,8 +140,14 @@ def scan_module(
                     trace, dynamic, loaded.module, loaded.args, loaded.kwargs, casts=work.casts
                 )
                 parts.append(Traced(trace, run.targets))
+                wanted = [target for target in work.plan if run.holds_for(target)]
+                if wanted:
+                    plans.update(ways_out(trace, work, wanted, (), databases, silent))
     finally:
         forget()
     scanned = Scanned(tuple(parts), loaded.kind, loaded.digest, loaded.notes)
-    report = sized(report_of(name, scanned, matrices), scanned, database, matrices)
+    report = report_of(name, scanned, matrices)
+    if plan:
+        report = with_plans(report, scanned, matrices, plans)
+    report = sized(report, scanned, database, matrices)
     return ranked(report) if names_groups(database, targets) else report

@@ -125,6 +125,11 @@ def listing_formats() -> tuple[type[Format], ...]:
     return tuple(kind for kind in formats() if kind.render_targets is not Format.render_targets)
 
 
+def gate_formats() -> tuple[type[Format], ...]:
+    """Those that write the answer of a gate."""
+    return tuple(kind for kind in formats() if kind.render_gate is not Format.render_gate)
+
+
 def format_named(name: str) -> Format:
     """The format called ``name``."""
     known = {kind.name: kind for kind in formats()}

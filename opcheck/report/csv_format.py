@@ -2,8 +2,9 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from opcheck.model.gate import GateResult
 from opcheck.model.report import Finding, Place, Report, TargetReport
 from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.order import arranged
@@ -29,14 +30,30 @@ class CsvFormat(Format):
 
     def render(self, report: Report, page: Page = PLAIN) -> str:
         """Give the rows in the report's order."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for target in arranged(report).targets:
-            for finding in target.findings:
-                for place in finding.uses or (None,):
-                    writer.writerow(map(_cell, _row(target, finding, place)))
-        return text.getvalue()
+        rows = (
+            _row(target, finding, place)
+            for target in arranged(report).targets
+            for finding in target.findings
+            for place in finding.uses or (None,)
+        )
+        return _written(COLUMNS, rows)
+
+    def render_gate(
+        self, found: GateResult, page: Page = PLAIN, *, show_waived: bool = False
+    ) -> str:
+        """Give what fails and what is hidden, with what hides it."""
+        from opcheck.report.gate import table
+
+        return _written(table.COLUMNS, table.rows(found))
+
+
+def _written(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow(map(_cell, row))
+    return text.getvalue()
 
 
 def _row(target: TargetReport, finding: Finding, place: Place | None) -> Iterator[object]:

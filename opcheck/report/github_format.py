@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from opcheck.model.gate import GateResult
 from opcheck.model.report import Report
-from opcheck.model.text import printable
 from opcheck.model.verdict import Verdict
 from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.order import arranged
 from opcheck.report.problems import claim, ended, what_of_it, where
 from opcheck.report.terminal import words
+from opcheck.report.workflow import command
 
 if TYPE_CHECKING:
     from opcheck.report.terminal.groups import Block
@@ -36,11 +37,19 @@ class GithubFormat(Format):
         report = arranged(report)
         lines = [_summary(report)]
         lines += [
-            _command("warning", {"title": "opcheck: not seen"}, f"{gap.where}: {gap.reason}")
+            command("warning", {"title": "opcheck: not seen"}, f"{gap.where}: {gap.reason}")
             for gap in report.trace.gaps
         ]
         lines += [_finding(report, block) for block in _blocks(report)]
         return "".join(f"{line}\n" for line in lines)
+
+    def render_gate(
+        self, found: GateResult, page: Page = PLAIN, *, show_waived: bool = False
+    ) -> str:
+        """Give the answer, then an error for each thing that fails."""
+        from opcheck.report.gate.github import annotations
+
+        return annotations(found, show_waived=show_waived)
 
 
 def _blocks(report: Report) -> Iterator["Block"]:
@@ -55,7 +64,7 @@ def _finding(report: Report, block: "Block") -> str:
     finding = block.first
     file, line = where(report, finding)
     why = " ".join(f"{_named(on)}: {ended(text)}" for (text, _), on in block.said.items())
-    return _command(
+    return command(
         COMMANDS[finding.verdict],
         {"file": file, "line": str(line), "title": f"{finding.op}: {finding.verdict}"},
         f"{claim(finding, bool(block.elsewhere))} {why} {what_of_it(finding)}",
@@ -69,7 +78,7 @@ def _summary(report: Report) -> str:
         told.append(words.headline(len(runs), runs.count(True), runs.count(False)))
     else:
         told += [f"{target.target}: {words.RUNS[target.summary.runs]}" for target in report.targets]
-    return _command("notice", {"title": "opcheck"}, "\n".join(told))
+    return command("notice", {"title": "opcheck"}, "\n".join(told))
 
 
 def _named(targets: Sequence[str]) -> str:
@@ -77,18 +86,3 @@ def _named(targets: Sequence[str]) -> str:
     if len(targets) > NAMED:
         told[-1] += f" {words.and_more(len(targets) - NAMED, 'target')}"
     return ", ".join(told)
-
-
-def _command(name: str, properties: dict[str, str], message: str) -> str:
-    told = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{name} {told}::{_data(message)}"
-
-
-def _data(text: str) -> str:
-    """As the runner's own toolkit escapes a message; it would read a line break as the end."""
-    text = printable(text, kept="\r\n")
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 
+from opcheck.model.gate import GateResult
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.report.base import PLAIN, Format, Page
@@ -29,6 +30,14 @@ class GitlabFormat(Format):
         issues = [_issue(report, *found, names) for found in problems(report)]
         return json.dumps(issues, indent=2) + "\n"
 
+    def render_gate(
+        self, found: GateResult, page: Page = PLAIN, *, show_waived: bool = False
+    ) -> str:
+        """Give an issue for each thing that fails, and one that counts what is hidden."""
+        from opcheck.report.gate.gitlab import issues
+
+        return json.dumps(issues(found), indent=2) + "\n"
+
 
 def _issue(
     report: Report, target: TargetReport, finding: Finding, names: Mapping[str, str]
@@ -37,15 +46,15 @@ def _issue(
     return {
         "description": sentence(target, finding),
         "check_name": one_line(f"opcheck/{finding.verdict}/{finding.reason.code}"),
-        "fingerprint": _fingerprint(names[target.target], finding),
+        "fingerprint": fingerprint(finding.id, names[target.target]),
         "severity": SEVERITIES[finding.verdict],
         "location": {"path": one_line(path), "lines": {"begin": line}},
     }
 
 
-def _fingerprint(target: str, finding: Finding) -> str:
+def fingerprint(identity: str, target: str) -> str:
     """GitLab shows one of several issues that share it, so the target is part of it."""
     import hashlib  # OpenSSL takes longer to load than most commands to answer
 
-    told = json.dumps([finding.id, target])
+    told = json.dumps([identity, target])
     return hashlib.sha256(told.encode()).hexdigest()[:32]

@@ -1,8 +1,11 @@
 """JUnit's XML: one test suite a target, one test case a finding, for any CI's page of tests."""
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
 
+from opcheck.model.gate import GateResult
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.text import printable
 from opcheck.model.verdict import Verdict
@@ -32,13 +35,57 @@ class JunitFormat(Format):
     def render(self, report: Report, page: Page = PLAIN) -> str:
         """Give the document."""
         report = arranged(report)
-        suites = [_suite(report, target, n) for n, target in enumerate(report.targets)]
-        lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>", *suites, "</testsuites>"]
-        return "".join(f"{line}\n" for line in lines)
+        return document(
+            suite(
+                target,
+                number,
+                [_case(target, finding) for finding in target.findings],
+                facts=facts(report, target),
+                out=_said(target),
+                err=_unseen(report),
+            )
+            for number, target in enumerate(report.targets)
+        )
+
+    def render_gate(
+        self, found: GateResult, page: Page = PLAIN, *, show_waived: bool = False
+    ) -> str:
+        """Give one case for each limit and finding; what is waived is skipped, and says why."""
+        from opcheck.report.gate.suites import suites
+
+        return suites(found)
 
 
-def _suite(report: Report, target: TargetReport, number: int) -> str:
-    counts = Counter(ELEMENTS.get(finding.verdict) for finding in target.findings)
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test case; without an element it passes."""
+
+    name: str
+    element: str = ""
+    """``failure``, ``error`` or ``skipped``."""
+    message: str = ""
+    kind: str = ""
+    """Its type; what is skipped has none."""
+    body: Sequence[str] = ()
+
+
+def document(suites: Iterable[str]) -> str:
+    """The whole file."""
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>", *suites, "</testsuites>"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def suite(
+    target: TargetReport,
+    number: int,
+    cases: Sequence[Case],
+    *,
+    facts: Sequence[tuple[str, str]],
+    out: str,
+    err: str,
+) -> str:
+    """The suite of a target."""
+    counts = Counter(case.element for case in cases)
     start = _tag(
         "testsuite",
         name=target.target or "target",
@@ -46,7 +93,7 @@ def _suite(report: Report, target: TargetReport, number: int) -> str:
         id=number,
         timestamp=f"{_day(target.database_date)}T00:00:00",
         hostname="localhost",
-        tests=len(target.findings),
+        tests=len(cases),
         failures=counts["failure"],
         errors=counts["error"],
         skipped=counts["skipped"],
@@ -55,11 +102,11 @@ def _suite(report: Report, target: TargetReport, number: int) -> str:
     return "\n".join([
         f"  <{start}>",
         "    <properties>",
-        *(f"      <{_tag('property', name=k, value=v)}/>" for k, v in _facts(report, target)),
+        *(f"      <{_tag('property', name=key, value=value)}/>" for key, value in facts),
         "    </properties>",
-        *(_case(target, finding) for finding in target.findings),
-        f"    <system-out>{_text(_said(target))}</system-out>",
-        f"    <system-err>{_text(_unseen(report))}</system-err>",
+        *(_written(target, case) for case in cases),
+        f"    <system-out>{_text(out)}</system-out>",
+        f"    <system-err>{_text(err)}</system-err>",
         "  </testsuite>",
     ])  # fmt: skip
 
@@ -71,24 +118,27 @@ def _day(text: str) -> date:
         return date(1970, 1, 1)
 
 
-def _case(target: TargetReport, finding: Finding) -> str:
-    case = _tag(
-        "testcase",
-        name=f"{finding.op} {finding.reason.code} [{finding.id}]",
-        classname=target.target or "target",
-        time=0,
-    )
+def _case(target: TargetReport, finding: Finding) -> Case:
+    name = f"{finding.op} {finding.reason.code} [{finding.id}]"
     element = ELEMENTS.get(finding.verdict)
     if element is None:
-        return f"    <{case}/>"
+        return Case(name)
     told = sentence(target, finding)
-    kind = {"type": f"{finding.verdict}/{finding.reason.code}"}
-    start = _tag(element, message=told, **({} if element == "skipped" else kind))
-    body = "\n".join([told, *_details(finding)])
-    return f"    <{case}>\n      <{start}>{_text(body)}</{element}>\n    </testcase>"
+    kind = f"{finding.verdict}/{finding.reason.code}"
+    return Case(name, element, told, kind, (told, *details(finding)))
 
 
-def _details(finding: Finding) -> list[str]:
+def _written(target: TargetReport, case: Case) -> str:
+    start = _tag("testcase", name=case.name, classname=target.target or "target", time=0)
+    if not case.element:
+        return f"    <{start}/>"
+    kind = {} if case.element == "skipped" else {"type": case.kind}
+    inner = _tag(case.element, message=case.message, **kind)
+    body = _text("\n".join(case.body))
+    return f"    <{start}>\n      <{inner}>{body}</{case.element}>\n    </testcase>"
+
+
+def details(finding: Finding) -> list[str]:
     """Where it is called, and how the verdict is known, one a line."""
     lines = []
     for use in finding.uses:
@@ -99,7 +149,8 @@ def _details(finding: Finding) -> list[str]:
     return [one_line(line) for line in lines]
 
 
-def _facts(report: Report, target: TargetReport) -> list[tuple[str, str]]:
+def facts(report: Report, target: TargetReport) -> list[tuple[str, str]]:
+    """What the suite of a target rests on."""
     rate = target.summary.support_rate
     return [
         ("model", report.model.source),

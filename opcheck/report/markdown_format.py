@@ -1,5 +1,6 @@
 """A comment for a pull request: the verdict, a table of targets, and what breaks, folded."""
 
+from opcheck.model.gate import GateResult
 from opcheck.model.report import Report
 from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.order import arranged
@@ -15,3 +16,11 @@ class MarkdownFormat(Format):
         from opcheck.report.markdown.comment import comment
 
         return comment(arranged(report))
+
+    def render_gate(
+        self, found: GateResult, page: Page = PLAIN, *, show_waived: bool = False
+    ) -> str:
+        """Give a comment on pass or fail, what fails, and what changed since the base."""
+        from opcheck.report.gate.comment import gate_comment
+
+        return gate_comment(found, show_waived=show_waived)

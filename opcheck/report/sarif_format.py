@@ -2,6 +2,7 @@
 
 import json
 
+from opcheck.model.gate import GateResult
 from opcheck.model.report import Report
 from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.order import arranged
@@ -17,3 +18,11 @@ class SarifFormat(Format):
         from opcheck.report.sarif.log import sarif_log
 
         return json.dumps(sarif_log(arranged(report)), indent=2, allow_nan=False) + "\n"
+
+    def render_gate(
+        self, found: GateResult, page: Page = PLAIN, *, show_waived: bool = False
+    ) -> str:
+        """Give the log; what is accepted is a result with a suppression, which says by what."""
+        from opcheck.report.gate.sarif import gate_log
+
+        return json.dumps(gate_log(found), indent=2, allow_nan=False) + "\n"

@@ -17,6 +17,8 @@ from opcheck.settings.shape import POLICY, day_of
 _HINT = "docs/gate.md tells every key; opcheck init writes a policy with comments"
 _DATE = re.compile(r":\s*([0-9]{4}-[0-9]{2}-[0-9]{2})\b")
 """A date without quotes."""
+_GIVEN = "a mapping"
+"""In place of a path, for a policy from no file; a baseline that it names is looked for here."""
 _TABLE = ("tool", "opcheck")
 _MOST_PARTS = 64
 _LONG_KEY = re.compile(rf"(?<![\w\"'-])(?:[\w\"'-]++\s*+\.\s*+){{{_MOST_PARTS}}}")
@@ -36,6 +38,20 @@ def read_policy(path: Path) -> Policy:
         raise UsageError(f"{path}: expected the table [tool.opcheck], found none", _HINT)
     _check_table(path, data)
     return _policy(path, data)
+
+
+def policy_of(data: Mapping[str, Any]) -> Policy:
+    """A policy with the keys that a file has, from a mapping at hand.
+
+    Raises:
+        UsageError: it is no policy.
+    """
+    try:
+        POLICY.check(dict(data), ())
+    except ShapeError as error:
+        trail = " > ".join(map(str, error.path)) or "top of it"
+        raise UsageError(f"the policy: {error.expected} (at {trail})", _HINT) from error
+    return _policy(Path(_GIVEN), data)
 
 
 def table_of(path: Path) -> Any:

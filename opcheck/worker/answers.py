@@ -2,7 +2,7 @@
 
 import gc
 import linecache
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -14,7 +14,6 @@ from opcheck.errors import out_of_memory
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.plan import NodePlan
 from opcheck.model.report import ModelInfo
-from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Trace
 from opcheck.model.work import (
     DeviceWork,
@@ -37,6 +36,7 @@ from opcheck.worker.offline import cut_off
 from opcheck.worker.process import Process
 from opcheck.worker.runs import Run, runs_of
 from opcheck.worker.ticks import Ticks
+from opcheck.worker.ways import ways_out
 
 
 def answers(
@@ -110,7 +110,10 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
             progress=ticks.begin,
         )
         plan = [target for target in work.plan if run.holds_for(target)]
-        return result(trace, _plans(trace, work, plan, request, process) if plan else {})
+        if not plan:
+            return result(trace)
+        rules, databases = request.rules, request.databases
+        return result(trace, ways_out(trace, work, plan, rules, databases, ticks.begin))
 
     numbers = count()
     groups = [
@@ -126,39 +129,6 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
     process.send({"answers": sum(map(len, groups))})
     for number, work, run in groups[0] if len(groups) == 1 else spread(groups, process):
         yield traced(number, work, run)
-
-
-def _plans(
-    trace: Trace,
-    work: DeviceWork,
-    targets: Sequence[str],
-    request: WorkRequest,
-    process: Process,
-) -> Mapping[str, tuple[NodePlan, ...]]:
-    """The ways out on each target that a plan is asked for."""
-    from opcheck.rewrite.extra import extra_rules
-    from opcheck.rewrite.planner import Planner
-    from opcheck.rewrite.record import Recorder
-    from opcheck.rewrite.structural.proof import Prover
-    from opcheck.rewrite.structural.suggest import Structural
-
-    database = Database.open(overlays=tuple(map(Path, request.databases)))
-    rules = extra_rules(request.rules)
-    planner = Planner(trace, Recorder(work.device_type, work.casts), rules)
-    structural = Structural(trace, Prover(work.device_type, work.casts), _text)
-    found: dict[str, tuple[NodePlan, ...]] = {}
-    for target in targets:
-        process.send({"stage": "trace", "progress": f"looking for ways out on {target}"})
-        resolved = database.resolve(TargetSpec.parse(target))
-        matrix = database.matrix(resolved)
-        plans = planner.plan(matrix, database.remedies(resolved))
-        found[target] = structural.added(plans, matrix)
-    return found
-
-
-def _text(file: str) -> str:
-    """The text of a file as a trace names it; it is looked for along ``sys.path`` as well."""
-    return "".join(linecache.getlines(file)) if file else ""
 
 
 def _emulate(request: EmulationRequest, process: Process) -> Emulation:

@@ -14,7 +14,8 @@ from opcheck.judging.judge import judge
 from opcheck.model.gate import Cause, Limit, Standing
 from opcheck.model.policy import Policy
 from opcheck.model.report import Report
-from opcheck.report.base import PLAIN, Format, Page, format_named, listing_formats
+from opcheck.model.text import printable
+from opcheck.report.base import PLAIN, Format, Page, format_named, formats, gate_formats
 from opcheck.report.document.baseline import baseline_document, baseline_from_json, baseline_text
 from opcheck.report.json_format import JsonFormat
 from opcheck.report.text import TextFormat
@@ -26,11 +27,12 @@ from tests.report.strategies import reports
 from tests.report.test_formats import PAGES
 from tests.report.test_json import schema
 
+FORMATS = [kind.name for kind in gate_formats()]
 SCHEMA, BASELINE = schema("gate"), schema("baseline")
 
 
 @pytest.mark.parametrize("sample", GATES)
-@pytest.mark.parametrize("name", [kind.name for kind in listing_formats()])
+@pytest.mark.parametrize("name", FORMATS)
 def test_standard_answers(name: str, sample: str) -> None:
     snapshots.check(f"{name}/gate/{sample}.txt", format_named(name).render_gate(GATES[sample]))
 
@@ -51,6 +53,22 @@ def test_no_line_is_wider_than_the_page_but_for_one_word(width: int, sample: str
 
 def test_control_characters_are_spelled_out() -> None:
     assert "\x1b" not in TextFormat().render_gate(GATES["unseen"], Page(verbose=True))
+
+
+def test_every_format_but_the_web_page_writes_the_answer() -> None:
+    assert {kind.name for kind in formats()} - set(FORMATS) == {"html"}
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "text"])
+@settings(max_examples=10, deadline=None)
+@given(reports, reports, policies)
+def test_formats_for_machines_are_printable_and_the_same_on_every_page(
+    name: str, report: Report, base: Report, policy: Policy
+) -> None:
+    found = replace(judge(report, policy, None, TODAY, base), against="base.json")
+    text = format_named(name).render_gate(found, show_waived=True)
+    assert printable(text, kept="\n") == text
+    assert text == format_named(name).render_gate(found, Page(120, color=True), show_waived=True)
 
 
 def test_the_schemas_are_schemas() -> None:

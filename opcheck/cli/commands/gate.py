@@ -9,14 +9,15 @@ from opcheck.cli import options
 from opcheck.cli.detail import Detail
 from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.output import Output
+from opcheck.cli.outputs import Outputs
 from opcheck.cli.progress import Progress, said, unsaid
 from opcheck.cli.rooms import rooms
 from opcheck.errors import ExitCode
 from opcheck.model.dynamic import dynamic_inputs
 from opcheck.model.gate import GateRequest
 from opcheck.model.request import ScanRequest
-from opcheck.report.base import format_named
 from opcheck.report.document.baseline import baseline_text
+from opcheck.report.json_format import JsonFormat
 
 Command = ModelCommand
 
@@ -65,6 +66,16 @@ WriteBaseline = Annotated[
         show_default="no",
     ),
 ]
+KeptReport = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        parser=Path,
+        metavar="FILE",
+        help="Keep the report that was judged, as JSON: --against and opcheck convert read it.",
+        show_default="no",
+    ),
+]
 ShowWaived = Annotated[
     bool,
     typer.Option("--show-waived", help="List what is waived, and why.", show_default="count it"),
@@ -86,8 +97,9 @@ def gate(
     train: options.Train = False,
     step: options.Steps = None,
     dynamic: options.Dynamic = None,
-    format: options.FormatName = "text",
+    format: options.GateFormats = None,
     output: options.OutputFile = None,
+    report: KeptReport = None,
     database: options.Databases = None,
     schemas: options.SchemaFiles = None,
     max_age: options.MaxAge = None,
@@ -107,8 +119,10 @@ def gate(
     10 where it fails.
     """
     detail = Detail(verbose, quiet, explain, top)
-    view, out = format_named(format), Output(output)
+    out = Outputs(format, output, detail)
+    out.require_gate()
     kept = None if write_baseline is None else Output(write_baseline)
+    judged = None if report is None else Output(report)
     scan = ScanRequest(
         source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
         tuple(database or ()), max_age, step=options.training(train, step),
@@ -122,5 +136,7 @@ def gate(
         found = rooms(context).gate(request, progress, said if verbose else unsaid)
     if kept is not None and found.accepted is not None:
         kept.write(baseline_text(found.accepted))
-    out.write(view.render_gate(found, out.page(detail), show_waived=show_waived))
+    if judged is not None:
+        judged.write(JsonFormat().render(found.report))
+    out.write_gate(found, show_waived=show_waived)
     raise typer.Exit(ExitCode.PASS if found.passed else ExitCode.GATE)

@@ -1,6 +1,6 @@
 """A report as one run of SARIF 2.1.0."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from opcheck.model.report import Report, Summary, TargetReport
 from opcheck.model.verdict import Verdict
@@ -19,33 +19,51 @@ SCHEMA = (
 def sarif_log(report: Report) -> Json:
     """The whole log; what is native is counted in the run's properties, and is no result."""
     found = list(problems(report))
-    rules = {rule_id(finding): finding for _, finding in found}
-    numbers = {name: number for number, name in enumerate(sorted(rules))}
+    rules = {rule_id(finding): descriptor(finding) for _, finding in found}
+    numbers = numbered(rules)
     names = short_names(report.targets)
+    results = [result(report, *one, numbers[rule_id(one[1])], names) for one in found]
+    return log(report, "opcheck", rules, results, {}, run_properties(report))
+
+
+def numbered(rules: Iterable[str]) -> Mapping[str, int]:
+    """The index of each rule."""
+    return {name: number for number, name in enumerate(sorted(rules))}
+
+
+def log(
+    report: Report,
+    category: str,
+    rules: Mapping[str, Json],
+    results: Sequence[Json],
+    invocation: Json,
+    properties: Json,
+) -> Json:
+    """A log of one run; ``category`` keeps it apart from others on the same model."""
     run = {
         "tool": {
             "driver": {
                 "name": "opcheck",
                 "version": report.opcheck_version,
-                "rules": [descriptor(rules[name]) for name in numbers],
+                "rules": [rules[name] for name in numbered(rules)],
             }
         },
-        "automationDetails": {"id": f"opcheck/{one_line(report.model.source)}/"},
-        "invocations": [_invocation(report)],
+        "automationDetails": {"id": f"{category}/{one_line(report.model.source)}/"},
+        "invocations": [{**_invocation(report), **invocation}],
         "originalUriBaseIds": {ROOT: {"description": message("The folder opcheck was run in.")}},
         "columnKind": "unicodeCodePoints",
-        "results": [result(report, *one, numbers[rule_id(one[1])], names) for one in found],
-        "properties": _properties(report),
+        "results": list(results),
+        "properties": properties,
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
 def _invocation(report: Report) -> Json:
     """What could not be seen, and what holds for a target as a whole."""
-    told = [_notification("warning", f"{gap.where}: {gap.reason}") for gap in report.trace.gaps]
+    told = [notification("warning", f"{gap.where}: {gap.reason}") for gap in report.trace.gaps]
     for target in report.targets:
         told += [
-            _notification("note", f"{target.target}: {advisory.text}")
+            notification("note", f"{target.target}: {advisory.text}")
             for advisory in target.advisories
         ]
     return {
@@ -54,11 +72,13 @@ def _invocation(report: Report) -> Json:
     }
 
 
-def _notification(level: str, text: str) -> Json:
+def notification(level: str, text: str) -> Json:
+    """Something that is no result."""
     return {"level": level, "message": message(text)}
 
 
-def _properties(report: Report) -> Json:
+def run_properties(report: Report) -> Json:
+    """What the run was, and how each target fares."""
     trace = report.trace
     return {
         "torchVersion": report.torch_version,

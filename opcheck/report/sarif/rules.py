@@ -10,13 +10,18 @@ LEVELS = {
     Verdict.UNSUPPORTED: "error",
     Verdict.UNKNOWN: "warning",
     Verdict.FALLBACK: "note",
+    Verdict.DECOMPOSED: "note",
+    Verdict.NATIVE: "note",
 }
+"""A scan shows nothing of what runs on the device; a gate does where a policy asks for it."""
 _SEVERITIES = {"error": "error", "warning": "warning", "note": "recommendation"}
 """GitHub's words for the levels of rules."""
 _SHORT = {
     Verdict.UNSUPPORTED: "The target does not run this operator",
     Verdict.UNKNOWN: "Nobody has said whether the target runs this operator",
     Verdict.FALLBACK: "The target leaves this operator to something else",
+    Verdict.DECOMPOSED: "The target runs this operator as others, with a catch",
+    Verdict.NATIVE: "The target runs this operator, with a catch",
 }
 _FULL = {
     Verdict.UNSUPPORTED: "The call is known to fail on the target: there is no kernel, or a "
@@ -25,6 +30,10 @@ _FULL = {
     "the call. It is not counted as supported.",
     Verdict.FALLBACK: "The call runs outside the device, on the host or, for a graph compiler, in "
     "PyTorch. It gives its result, and its tensors are moved there and back.",
+    Verdict.DECOMPOSED: "The call runs on the device as other operators, and the project's policy "
+    "names the reason that stands with it.",
+    Verdict.NATIVE: "The call runs on the device, and the project's policy names the reason that "
+    "stands with it.",
 }
 _HELP = {
     Verdict.UNSUPPORTED: "`opcheck plan` shows what to write instead, with the error measured; "
@@ -33,6 +42,10 @@ _HELP = {
     "database (`--db`) can tell what you found out on the device.",
     Verdict.FALLBACK: "`opcheck plan` shows how to keep the call on the device. Whether it matters "
     "depends on how often it is called and on what it moves.",
+    **dict.fromkeys(
+        (Verdict.DECOMPOSED, Verdict.NATIVE),
+        "`opcheck explain OPERATOR -t TARGET` shows the conditions and the evidence.",
+    ),
 }
 
 

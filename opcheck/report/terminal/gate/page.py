@@ -97,6 +97,8 @@ def _write_finding(canvas: Canvas, finding: Finding) -> None:
         canvas.field(common.EVIDENCE, cited(finding.evidence[0]), 4)
     for i, step in enumerate(finding.steps if canvas.page.explain else ()):
         canvas.field("" if i else common.TRIED, split(step), 4)
+    for way in finding.suggestions if canvas.page.full else finding.suggestions[:1]:
+        canvas.field(words.INSTEAD, split(words.way_out(way)), 4)
     known = [(finding.id, "bold"), *after_dot(canvas, finding.reason.code)]
     known += after_dot(canvas, common.confidence(finding.confidence.value))
     canvas.field(words.ID, known, 4)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from opcheck.model.gate import Breach, GateResult, Limit, Standing, TargetGate
+from opcheck.model.plan import Suggestion
 from opcheck.model.policy import Waiver
 from opcheck.report.terminal.units import plural, size
 
@@ -18,6 +19,7 @@ NOT_SEEN = "(not seen)"
 WHOLE_TARGET = "(whole target)"
 """In place of an operator, for an advisory on a target."""
 ID = "id"
+INSTEAD = "instead"
 WAIVED_BY = "waiver"
 
 
@@ -132,6 +134,12 @@ def gone(count: int, target: str) -> str:
         f"{plural(count, 'finding')} of the baseline {'is' if count == 1 else 'are'} no more on "
         f"{target}: write it anew with --write-baseline"
     )
+
+
+def way_out(way: Suggestion) -> str:
+    """What to write or to set, and how far it gives the same."""
+    lost = f"; gives up: {way.gives_up}" if way.gives_up else ""
+    return f"{way.summary} ({way.label}, {way.rule}{lost})"
 
 
 def not_before(target: str, against: str) -> str:

@@ -1,0 +1,84 @@
+"""A gate's answer as workflow commands of GitHub Actions."""
+
+from collections.abc import Iterator, Sequence
+
+from opcheck.model.gate import GateResult, Judged, Standing
+from opcheck.model.report import Finding, TargetReport
+from opcheck.report.gate.shared import bare, excused, pairs, summed, titled
+from opcheck.report.problems import claim, ended, model_file, what_of_it, where
+from opcheck.report.terminal import words as common
+from opcheck.report.terminal.gate import words
+from opcheck.report.workflow import command
+
+NAMED = 10
+"""Targets that one annotation names."""
+
+
+def annotations(found: GateResult, *, show_waived: bool) -> str:
+    """The answer, then an error for each thing that fails, then what to look after."""
+    lines = [_summary(found), *_limits(found), *_findings(found, Standing.FAILS, "error")]
+    lines += [command("warning", {"title": "opcheck gate"}, text) for text in words.warnings(found)]
+    if show_waived:
+        lines += _findings(found, Standing.WAIVED, "notice")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _summary(found: GateResult) -> str:
+    name = "notice" if found.passed else "error"
+    return command(name, {"title": "opcheck gate"}, "\n".join(summed(found, NAMED)))
+
+
+def _limits(found: GateResult) -> Iterator[str]:
+    place = {"file": model_file(found.report), "line": "1"}
+    for target in found.targets:
+        for breach in target.broken:
+            properties = {**place, "title": f"opcheck gate: {breach.limit}"}
+            yield command("error", properties, f"{target.target}: {words.broken(breach)}")
+
+
+def _findings(found: GateResult, standing: Standing, name: str) -> Iterator[str]:
+    """What is the same on several targets is one annotation that names them all."""
+    alike: dict[tuple[object, ...], list[tuple[TargetReport, Judged]]] = {}
+    for gate, target in pairs(found):
+        for one in gate.judged:
+            if one.standing is standing:
+                finding = one.finding
+                key = (finding.id, finding.op, finding.verdict, where(found.report, finding))
+                alike.setdefault(key, []).append((target, one))
+    for members in alike.values():
+        yield _finding(found, members, name)
+
+
+def _finding(found: GateResult, members: Sequence[tuple[TargetReport, Judged]], name: str) -> str:
+    first, one = members[0]
+    finding = one.finding
+    file, line = where(found.report, finding)
+    title = f"{titled(finding)}: {finding.verdict}"
+    if found.against and one.standing is Standing.FAILS:
+        title = f"new: {title}"
+    properties = {"file": file, "line": str(line), "title": title}
+    why = excused(found, one)
+    return command(name, properties, " ".join(filter(None, (_message(first, members), ended(why)))))
+
+
+def _message(first: TargetReport, members: Sequence[tuple[TargetReport, Judged]]) -> str:
+    """The claim, then the reasons, each with the targets of which it is."""
+    on: dict[str, list[str]] = {}
+    for target, one in members:
+        on.setdefault(_why(one.finding), []).append(target.target)
+    reasons = " ".join(f"{_named(targets)}: {text}" for text, targets in on.items())
+    finding = members[0][1].finding
+    if not finding.op:
+        return reasons
+    return f"{claim(finding, bool(first.elsewhere))} {reasons} {what_of_it(finding)}"
+
+
+def _why(finding: Finding) -> str:
+    return ended(finding.reason.text) if finding.op else bare(finding)
+
+
+def _named(targets: Sequence[str]) -> str:
+    told = list(targets[:NAMED])
+    if len(targets) > NAMED:
+        told[-1] += f" {common.and_more(len(targets) - NAMED, 'target')}"
+    return ", ".join(told)
