@@ -84,6 +84,17 @@ def test_findings_leave_the_exit_code_alone(
     assert ascend["transfers"][0]["write"].endswith("transfer_to_npu")
 
 
+@pytest.mark.parametrize(
+    ("target", "code"), [("ascend-910b", ExitCode.GATE), ("amd-mi300x", ExitCode.PASS)]
+)
+def test_a_hook_fails_where_there_is_something_to_do(
+    target: str, code: ExitCode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.py").write_text(SOURCE)
+    assert run(["lint", "--check", ".", "-t", target]) == code
+
+
 def test_fix_shows_a_diff_and_writes_when_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,7 @@ from opcheck.cli.detail import Detail
 from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress
 from opcheck.cli.rooms import rooms
+from opcheck.errors import ExitCode
 from opcheck.model.lint import LintRequest
 from opcheck.report.base import Page, format_named
 
@@ -33,6 +34,12 @@ Write = Annotated[
     bool,
     typer.Option("--write", help="With --fix, change your files in place.", show_default="no"),
 ]
+Check = Annotated[
+    bool,
+    typer.Option(
+        "--check", help="Exit with 10 where there is something to do about.", show_default="no"
+    ),
+]
 
 
 def lint(
@@ -41,6 +48,7 @@ def lint(
     target: options.Targets = None,
     fix: Fixes = False,
     write: Write = False,
+    check: Check = False,
     format: options.FormatName = "text",
     output: options.OutputFile = None,
     database: options.Databases = None,
@@ -50,7 +58,8 @@ def lint(
 
     The sources are read, never run: device strings, torch.cuda, NCCL, packages and extensions for
     CUDA, kernels in CUDA C++ and Triton, and names that vendors have given up. A comment
-    "# opcheck: ignore[CODE]" silences its line. The exit code is 0 whenever there is an answer.
+    "# opcheck: ignore[CODE]" silences its line. The exit code is 0 whenever there is an answer;
+    with --check, as a hook wants it, it is 10 unless that is nothing.
     """
     view, out = format_named(format), Output(output)
     request = LintRequest(path, tuple(target or ()), tuple(database or ()), fix, write)
@@ -63,3 +72,5 @@ def lint(
         typer.echo(view.render_lint(found, Page(verbose=verbose)), err=True, nl=False)
     else:
         out.write(view.render_lint(found, out.page(Detail(verbose))))
+    if check and any(not one.quiet for target in found.targets for one in target.findings):
+        raise typer.Exit(ExitCode.GATE)
