@@ -42,7 +42,8 @@ class Catalogue:
 
     def wording(self, template: str) -> str:
         """The translation of a message whose places are still open."""
-        return next((e.forms[0] for e in self.entries if e.english == template), template)
+        found = (e for e in self.entries if template in (e.english, e.plural))
+        return next((entry.forms[0] for entry in found), self.tell(template))
 
     def knows(self, text: str) -> bool:
         """Whether the text is one message, whole."""

@@ -17,7 +17,13 @@ ENGLISH = tuple(chain.from_iterable((entry.english, entry.plural) for entry in E
 SHAPES = frozenset(map(shape, ENGLISH))
 KNOWN = "\n".join(map(shape, ENGLISH))
 
-TOLD = ("report/terminal", "report/conditions.py", "resolve")
+TOLD = (
+    "report/terminal",
+    "report/conditions.py",
+    "report/html",
+    "report/markdown",
+    "resolve",
+)
 """Where every sentence must have its Chinese."""
 NOT_SAID = ("report/terminal/alike.py", "report/terminal/emulation/compared.py")
 """Modules whose texts are patterns to read with."""

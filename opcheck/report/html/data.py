@@ -3,8 +3,12 @@
 import json
 from collections.abc import Mapping, Sequence
 
+from opcheck.lang.speech import tell, wording
+from opcheck.model.plan import Label
 from opcheck.model.report import Finding, Report
 from opcheck.model.text import printable
+from opcheck.model.trace import Phase
+from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.report.document.parts import Json
 from opcheck.report.document.report import finding_value
 from opcheck.report.html.families import family
@@ -60,7 +64,7 @@ def _document(report: Report) -> Json:
     tables = {key: _Table() for key in SHARED}
     names = short_names(report.targets)
     return {
-        "words": FOR_SCRIPT,
+        "words": {**_told(FOR_SCRIPT), "names": _names(report)},
         "verdicts": [verdict.value for verdict in WORST_FIRST],
         "signs": [SIGNS[verdict] for verdict in WORST_FIRST],
         "model": report.model.source,
@@ -81,7 +85,23 @@ def _finding(finding: Finding, target: int, tables: Mapping[str, _Table]) -> Jso
     places = {
         key: [table.place(item) for item in _items(value[key])] for key, table in tables.items()
     }
-    return {**value, **places, "target": target, "family": family(finding.op)}
+    reason = {"code": finding.reason.code, "text": tell(finding.reason.text)}
+    return {**value, **places, "reason": reason, "target": target, "family": family(finding.op)}
+
+
+def _told(words: Mapping[str, object]) -> Json:
+    """What the script says, in the reader's language; its places are filled in there."""
+    return {
+        key: _told(said) if isinstance(said, Mapping) else wording(str(said))
+        for key, said in words.items()
+    }
+
+
+def _names(report: Report) -> Json:
+    """What the page calls names that it works with: verdicts, phases, kinds of operators."""
+    kinds = {family(finding.op) for target in report.targets for finding in target.findings}
+    names = [name for names in (Verdict, Confidence, Phase, Method, Label) for name in names]
+    return {name: tell(name) for name in (*names, *sorted(kinds))}
 
 
 def _items(value: object) -> Sequence[object]:

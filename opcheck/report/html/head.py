@@ -1,8 +1,9 @@
 """The verdict on each target: whether it runs the model, what share stays on it, what breaks."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.report.html.words import RUNS_SIGNS
@@ -10,6 +11,7 @@ from opcheck.report.names import short_names
 from opcheck.report.order import WORST_FIRST
 from opcheck.report.terminal import words
 from opcheck.report.terminal.breaks import brief, first_gap, trouble
+from opcheck.report.terminal.canvas import joined, split
 from opcheck.report.terminal.head import fallback_cost
 from opcheck.report.terminal.marks import UNICODE
 from opcheck.report.terminal.places import merged, where
@@ -92,10 +94,10 @@ def headline(report: Report) -> str:
     """One sentence on all targets together."""
     runs = [target.summary.runs for target in report.targets]
     if not runs:
-        return words.NO_TARGETS
+        return tell(words.NO_TARGETS)
     if len(runs) == 1:
-        return f"{words.RUNS[runs[0]]} {words.ON} {report.targets[0].target}"
-    return words.headline(len(runs), runs.count(True), runs.count(False))
+        return tell(f"{words.RUNS[runs[0]]} {words.ON} {report.targets[0].target}")
+    return tell(words.headline(len(runs), runs.count(True), runs.count(False)))
 
 
 def tone(report: Report) -> Verdict:
@@ -108,7 +110,7 @@ def tone(report: Report) -> Verdict:
 
 def unseen(report: Report) -> str:
     """How much was not seen, and the first of it; "" for nothing."""
-    return _plain(first_gap(report.trace.gaps, UNICODE))
+    return joined(first_gap(report.trace.gaps, UNICODE))
 
 
 def _card(report: Report, target: TargetReport, index: int, short: str) -> Card:
@@ -121,23 +123,21 @@ def _card(report: Report, target: TargetReport, index: int, short: str) -> Card:
         index=index,
         target=target.target,
         short=short,
-        runs=words.RUNS[summary.runs],
+        runs=tell(words.RUNS[summary.runs]),
         sign=RUNS_SIGNS[summary.runs],
         tone=_TONES[summary.runs],
         breaks=_breaks(target, first),
-        why=""
-        if first is None
-        else " ".join(text for text, _ in brief(first.reason.text, UNICODE)),
+        why="" if first is None else joined(brief(first.reason.text, UNICODE)),
         share="" if rate is None else percent(rate),
-        of=words.NO_CALLS if rate is None else words.share(total, target.elsewhere),
+        of=tell(words.NO_CALLS if rate is None else words.share(total, target.elsewhere)),
         bar=_bar(summary.operators, total),
-        figures=(("operators", summary.operators), ("calls", summary.calls)),
-        cost=fallback_cost(target, report.trace.mode) if fallback else "",
+        figures=((tell("operators"), summary.operators), (tell("calls"), summary.calls)),
+        cost=tell(fallback_cost(target, report.trace.mode)) if fallback else "",
         islands=summary.islands,
         moved=size(summary.fallback_bytes),
         steps=_steps(target),
         cuts=_cuts(target),
-        pieces=plural(summary.islands, "island"),
+        pieces=tell(plural(summary.islands, "island")),
     )
 
 
@@ -151,14 +151,14 @@ def _breaks(target: TargetReport, first: Finding | None) -> str:
         return ""
     verdict = trouble(target)
     count = target.summary.operators.get(verdict, 0)
-    parts = [words.trouble(count, verdict, target.elsewhere)]
+    parts = split(words.trouble(count, verdict, target.elsewhere))
     if count > 1:
-        parts.append(words.MOST_CALLED)
-    parts.append(first.op)
+        parts += split(words.MOST_CALLED)
+    parts.append((first.op, ""))
     if places := merged(first.uses):
         place = places[0][0]
-        parts += [words.AT if place.file else words.IN, _plain(where(place))]
-    return " ".join(parts)
+        parts += [*split(words.AT if place.file else words.IN), *where(place)]
+    return joined(parts)
 
 
 def _bar(operators: Mapping[Verdict, int], total: int) -> tuple[Bar, ...]:
@@ -179,7 +179,7 @@ def _cuts(target: TargetReport) -> tuple[Cut, ...]:
     for stretch in target.stretches:
         if stretch.fallback:
             start, width = 100 * done / total, max(100 * stretch.calls / total, THINNEST)
-            label = f"{stretch.module or words.ROOT}: {plural(stretch.calls, 'call')}"
+            label = tell(f"{stretch.module or words.ROOT}: {plural(stretch.calls, 'call')}")
             pieces.append(Cut(round(min(start, 100 - width), 3), round(width, 3), label))
         done += stretch.calls
     return tuple(pieces)
@@ -188,11 +188,8 @@ def _cuts(target: TargetReport) -> tuple[Cut, ...]:
 def _steps(target: TargetReport) -> tuple[Step, ...]:
     if target.plan is None:
         return ()
+    rows = ((after, *step(after)) for after in target.plan.tiers)
     return tuple(
-        Step(int(after.tier), TIERS[after.tier], *step(after), after.operators)
-        for after in target.plan.tiers
+        Step(int(after.tier), tell(TIERS[after.tier]), share, tell(runs), after.operators)
+        for after, share, runs in rows
     )
-
-
-def _plain(atoms: Iterable[tuple[str, str]]) -> str:
-    return " ".join(text for text, _ in atoms)

@@ -8,6 +8,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from opcheck.lang.speech import spoken, tell
 from opcheck.model.report import Report
 from opcheck.model.text import printable
 from opcheck.report.html import words
@@ -36,6 +37,7 @@ def html_page(report: Report) -> str:
         .get_template("page.html")
         .render(
             report=report,
+            language=spoken(),
             words=words,
             verdicts=WORST_FIRST,
             headline=headline(report),
@@ -45,7 +47,7 @@ def html_page(report: Report) -> str:
             heat=heat_map(report.targets),
             parts=parts(report),
             facts=facts(report),
-            partial="" if ended is None else common.partial(ended.where),
+            partial="" if ended is None else tell(common.partial(ended.where)),
             policy=_policy(style, script),
             style=Markup(style),  # our own files
             script=Markup(script),
@@ -65,6 +67,7 @@ def _environment() -> jinja2.Environment:
         autoescape=True,
         finalize=_safe,
     )
+    environment.filters["tell"] = tell
     environment.filters["figure"] = lambda count: f"{count:,}"
     return environment
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from opcheck.lang.speech import tell
 from opcheck.model.dynamic import SiteTaken
 from opcheck.model.report import Report, TargetReport
 from opcheck.report.names import short_names
@@ -25,7 +26,7 @@ class Part:
 def parts(report: Report) -> tuple[Part, ...]:
     """Those that have something to say."""
     trace = report.trace
-    gaps = tuple((gap.where or words.ROOT, gap.reason) for gap in trace.gaps)
+    gaps = tuple((tell(gap.where or words.ROOT), gap.reason) for gap in trace.gaps)
     found = (
         Part(*words.GAPS, plural(len(gaps), "gap"), gaps, open=bool(gaps)),
         _advisories(report.targets),
@@ -50,7 +51,7 @@ def facts(report: Report) -> tuple[tuple[str, str], ...]:
     return (
         ("model", f"{report.model.source} ({report.model.kind})"),
         ("digest", report.model.digest),
-        ("trace", f"{trace.mode}, {recorded}, as {trace.device_type}"),
+        ("trace", tell(f"{trace.mode}, {recorded}, as {trace.device_type}")),
         ("torch", report.torch_version),
         ("opcheck", report.opcheck_version),
         ("database", " ".join(text for text in (*dates[-1:], digest) if text)),
@@ -73,7 +74,9 @@ def _sizes(targets: Sequence[TargetReport]) -> Part:
     for target in targets:
         for taken in target.dynamic:
             said.setdefault(_size_row(taken), []).append(names[target.target])
-    rows = tuple((about, f"{_whom(some, targets)}: {text}") for (about, text), some in said.items())
+    rows = tuple(
+        (about, f"{_whom(some, targets)}: {tell(text)}") for (about, text), some in said.items()
+    )
     return Part(*words.SIZES, plural(len(rows), "place"), rows)
 
 
@@ -98,4 +101,4 @@ def _kernels(targets: Sequence[TargetReport]) -> Part:
 
 
 def _whom(some: Sequence[str], targets: Sequence[TargetReport]) -> str:
-    return words.EVERY_TARGET if len(some) == len(targets) else ", ".join(some)
+    return tell(words.EVERY_TARGET) if len(some) == len(targets) else ", ".join(some)

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from opcheck.model.verdict import Verdict
 from opcheck.report.terminal.units import plural
 
-LANGUAGE = "en"
 SIGNS = {
     Verdict.UNSUPPORTED: "✘",
     Verdict.UNKNOWN: "?",

@@ -2,15 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from opcheck.lang.speech import tell
 from opcheck.model.plan import Suggestion
 from opcheck.model.report import Place
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Evidence
 from opcheck.report.markdown.escape import code, prose
 from opcheck.report.terminal import words
+from opcheck.report.terminal.canvas import LABEL_CONTEXT
 from opcheck.report.terminal.groups import Block, Row
 from opcheck.report.terminal.units import plural, source
 
+INSTEAD = "instead"
 SHOWN = 3
 """Places, facts and ways out that are named of one operator."""
 ROWS = 20
@@ -32,31 +35,40 @@ def entry(block: Block, names: Mapping[str, str]) -> str:
     """
     rows = block.rows
     alone = len(rows) == 1
-    facts = [f"{block.first.confidence} confidence", named([names[one] for one in block.targets])]
-    title = _row(rows[0]) if alone else f"**{plural(len(rows), 'operator')}**, {_calls(block)}"
+    facts = [
+        tell(f"{block.first.confidence} confidence"),
+        named([names[one] for one in block.targets]),
+    ]
+    title = (
+        _row(rows[0]) if alone else f"**{tell(plural(len(rows), 'operator'))}**, {_calls(block)}"
+    )
     lines = [f"- {title} · {' · '.join(facts)}"]
     lines += [f"  - {line}" for line in (_places(rows[0].uses) if alone else _rows(rows))]
     for (text, evidence), targets in block.said.items():
         of = f" ({named([names[one] for one in targets])})" if len(block.said) > 1 else ""
-        lines.append(f"  - {words.WHY}{of}: {prose(text)}")
-        lines += [f"  - {words.EVIDENCE}: {known}" for known in _known(evidence)]
+        lines.append(f"  - {tell(words.WHY, LABEL_CONTEXT)}{of}: {prose(text)}")
+        lines += [
+            f"  - {tell(words.EVIDENCE, LABEL_CONTEXT)}: {known}" for known in _known(evidence)
+        ]
     lines += [f"  - {line}" for line in _instead(block.first.suggestions)]
     return "".join(f"{line}\n" for line in lines)
 
 
 def named(targets: Sequence[str]) -> str:
     """Targets as code, as far as they can be read."""
-    more = f" {words.and_more(len(targets) - NAMED, 'target')}" if len(targets) > NAMED else ""
+    more = (
+        f" {tell(words.and_more(len(targets) - NAMED, 'target'))}" if len(targets) > NAMED else ""
+    )
     return ", ".join(map(code, targets[:NAMED])) + more
 
 
 def _row(row: Row) -> str:
-    phase = "" if row.phase is Phase.FORWARD else f" · {row.phase}"
-    return f"**{code(row.op)}** · {plural(row.count, 'call')}{phase}"
+    phase = "" if row.phase is Phase.FORWARD else f" · {tell(row.phase)}"
+    return f"**{code(row.op)}** · {tell(plural(row.count, 'call'))}{phase}"
 
 
 def _calls(block: Block) -> str:
-    return plural(block.count, "call")
+    return tell(plural(block.count, "call"))
 
 
 def _rows(rows: Sequence[Row]) -> Iterable[str]:
@@ -64,7 +76,7 @@ def _rows(rows: Sequence[Row]) -> Iterable[str]:
         first = next(iter(_places(row.uses)), "")
         yield f"{_row(row)}{f' · {first}' if first else ''}"
     if len(rows) > ROWS:
-        yield words.and_more(len(rows) - ROWS, "operator")
+        yield tell(words.and_more(len(rows) - ROWS, "operator"))
 
 
 def _places(uses: Iterable[Place]) -> Iterable[str]:
@@ -76,21 +88,21 @@ def _places(uses: Iterable[Place]) -> Iterable[str]:
     places = sorted(counts.items(), key=lambda item: (not item[0][0], -item[1]))
     for (file, number, module), count in places[:SHOWN]:
         line = code(f"{file}:{number}") if file else ""
-        module = f"{words.IN} {code(module)}" if module else "" if file else words.ROOT
-        yield f"{' '.join(filter(None, (line, module)))} ({plural(count, 'call')})"
+        module = f"{tell(words.IN)} {code(module)}" if module else "" if file else tell(words.ROOT)
+        yield f"{' '.join(filter(None, (line, module)))} ({tell(plural(count, 'call'))})"
     if len(places) > SHOWN:
-        yield words.and_more(len(places) - SHOWN, "place")
+        yield tell(words.and_more(len(places) - SHOWN, "place"))
 
 
 def _known(evidence: Sequence[Evidence]) -> Iterable[str]:
     for known in evidence[:SHOWN]:
-        yield f"{known.method}: {code(source(known, verbose=False))}"
+        yield f"{tell(known.method)}: {code(source(known, verbose=False))}"
     if len(evidence) > SHOWN:
-        yield words.and_more(len(evidence) - SHOWN, "fact")
+        yield tell(words.and_more(len(evidence) - SHOWN, "fact"))
 
 
 def _instead(suggestions: Sequence[Suggestion]) -> Iterable[str]:
     for found in suggestions[:SHOWN]:
-        yield f"instead ({found.label}, {code(found.rule)}): {prose(found.summary)}"
+        yield f"{tell(INSTEAD)} ({tell(found.label)}, {code(found.rule)}): {prose(found.summary)}"
     if len(suggestions) > SHOWN:
-        yield words.and_more(len(suggestions) - SHOWN, "suggestion")
+        yield tell(words.and_more(len(suggestions) - SHOWN, "suggestion"))

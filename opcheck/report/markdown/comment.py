@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from opcheck.lang.speech import tell, wording
 from opcheck.model.dynamic import Taking
 from opcheck.model.report import Report, TargetReport
 from opcheck.model.verdict import Verdict
@@ -11,6 +12,7 @@ from opcheck.report.markdown.budget import LIMIT, fitting, size
 from opcheck.report.markdown.escape import cell, code, markup, prose
 from opcheck.report.names import short_names
 from opcheck.report.terminal import words
+from opcheck.report.terminal.canvas import COLUMN_CONTEXT
 from opcheck.report.terminal.chips import any_chip, of_chips
 from opcheck.report.terminal.groups import Section, sections
 from opcheck.report.terminal.plan.words import STEPS
@@ -22,6 +24,7 @@ SIGNS = {True: "✅", False: "❌", None: "❔"}
 _COLUMNS = ("", "Target", "Runs", "On the device", "Unsupported", "Unknown", "Fallback")
 _PART = LIMIT // 8
 """What the table of targets, and each list beside the findings, may take of it."""
+_CUT = "Not shown here, for a comment has an end:"
 _ALL = "`opcheck scan --format text --verbose` lists all."
 
 
@@ -34,19 +37,24 @@ def comment(report: Report) -> str:
 
 
 def _headline(report: Report) -> str:
-    model = code(report.model.source) or "The model"
+    model = code(report.model.source) or tell("The model")
     runs = [target.summary.runs for target in report.targets]
     match runs:
         case []:
-            return f"### {model}\n\n{words.NO_TARGETS}\n\n"
+            return f"### {model}\n\n{tell(words.NO_TARGETS)}\n\n"
         case [one]:
             name = code(report.targets[0].target)
-            told = f"### {SIGNS[one]} {words.RUNS[one]}: {model} {words.ON} {name}\n\n"
+            said = wording(words.VERDICT).format(
+                said=tell(words.RUNS[one]), model=model, target=name
+            )
+            told = f"### {SIGNS[one]} {said}\n\n"
         case _:
             worst = False if False in runs else None if None in runs else True
-            several = words.headline(len(runs), runs.count(True), runs.count(False))
+            several = tell(words.headline(len(runs), runs.count(True), runs.count(False)))
             told = f"### {SIGNS[worst]} {model}: {several}\n\n"
-    return f"{told}{words.gaps(len(report.trace.gaps))}.\n\n" if report.trace.gaps else told
+    return (
+        f"{told}{tell(f'{words.gaps(len(report.trace.gaps))}.')}\n\n" if report.trace.gaps else told
+    )
 
 
 def _table(targets: Sequence[TargetReport]) -> str:
@@ -54,17 +62,22 @@ def _table(targets: Sequence[TargetReport]) -> str:
         return ""
     rows = [_row(target) for target in targets]
     shown = fitting(rows, _PART)
-    head = f"| {' | '.join(_COLUMNS)} |\n|{' --- |' * len(_COLUMNS)}\n"
-    left = f"\n{words.and_more(len(rows) - shown, 'target')}. {_ALL}\n" if shown < len(rows) else ""
+    names = " | ".join(tell(name, COLUMN_CONTEXT) for name in _COLUMNS)
+    head = f"| {names} |\n|{' --- |' * len(_COLUMNS)}\n"
+    left = f"\n{_more(len(rows) - shown, 'target')} {tell(_ALL)}\n" if shown < len(rows) else ""
     return f"{head}{''.join(rows[:shown])}{left}\n"
+
+
+def _more(count: int, noun: str) -> str:
+    return tell(f"{words.and_more(count, noun)}.")
 
 
 def _row(target: TargetReport) -> str:
     summary, counts = target.summary, target.summary.operators
     rate = summary.support_rate
     share = words.RUNS_CELL[None] if rate is None else percent(rate)
-    cells = [SIGNS[summary.runs], cell(code(target.target)), words.RUNS_CELL[summary.runs]]
-    cells.append(f"{share} of {plural(sum(counts.values()), 'operator')}")
+    cells = [SIGNS[summary.runs], cell(code(target.target)), tell(words.RUNS_CELL[summary.runs])]
+    cells.append(tell(f"{share} of {plural(sum(counts.values()), 'operator')}"))
     cells += [f"{counts[v]:,}" for v in (Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.FALLBACK)]
     return f"| {' | '.join(cells)} |\n"
 
@@ -87,15 +100,16 @@ def _findings(report: Report, room: int) -> str:
             left[section.heading[0]] += count
             room = 0  # nothing milder is shown where something worse is not
     if left:
-        rest = ", ".join(f"{plural(n, 'operator')} under “{title}”" for title, n in left.items())
-        told.append(f"**Not shown here, for a comment has an end:** {rest}. {_ALL}\n\n")
+        under = [f"{plural(n, 'operator')} under “{title}”" for title, n in left.items()]
+        rest = ", ".join(map(tell, under))
+        told.append(f"**{tell(_CUT)}** {rest}. {tell(_ALL)}\n\n")
     return "".join(told)
 
 
 def _title(section: Section) -> str:
     title, meaning = section.heading
     count = plural(sum(block.operators for block in section.blocks), "operator")
-    return f"<b>{markup(title)} · {count}</b>, {markup(meaning)}"
+    return f"<b>{markup(title)} · {tell(count)}</b>, {markup(meaning)}"
 
 
 def _fold(title: str) -> tuple[str, str]:
@@ -106,10 +120,12 @@ def _listed(heading: tuple[str, str], lines: Sequence[str], noun: str) -> str:
     """A folded list; empty without lines."""
     if not lines:
         return ""
-    start, end = _fold(f"<b>{heading[0]} · {plural(len(lines), noun)}</b>, {heading[1]}")
+    start, end = _fold(
+        f"<b>{tell(heading[0])} · {tell(plural(len(lines), noun))}</b>, {tell(heading[1])}"
+    )
     lines = [f"- {line}\n" for line in lines]
     shown = fitting(lines, _PART)
-    rest = f"- {words.and_more(len(lines) - shown, noun)}\n" if shown < len(lines) else ""
+    rest = f"- {tell(words.and_more(len(lines) - shown, noun))}\n" if shown < len(lines) else ""
     return f"{start}{''.join(lines[:shown])}{rest}{end}"
 
 
@@ -119,7 +135,7 @@ def _plans(targets: Sequence[TargetReport]) -> str:
     for target in targets:
         if target.plan is not None and target.plan.tiers:
             told = [
-                f"tier {int(after.tier)}: {words.RUNS[after.runs]}"
+                tell(f"tier {int(after.tier)}: {words.RUNS[after.runs]}")
                 + ("" if after.support_rate is None else f", {percent(after.support_rate)}")
                 for after in target.plan.tiers
             ]
@@ -128,7 +144,9 @@ def _plans(targets: Sequence[TargetReport]) -> str:
 
 
 def _gaps(report: Report) -> str:
-    lines = [f"{code(gap.where) or words.ROOT}: {prose(gap.reason)}" for gap in report.trace.gaps]
+    lines = [
+        f"{code(gap.where) or tell(words.ROOT)}: {prose(gap.reason)}" for gap in report.trace.gaps
+    ]
     return _listed(words.GAPS, lines, "gap")
 
 
@@ -148,7 +166,9 @@ def _sizes(targets: Sequence[TargetReport]) -> str:
     on: dict[str, list[TargetReport]] = {}
     for target in targets:
         counts = Counter(taken.how for taken in target.dynamic)
-        told = [f"{counts[how]:,} {how.value.replace('-', ' ')}" for how in Taking if counts[how]]
+        told = [
+            tell(f"{counts[how]:,} {how.value.replace('-', ' ')}") for how in Taking if counts[how]
+        ]
         on.setdefault(", ".join(told), []).append(target)
     lines = [f"{_whom(those, targets)}: {told}" for told, those in on.items() if told]
     return _listed(words.SIZES, lines, "answer")
@@ -157,7 +177,7 @@ def _sizes(targets: Sequence[TargetReport]) -> str:
 def _whom(some: Sequence[TargetReport], targets: Sequence[TargetReport]) -> str:
     every = len(some) == len(targets)
     names = short_names(targets)
-    return words.EVERY_TARGET if every else named([names[target.target] for target in some])
+    return tell(words.EVERY_TARGET) if every else named([names[target.target] for target in some])
 
 
 def _foot(report: Report) -> str:

@@ -2,6 +2,7 @@
 
 import re
 
+from opcheck.lang.speech import tell
 from opcheck.report.problems import one_line
 
 _OPERATOR = re.compile(r"\b[A-Za-z_]\w*::\w+(?:\.\w+)*", re.ASCII)
@@ -18,7 +19,7 @@ LONGEST = 400
 
 def prose(text: str) -> str:
     """Words of a sentence; operators in it stand out as code."""
-    text, told, end = shortened(text), [], 0
+    text, told, end = shortened(tell(text)), [], 0
     for found in _OPERATOR.finditer(text):
         told += [_plain(text[end : found.start()]), code(found.group())]
         end = found.end()
@@ -38,7 +39,7 @@ def code(text: str) -> str:
 
 def markup(text: str) -> str:
     """Words in a line of HTML, where Markdown is not read."""
-    return _ACTIVE.sub("\0", _entities(shortened(text))).replace("\0", _HIDDEN)
+    return _ACTIVE.sub("\0", _entities(shortened(tell(text)))).replace("\0", _HIDDEN)
 
 
 def cell(markdown: str) -> str:

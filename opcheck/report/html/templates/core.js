@@ -46,6 +46,8 @@ function fill(sentence, values) {
 
 const numbers = new Intl.NumberFormat("en");
 const figure = (count) => numbers.format(count);
+/* What people call a name that the page works with. */
+const called = (name) => words.names[name] ?? name;
 const calls = (count) => (count === 1 ? words.call : fill(words.calls, { count: figure(count) }));
 
 function sign(verdict) {

@@ -27,8 +27,8 @@ function drawBar() {
 }
 
 function drawBody(finding) {
-  const badge = make("span", { class: `badge v-${finding.verdict}` }, sign(finding.verdict), finding.verdict);
-  const phase = finding.phase === "forward" ? null : make("span", { class: "faint" }, finding.phase);
+  const badge = make("span", { class: `badge v-${finding.verdict}` }, sign(finding.verdict), called(finding.verdict));
+  const phase = finding.phase === "forward" ? null : make("span", { class: "faint" }, called(finding.phase));
   return make(
     "div",
     { class: "body" },
@@ -39,7 +39,7 @@ function drawBody(finding) {
       badge,
       make("span", {}, data.targets[finding.target].name),
       make("span", { class: "faint" }, calls(finding.count)),
-      make("span", { class: "faint" }, fill(words.sure, { level: finding.confidence })),
+      make("span", { class: "faint" }, fill(words.sure, { level: called(finding.confidence) })),
       phase,
     ),
     section(words.why, [
@@ -74,7 +74,7 @@ function drawEvidence(fact) {
   const commit = fact.commit ? `@${fact.commit}` : "";
   const said = [fact.date, fact.origin].filter(Boolean).join(" \u00b7 ");
   return [
-    make("span", { class: "tag" }, fact.method),
+    make("span", { class: "tag" }, called(fact.method)),
     " ",
     make("span", { class: "code" }, `${fact.source}${commit}`),
     fact.path ? make("div", { class: "code" }, `${fact.path}${line}`) : null,
@@ -93,7 +93,7 @@ function drawWay(way) {
   const tag = (text) => make("span", { class: "tag" }, text);
   const parts = [
     make("div", {}, make("b", {}, way.summary)),
-    make("div", { class: "badges" }, make("span", { class: "code" }, way.rule), tag(fill(words.tier, { tier: way.tier })), tag(way.label), way.on_device ? null : tag(words.on_host), way.by_hand ? tag(words.by_hand) : null),
+    make("div", { class: "badges" }, make("span", { class: "code" }, way.rule), tag(fill(words.tier, { tier: way.tier })), tag(called(way.label)), way.on_device ? null : tag(words.on_host), way.by_hand ? tag(words.by_hand) : null),
   ];
   if (way.gives_up) parts.push(named(words.gives_up, way.gives_up));
   if (way.runs_as.length) parts.push(named(words.runs_as, way.runs_as.join(", ")));

@@ -24,7 +24,7 @@ const targets = choice(
 targets.hidden = !many;
 const kinds = choice(
   words.kind,
-  [["", words.all_families], ...[...new Set(data.findings.map((f) => f.family))].sort().map((k) => [k, k])],
+  [["", words.all_families], ...[...new Set(data.findings.map((f) => f.family))].sort().map((k) => [k, called(k)])],
   "",
   (value) => choose({ family: value }),
 );
@@ -41,7 +41,7 @@ const chips = new Map(
       if (!verdicts.delete(verdict)) verdicts.add(verdict);
       choose({ verdicts });
     };
-    return [verdict, make("button", { type: "button", class: `chip v-${verdict}`, onclick: flip }, sign(verdict), verdict, make("b", {}))];
+    return [verdict, make("button", { type: "button", class: `chip v-${verdict}`, onclick: flip }, sign(verdict), called(verdict), make("b", {}))];
   }),
 );
 filters.append(search, targets, kinds, ...chips.values(), moduleChip, clear);

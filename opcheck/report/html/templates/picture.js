@@ -39,7 +39,7 @@ function drawBox(box) {
   const thin = box.width < 26;
   const name = few ? fill(words.more, { count: figure(few.length) }) : node.name;
   const total = few ? few.reduce((sum, child) => sum + child.calls, 0) : node.calls;
-  const said = `${few || node.op ? name : node.path || name}: ${node.verdict}, ${calls(total)}`;
+  const said = `${few || node.op ? name : node.path || name}: ${called(node.verdict)}, ${calls(total)}`;
   const element = make(
     "button",
     {

@@ -91,7 +91,7 @@ function drawRow(index) {
     ],
     target: [make("div", { class: "line" }, short)],
     count: [figure(finding.count)],
-    confidence: [make("span", { class: "faint" }, finding.confidence)],
+    confidence: [make("span", { class: "faint" }, called(finding.confidence))],
   };
   const row = make(
     "div",
@@ -104,8 +104,8 @@ function drawRow(index) {
         "div",
         {
           role: "gridcell", class: [number && "number", wide && "wide"].filter(Boolean).join(" "),
-          title: key === "verdict" ? finding.verdict : undefined,
-          "aria-label": key === "verdict" ? `${label}: ${finding.verdict}` : undefined,
+          title: key === "verdict" ? called(finding.verdict) : undefined,
+          "aria-label": key === "verdict" ? `${label}: ${called(finding.verdict)}` : undefined,
         },
         cells[key],
       ),
