@@ -1,11 +1,13 @@
 """The console entry: commands found in their package, failures turned into exit codes."""
 
 import importlib
+import os
 import pkgutil
 import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
 
@@ -13,12 +15,15 @@ import typer
 import typer.main
 
 import opcheck.cli.commands
+from opcheck.cli.completion.ask import told
+from opcheck.cli.completion.install import install, shell_named
+from opcheck.cli.completion.scripts import SCRIPTS, VARIABLE
 from opcheck.cli.direct import DirectCommand, DirectGroup
 from opcheck.cli.guide import EXAMPLES, write_examples, write_exit_codes
 from opcheck.cli.language import Lang, Refusal, language_asked, told_refusal
 from opcheck.cli.output import Output
 from opcheck.cli.rooms import Rooms
-from opcheck.errors import ExitCode, OpcheckError
+from opcheck.errors import ExitCode, OpcheckError, UsageError
 from opcheck.lang.speech import speaking, tell
 from opcheck.model.text import printable
 from opcheck.version import __version__
@@ -31,6 +36,9 @@ BUG = "opcheck: this is a bug in opcheck; please report it with the lines above"
 def main() -> None:
     """Run the command line of this process and exit."""
     signal.signal(signal.SIGTERM, _end)
+    if shell := os.environ.get(VARIABLE):
+        Output(None).write(told(typer.main.get_command(application()), sys.argv[1:], shell))
+        return
     sys.exit(run(sys.argv[1:]))
 
 
@@ -91,7 +99,7 @@ class _Group(DirectGroup):
 
 def application() -> typer.Typer:
     """Every command of the package, by name."""
-    return _group(opcheck.cli.commands, _Program, callback=_opcheck)
+    return _group(opcheck.cli.commands, _Program, callback=_opcheck, invoke_without_command=True)
 
 
 def _group(package: ModuleType, kind: type[DirectGroup], **options: Any) -> typer.Typer:
@@ -128,10 +136,39 @@ def _print_version(wanted: bool) -> None:
 
 
 def _opcheck(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
     lang: Lang = None,
+    install_completion: Annotated[
+        bool,
+        typer.Option("--install-completion", help="Have a shell complete what is typed."),
+    ] = False,
+    show_completion: Annotated[
+        bool,
+        typer.Option("--show-completion", help="Print the script that this takes."),
+    ] = False,
+    shell: Annotated[
+        str | None,
+        typer.Option(
+            "--shell",
+            metavar="SHELL",
+            help=f"For which one: {', '.join(SCRIPTS)}.",
+            show_default="the one that this runs in",
+        ),
+    ] = None,
 ) -> None:
     """Say whether a PyTorch model runs on an accelerator, where not, and how that is known."""
+    if context.invoked_subcommand is not None:
+        return
+    if show_completion:
+        Output(None).write(SCRIPTS[shell_named(shell)])
+    elif install_completion:
+        name = shell_named(shell)
+        path = install(name, os.environ, Path.home())
+        said = tell(f"wrote {path}; a new {name} completes opcheck")
+        Output(None).write(f"{said}\n")
+    else:
+        raise UsageError("no command was given", "opcheck --help lists them")
