@@ -64,7 +64,7 @@ class Candidate:
 def candidates(
     op: str, extra: Iterable[Rule] = (), dtypes: Collection[str] = ()
 ) -> tuple[Candidate, ...]:
-    """Everything that could stand for an overload, the cheapest first.
+    """Everything that could stand for an overload, the cheapest first; of equals, the user's.
 
     Args:
         op: in schema spelling; PyTorch's or an extension's.
@@ -74,10 +74,14 @@ def candidates(
     base = functional(op)
     if not base:
         return ()
+    extra = tuple(extra)
     found = [_of_rule(rule, op) for rule in (*extra, *rules()) if base in rule.replaces]
     found += _of_pytorch(op, base)
     found += (_in_float32(op, base, dtype) for dtype in _OTHER if dtype in dtypes)
-    return tuple(sorted(found, key=lambda candidate: candidate.order))
+    own = {rule.name for rule in extra}
+    return tuple(
+        sorted(found, key=lambda each: (*each.order[:-1], each.rule not in own, each.rule))
+    )
 
 
 _OTHER = ("float64", "float16", "bfloat16")
