@@ -1,42 +1,41 @@
-"""The README's blocks of output: what they say, and what the commands say now.
+"""Blocks of output in the README and in docs: what they say, and what the commands say now.
 
 ``python -m tests.readme`` writes them anew (``make readme``).
 """
 
-import os
-import re
-import subprocess
-import sys
+import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from tests.console import ROOT, printed, shown_now, steps
+
 README = ROOT / "README.md"
-_BLOCK = re.compile(r"```console\n\$ opcheck (?P<arguments>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
+DOCS = ROOT / "docs"
 
 
 def blocks() -> dict[str, str]:
     """Arguments of every command that the README shows -> the output shown."""
-    return {found["arguments"]: found["output"] for found in _BLOCK.finditer(_text())}
+    shown = steps(README.read_text(encoding="utf-8"))
+    return {step.command.removeprefix("opcheck "): step.output for step in shown}
 
 
 def output_of(arguments: str) -> str:
     """What the command prints now, in a terminal of 80 columns without colour."""
-    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "opcheck", *arguments.split()]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment
-    )
-    return "".join(f"{line.rstrip()}\n" for line in done.stdout.strip().splitlines())
+    return printed(f"opcheck {arguments}", ROOT)
 
 
-def _text() -> str:
-    return README.read_text(encoding="utf-8")
+def pages() -> tuple[Path, ...]:
+    """Every page of docs that shows what commands print."""
+    every = sorted(DOCS.rglob("*.md"))
+    return tuple(page for page in every if steps(page.read_text(encoding="utf-8")))
 
 
-def _written_anew(found: re.Match[str]) -> str:
-    arguments = found["arguments"]
-    return f"```console\n$ opcheck {arguments}\n{output_of(arguments)}```"
+def page_now(page: Path) -> str:
+    """A page of docs as it should be: its commands are run in a folder of its files alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        return shown_now(page.read_text(encoding="utf-8"), Path(folder))
 
 
 if __name__ == "__main__":
-    README.write_text(_BLOCK.sub(_written_anew, _text()), encoding="utf-8")
+    README.write_text(shown_now(README.read_text(encoding="utf-8"), ROOT), encoding="utf-8")
+    for one in pages():
+        one.write_text(page_now(one), encoding="utf-8")

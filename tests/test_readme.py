@@ -1,11 +1,13 @@
 """What the README shows is what the commands say."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from opcheck.errors import ExitCode
-from tests.readme import README, ROOT, blocks, output_of
+from tests.console import ROOT
+from tests.readme import DOCS, README, blocks, output_of, page_now, pages
 
 HELP = [arguments for arguments in blocks() if arguments.endswith("--help")]
 RUNS = [arguments for arguments in blocks() if not arguments.endswith("--help")]
@@ -25,6 +27,22 @@ def test_help_is_as_shown(arguments: str) -> None:
 @pytest.mark.parametrize("arguments", RUNS)
 def test_a_run_is_as_shown(arguments: str) -> None:
     assert output_of(arguments) == blocks()[arguments], "make readme writes it anew"
+
+
+def test_pages_of_docs_show_runs() -> None:
+    assert {DOCS / "tutorial.md", DOCS / "extensions.md"} <= set(pages())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_a_page_is_as_shown(page: Path) -> None:
+    shown = page.read_text(encoding="utf-8")
+    assert _unmeasured(page_now(page)) == _unmeasured(shown), "make readme writes it anew"
+
+
+def _unmeasured(text: str) -> str:
+    """Leave out rounding errors, and where they are largest: CPUs differ in them."""
+    return re.sub(r"\b\d\.\de[+-]\d\d\b|(?<=grad\nof )\S+|(?<=grad of )\S+", "…", text)
 
 
 def test_every_exit_code_is_told() -> None:

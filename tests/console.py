@@ -1,0 +1,89 @@
+"""Pages that show commands: what each shows, and what it would show now.
+
+In a block ``console`` every line that begins with ``$`` is a command, run by bash, and what follows
+is what it prints. A block with ``title="FILE"`` is a file that the commands after it find; one of
+``examples/`` is shown as it is there.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+_BLOCK = re.compile(r"^```(?P<head>\w+[^\n`]*)\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE)
+_TITLE = re.compile(r'title="(?P<name>[^"]+)"')
+_PROMPT = "$ "
+_SHELL = 'opcheck() { "$PYTHON" -m opcheck "$@"; }; '
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of a page, and what the page says that it prints."""
+
+    command: str
+    output: str
+
+
+def steps(text: str) -> tuple[Step, ...]:
+    """The commands that a page shows with what they print, in its order."""
+    found = (match for match in _BLOCK.finditer(text) if _is_console(match))
+    return tuple(step for match in found for step in _steps(match["body"]))
+
+
+def printed(command: str, folder: Path) -> str:
+    """What a command prints now, in a terminal of 80 columns without colour."""
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("OPCHECK_")},
+        "COLUMNS": "80",
+        "NO_COLOR": "1",
+        "LC_ALL": "C.UTF-8",
+        "PYTHON": sys.executable,
+        "PYTHONPATH": str(ROOT),
+    }
+    done = subprocess.run(
+        ["bash", "-c", _SHELL + command],
+        capture_output=True, text=True, check=False, cwd=folder, env=environment,
+    )  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(f"{command!r} exits with {done.returncode}:\n{done.stderr}")
+    return "".join(f"{line.rstrip()}\n" for line in done.stdout.strip("\n").splitlines())
+
+
+def shown_now(text: str, folder: Path) -> str:
+    """The page with what its commands print now, when they are run in a folder one by one."""
+    return _BLOCK.sub(lambda match: _block_now(match, folder), text)
+
+
+def _block_now(match: re.Match[str], folder: Path) -> str:
+    body = match["body"]
+    if title := _TITLE.search(match["head"]):
+        path, example = folder / title["name"], EXAMPLES / title["name"]
+        body = example.read_text(encoding="utf-8") if example.is_file() else body
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(body, encoding="utf-8")
+    elif _is_console(match):
+        lines = (f"{_PROMPT}{s.command}\n{printed(s.command, folder)}" for s in _steps(body))
+        body = "".join(lines)
+    return f"```{match['head']}\n{body}```"
+
+
+def _is_console(match: re.Match[str]) -> bool:
+    return str(match["head"]).split()[0] == "console"
+
+
+def _steps(body: str) -> Iterator[Step]:
+    command, output = "", ""
+    for line in body.splitlines(keepends=True):
+        if line.startswith(_PROMPT):
+            if command:
+                yield Step(command, output)
+            command, output = line.removeprefix(_PROMPT).rstrip("\n"), ""
+        else:
+            output += line
+    if command:
+        yield Step(command, output)
