@@ -3,6 +3,7 @@
 #   make demo    set up, then scan two models
 #   make test    set up, then everything that CI checks
 #   make lint, make format, make bench
+#   make docs    docs/ as a site, into site/
 #   make readme  write the outputs that the README shows anew
 #   make rates   write docs/support-rates.md anew
 #   make ways    write docs/ways-out.md anew
@@ -11,7 +12,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench readme rates ways models fuzz
+.PHONY: help setup demo docs test lint format bench readme rates ways models fuzz
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -32,7 +33,7 @@ $(STAMP): pyproject.toml constraints.txt $(HOOK)
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
 	@# torch first and alone: with the pin already met, nothing else brings a CUDA build
 	$(PIP) --constraint constraints.txt torch
-	$(PIP) --constraint constraints.txt --editable '.[models,test]'
+	$(PIP) --constraint constraints.txt --editable '.[models,test,docs]'
 	@# opencv-python needs libGL and X11, which servers lack; the headless build of it does not
 	@$(BIN)/python -c 'import cv2' 2>/dev/null || \
 		$(PIP) --constraint constraints.txt --no-deps opencv-python-headless
@@ -48,9 +49,12 @@ demo: setup
 # two files at a time, as each process takes up to 4 GB; weights are read in a fresh process, as
 # the command line reads them
 WEIGHTS := tests/source/test_weights.py
-test: setup lint
+test: setup lint docs
 	$(BIN)/pytest $(WEIGHTS)
 	$(BIN)/pytest --numprocesses 2 --dist loadfile --ignore=$(WEIGHTS)
+
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 lint: setup
 	$(BIN)/ruff check .

@@ -1,0 +1,27 @@
+"""mkdocs' hooks: pages are made from the code, and links that leave ``docs/`` stay in the site."""
+
+import re
+from typing import Any
+
+from mkdocs.structure.files import File
+
+from handbook.base import pages
+from handbook.schema import FILES
+
+_SCHEMA = re.compile(r"\]\(\.\./opcheck/report/schema/(?P<name>[\w.-]+\.json)\)")
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages that are made from the code, and the schemas as they are."""
+    for page in pages():
+        files.append(File.generated(config, page.path, content=page.text()))
+    for path in FILES:
+        text = path.read_text(encoding="utf-8")
+        files.append(File.generated(config, f"reference/schemas/{path.name}", content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Lead links to the schemas in the repository to their copies in the site."""
+    up = "../" * page.file.src_uri.count("/")
+    return _SCHEMA.sub(lambda found: f"]({up}reference/schemas/{found['name']})", markdown)

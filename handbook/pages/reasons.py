@@ -1,0 +1,117 @@
+"""Every reason code that a report can have."""
+
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import opcheck.lint.checks
+from handbook.base import Page, code, table
+from opcheck.db.store import Database
+from opcheck.lint.base import Check
+from opcheck.model.gate import GAP
+from opcheck.model.verdict import Verdict
+from opcheck.pipeline.opening import open_database
+from opcheck.registry import discover
+from opcheck.resolve import fate
+
+OWN: Mapping[str, str] = {
+    fate.REGISTERED: "the target registers a kernel for the overload",
+    fate.THROUGH_OUT: "the functional overload runs through its `.out` form, which has a kernel",
+    fate.DECOMPOSES: "PyTorch takes the call apart, and every part runs on the device",
+    fate.CHOSEN: "PyTorch's C++ chooses another overload on this kind of device",
+    fate.NO_DEVICE_WORK: "it gives no work to the device: a view, or numbers alone",
+    fate.HOST_FALLBACK: "no kernel: the vendor's fallback runs it on the host",
+    fate.RUNS_ELSEWHERE: "a graph compiler leaves it to PyTorch, between two engines",
+    fate.NO_KERNEL: "no kernel, and no fallback",
+    fate.NO_KERNEL_ANYWHERE: "no kernel, and the host has none either: the fallback raises",
+    fate.NOT_IN_TORCH: "the target's torch does not have the overload",
+    fate.NOT_TAKEN_APART: "what the composite becomes could not be seen",
+    fate.HOST_TENSOR: "a tensor is on the host, where the device wants its own",
+    fate.COLLECTIVE: "the vendor's backend of `torch.distributed` has the method",
+    fate.NO_COLLECTIVE: "the backend has not the method, or the device has no backend",
+    fate.COLLECTIVE_NOT_KNOWN: "nobody has said whether the backend has it",
+    GAP: "the trace could not see what happens there",
+    "torch-differs": "the trace's torch is not the target's",
+    "stand-in": "the trace ran on a stand-in for this kind of device",
+    "database-edited": "a file of the database is not what its importer wrote",
+}
+"""Codes that are opcheck's own -> what each says."""
+_PAGE = """\
+# Reason codes
+
+Every finding has one, in the JSON report as `reason.code`, beside the sentence that holds for it.
+A policy's `fail-on: reason` takes globs on them. A [waiver](../how-to/waive.md) names operators or
+ids, not reasons.
+
+## Of every target
+
+{own}
+## Conditions of the database
+
+What makes one use of an overload fare otherwise than the others. The vendors are those whose data
+has the code, in any release; the sentence is one of several.
+
+{conditions}
+## Of sources
+
+What `opcheck lint` calls what it sees; `# opcheck: ignore[CODE]` silences one.
+
+{lint}"""
+
+
+class _Said(NamedTuple):
+    """A condition of the database, and whose it is."""
+
+    vendor: str
+    code: str
+    verdict: Verdict
+    text: str
+
+
+class Reasons(Page):
+    """``reference/reasons.md``."""
+
+    name = "reasons"
+
+    def text(self) -> str:
+        """Codes by what says them."""
+        return _PAGE.format(
+            own=table(["code", "says"], ([code(name), text] for name, text in OWN.items())),
+            conditions=table(["code", "verdict", "vendors", "such as"], _conditions()),
+            lint=table(["code", "sees"], _checks()),
+        )
+
+
+def _conditions() -> Iterator[list[str]]:
+    found: dict[str, list[_Said]] = {}
+    for said in _said(open_database()):
+        found.setdefault(said.code, []).append(said)
+    for name in sorted(found.keys() - OWN.keys()):
+        verdicts = sorted({said.verdict for said in found[name]}, key=lambda verdict: verdict.rank)
+        vendors = sorted({said.vendor for said in found[name]})
+        example = min((said.text for said in found[name]), key=lambda text: (len(text), text))
+        yield [code(name), ", ".join(verdicts), ", ".join(vendors), code(example)]
+
+
+def _said(database: Database) -> Iterator[_Said]:
+    """What every release says, and what holds beside it; of whole targets, too."""
+    seen = set()
+    for target in (one for name in database.names() for one in database.releases(name)):
+        if (target.vendor, target.sdk) not in seen:
+            seen.add((target.vendor, target.sdk))
+            data = database.release(target).data
+            yield from _read(
+                target.vendor, [*data.get("conditions", ()), *data.get("advisories", ())]
+            )
+    for addition in database.additions:
+        yield from _read(addition.vendor, addition.conditions)
+
+
+def _read(vendor: str, conditions: Iterable[Mapping[str, Any]]) -> Iterator[_Said]:
+    for one in conditions:
+        yield _Said(vendor, one["code"], Verdict(one.get("verdict", Verdict.NATIVE)), one["text"])
+
+
+def _checks() -> Iterator[list[str]]:
+    for check in discover(opcheck.lint.checks, Check):  # type: ignore[type-abstract]  # subclasses come
+        yield [code(check.name), (inspect.getdoc(check) or "").partition("\n")[0]]
