@@ -87,7 +87,8 @@ def test_a_command_in_a_line_has_such_options(page: str, line: str) -> None:
         line = line.replace(mark, plain)
     words = [word.partition("=")[0] for word in _END.split(line)[0].split()[1:]]
     found, name, rest = _command(words)
-    known = {option for parameter in found.params for option in parameter.opts}
+    context = found.make_context(name, [], resilient_parsing=True)
+    known = {option for parameter in found.get_params(context) for option in parameter.opts}
     unknown = (
         {word for word in rest if word.startswith("-") and word != "-"} - known - {"--help", "-h"}
     )
