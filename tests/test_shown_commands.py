@@ -57,14 +57,14 @@ IN_BLOCKS = [*_cases(_blocks), *(("opcheck --help", example) for example in EXAM
 IN_LINES = _cases(_lines)
 
 
-def _command(arguments: Sequence[str]) -> tuple[Any, str, list[str]]:
-    """The command that arguments are for, its name, and what is left for it."""
-    found, rest = program(), list(arguments)
-    name = "opcheck"
+def _command(arguments: Sequence[str]) -> tuple[Any, str, list[str], Any]:
+    """The command that arguments are for, its name, what is left for it, and its parent's context."""
+    found, name, rest, parent = program(), "opcheck", list(arguments), None
     while rest and rest[0] in getattr(found, "commands", {}):
+        parent = found.make_context(name, [], parent=parent, resilient_parsing=True)
         name = rest.pop(0)
         found = found.commands[name]
-    return found, name, rest
+    return found, name, rest, parent
 
 
 def test_pages_name_commands() -> None:
@@ -73,10 +73,10 @@ def test_pages_name_commands() -> None:
 
 @pytest.mark.parametrize(("page", "line"), IN_BLOCKS)
 def test_a_command_in_a_block_is_understood(page: str, line: str) -> None:
-    found, name, rest = _command(shlex.split(line)[1:])
+    found, name, rest, parent = _command(shlex.split(line)[1:])
     assert not hasattr(found, "commands") or rest[0].startswith("-"), f"{page}: no such command"
     try:
-        found.make_context(name, rest)
+        found.make_context(name, rest, parent=parent)
     except (typer.Exit, OpcheckError) as stop:
         assert isinstance(stop, typer.Exit), f"{page}: {line}: {stop}"
 
@@ -86,8 +86,8 @@ def test_a_command_in_a_line_has_such_options(page: str, line: str) -> None:
     for mark, plain in _HANDWRITING.items():
         line = line.replace(mark, plain)
     words = [word.partition("=")[0] for word in _END.split(line)[0].split()[1:]]
-    found, name, rest = _command(words)
-    context = found.make_context(name, [], resilient_parsing=True)
+    found, name, rest, parent = _command(words)
+    context = found.make_context(name, [], parent=parent, resilient_parsing=True)
     known = {option for parameter in found.get_params(context) for option in parameter.opts}
     unknown = (
         {word for word in rest if word.startswith("-") and word != "-"} - known - {"--help", "-h"}
