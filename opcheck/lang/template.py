@@ -11,13 +11,17 @@ KINDS: Mapping[str, str] = {
     "list": r"\S+(?:, \S+)*",
     "text": r".+?",
     "said": r".+?",
+    "arg": r".+?",
 }
 """What a place may hold, by the beginning of its name; a place of another name holds one word.
 
-What a place named ``said`` holds is a message itself, and is told in the other language, too.
+What a place named ``said`` holds is a message itself, and is told in the other language, too. One
+named ``arg`` holds the name of an argument, or words for one, which alone are told.
 """
+_BETWEEN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
+"""A space that stood beside a place, and is now among Chinese characters."""
 WORD = r"\S+?"
-SAID = "said"
+SAID, ARGUMENT = "said", "arg"
 
 
 def places(template: str) -> tuple[str, ...]:
@@ -61,8 +65,12 @@ class Template:
 
 def filled(template: str, values: Mapping[str, str], tell: Callable[[str], str]) -> str:
     """The template with its places filled in; ``tell`` translates what is a message itself."""
-    told = {name: tell(value) if name.startswith(SAID) else value for name, value in values.items()}
-    return template.format_map(told)
+    told = {name: tell(value) if _is_told(name, value) else value for name, value in values.items()}
+    return _BETWEEN.sub("", template.format_map(told))
+
+
+def _is_told(name: str, value: str) -> bool:
+    return name.startswith(SAID) or (name.startswith(ARGUMENT) and " " in value)
 
 
 def _kind(name: str) -> str:
