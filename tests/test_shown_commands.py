@@ -58,7 +58,7 @@ IN_LINES = _cases(_lines)
 
 
 def _command(arguments: Sequence[str]) -> tuple[Any, str, list[str], Any]:
-    """The command that arguments are for, its name, what is left for it, and its parent's context."""
+    """The command that arguments are for, its name, what is left, and its parent's context."""
     found, name, rest, parent = program(), "opcheck", list(arguments), None
     while rest and rest[0] in getattr(found, "commands", {}):
         parent = found.make_context(name, [], parent=parent, resilient_parsing=True)
