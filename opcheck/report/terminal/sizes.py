@@ -52,10 +52,14 @@ def _places(targets: Sequence[TargetReport]) -> Mapping[Site, Answers]:
 
 
 def _write_block(canvas: Canvas, kind: SiteKind, sites: Sequence[Site]) -> None:
+    """The places of a kind; what is so of all of them stands in the heading."""
     few = len(sites) if canvas.page.verbose else SHOWN.get(kind, _MOST)
-    canvas.flow(split(f"{words.SITES[kind]}:", "bold"), 2)
+    alike = len(sites) > 1 and len({site.text for site in sites}) == 1
+    heading = split(f"{words.SITES[kind]}:", "bold")
+    canvas.flow([*heading, *(split(sites[0].text) if alike else ())], 2)
     for site in sites[:few]:
-        canvas.flow([*_where(site), (canvas.marks.dot, "dim"), *split(site.text)], 4)
+        own = () if alike else ((canvas.marks.dot, "dim"), *split(site.text))
+        canvas.flow([*_where(site), *own], 4)
     if len(sites) > few:
         canvas.flow(split(words.more(len(sites) - few, "place"), "dim"), 4)
 
