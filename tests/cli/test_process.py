@@ -17,10 +17,11 @@ from tests.report.samples import STANDARD
 
 ROOT = Path(__file__).parent.parent.parent
 PROGRAM = (sys.executable, "-m", "tests.cli.stand_in")
+UNSET = ("NO_COLOR", "FORCE_COLOR", "FORCE_HYPERLINK", "COLUMNS")
 
 
 def environment(**changes: str) -> dict[str, str]:
-    keep = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
+    keep = {k: v for k, v in os.environ.items() if k not in UNSET}
     return {**keep, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **changes}
 
 
