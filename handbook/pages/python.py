@@ -1,23 +1,21 @@
 """What Python programs import."""
 
+import opcheck
+import opcheck.testing
 from handbook.base import Page
+from opcheck import errors
 
-_PAGE = """\
+_HEAD = """\
 # Python API
 
 Everything else of the package may change with any release.
-
-::: opcheck.scan
-
-::: opcheck.emulate.session.Emulator
-    options:
-      heading: "emulate"
-      toc_label: "emulate"
-
+"""
+_REST = """\
 ## Errors
 
 ::: opcheck.errors
     options:
+      members: [{errors}]
       show_root_heading: false
       show_root_toc_entry: false
       heading_level: 3
@@ -39,6 +37,12 @@ Everything else of the package may change with any release.
       show_root_toc_entry: false
       heading_level: 3
 """
+_EMULATE = """\
+::: opcheck.emulate.session.Emulator
+    options:
+      heading: opcheck.emulate
+      toc_label: opcheck.emulate
+"""
 
 
 class PythonApi(Page):
@@ -48,4 +52,19 @@ class PythonApi(Page):
 
     def text(self) -> str:
         """What is public, by name."""
-        return _PAGE
+        public = [f"opcheck.{name}" for name in opcheck.__all__ if not name.startswith("_")]
+        public += [f"opcheck.testing.{name}" for name in opcheck.testing.__all__]
+        parts = map(_entry, public)
+        return "\n".join([_HEAD, *parts, _REST.format(errors=", ".join(_errors()))])
+
+
+def _entry(name: str) -> str:
+    if name == "opcheck.emulate":
+        return _EMULATE
+    return f"::: {name}\n    options:\n      heading: {name}\n      toc_label: {name}\n"
+
+
+def _errors() -> list[str]:
+    """The exit codes, and every error, in the order of their module."""
+    kinds = (name for name, value in vars(errors).items() if isinstance(value, type))
+    return [name for name in kinds if getattr(errors, name).__module__ == errors.__name__]
