@@ -95,4 +95,4 @@ def _conditions(walk: Walk, node: Node) -> str:
     holding = [condition.code for condition, _ in walk.bitten(node, walk.plain(node))]
     if not holding:
         return f"conditions: none of {known} holds for this call"
-    return f"conditions: {len(holding)} of {known} for this call: {', '.join(sorted(holding))}"
+    return f"conditions: of {known} known, this call meets {', '.join(sorted(holding))}"
