@@ -3,13 +3,16 @@
 ``python -m tests.readme`` writes them anew (``make readme``).
 """
 
+import re
 import tempfile
 from pathlib import Path
 
 from tests.console import ROOT, printed, shown_now, steps
 
 README = ROOT / "README.md"
+TRANSLATED = ROOT / "README.zh-CN.md"
 DOCS = ROOT / "docs"
+FENCED = re.compile(r"```.*?```", re.DOTALL)
 
 
 def blocks() -> dict[str, str]:
@@ -35,7 +38,16 @@ def page_now(page: Path) -> str:
         return shown_now(page.read_text(encoding="utf-8"), Path(folder))
 
 
+def in_step(translation: str, original: str) -> str:
+    """A translation with the blocks that the original has, in the order that they have there."""
+    blocks_there = iter(FENCED.findall(original))
+    return FENCED.sub(lambda own: next(blocks_there, own[0]), translation)
+
+
 if __name__ == "__main__":
-    README.write_text(shown_now(README.read_text(encoding="utf-8"), ROOT), encoding="utf-8")
+    now = shown_now(README.read_text(encoding="utf-8"), ROOT)
+    README.write_text(now, encoding="utf-8")
+    told = in_step(TRANSLATED.read_text(encoding="utf-8"), now)
+    TRANSLATED.write_text(told, encoding="utf-8")
     for one in pages():
         one.write_text(page_now(one), encoding="utf-8")
