@@ -1,7 +1,7 @@
 """A run as eager PyTorch: nothing compiled, and a hard-coded CUDA device taken for the traced one.
 
-Private torch API used here, checked on 2.13.0: ``torch.overrides.TorchFunctionMode`` (public), and
-``torch.compiler.set_stance`` where Dynamo is already loaded.
+Private torch API used here, checked on 2.13.0: ``torch.utils._device._device_constructors``.
+``torch.compiler.set_stance`` is used where Dynamo is already loaded.
 """
 
 import sys
@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils._device import _device_constructors
 from torch.utils._pytree import tree_map
 
 from opcheck.trace.device import DeviceTensor
@@ -41,6 +42,9 @@ def numbers_read() -> Iterator[None]:
 
     Its C++ reads them below the mode, where this device has no kernels.
     """
+    # torch notes for good, when first asked, which functions a ``with torch.device(...)`` is for:
+    # asked while ours stand in for them, it would never again mean the real ones
+    _device_constructors()
     originals = {name: getattr(torch, name) for name in ("tensor", "as_tensor")}
     for name, original in originals.items():
         setattr(torch, name, _reading(original))
