@@ -46,12 +46,9 @@ demo: setup
 	$(BIN)/opcheck scan torchvision:resnet50 -t ascend-910b
 	$(BIN)/opcheck scan examples/rotary_attention.py:model -t ascend-910b -t ascend-910a
 
-# two files at a time, as each process takes up to 4 GB; weights are read in a fresh process, as
-# the command line reads them
-WEIGHTS := tests/source/test_weights.py
+# two files at a time: each process takes up to 4 GB
 test: setup lint docs
-	$(BIN)/pytest $(WEIGHTS)
-	$(BIN)/pytest --numprocesses 2 --dist loadfile --ignore=$(WEIGHTS)
+	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
