@@ -71,20 +71,41 @@ class Catalogue:
             return text if inner == text[1:-1] else f"（{inner}）"
         clauses = _CLAUSES.split(text)
         if len(clauses) > 1:
-            return _joined([self.tell(clause) for clause in clauses])
+            return _joined(list(self._clauses(clauses)))
         if text[-1:] in _ENDS and (told := self.tell(text[:-1])) != text[:-1]:
             return f"{told}{_ENDS[text[-1]]}"
         return self._enumerated(text)
 
+    def _clauses(self, clauses: Sequence[str]) -> Iterator[str]:
+        """Each clause told, several together where they are one message."""
+        while clauses:
+            for end in range(len(clauses), 0, -1):
+                text = " ".join(clauses[:end])
+                told = self.tell(text) if end == 1 else self._ended(text)
+                if told is not None:
+                    yield told
+                    break
+            clauses = clauses[end:]
+
+    def _ended(self, text: str) -> str | None:
+        """A message with a sign behind it that ends a clause, or none."""
+        if (told := self._whole(text, "")) is not None or text[-1:] not in _ENDS:
+            return told
+        told = self._whole(text[:-1], "")
+        return None if told is None else f"{told}{_ENDS[text[-1]]}"
+
     def _enumerated(self, text: str) -> str:
         """Parts with commas between them, if every one of them is known."""
         known = self._listed(text.split(", "))
-        return "，".join(known) if known else text
+        return "，".join(known) if known and known != text.split(", ") else text
 
     def _listed(self, parts: Sequence[str]) -> list[str] | None:
         """What is between commas, where a message of some parts may have commas itself."""
         for end in range(len(parts), 0, -1):
-            told = self._whole(", ".join(parts[:end]), "")
+            part = ", ".join(parts[:end])
+            told = self._whole(part, "")
+            if told is None and " " not in part:
+                told = part  # a name
             rest = self._listed(parts[end:]) if told is not None else None
             if told is not None and rest is not None:
                 return [told, *rest]

@@ -1,0 +1,248 @@
+"""Which language is spoken, and what is the same in all of them."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+from opcheck.cli.language import language_asked
+from opcheck.errors import UsageError
+from opcheck.lang.languages import Language, language_named, language_of
+from opcheck.lang.po import read_po
+from opcheck.lang.speech import speaking, spoken, tell
+from opcheck.model.report import Report
+from opcheck.report.base import Page, format_named, formats
+from opcheck.report.reader import from_json
+from opcheck.report.terminal.wide import columns, pieces, wrapped
+from opcheck.report.text import TextFormat
+from tests.report.emulations import EMULATIONS
+from tests.report.gates import GATES
+from tests.report.plans import PLANS
+from tests.report.samples import STANDARD
+
+FOR_PEOPLE = {"text", "markdown", "html"}
+REPORTS = {**STANDARD, **PLANS}
+PROSE = re.compile(r"[A-Za-z][a-z']+(?: [a-z']{2,}){2,}")
+"""Three English words in a row: names, dtypes and code are not that."""
+SHARED = ("the", "operator", "a", "tensor")
+"""What stands for a name in a reason that several operators share."""
+CHARACTER = re.compile(r"[\u4e00-\u9fff]")
+
+
+@pytest.mark.parametrize(
+    ("environment", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh"}, "zh"),
+        ({"LANG": "zh-Hans"}, "zh"),
+        ({"LANG": "de_DE.UTF-8"}, "en"),
+        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "zh_CN.UTF-8"}, "zh"),
+        ({"LC_MESSAGES": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LC_ALL": "", "LANG": "zh_CN"}, "zh"),
+        ({"OPCHECK_LANG": "en", "LANG": "zh_CN.UTF-8"}, "en"),
+        ({"OPCHECK_LANG": "zh", "LC_ALL": "C"}, "zh"),
+    ],
+)
+def test_the_environment_names_a_language(environment: dict[str, str], language: str) -> None:
+    assert language_of(environment) == language
+
+
+@pytest.mark.parametrize("arguments", [["scan", "x", "--lang", "zh"], ["--lang=zh", "targets"]])
+def test_the_option_holds_wherever_it_stands(arguments: list[str]) -> None:
+    assert language_asked(arguments) is Language.CHINESE
+    assert language_asked(["targets"]) is Language.ENGLISH
+
+
+def test_an_unknown_language_is_refused() -> None:
+    with pytest.raises(UsageError, match="'fr'") as refused:
+        language_named("fr")
+    assert refused.value.hint == "known languages: en, zh"
+
+
+def test_english_is_told_as_it_is() -> None:
+    assert spoken() is Language.ENGLISH
+    assert tell("3 operators") == "3 operators"
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        ("3 operators", "3 个算子"),
+        ("1 operator", "1 个算子"),
+        ("1,200 calls", "1,200 次调用"),
+        ("and 3 more places; --verbose lists all", "另有 3 处；用 --verbose 列出全部"),
+        ("1 operator, known not to run", "1 个算子，已知无法运行"),
+        ("2 operators, runs as other operators, every one native",
+         "2 个算子，分解为其他算子运行，且全部原生"),
+        ("(2 calls)", "（2 次调用）"),
+        ("it runs as aten::mm: ascend registers no kernel for aten::mm",
+         "它运行为 aten::mm：ascend 没有为 aten::mm 注册 kernel"),
+        ("a sentence that nobody wrote", "a sentence that nobody wrote"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_a_sentence_is_recognised(english: str, chinese: str) -> None:
+    with speaking(Language.CHINESE):
+        assert tell(english) == chinese
+        assert tell(tell(english)) == chinese
+    assert spoken() is Language.ENGLISH
+
+
+def test_names_are_never_told() -> None:
+    """An operator, a file or a module may be called as a message is."""
+    with speaking(Language.CHINESE):
+        assert tell("in native") == "，模块 native"
+        assert (
+            tell("ascend registers no kernel for fallback") == "ascend 没有为 fallback 注册 kernel"
+        )
+
+
+@pytest.mark.parametrize("sample", REPORTS)
+@pytest.mark.parametrize("name", [kind.name for kind in formats() if kind.name not in FOR_PEOPLE])
+def test_what_programs_read_is_the_same_in_each(name: str, sample: str) -> None:
+    english = format_named(name).render(REPORTS[sample])
+    with speaking(Language.CHINESE):
+        assert format_named(name).render(REPORTS[sample]) == english
+
+
+@pytest.mark.parametrize("sample", STANDARD)
+def test_a_saved_report_is_read_in_either(sample: str) -> None:
+    with speaking(Language.CHINESE):
+        saved = format_named("json").render(STANDARD[sample])
+        chinese = TextFormat().render(from_json(saved, "report.json"))
+        assert chinese == TextFormat().render(STANDARD[sample])
+    assert CHARACTER.search(chinese)
+    assert TextFormat().render(from_json(saved, "report.json")) == TextFormat().render(
+        STANDARD[sample]
+    )
+
+
+def texts_of(value: Any) -> list[str]:
+    """Every text that a value holds: of a sample, they are not ours to translate."""
+    if isinstance(value, str):
+        return [value]
+    if is_dataclass(value):
+        return [text for field in fields(value) for text in texts_of(getattr(value, field.name))]
+    if isinstance(value, dict):
+        return [text for pair in value.items() for text in texts_of(pair)]
+    if isinstance(value, list | tuple | frozenset | set):
+        return [text for item in value for text in texts_of(item)]
+    return []
+
+
+def left_in_english(page: str, sample: Any) -> list[str]:
+    """Sentences that the page has in English, and that the sample does not bring."""
+    brought = [{*re.findall(r"[A-Za-z]+", text), *SHARED} for text in texts_of(sample)]
+    said = (found.group() for line in page.splitlines() for found in PROSE.finditer(line))
+    return [
+        phrase
+        for phrase in said
+        if not any(words.issuperset(re.findall(r"[A-Za-z]+", phrase)) for words in brought)
+    ]
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+@pytest.mark.parametrize("sample", REPORTS)
+def test_no_sentence_of_a_report_is_left_in_english(sample: str, verbose: bool) -> None:
+    page = Page(width=10_000, verbose=verbose, explain=verbose)
+    with speaking(Language.CHINESE):
+        for told in (
+            TextFormat().render(REPORTS[sample], page),
+            TextFormat().render_plan(REPORTS[sample], page),
+            format_named("markdown").render(REPORTS[sample]),
+        ):
+            assert left_in_english(told, REPORTS[sample]) == []
+
+
+@pytest.mark.parametrize("sample", GATES)
+def test_no_sentence_of_a_gate_is_left_in_english(sample: str) -> None:
+    with speaking(Language.CHINESE):
+        page = TextFormat().render_gate(GATES[sample], Page(width=10_000), show_waived=True)
+    assert left_in_english(page, GATES[sample]) == []
+
+
+@pytest.mark.parametrize("sample", EMULATIONS)
+def test_no_sentence_of_a_run_is_left_in_english(sample: str) -> None:
+    with speaking(Language.CHINESE):
+        page = TextFormat().render_emulation(EMULATIONS[sample], Page(width=10_000))
+    assert left_in_english(page, EMULATIONS[sample]) == []
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("sample", REPORTS)
+def test_lines_are_as_wide_as_the_terminal(sample: str, width: int) -> None:
+    """Chinese characters take two columns; only a name, which is never broken, may run over."""
+    with speaking(Language.CHINESE):
+        page = TextFormat().render(REPORTS[sample], Page(width=width))
+    for line in page.splitlines():
+        longest = max((cell_len(word) for word in line.split()), default=0)
+        assert cell_len(line) <= width or longest > width - 20
+
+
+@pytest.mark.parametrize("sample", REPORTS)
+def test_no_line_begins_with_a_sign_that_closes(sample: str) -> None:
+    with speaking(Language.CHINESE):
+        page = TextFormat().render(REPORTS[sample], Page())
+    assert not [line for line in page.splitlines() if line.lstrip()[:1] in tuple("，。；：）、")]
+
+
+def test_a_line_of_chinese_is_broken_between_characters() -> None:
+    lines = wrapped("这个算子在主机上运行，可用但慢 aten::nonzero 见 docs/算子清单.md:88。", 12)
+    assert [columns(line) <= 12 or "算子清单" in line or "::" in line for line in lines]
+    assert "docs/算子清单.md:88。" in lines
+    assert pieces("慢，但可用") == ["慢，", "但", "可", "用"]
+
+
+@pytest.mark.parametrize("text", ['msgid "a', "msgstr", '"lost"', "word"])
+def test_a_damaged_catalogue_says_where(text: str) -> None:
+    with pytest.raises(ValueError, match=r"x\.po:1: not a line of a PO file"):
+        read_po(text, "x.po")
+
+
+@pytest.mark.parametrize("command", [[], ["scan"], ["gate"], ["db", "import"]])
+def test_help_is_in_chinese(command: list[str]) -> None:
+    told = run(*command, "--help", lang="zh")
+    assert "用法：" in told
+    assert PROSE.findall(re.sub(r"\bopcheck [a-z ]*", "", told)) == []
+    assert all(columns(line) <= 80 or line.startswith("  opcheck ") for line in told.splitlines())
+
+
+def test_a_refusal_is_in_chinese() -> None:
+    told = run("scan", "--bogus", lang="zh", code=2)
+    assert told == "用法：opcheck scan [OPTIONS] {SOURCE}\n用 'opcheck scan -h' 查看帮助。\n\n" + (
+        "错误：没有这个选项：--bogus（相近的有：--verbose）\n"
+    )
+
+
+def test_json_of_a_command_is_the_same() -> None:
+    assert json.loads(run("targets", "--format", "json", lang="zh")) == json.loads(
+        run("targets", "--format", "json", lang="en")
+    )
+
+
+def run(*arguments: str, lang: str, code: int = 0) -> str:
+    """What a process of its own prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "opcheck", *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "OPCHECK_LANG": lang, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"},
+    )
+    assert done.returncode == code, done.stderr
+    return done.stdout or done.stderr
+
+
+def test_there_are_reports() -> None:
+    assert all(isinstance(report, Report) for report in REPORTS.values())
+    assert len(REPORTS) > 8
