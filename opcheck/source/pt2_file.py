@@ -11,7 +11,9 @@ from opcheck.errors import SourceError
 from opcheck.source.archive import Archive, open_archive
 
 SCHEMA_MAJORS = range(5, 9)
-"""Major versions of torch/_export/serde/schema.py that the readers follow: torch 2.4 to 2.13."""
+"""Major versions of torch/_export/serde/schema.py that the readers follow: torch 2.3 to 2.15."""
+_OLDEST_TORCH = "2.3"
+"""torch that wrote the first of them."""
 DEFAULT_MODEL = "model"
 """The name that torch.export.save gives the one program that it saves."""
 
@@ -131,6 +133,8 @@ def _schema_version(
     path: Path, member: str, document: dict[str, Any], wrote: str
 ) -> tuple[int, int]:
     version = document.get("schema_version")
+    if isinstance(version, int):  # torch 2.1 and 2.2 wrote one number
+        version = {"major": version, "minor": 0}
     if not isinstance(version, dict):
         raise damaged(path, member, "has no schema_version, so it is not an exported program")
     major, minor = version.get("major"), version.get("minor")
@@ -144,7 +148,7 @@ def _schema_version(
             f" this opcheck reads {SCHEMA_MAJORS[0]} to {newest}",
             "update opcheck"
             if major > newest
-            else "export the model again with torch 2.4 or newer",
+            else f"export the model again with torch {_OLDEST_TORCH} or newer",
         )
     return major, minor
 

@@ -41,7 +41,12 @@ def program(**changes: Any) -> str:
         (
             {PROGRAM: program(schema_version={"major": 3, "minor": 0}, torch_version="")},
             "written by an unnamed torch in export schema 3.0",
-            "torch 2.4 or newer",
+            "torch 2.3 or newer",
+        ),
+        (
+            {"serialized_exported_program.json": program(schema_version=2, torch_version="")},
+            "written by an unnamed torch in export schema 2.0",
+            "torch 2.3 or newer",
         ),
     ],
 )  # fmt: skip
