@@ -2,10 +2,11 @@
 
 Private torch API used here, checked on 2.13.0: ``torch.utils.backend_registration.
 _setup_privateuseone_for_python_backend`` (device guard and hooks from Python; absent before 2.10,
-where only the name is set), ``torch._C._get_privateuse1_backend_name``, ``torch._C._set_conj``,
-``torch._C._set_neg`` and ``torch.Tensor._make_wrapper_subclass``; and that the Python object of a
-storage, with its ``__dict__``, lives as long as the storage does. ``tests/trace/
-test_private_api.py`` fails when they move.
+where the name and ``torch._register_device_module`` have to do, checked on 2.6.0),
+``torch._C._get_privateuse1_backend_name``, ``torch._C._set_conj``, ``torch._C._set_neg`` and
+``torch.Tensor._make_wrapper_subclass``; and that the Python object of a storage, with its
+``__dict__``, lives as long as the storage does. ``tests/trace/test_private_api.py`` fails when they
+move.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,13 +46,14 @@ def prepare(device_type: str) -> torch.device:
 def _register(device_type: str) -> None:
     from torch.utils import backend_registration
 
+    module = DeviceModule(device_type)
     setup = getattr(backend_registration, "_setup_privateuseone_for_python_backend", None)
     if setup is None:
         backend_registration.rename_privateuse1_backend(device_type)
+        torch._register_device_module(device_type, module)
         backend_registration.generate_methods_for_privateuse1_backend()
-        return
-    module = DeviceModule(device_type)
-    setup(device_type, backend_module=module)
+    else:
+        setup(device_type, backend_module=module)
     module.publish()
 
 

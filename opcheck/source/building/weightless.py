@@ -61,7 +61,7 @@ class _Weightless(TorchDispatchMode):
 
     def __torch_dispatch__(
         self,
-        func: OpOverload[..., Any],
+        func: "OpOverload[..., Any]",
         types: Sequence[type],
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
@@ -98,7 +98,7 @@ def _sized(func: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str,
     return made.zero_() if func is _aten.empty.memory_format else made
 
 
-def _factory(func: OpOverload[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def _factory(func: "OpOverload[..., Any]", args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     if "device" in kwargs or any(arg.name == "device" for arg in func._schema.arguments):
         trial = func(*args, **{**kwargs, "device": _META})
         if is_large(trial.numel(), trial.dtype):
@@ -106,7 +106,7 @@ def _factory(func: OpOverload[..., Any], args: tuple[Any, ...], kwargs: Mapping[
     return func(*args, **kwargs)
 
 
-def _mixed(func: OpOverload[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def _mixed(func: "OpOverload[..., Any]", args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Run on meta; a real tensor written in place stays as it is, its new values unknown."""
     if args and not _is_meta(args[0]) and _writes_first(func):
         return args[0]
@@ -116,7 +116,7 @@ def _mixed(func: OpOverload[..., Any], args: tuple[Any, ...], kwargs: Mapping[st
     return func(*args, **kwargs)
 
 
-def _real(func: OpOverload[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def _real(func: "OpOverload[..., Any]", args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Run for real, unless the result would be large: an outer product, a repeat."""
     if func.is_view or func._schema.is_mutable:
         return func(*args, **kwargs)
@@ -129,7 +129,7 @@ def _real(func: OpOverload[..., Any], args: tuple[Any, ...], kwargs: Mapping[str
     return func(*args, **kwargs)
 
 
-def _writes_first(func: OpOverload[..., Any]) -> bool:
+def _writes_first(func: "OpOverload[..., Any]") -> bool:
     alias = func._schema.arguments[0].alias_info
     return alias is not None and alias.is_write
 
