@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.errors import SourceError
-from opcheck.source.building.pt2_operators import Operators
+from opcheck.source.building.pt2_operators import PYTHON, Operators
 from opcheck.source.pt2_nodes import by_name
 from opcheck.source.pt2_places import NOWHERE, Place, module_path
 from opcheck.source.pt2_values import DTYPES, LAYOUTS, MEMORY_FORMATS, variant
@@ -55,10 +55,10 @@ class Interpreter:
         if function is None:
             raise SourceError(f"the graph calls {node['target']}, which is no operator")
         inputs, metadata = node["inputs"], node["metadata"]
-        args = [self._argument(item["arg"], env) for item in inputs if not by_name(item)]
-        kwargs = {
-            item["name"]: self._argument(item["arg"], env) for item in inputs if by_name(item)
-        }
+        # Python's own functions take theirs by position, whatever the file calls them
+        named = [] if node["target"] in PYTHON else [item for item in inputs if by_name(item)]
+        args = [self._argument(item["arg"], env) for item in inputs if item not in named]
+        kwargs = {item["name"]: self._argument(item["arg"], env) for item in named}
         call: Callable[[], Any] = partial(function, *args, **kwargs)
         module = self._scope(module_path(metadata.get("nn_module_stack", "")))
         if module is not None:

@@ -1,0 +1,72 @@
+"""Files that older releases of torch wrote are read, run and give what the model gives."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from torch.utils._pytree import tree_leaves
+
+from opcheck.source.base import LoadOptions
+from opcheck.source.pt2_graph import read_trace
+from opcheck.source.pt2_places import generalise
+from opcheck.source.pt2_run import ExportedProgram
+from tests.source.saved_before import SAVED, Saved
+from tests.source.test_pt2_run import run
+from tests.source.write_pt2 import cases
+
+each_file = pytest.mark.parametrize("saved", SAVED, ids=str)
+each_plain_file = pytest.mark.parametrize(
+    # a recorder of operators does not let higher-order ones through
+    "saved", [saved for saved in SAVED if saved.case != "branching"], ids=str
+)  # fmt: skip
+
+
+def test_there_are_files_of_several_releases() -> None:
+    assert len({saved.torch for saved in SAVED}) > 3
+    assert {saved.case for saved in SAVED} == set(cases())
+
+
+@each_file
+def test_a_file_is_read_whole(saved: Saved, tmp_path: Path) -> None:
+    trace = read_trace(saved.unpack(tmp_path))
+    names_itself = saved.torch >= "2.5"
+    assert trace.torch_version == (saved.torch if names_itself else "")
+    assert trace.calls
+    assert trace.gaps == ()
+
+
+@each_file
+def test_each_call_has_its_line_and_module(saved: Saved, tmp_path: Path) -> None:
+    calls = read_trace(saved.unpack(tmp_path)).calls
+    # what torch itself puts in has no line of the user's
+    own = {call for call in calls if not call.op.base.startswith(("sym_constrain", "wrap_with"))}
+    assert {call.file for call in own} == {"write_pt2.py"}
+    modules = {generalise(name) for name, _ in cases()[saved.case]()[0].named_modules()}
+    assert {call.module for call in calls} <= modules
+
+
+@each_plain_file
+def test_a_run_calls_what_the_graph_lists(saved: Saved, tmp_path: Path) -> None:
+    path = saved.unpack(tmp_path)
+    loaded = ExportedProgram().load(str(path), LoadOptions())
+    assert Counter(run(loaded)) == Counter(str(call.op) for call in read_trace(path).calls)
+
+
+@each_file
+def test_a_run_gives_what_the_model_gives(saved: Saved, tmp_path: Path) -> None:
+    loaded = ExportedProgram().load(str(saved.unpack(tmp_path)), LoadOptions(weights=True))
+    stored = loaded.module
+    assert isinstance(stored, nn.Module)
+    torch.manual_seed(0)  # as it was exported
+    module, args, given = cases()[saved.case]()
+    kwargs = given.get("kwargs", {})
+    module.load_state_dict({**module.state_dict(), **stored.state_dict()}, strict=False)
+    with torch.no_grad():
+        torch.manual_seed(1)  # one of them drops out
+        wanted = tuple(tree_leaves(module.eval()(*args, **kwargs)))
+        torch.manual_seed(1)
+        found = tree_leaves(stored(*tree_leaves((args, kwargs))))
+    # a functional graph gives the changed buffers first
+    torch.testing.assert_close(tuple(found[-len(wanted) :]), wanted)
