@@ -9,10 +9,14 @@ from opcheck.source.pt2_values import variant
 _KEYWORD = 2
 HIGHER_ORDER = "higher_order"
 _OPERATORS = "torch.ops."
+_HIGHER_ORDER_IN_2_4 = "torch._higher_order_ops."
+"""torch 2.4 names a higher-order operator by the module that defines it."""
 
 
 def operator_name(target: str) -> OpName | None:
     """``torch.ops.aten.add.Tensor`` in schema spelling; None for what is no operator."""
+    if target.startswith(_HIGHER_ORDER_IN_2_4):
+        return OpName(HIGHER_ORDER, target.rpartition(".")[2])
     if not target.startswith(_OPERATORS):
         return None
     match target.removeprefix(_OPERATORS).split("."):

@@ -16,7 +16,8 @@ _STANDARD_LIBRARY = re.compile(r"/lib/python3\.\d+/|/Python3\d+/Lib/")
 _TORCH = re.compile(r"^(?:torch|functorch)/")
 _TORCH_CHECKOUT = re.compile(r"/torch/(?:nn|fx|_\w+|utils|export|autograd|jit|overrides\.py)\b")
 _NO_MODULE = "_empty_nn_module_stack_from_metadata_hook"
-_ROOT = re.compile(r"^L\[['\"]self['\"]\]\.?")
+_ROOT = re.compile(r"^(?:L\[['\"]self['\"]\]|_export_root)(?:\.|$)")
+"""What a strict export calls the model itself; the second since torch 2.10, inside a branch."""
 _REPEATED_CALL = re.compile(r"@\d+$")
 
 

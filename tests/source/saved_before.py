@@ -23,6 +23,11 @@ class Saved:
         return self.packed.stem.removeprefix("torch-")
 
     @property
+    def release(self) -> tuple[int, ...]:
+        """The same as numbers: ``(2, 6, 0)``."""
+        return tuple(map(int, self.torch.split(".")))
+
+    @property
     def case(self) -> str:
         """What ``write_pt2`` calls the program: ``attention``."""
         return self.member.partition("-")[0]

@@ -55,6 +55,8 @@ def test_own_files_elsewhere_are_given_from_their_common_folder() -> None:
         ("L__self__,,m.Net;L__self__a.0,a.0,torch.nn.Linear", "a.0"),
         ("L__self__,,m.Net;L__self__relu@1,relu@1,torch.nn.ReLU", "relu"),
         ("L__self__,L['self'],m.Net;x,L['self'].a.b,torch.nn.ReLU", "a.b"),
+        ("L__self__,,m.Net;1,_export_root,m.Net;2,_export_root.a.b,torch.nn.ReLU", "a.b"),
+        ("L__self__,,m.Net;1,_export_root,m.Net", ""),
         ("_empty_nn_module_stack_from_metadata_hook," * 2 + "x", ""),
     ],
 )

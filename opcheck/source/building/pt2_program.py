@@ -7,6 +7,7 @@ tensors come from the reader of this package, and the rest is looked through bef
 import ast
 import json
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,9 +36,10 @@ _FUNCTIONS = frozenset(
     {"Symbol", "Integer", "Float", "Rational", "Add", "Mul", "Pow", "PowByNatural", "Max", "Min",
      "FloorDiv", "CleanDiv", "CeilDiv", "IntTrueDiv", "FloatTrueDiv", "TruncToInt", "RoundToInt",
      "ToFloat", "Mod", "PythonMod", "ModularIndexing", "Identity", "Abs", "floor", "ceiling",
-     "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "And", "Or", "Not"}
+     "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "And", "Or", "Not",
+     "Equality", "Unequality", "GreaterThan", "LessThan", "StrictGreaterThan", "StrictLessThan"}
 )  # fmt: skip
-"""What torch.export writes into the expressions of a file (2.13)."""
+"""What torch.export writes into the expressions of a file (2.6 to 2.15)."""
 _EXPRESSION = (
     ast.Expression, ast.Name, ast.Load, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop,
     ast.Compare, ast.cmpop, ast.keyword,
@@ -76,7 +78,8 @@ def exported_program(path: Path, options: LoadOptions) -> "ExportedProgram":
         ValueError,
         AssertionError,
     ) as error:
-        what = str(error).splitlines()[0] if str(error) else type(error).__name__
+        # of a node that it cannot read torch prints all, graphs inside it too
+        what = textwrap.shorten(str(error), 200, placeholder=" …") or type(error).__name__
         raise SourceError(
             f"{path}: torch {torch.__version__} cannot read the program again: {what}",
             "export the model again with this torch, or use --shim",
