@@ -22,8 +22,8 @@ if [ -z "$against" ] && [ -n "$OPCHECK_BASE" ]; then
     kept=$(realpath "$files")/base.json
     rm -f "$kept"
     (cd "$base/tree/$(git rev-parse --show-prefix)" &&
-      opcheck gate "$OPCHECK_SOURCE" ${common[@]+"${common[@]}"} --quiet --report "$kept")
-    if [ -f "$kept" ]; then against=$kept; fi
+      opcheck gate "$OPCHECK_SOURCE" ${common[@]+"${common[@]}"} --quiet --report "$kept" >/dev/null)
+    if [ -f "$kept" ]; then against=$files/base.json; fi
     git worktree remove --force "$base/tree"
   fi
   if [ -z "$against" ]; then

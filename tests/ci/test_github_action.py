@@ -96,7 +96,8 @@ def test_a_pull_request_fails_by_what_is_new_alone(scratch: Repository) -> None:
     base = scratch.commit()
     step = github_step(scratch, "Gate", base=base, source="report.json", compare="true")
     assert step.code == ExitCode.PASS, step.log + step.errors
-    assert "0 new, 0 fixed, 1 unchanged" in step.summary
+    assert "compared with opcheck-report/base.json: 0 new, 0 fixed, 1 unchanged" in step.summary
+    assert step.log.startswith("::notice")
     scratch.write("report.json", report(finding(), finding("aten::new")))
     step = github_step(scratch, "Gate", base=base, source="report.json", compare="true")
     assert step.code == ExitCode.GATE

@@ -8,6 +8,7 @@ from opcheck.model.report import TargetReport
 from opcheck.report.document.parts import Json
 from opcheck.report.gate.shared import excused, pairs, told
 from opcheck.report.names import short_names
+from opcheck.report.order import arranged
 from opcheck.report.problems import model_file
 from opcheck.report.sarif.log import log, notification, numbered, run_properties
 from opcheck.report.sarif.results import result
@@ -34,12 +35,13 @@ _LIMITS = {
 
 def gate_log(found: GateResult) -> Json:
     """The whole log; of what passes only that is a result which is no good news."""
+    report = arranged(found.report)
     rules = dict(_rules(found))
     numbers = numbered(rules)
     standings = {f"{standing}": count for standing, count in found.standings.items()}
-    properties = {**run_properties(found.report), "passed": found.passed, "standings": standings}
+    properties = {**run_properties(report), "passed": found.passed, "standings": standings}
     return log(
-        found.report,
+        report,
         "opcheck gate",
         rules,
         [*_limits(found, numbers), *_findings(found, numbers)],

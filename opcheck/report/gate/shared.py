@@ -6,6 +6,7 @@ from typing import assert_never
 from opcheck.model.gate import GAP, GateResult, Judged, Standing, TargetGate
 from opcheck.model.report import Finding, TargetReport
 from opcheck.model.text import printable
+from opcheck.report.order import arranged
 from opcheck.report.problems import ended, one_line, sentence
 from opcheck.report.terminal import words as common
 from opcheck.report.terminal.gate import words
@@ -14,8 +15,8 @@ PASSED = {True: "passes", False: "fails"}
 
 
 def pairs(found: GateResult) -> Iterator[tuple[TargetGate, TargetReport]]:
-    """Each target as it was judged, with what the report says of it."""
-    yield from zip(found.targets, found.report.targets, strict=True)
+    """Each target as it was judged, with what the report, arranged, says of it."""
+    yield from zip(found.targets, arranged(found.report).targets, strict=True)
 
 
 def titled(finding: Finding) -> str:
