@@ -91,6 +91,8 @@ class Suggestion:
     other things than ``replaces`` does."""
     runs_as: tuple[str, ...] = ()
     """Overloads that the target is asked for instead, as recorded, sorted."""
+    backward_as: tuple[str, ...] = ()
+    """In the plan of a training step: those that its gradients ask for, as recorded, sorted."""
     calls: int = 0
     """Kernels that one call asks for."""
     memory: int = 0

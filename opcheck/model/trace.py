@@ -221,6 +221,9 @@ class Trace:
     """What the reader should know about how this trace was made."""
     dynamic: tuple[Site, ...] = ()
     """Where sizes matter that the user marked; only where some were."""
+    differentiated: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    """Index into ``nodes`` -> arguments that some call in the forward of a step needs gradients of,
+    for those that need any; sorted."""
 
     @property
     def calls(self) -> int:

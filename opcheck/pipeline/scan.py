@@ -142,7 +142,7 @@ def scan_module(
                 parts.append(Traced(trace, run.targets))
                 wanted = [target for target in work.plan if run.holds_for(target)]
                 if wanted:
-                    plans.update(ways_out(trace, work, wanted, (), databases, silent))
+                    plans.update(ways_out(trace, work, run, wanted, (), databases, silent))
     finally:
         forget()
     scanned = Scanned(tuple(parts), loaded.kind, loaded.digest, loaded.notes)

@@ -34,6 +34,10 @@ class Planner:
         self._recorder = recorder
         self._extra = tuple(extra)
         self._tried: dict[tuple[str, object], Suggestion | str] = {}
+        self._needs = {
+            (trace.nodes[index].op, trace.nodes[index].arguments): frozenset(names)
+            for index, names in trace.differentiated
+        }
 
     def plan(self, matrix: SupportMatrix, remedies: Sequence[Remedy] = ()) -> tuple[NodePlan, ...]:
         """Plan every distinct call that leaves the device or breaks on one target.
@@ -146,7 +150,9 @@ class Planner:
         if refused:
             return refused
         function = candidate.recorded or candidate.function
-        trace = self._recorder.trace(candidate.rule, function, node, candidate.given)
+        # what a composite calls inside has no gradient of its own
+        needs = self._needs.get((node.op, node.arguments), frozenset())
+        trace = self._recorder.trace(candidate.rule, function, node, candidate.given, needs)
         if isinstance(trace, str):
             return trace
         runs = held(trace, matrix, spotless=spotless)
@@ -155,7 +161,10 @@ class Planner:
         way = self._as_measured(candidate, node)
         if isinstance(way, str):
             return way
-        return replace(way, runs_as=runs.overloads, calls=runs.calls, memory=runs.memory)
+        return replace(
+            way, runs_as=runs.overloads, backward_as=runs.backward, calls=runs.calls,
+            memory=runs.memory,
+        )  # fmt: skip
 
     def _as_measured(self, candidate: Candidate, node: Node) -> Suggestion | str:
         """The suggestion with its figures, whatever the target."""

@@ -4,13 +4,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from torch import Tensor
+from torch.utils._pytree import tree_leaves, tree_map
+
 from opcheck.errors import OpcheckError
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.trace import Node, Trace
+from opcheck.model.trace import Node, Phase, Trace, Use
 from opcheck.resolve.walk import Walk
 from opcheck.rewrite.call import Call, call_of, on_meta
 from opcheck.trace import trace_model
+from opcheck.trace.differentiated import Differentiated
 from opcheck.trace.dispatcher import facts, overload_named
+from opcheck.trace.training import Registrations
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +24,10 @@ class Runs:
 
     overloads: tuple[str, ...]
     """Sorted."""
+    backward: tuple[str, ...]
+    """Those of its gradients, where they were recorded; sorted."""
     calls: int
-    """Kernels asked for, each as often as it is."""
+    """Kernels asked for in the forward, each as often as it is."""
     memory: int
     """Bytes that are made beside the result, if none is given back before the end."""
 
@@ -28,9 +35,16 @@ class Runs:
 class Recorder:
     """Records stand-ins for one device type; each signature once for all targets."""
 
-    def __init__(self, device_type: str, casts: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        device_type: str,
+        casts: Mapping[str, str],
+        registrations: Registrations | None = None,
+    ) -> None:
+        """``registrations``: of the targets, whose gradients depend on them; None: for forwards."""
         self._device_type = device_type
         self._casts = casts
+        self._training = None if registrations is None else Differentiated(registrations)
         self._done: dict[tuple[str, Any], Trace | str] = {}
 
     def trace(
@@ -39,6 +53,7 @@ class Recorder:
         function: Callable[..., Any],
         node: Node,
         given: Callable[[Call], Call] = lambda call: call,
+        needs: frozenset[str] = frozenset(),
     ) -> Trace | str:
         """The calls of a stand-in for one recorded call; a sentence where it cannot be run.
 
@@ -47,10 +62,12 @@ class Recorder:
             function: the stand-in.
             node: the recorded call.
             given: gives the call that the stand-in is given.
+            needs: arguments that gradients are wanted of, which are then recorded too.
         """
-        key = (name, (node.op, node.arguments))
+        key = (name, (node.op, node.arguments, needs))
         if key not in self._done:
-            self._done[key] = self._traced(function, given(self.call(node)))
+            call = given(self.call(node))
+            self._done[key] = self.recorded(function, *_requiring(call, needs))
         return self._done[key]
 
     def call(self, node: Node) -> Call:
@@ -61,11 +78,16 @@ class Recorder:
         """
         return call_of(overload_named(str(node.op)), node, on_meta)
 
-    def _traced(self, function: Callable[..., Any], call: Call) -> Trace | str:
+    def recorded(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Trace | str:
+        """What a function asks for, gradients included where an argument requires one."""
+        needed = any(isinstance(t, Tensor) and t.requires_grad for t in tree_leaves((args, kwargs)))
         try:
             trace = trace_model(
-                function, call.args, call.kwargs,
+                function, args, kwargs,
                 device_type=self._device_type, casts=self._casts, inputs_given=True,
+                training=self._training if needed else None,
             )  # fmt: skip
         except OpcheckError as error:
             return f"it cannot be run for this call: {error.message}"
@@ -75,6 +97,22 @@ class Recorder:
         if trace.gaps:
             return f"it cannot be followed: {trace.gaps[0].reason}"
         return trace
+
+
+def _requiring(call: Call, needs: frozenset[str]) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """The arguments of a call; those named require gradients."""
+    names = [argument.name for argument in call.func._schema.arguments]
+    given = dict(zip(names, call.args, strict=False))
+    for name in needs:
+        tree_map(requiring, given.get(name, call.kwargs.get(name)))
+    return call.args, call.kwargs
+
+
+def requiring(value: Any) -> Any:
+    """A tensor that requires a gradient, where it can have one."""
+    if isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex()):
+        return value.requires_grad_()
+    return value
 
 
 def held(trace: Trace, matrix: SupportMatrix, *, spotless: bool = False) -> Runs | str:
@@ -90,22 +128,29 @@ def held(trace: Trace, matrix: SupportMatrix, *, spotless: bool = False) -> Runs
         if not fate.verdict.on_device or (spotless and fate.harmful)
     ]
     if bad:
-        use, fate = max(bad, key=lambda pair: pair[1].severity)
-        return f"it needs {trace.nodes[use.node].op}: {fate.text}"
-    overloads = {
-        leaf for use, fate in fates for leaf in (fate.leaves or {str(trace.nodes[use.node].op)})
-    }
+        use, fate = max(bad, key=lambda pair: (_forward(pair[0]), pair[1].severity))
+        what = "it needs" if _forward(use) else "its backward needs"
+        return f"{what} {trace.nodes[use.node].op}: {fate.text}"
+    overloads: dict[bool, set[str]] = {True: set(), False: set()}
+    for use, fate in fates:
+        overloads[_forward(use)] |= fate.leaves or {str(trace.nodes[use.node].op)}
     counts: dict[int, int] = {}
-    for use in trace.uses:
+    for use in filter(_forward, trace.uses):
         counts[use.node] = counts.get(use.node, 0) + use.count
     kernels = _kernels(trace, walk, counts)
     made = sum(_made(trace.nodes[index]) * count for index, count in kernels.items())
-    last = trace.nodes[trace.uses[trace.sequence[-1]].node] if trace.sequence else None
+    calls = [use for use in map(trace.uses.__getitem__, trace.sequence) if _forward(use)]
+    last = trace.nodes[calls[-1].node] if calls else None
     return Runs(
-        tuple(sorted(overloads)),
+        tuple(sorted(overloads[True])),
+        tuple(sorted(overloads[False])),
         sum(count for index, count in kernels.items() if _computes(trace.nodes[index])),
         max(0, made - (_made(last) if last else 0)),
     )
+
+
+def _forward(use: Use) -> bool:
+    return use.phase is Phase.FORWARD
 
 
 def _kernels(trace: Trace, walk: Walk, counts: Mapping[int, int]) -> Mapping[int, int]:

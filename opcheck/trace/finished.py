@@ -1,6 +1,6 @@
 """What a tree of calls comes to, once the run is over."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -19,7 +19,9 @@ def finished(
 ) -> Trace:
     """The trace for ``device_type``; ``mode`` is ``inference`` or ``train``."""
     gaps = sorted({*tree.gaps, *tree.modules.gaps})
-    nodes, uses = _reachable(tree.nodes, tree.uses)
+    order = _reachable(tree.nodes, tree.uses)
+    nodes = tuple(_renumbered(tree.nodes[old], order) for old in order)
+    uses = tuple(replace(use, node=order[use.node]) for use in tree.uses)
     if device_type != tree.device.type:
         nodes = tuple(undisguised(nodes, tree.device, device_type))
     return Trace(
@@ -33,13 +35,16 @@ def finished(
         modules_not_called=tree.modules.not_called(),
         kernels=dict(kernels),
         notes=notes,
+        differentiated=tuple(
+            (order[old], tuple(sorted(names)))
+            for old, names in sorted(tree.differentiated.items())
+            if old in order
+        ),
     )
 
 
-def _reachable(
-    nodes: tuple[Node, ...], uses: tuple[Use, ...]
-) -> tuple[tuple[Node, ...], tuple[Use, ...]]:
-    """Drop nodes of calls that failed before they counted, and number the rest anew."""
+def _reachable(nodes: Sequence[Node], uses: Sequence[Use]) -> Mapping[int, int]:
+    """Old number -> new one, without the nodes of calls that failed before they counted."""
     wanted: set[int] = set()
     todo = [use.node for use in uses]
     while todo:
@@ -47,10 +52,7 @@ def _reachable(
         if index not in wanted:
             wanted.add(index)
             todo += [child for child, _ in nodes[index].children or ()]
-    order = {old: new for new, old in enumerate(sorted(wanted))}
-    return tuple(_renumbered(nodes[old], order) for old in order), tuple(
-        Use(order[u.node], u.module, u.file, u.line, u.count, u.phase) for u in uses
-    )
+    return {old: new for new, old in enumerate(sorted(wanted))}
 
 
 def _renumbered(node: Node, order: Mapping[int, int]) -> Node:

@@ -6,9 +6,12 @@ the next autograd node of this thread will have; other threads count for themsel
 its call reaches the device, so that inside the call it is the last one made.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
 from opcheck.trace.place import NOWHERE, Site
 
@@ -30,3 +33,18 @@ class Forwards:
         node = torch._C._current_autograd_node()
         number = None if node is None else node._sequence_nr()
         return ("", NOWHERE) if number is None else self._places.get(number, ("", NOWHERE))
+
+
+def differentiated(
+    names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> frozenset[str]:
+    """The arguments of a call that a gradient is wanted of, while gradients are followed."""
+    if not torch.is_grad_enabled():
+        return frozenset()
+    return frozenset(_needing({**dict(zip(names, args, strict=False)), **kwargs}))
+
+
+def _needing(given: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in given.items():
+        if any(isinstance(part, Tensor) and part.requires_grad for part in tree_leaves(value)):
+            yield name

@@ -13,6 +13,7 @@ from opcheck.trace.attempt import Play, attempt, forward
 from opcheck.trace.autocast import autocasting
 from opcheck.trace.caches import forget
 from opcheck.trace.device import DeviceTensor
+from opcheck.trace.differentiated import Differentiated
 from opcheck.trace.disguise import DISGUISES, device_for, worn
 from opcheck.trace.engine import Engine
 from opcheck.trace.exact import Exact
@@ -21,7 +22,7 @@ from opcheck.trace.journal import Journal
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.step import taken_as_plain
 from opcheck.trace.swap import swapped
-from opcheck.trace.training import Heard, Training, registered, training_play
+from opcheck.trace.training import Heard, Training, registered
 from opcheck.trace.tree import Tree
 
 Progress = Callable[[str], None]
@@ -35,7 +36,7 @@ def trace_model(
     device_type: str,
     exact: Mapping[str, frozenset[str]] | None = None,
     casts: Mapping[str, str] | None = None,
-    training: Training | None = None,
+    training: Training | Differentiated | None = None,
     inputs_given: bool = False,
     progress: Progress = lambda _: None,
     journal: Journal | None = None,
@@ -108,7 +109,7 @@ class _Attempts:
         module: nn.Module,
         args: tuple[Any, ...],
         kwargs: Mapping[str, Any],
-        training: Training | None,
+        training: Training | Differentiated | None,
         stack: ExitStack,
     ) -> None:
         """Enter on ``stack`` what holds for all of them."""
@@ -117,7 +118,7 @@ class _Attempts:
         self._heard: Heard | None = None
         stack.enter_context(reproducible(module))
         if training is not None:
-            self._play = training_play(training.step, module, (args, dict(kwargs)))
+            self._play = training.play(module, (args, dict(kwargs)))
             self._heard = stack.enter_context(registered(training.registrations))
             stack.enter_context(taken_as_plain(DeviceTensor))
 

@@ -41,6 +41,10 @@ class Training:
     step: TrainingStep
     registrations: Registrations
 
+    def play(self, model: nn.Module, given: Any) -> Play:
+        """Train whatever stands for ``model`` with what stands for the inputs ``given``."""
+        return training_play(self.step, model, given)
+
 
 class Heard:
     """What the vendor's autograd kernels tell, passed on to the engine that answers now."""

@@ -17,7 +17,7 @@ from opcheck.model.trace import Composite, Node, Phase, Use, Value
 from opcheck.trace.device import DeviceTensor, device_tensor
 from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, known_to_cpu
 from opcheck.trace.engine import Engine
-from opcheck.trace.forwards import Forwards
+from opcheck.trace.forwards import Forwards, differentiated
 from opcheck.trace.higher_order import branches
 from opcheck.trace.modules import ModuleStack, raise_if_bug, reason_of
 from opcheck.trace.place import NOWHERE, Site
@@ -66,6 +66,8 @@ class Tree(Engine):
         self._uses: dict[tuple[int, str, Site, Phase], int] = {}
         self._counts: list[int] = []
         self.sequence: list[int] = []
+        self.differentiated: dict[int, set[str]] = {}
+        """Node -> arguments that calls in the forward of a step need gradients of."""
         self.told: Callable[[Tree], None] | None = None
         """Called whenever a use was recorded."""
 
@@ -104,12 +106,23 @@ class Tree(Engine):
         """Run the call whole and record it."""
         index = self._index.get(call.key)
         if index is None:
-            return self._first(call)
+            index = len(self._drafts)
+            result = self._first(call)
+            self._note_gradients(index, call)
+            return result
+        self._note_gradients(index, call)
         result = self.leaves.run(call)
         if self.took_assumption():
             self._drafts[index].data_dependent = True
         self._record(index)
         return result
+
+    def _note_gradients(self, index: int, call: Call) -> None:
+        """Note what the gradient of a call of the model's is wanted of."""
+        if self.training and self.phase is Phase.FORWARD and not (self._open or self._quiet):
+            names = differentiated(facts(call.func).argument_names, call.args, call.kwargs)
+            if names:
+                self.differentiated.setdefault(index, set()).update(names)
 
     def _first(self, call: Call) -> Any:
         """Answer a signature that was not seen before."""

@@ -113,7 +113,7 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
         if not plan:
             return result(trace)
         rules, databases = request.rules, request.databases
-        return result(trace, ways_out(trace, work, plan, rules, databases, ticks.begin))
+        return result(trace, ways_out(trace, work, run, plan, rules, databases, ticks.begin))
 
     numbers = count()
     groups = [

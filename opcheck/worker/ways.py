@@ -9,11 +9,13 @@ from opcheck.model.plan import NodePlan
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Trace
 from opcheck.model.work import DeviceWork
+from opcheck.worker.runs import Run
 
 
 def ways_out(
     trace: Trace,
     work: DeviceWork,
+    run: Run,
     targets: Sequence[str],
     rules: Sequence[str],
     databases: Sequence[str],
@@ -27,8 +29,10 @@ def ways_out(
     from opcheck.rewrite.structural.suggest import Structural
 
     database = Database.open(overlays=tuple(map(Path, databases)))
-    planner = Planner(trace, Recorder(work.device_type, work.casts), extra_rules(rules))
-    structural = Structural(trace, Prover(work.device_type, work.casts), _text)
+    registrations = None if run.training is None else run.training.registrations
+    recorder = Recorder(work.device_type, work.casts, registrations)
+    planner = Planner(trace, recorder, extra_rules(rules))
+    structural = Structural(trace, Prover(recorder), _text)
     found: dict[str, tuple[NodePlan, ...]] = {}
     for target in targets:
         progress(f"looking for ways out on {target}")

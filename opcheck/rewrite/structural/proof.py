@@ -7,14 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from opcheck.errors import OpcheckError
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Measured, Suggestion
 from opcheck.model.trace import TensorMeta, Trace
 from opcheck.rewrite.call import Call, on_meta
 from opcheck.rewrite.measure import LARGEST, UnmeasuredError, compared, label
-from opcheck.rewrite.record import held
-from opcheck.trace import trace_model
+from opcheck.rewrite.record import Recorder, held, requiring
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +30,8 @@ class Both:
 class Prover:
     """Proves ways for one device type; what was recorded and measured serves all its targets."""
 
-    def __init__(self, device_type: str, casts: Mapping[str, str]) -> None:
-        self._device_type = device_type
-        self._casts = casts
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
         self._recorded: dict[tuple[str, object], Trace | str] = {}
         self._measured: dict[tuple[str, object], Measured | str] = {}
 
@@ -44,7 +41,8 @@ class Prover:
         """The way with what it runs as and its figures; why it is no way, where it is none."""
         at = (way.rule, key)
         if at not in self._recorded:
-            self._recorded[at] = self._record(both)
+            args = tuple(requiring(on_meta(name, meta)) for name, meta in both.given.items())
+            self._recorded[at] = self._recorder.recorded(both.after, args, {})
         trace = self._recorded[at]
         runs = trace if isinstance(trace, str) else held(trace, matrix)
         if isinstance(runs, str):
@@ -52,27 +50,16 @@ class Prover:
         if at not in self._measured:
             self._measured[at] = _measure(both)
         found = self._measured[at]
-        way = replace(way, runs_as=runs.overloads, calls=runs.calls, memory=runs.memory)
+        way = replace(
+            way, runs_as=runs.overloads, backward_as=runs.backward, calls=runs.calls,
+            memory=runs.memory,
+        )  # fmt: skip
         if isinstance(found, str):
             return replace(way, unmeasured=found)
         far = max(d.relative for d in (found.forward, found.backward) if d is not None)
         if far > _TOO_FAR:
             return f"its values are off by {far:.1e} of the largest"
         return replace(way, measured=found, label=label(way.label, found))
-
-    def _record(self, both: Both) -> Trace | str:
-        args = tuple(on_meta(name, meta) for name, meta in both.given.items())
-        try:
-            trace = trace_model(
-                both.after, args, {},
-                device_type=self._device_type, casts=self._casts, inputs_given=True,
-            )  # fmt: skip
-        except OpcheckError as error:
-            return f"it cannot be run for this call: {error.message}"
-        except Exception as error:  # in code of the user's line
-            what = " ".join(str(error).split())[:160]
-            return f"it cannot be run for this call: {type(error).__name__}: {what}"
-        return f"it cannot be followed: {trace.gaps[0].reason}" if trace.gaps else trace
 
 
 _TOO_FAR = 1e-2

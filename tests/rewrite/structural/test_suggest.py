@@ -35,7 +35,7 @@ def text(file: str) -> str:
 
 def plans(trace: Trace, on: SupportMatrix) -> tuple[NodePlan, ...]:
     first = Planner(trace, Recorder("npu", {})).plan(on)
-    return Structural(trace, Prover("npu", {}), text).added(first, on)
+    return Structural(trace, Prover(Recorder("npu", {})), text).added(first, on)
 
 
 def summed(x: Tensor) -> Tensor:

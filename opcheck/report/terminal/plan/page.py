@@ -167,7 +167,10 @@ def _write_way(canvas: Canvas, finding: Finding, way: Suggestion) -> None:
     if way.gives_up:
         canvas.field(words.GIVES_UP, split(way.gives_up, "yellow"), 4)
     if way.runs_as:
-        canvas.field(words.RUNS_AS, [*_named(canvas, way), *split(words.cost(way), "dim")], 4)
+        cost = split(words.cost(way), "dim")
+        canvas.field(words.RUNS_AS, [*_named(canvas, way.runs_as), *cost], 4)
+    if way.backward_as:
+        canvas.field(words.BACKWARD, _named(canvas, way.backward_as), 4)
     if figures := words.figures(way):
         canvas.field(words.FIGURES, split(figures), 4)
     if canvas.page.verbose and way.code:
@@ -176,10 +179,10 @@ def _write_way(canvas: Canvas, finding: Finding, way: Suggestion) -> None:
     _write_declined(canvas, way.declined)
 
 
-def _named(canvas: Canvas, way: Suggestion) -> list[Atom]:
+def _named(canvas: Canvas, overloads: Sequence[str]) -> list[Atom]:
     """The overloads that it runs as, or the first of them."""
-    more = 0 if canvas.page.verbose else max(0, len(way.runs_as) - OVERLOADS)
-    names = way.runs_as[: len(way.runs_as) - more]
+    more = 0 if canvas.page.verbose else max(0, len(overloads) - OVERLOADS)
+    names = overloads[: len(overloads) - more]
     return [*listed(names), *(split(common.and_more(more, "overload")) if more else [])]
 
 
