@@ -13,8 +13,10 @@ from opcheck.emulate.compare import Named, named_tensors
 from opcheck.emulate.cotangents import gradients
 from opcheck.emulate.device import Device
 from opcheck.emulate.placing import Placing
+from opcheck.emulate.record import Record
 from opcheck.emulate.session import Emulator
 from opcheck.errors import EmulationError, OpcheckError, out_of_memory
+from opcheck.model.emulation import after_step, gradient_of
 from opcheck.model.trace import Phase
 from opcheck.trace.eager import CudaAsDevice, asks_for_cuda
 from opcheck.trace.modules import ModuleStack, reason_of
@@ -33,6 +35,8 @@ class Job:
     """The training step to run; None: a forward."""
     gradients: bool = False
     """Whether gradients of the results are wanted instead of the results."""
+    begun: Callable[[Record], None] = lambda _: None
+    """Given what each run on the device is recorded in, before it begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,7 @@ def _on_device(job: Job, emulator: Emulator, as_cuda: bool) -> Ran:
         placing.module(module)
         args, kwargs = placing.inputs((job.args, dict(job.kwargs)))
         device.modules = ModuleStack(module)
+        job.begun(device.record)
         pretending = CudaAsDevice(torch_device, lambda: None) if as_cuda else nullcontext()
         error: Exception | None = None
         results: Named = {}
@@ -114,8 +119,8 @@ def _play(
     found = named_tensors(output, "output")
     for name, parameter in module.named_parameters():
         if parameter.grad is not None:
-            found[f"grad of {name}"] = parameter.grad
-        found[f"{name} after the step"] = parameter
+            found[gradient_of(name)] = parameter.grad
+        found[after_step(name)] = parameter
     return found
 
 

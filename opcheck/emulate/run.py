@@ -1,13 +1,16 @@
 """Runs one model on one emulated device and says what happened."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from opcheck.emulate.agreement import agreement, predict_model
 from opcheck.emulate.compare import Named, differences
+from opcheck.emulate.journal import Journal
 from opcheck.emulate.play import Job, Ran, on_device, on_host
 from opcheck.emulate.session import Emulator, prepared
 from opcheck.errors import EmulationError
@@ -40,6 +43,7 @@ def emulate_model(
     model: ModelInfo,
     progress: Progress,
     notes: Sequence[str] = (),
+    journal: Path | None = None,
 ) -> Emulation:
     """Run a model's forward, or one training step, as ``request`` asks.
 
@@ -53,6 +57,7 @@ def emulate_model(
         model: how the report names the model.
         progress: told one short line per step.
         notes: sentences that go into the report.
+        journal: the file to follow the run in.
 
     Raises:
         EmulationError: this process or this torch cannot have the device.
@@ -60,17 +65,7 @@ def emulate_model(
     """
     prepared(target.device_type)  # before the host's backward starts torch's autograd
     step = None if request.step is None else _step(request.step)
-    job = Job(as_module(module), args, kwargs, step, request.gradients)
-    host: Named | None = None
-    if request.values:
-        progress("computing on the host, to compare with")
-        host = on_host(job)
-    progress(f"running on the emulated {target}")
-    make = partial(Emulator, matrix, values=request.values, stop=request.stop, shims=request.shims)
-    ran = on_device(job, make)
-    emulator = ran.emulator
-    compared = _agreement(job, matrix, progress) if request.check else None
-    return Emulation(
+    begun = Emulation(
         opcheck_version=__version__,
         torch_version=TORCH,
         target=str(target),
@@ -78,6 +73,29 @@ def emulate_model(
         model=model,
         mode="inference" if step is None else "train",
         values=request.values,
+        finished=False,
+        error="",
+        error_site=None,
+        refusals=(),
+        host_calls=(),
+        cautions=(),
+        islands=0,
+        kernels=(),
+        notes=tuple(notes),
+    )
+    job = Job(as_module(module), args, kwargs, step, request.gradients)
+    host: Named | None = None
+    if request.values:
+        progress("computing on the host, to compare with")
+        host = on_host(job)
+    progress(f"running on the emulated {target}")
+    make = partial(Emulator, matrix, values=request.values, stop=request.stop, shims=request.shims)
+    followed = Journal(journal, begun).follow if journal is not None else job.begun
+    ran = on_device(replace(job, begun=followed), make)
+    emulator = ran.emulator
+    compared = _agreement(job, matrix, progress) if request.check else None
+    return replace(
+        begun,
         finished=ran.error is None,
         error="" if ran.error is None else f"{type(ran.error).__name__}: {ran.error}".strip(),
         error_site=None if ran.error is None else _site(ran, ran.error),

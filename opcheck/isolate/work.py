@@ -18,13 +18,15 @@ from typing import Any, Generic, Self, TypeVar
 
 from opcheck import errors
 from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError
+from opcheck.isolate.emulated import left_off
 from opcheck.isolate.process import Event, WorkerProcess, total_memory
 from opcheck.isolate.recovered import cut_short
 from opcheck.isolate.sound import require_answer
 from opcheck.model.codec import from_json, to_json
-from opcheck.model.emulation import Emulation
+from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.trace import RUN_ENDED, Gap
 from opcheck.model.work import (
+    FIRST_JOURNAL,
     STACK_SECONDS,
     GraphRun,
     HostRun,
@@ -157,6 +159,8 @@ class Work(Generic[T]):
         self._process.kill()  # or it might write on
         place, request = self._place(), self._job.request
         error = self._failure(f"{message} (at {place})" if place else message, hint)
+        if isinstance(request, EmulationRequest) and self._failure is EmulationError:
+            return left_off(error, place, self._folder / FIRST_JOURNAL)
         if not isinstance(request, WorkRequest) or self._failure is not TraceError:
             return error
         whole = [answer for answer in self._answers if isinstance(answer, WorkResult)]

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
+from opcheck.errors import EmulationError, OpcheckError
 from opcheck.model.calls import CallSpec
 from opcheck.model.report import KernelCount, ModelInfo, Reason
 from opcheck.model.target import TargetSpec
@@ -22,6 +24,39 @@ class Site:
     """The user's file, relative to the working directory or to its package; "" if none."""
     line: int
     """1-based line in ``file``; 0 if none."""
+
+
+class Happened(StrEnum):
+    """What an event on a device is."""
+
+    ASKED = "asked"
+    """A call reached a kernel of the device."""
+    LACKED = "lacked"
+    """A call found no kernel."""
+    STAYED = "stayed"
+    """A kernel ran on the device."""
+    LEFT = "left"
+    """A call ran on the host."""
+    REFUSED = "refused"
+    CAUTION = "caution"
+    """A call ran otherwise than on the host."""
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened on a device; added up, they are what is said of a run."""
+
+    kind: Happened
+    op: str = ""
+    phase: Phase = Phase.FORWARD
+    reason: Reason | None = None
+    text: str = ""
+    """The error of a refusal, or the sentence of a note."""
+    nbytes: int = 0
+    by_condition: bool = False
+    """Whether a condition refuses it, and not the lack of a kernel."""
+    site: Site | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +107,29 @@ class Difference:
     dtype: str
     largest: float | None
     """Largest absolute difference; None where one side has NaN or infinity and the other not."""
+
+    @property
+    def of_backward(self) -> bool:
+        """Whether it is what a backward or a step gives: a gradient, or a parameter after it."""
+        return is_of_backward(self.name)
+
+
+def gradient_of(name: str) -> str:
+    """What the gradient of a tensor is called."""
+    return f"{_GRADIENT}{name}"
+
+
+def after_step(name: str) -> str:
+    """What a parameter is called once the optimizer has changed it."""
+    return f"{name}{_AFTER}"
+
+
+def is_of_backward(name: str) -> bool:
+    """Whether such a name is one of these two, and not that of an output."""
+    return name.startswith(_GRADIENT) or name.endswith(_AFTER)
+
+
+_GRADIENT, _AFTER = "grad of ", " after the step"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +235,14 @@ class EmulationRequest:
     """Which calls there are to be beyond one."""
     schemas: tuple[str, ...] = ()
     """Files of the user's that describe libraries which are not installed."""
+
+
+class PartialEmulationError(EmulationError):
+    """The model's process ended before the model did; ``emulation`` is what it did until then."""
+
+    def __init__(self, error: OpcheckError, emulation: Emulation) -> None:
+        super().__init__(error.message, error.hint)
+        self.emulation = emulation
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from opcheck.errors import OpcheckError, TraceError
 from opcheck.model.policy import Baseline, Waiver
 from opcheck.model.report import Finding, ModelInfo, Report, Summary
 from opcheck.model.request import ScanRequest
+from opcheck.model.trace import Gap
 from opcheck.model.verdict import Verdict
 
 SCHEMA = "opcheck.gate/1"
@@ -175,8 +177,13 @@ class GateResult:
 
     @property
     def passed(self) -> bool:
-        """Whether every target passes."""
-        return all(target.passed for target in self.targets)
+        """Whether every target passes, of a model that was seen to its end."""
+        return self.ended is None and all(target.passed for target in self.targets)
+
+    @property
+    def ended(self) -> Gap | None:
+        """Where the run ended before the model did; None: it did not."""
+        return self.report.trace.ended
 
     @property
     def standings(self) -> Mapping[Standing, int]:
@@ -210,3 +217,11 @@ class GateResult:
     def unchanged_limits(self) -> int:
         """How many limits are broken no worse than in the report that this is compared with."""
         return sum(breach.unchanged for target in self.targets for breach in target.breaches)
+
+
+class PartialGateError(TraceError):
+    """A model that was not seen to its end cannot pass; ``result`` is what fails until then."""
+
+    def __init__(self, error: OpcheckError, result: GateResult) -> None:
+        super().__init__(error.message, error.hint)
+        self.result = result

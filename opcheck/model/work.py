@@ -12,6 +12,9 @@ from opcheck.model.training import TrainingSpec
 
 STACK_SECONDS = 0.3
 """So long before its time is over the process writes where the code stands."""
+JOURNAL = "{}.jsonl"
+"""The file for what is recorded towards the answer of a number."""
+FIRST_JOURNAL = JOURNAL.format(0)
 AT_ONCE = 2
 """Processes that work side by side, and share what memory there is."""
 
@@ -130,6 +133,12 @@ class HostRequest:
     """The file of results, written so, to compare with."""
     tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
     """Overload -> how far what replaces it may be off; how far that moves results is then found."""
+    step: TrainingSpec | None = None
+    """The training step to run; None: a forward, and a backward where it has one."""
+    calls: CallSpec = field(default=CallSpec())
+    """Which calls there are to be beyond one."""
+    schemas: tuple[str, ...] = ()
+    """Files of the user's that describe libraries which are not installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +181,8 @@ class GraphRequest:
     patched: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[str, ...] = ()
     """Folders of the user's own rules."""
+    schemas: tuple[str, ...] = ()
+    """Files of the user's that describe libraries which are not installed."""
 
 
 @dataclass(frozen=True, slots=True)

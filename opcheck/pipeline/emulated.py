@@ -14,6 +14,7 @@ def emulate(
     Raises:
         UsageError: an unknown target, source kind or input.
         SourceError, EmulationError: the model cannot be loaded, or not run on such a device.
+        PartialEmulationError: its process ended too early; the error has the run until then.
         DatabaseError: a support matrix is missing or damaged.
     """
     from opcheck import isolate

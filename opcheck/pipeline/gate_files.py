@@ -128,18 +128,26 @@ def _names(spec: TargetSpec, target: TargetReport) -> bool:
     )
 
 
+def ended_early(report: Report) -> TraceError | None:
+    """Why a report is partial; None where it is not."""
+    if report.trace.ended is None:
+        return None
+    return TraceError(
+        f"the report of {report.model.source} is partial: {report.trace.ended.reason}",
+        "what was not seen cannot pass: scan the model again once it runs to its end",
+    )
+
+
 def require_whole(report: Report) -> None:
     """Refuse what is no answer to judge.
 
     Raises:
         TraceError: nothing was scanned, or the model's process ended before the model did.
     """
+    early = ended_early(report)
+    if early is not None:
+        raise early
     source = report.model.source
-    if report.trace.ended is not None:
-        raise TraceError(
-            f"the report of {source} is partial: {report.trace.ended.reason}",
-            "opcheck scan tells what was seen until then",
-        )
     if not report.targets or not report.trace.calls:
         what = "calls no operator" if report.targets else "was held against no target"
         raise TraceError(f"{source} {what}, so there is nothing to judge")

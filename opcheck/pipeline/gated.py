@@ -6,16 +6,18 @@ from datetime import date
 from pathlib import Path
 
 from opcheck.db.selection import select
-from opcheck.errors import UsageError
+from opcheck.errors import OpcheckError, UsageError
 from opcheck.judging.accepted import baseline_of
 from opcheck.judging.judge import judge
-from opcheck.model.gate import GateRequest, GateResult
+from opcheck.model.gate import GateRequest, GateResult, PartialGateError
 from opcheck.model.policy import Policy
-from opcheck.model.report import Report
+from opcheck.model.report import PartialReportError, Report
+from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.pipeline.ages import require_fresh_report
 from opcheck.pipeline.gate_files import (
     baseline_at,
+    ended_early,
     is_report,
     policy_at,
     report_asked_for,
@@ -36,7 +38,8 @@ def gate(
 
     Raises:
         UsageError: the policy, the baseline or a report cannot be used.
-        SourceError, TraceError: the model cannot be loaded, or not run to its end.
+        SourceError, TraceError: the model cannot be loaded or run.
+        PartialGateError: it was not run to its end; the error has the answer until then.
         DatabaseError: the database is missing, damaged or older than the policy allows.
     """
     if request.accept and request.against:
@@ -56,14 +59,28 @@ def gate(
     today = date.today()
     if is_report(scanned.source):
         report = report_asked_for(scanned, request.scan, today)
+        early = ended_early(report)
     else:
-        report = scan(scanned, progress, output)
+        report, early = _scanned(scanned, progress, output)
+    if early is not None:
+        found = replace(judge(report, policy, baseline, today, against), against=request.against)
+        raise PartialGateError(early, found) from early
     require_whole(report)
     found = replace(judge(report, policy, baseline, today, against), against=request.against)
     if not request.accept:
         return found
     accepted = baseline_of(found)
     return replace(judge(report, policy, accepted, today), accepted=accepted)
+
+
+def _scanned(
+    request: ScanRequest, progress: Progress, output: Progress
+) -> tuple[Report, OpcheckError | None]:
+    """The report, and why it is partial where it is."""
+    try:
+        return scan(request, progress, output), None
+    except PartialReportError as error:
+        return error.report, error
 
 
 def gate_report(

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from opcheck.db.selection import names_groups
 from opcheck.errors import UsageError
+from opcheck.isolate import CutShortError
 from opcheck.model.plan import NodePlan
-from opcheck.model.report import Report
+from opcheck.model.report import PartialReportError, Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.rule import RuleCheck, RuleInfo
+from opcheck.model.work import WorkResult
 from opcheck.pipeline.opening import Progress, matrices_for, open_database, require_age, silent
 from opcheck.pipeline.reports import ranked, report_of, with_plans
 from opcheck.pipeline.sized import sized
@@ -19,20 +21,27 @@ def plan(request: ScanRequest, progress: Progress = silent, output: Progress = s
 
     Raises:
         UsageError, SourceError, TraceError, DatabaseError: as :func:`opcheck.pipeline.scan`.
+        PartialReportError: as it does; targets that a plan was made for by then have theirs.
     """
     database = open_database(request.databases)
     matrices = matrices_for(database, request)
     require_age(request, database, matrices)
     progress(f"reading {request.source}")
-    results = worked(request, matrices, progress, output, plan=True)
-    plans: dict[str, tuple[NodePlan, ...]] = {}
-    for result in results:
-        plans.update(result.plans)
-    scanned = gathered(results)
-    report = report_of(request.source, scanned, matrices, explained=request.explained)
-    report = with_plans(report, scanned, matrices, plans)
-    report = sized(report, scanned, database, matrices)
-    return ranked(report) if names_groups(database, request.targets) else report
+
+    def report(results: Sequence[WorkResult]) -> Report:
+        plans: dict[str, tuple[NodePlan, ...]] = {}
+        for result in results:
+            plans.update(result.plans)
+        scanned = gathered(results)
+        found = report_of(request.source, scanned, matrices, explained=request.explained)
+        found = with_plans(found, scanned, matrices, plans)
+        found = sized(found, scanned, database, matrices)
+        return ranked(found) if names_groups(database, request.targets) else found
+
+    try:
+        return report(worked(request, matrices, progress, output, plan=True))
+    except CutShortError as error:
+        raise PartialReportError(error, report(error.results)) from error
 
 
 def rules(name: str = "", folders: Sequence[str] = ()) -> tuple[RuleInfo, ...]:

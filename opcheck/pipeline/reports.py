@@ -42,9 +42,14 @@ def with_plans(
     matrices: Sequence[SupportMatrix],
     plans: Mapping[str, Sequence[NodePlan]],
 ) -> Report:
-    """The same report with the ways out beside its findings; ``plans`` by target."""
+    """The same report with the ways out beside its findings; ``plans`` by target.
+
+    A target that no plan was made for, since its run ended before, stays as it is.
+    """
     targets = tuple(
-        planned(found, scanned.of(m.target), plans[str(m.target)])
+        planned(found, scanned.of(m.target), plans[name])
+        if (name := str(m.target)) in plans
+        else found
         for found, m in zip(report.targets, matrices, strict=True)
     )
     return replace(report, targets=targets)

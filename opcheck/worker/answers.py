@@ -67,8 +67,7 @@ def _load(request: Request, process: Process, *, weights: bool) -> Loaded:
 
 def _libraries(request: Request) -> Schemas:
     """What is known of libraries that are not installed, the user's own files first."""
-    own = request.schemas if isinstance(request, WorkRequest | EmulationRequest) else ()
-    return Schemas(Database.open().root / FOLDER, map(Path, own))
+    return Schemas(Database.open().root / FOLDER, map(Path, request.schemas))
 
 
 def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
@@ -166,4 +165,5 @@ def _emulated(request: EmulationRequest, process: Process) -> Emulation:
         model=ModelInfo(request.source, loaded.kind, loaded.digest),
         progress=lambda text: process.send({"stage": "emulate", "progress": text}),
         notes=loaded.notes,
+        journal=process.journal(0),
     )

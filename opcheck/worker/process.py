@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from opcheck.model.work import AT_ONCE, STACK_SECONDS, Job
+from opcheck.model.work import AT_ONCE, JOURNAL, STACK_SECONDS, Job
 
 _PR_SET_PDEATHSIG = 1
 """Of ``prctl``: the signal to get when the parent ends."""
@@ -47,7 +47,7 @@ class Process:
 
     def journal(self, number: int) -> Path:
         """The file for what is recorded towards the answer of this number."""
-        return Path(self._job.journals, f"{number}.jsonl") if self._job.journals else _NOWHERE
+        return Path(self._job.journals, JOURNAL.format(number)) if self._job.journals else _NOWHERE
 
     def pass_on(self, answers: int) -> bool:
         """Tell what a copy wrote to the file ``answers``; whether it was done."""

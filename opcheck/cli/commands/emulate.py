@@ -9,7 +9,7 @@ from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress, said, unsaid
 from opcheck.cli.rooms import rooms
 from opcheck.errors import ExitCode
-from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.emulation import Emulation, EmulationRequest, PartialEmulationError
 from opcheck.report.base import format_named
 
 Command = ModelCommand
@@ -43,7 +43,8 @@ def emulate(
     """Run a model on an emulated accelerator.
 
     PyTorch's own dispatcher runs it, with only the target's kernels. The answer says what the
-    device refuses, what runs on the host or in another way, and where in the model's code.
+    device refuses, what runs on the host or in another way, and where in the model's code. Where
+    the model's process ends too early, it is of what was seen until then, and the exit code is 3.
     """
     detail = Detail(verbose, quiet, explain, top)
     view, out = format_named(format), Output(output)
@@ -53,8 +54,12 @@ def emulate(
         databases=tuple(database or ()), shims=tuple(shim or ()),
         calls=options.calls(input_sets, decode, train, step), schemas=tuple(schemas or ()),
     )  # fmt: skip
-    with Progress(quiet) as progress:
-        found = rooms(context).emulate(request, progress, said if verbose else unsaid)
+    try:
+        with Progress(quiet) as progress:
+            found = rooms(context).emulate(request, progress, said if verbose else unsaid)
+    except PartialEmulationError as error:
+        out.write(view.render_emulation(error.emulation, out.page(detail)))
+        raise
     out.write(view.render_emulation(found, out.page(detail)))
     raise typer.Exit(_exit_code(request, found))
 

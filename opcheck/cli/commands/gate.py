@@ -14,7 +14,7 @@ from opcheck.cli.progress import Progress, said, unsaid
 from opcheck.cli.rooms import rooms
 from opcheck.errors import ExitCode
 from opcheck.model.dynamic import dynamic_inputs
-from opcheck.model.gate import GateRequest
+from opcheck.model.gate import GateRequest, PartialGateError
 from opcheck.model.request import ScanRequest
 from opcheck.report.document.baseline import baseline_text
 from opcheck.report.json_format import JsonFormat
@@ -116,7 +116,8 @@ def gate(
     The policy says what fails: verdicts, reasons, figures beyond a limit. Waivers let findings
     through until a day, a baseline accepts those of today, and --against those of the branch that
     is merged into; how many are hidden is always told. The exit code is 0 where the gate passes and
-    10 where it fails.
+    10 where it fails. Where the model's process ends too early, the answer is of what was seen
+    until then, nothing passes, and it is 3.
     """
     detail = Detail(verbose, quiet, explain, top)
     out = Outputs(format, output, detail)
@@ -132,8 +133,12 @@ def gate(
     request = GateRequest(
         scan, policy or "", baseline or "", str(write_baseline or ""), against or ""
     )
-    with Progress(quiet) as progress:
-        found = rooms(context).gate(request, progress, said if verbose else unsaid)
+    try:
+        with Progress(quiet) as progress:
+            found = rooms(context).gate(request, progress, said if verbose else unsaid)
+    except PartialGateError as error:
+        out.write(view.render_gate(error.result, out.page(detail), show_waived=show_waived))
+        raise
     if kept is not None and found.accepted is not None:
         kept.write(baseline_text(found.accepted))
     if judged is not None:

@@ -9,6 +9,7 @@ from opcheck.cli.outputs import Outputs
 from opcheck.cli.progress import Progress, said, unsaid
 from opcheck.cli.rooms import rooms
 from opcheck.model.dynamic import dynamic_inputs
+from opcheck.model.report import PartialReportError
 from opcheck.model.request import ScanRequest
 
 Command = ModelCommand
@@ -43,7 +44,8 @@ def plan(
     For each operator that a target does not run itself: the cheapest code that gives the same
     values through operators that it does run, what that was recorded to run as, how far its values
     and gradients are off, and why cheaper ways were declined. --verbose shows the code. The exit
-    code is 0 whenever there is an answer.
+    code is 0 whenever there is an answer. Where the model's process ends too early, the report is
+    of what was seen until then, and it is 3.
     """
     out = Outputs(format, output, Detail(verbose, quiet, explain, top))
     request = ScanRequest(
@@ -53,6 +55,10 @@ def plan(
         calls=options.calls(input_sets, decode, train, step), dynamic=dynamic_inputs(dynamic or ()),
         schemas=tuple(schemas or ()), explained=explain,
     )  # fmt: skip
-    with Progress(quiet) as progress:
-        report = rooms(context).plan(request, progress, said if verbose else unsaid)
+    try:
+        with Progress(quiet) as progress:
+            report = rooms(context).plan(request, progress, said if verbose else unsaid)
+    except PartialReportError as error:
+        out.write(error.report)
+        raise
     out.write(report)

@@ -42,11 +42,14 @@ def gate_page(found: GateResult, page: Page, *, show_waived: bool) -> str:
 
 
 def _write_head(canvas: Canvas, found: GateResult) -> None:
+    if found.ended is not None:
+        canvas.flow(split(common.partial(found.ended.where), "bold magenta"))
+        canvas.blank()
     sign = mark(found.passed, canvas.marks)
     canvas.flow([sign, (tell(words.PASSED[found.passed]), sign[1]), (found.model.source, "bold")])
     for target in found.targets:
-        sign = mark(target.passed, canvas.marks)
-        said = words.verdict(target)
+        sign = mark(target.passed and found.ended is None, canvas.marks)
+        said = words.SO_FAR if target.passed and found.ended else words.verdict(target)
         name: list[Atom] = [(f"{target.target}:", "bold")]
         canvas.flow([*name, *split(said, sign[1])], 4, [("  ", ""), sign, (" ", "")])
     if found.against:

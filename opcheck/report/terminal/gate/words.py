@@ -8,6 +8,7 @@ from opcheck.model.policy import Waiver
 from opcheck.report.terminal.units import plural, size
 
 PASSED: Mapping[bool, str] = {True: "passes the gate:", False: "fails the gate:"}
+SO_FAR = "nothing fails so far, and the rest was not seen"
 NO_POLICY = "no policy file, so the defaults hold; opcheck init writes one"
 FAILS = ("Fails", "not allowed by the policy")
 BROKEN = ("Limits", "beyond what the policy allows")

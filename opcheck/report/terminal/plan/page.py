@@ -30,6 +30,9 @@ OPERATORS = 4
 def plan_page(report: Report, page: Page) -> str:
     """The whole plan as text."""
     canvas = Canvas(page)
+    if report.trace.ended is not None:
+        canvas.flow(split(common.partial(report.trace.ended.where), "bold magenta"))
+        canvas.blank()
     for index, target in enumerate(report.targets):
         if index:
             canvas.blank()
@@ -45,6 +48,8 @@ def write_verdict(canvas: Canvas, report: Report, target: TargetReport) -> None:
     sign = mark(target.summary.runs, canvas.marks)
     own = [finding for finding in stuck if _own(finding)]
     text = words.verdict(len(bad), len(stuck), len(own)) if bad else words.nothing(len(harmed))
+    if target.plan is None:
+        text = words.unplanned(len(bad))
     said = phrase(
         common.VERDICT_OF_PLAN,
         model=[(report.model.source, "bold")],
@@ -62,6 +67,8 @@ def _troubled(target: TargetReport) -> tuple[list[Finding], list[Finding]]:
 
 def _write_target(canvas: Canvas, report: Report, target: TargetReport) -> None:
     write_verdict(canvas, report, target)
+    if target.plan is None:
+        return
     bad, harmed = _troubled(target)
     if bad:
         _write_steps(canvas, target)
@@ -91,7 +98,7 @@ def _own(finding: Finding) -> bool:
 
 
 def _open(finding: Finding, target: TargetReport) -> bool:
-    return target.plan is None or finding.op in target.plan.stuck
+    return target.plan is not None and finding.op in target.plan.stuck
 
 
 def _write_steps(canvas: Canvas, target: TargetReport) -> None:

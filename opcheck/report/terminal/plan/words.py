@@ -45,6 +45,11 @@ def verdict(findings: int, stuck: int, own: int) -> str:
     return f"{plural(findings, 'finding')} {'needs' if findings == 1 else 'need'} a way out, {have}"
 
 
+def unplanned(findings: int) -> str:
+    """That the run ended before ways out were looked for."""
+    return f"{plural(findings, 'finding')} so far; it ended before ways out were looked for"
+
+
 def nothing(harmed: int) -> str:
     """That no finding needs a way out, and how many calls are better written otherwise."""
     if not harmed:
