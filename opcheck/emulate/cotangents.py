@@ -9,6 +9,7 @@ from torch.utils._pytree import tree_map
 
 from opcheck.emulate.compare import Named, named_tensors
 from opcheck.errors import TraceError
+from opcheck.model.emulation import gradient_of
 from opcheck.model.trace import Phase
 from opcheck.trace.step import differentiable
 
@@ -28,10 +29,10 @@ def gradients(
     """
     args, kwargs = tree_map(_leaf, (args, dict(kwargs)))
     wanted: Named = {
-        f"grad of {name}": p for name, p in module.named_parameters() if p.requires_grad
+        gradient_of(name): p for name, p in module.named_parameters() if p.requires_grad
     }
     inputs = {**named_tensors(args, "input"), **named_tensors(kwargs, "input")}
-    wanted |= {f"grad of {name}": t for name, t in inputs.items() if t.requires_grad}
+    wanted |= {gradient_of(name): t for name, t in inputs.items() if t.requires_grad}
     with torch.enable_grad():
         begins(Phase.FORWARD)
         results = differentiable(module(*args, **kwargs))

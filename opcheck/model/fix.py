@@ -90,6 +90,11 @@ class Fix:
     """The plan; what was followed of it has its proof there."""
 
     @property
+    def trained(self) -> bool:
+        """Whether it is for a training step."""
+        return self.report is not None and self.report.trace.mode == "train"
+
+    @property
     def holds(self) -> bool:
         """Whether nothing that was tried failed."""
         return self.proof is None or self.proof.holds

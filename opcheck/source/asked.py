@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from opcheck.model.emulation import EmulationRequest
-from opcheck.model.work import Request, WorkRequest
+from opcheck.model.work import GraphRequest, Request
 from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec
 
@@ -16,7 +15,7 @@ def options_of(request: Request, *, weights: bool = False) -> LoadOptions:
     """
     inputs = tuple(InputSpec.parse(text) for text in request.inputs)
     options = LoadOptions(inputs, request.trust, weights=weights)
-    if not isinstance(request, WorkRequest | EmulationRequest):
+    if isinstance(request, GraphRequest):
         return options
     step = request.step
     return replace(

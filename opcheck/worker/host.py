@@ -4,16 +4,27 @@ import copy
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 from opcheck.errors import EmulationError, TraceError, out_of_memory
-from opcheck.model.emulation import Difference
+from opcheck.model.emulation import Difference, is_of_backward
+from opcheck.model.training import TrainingSpec
 from opcheck.model.work import HostRequest, HostRun, Tolerance
 from opcheck.source.base import Loaded
 from opcheck.worker.process import Process
 
+if TYPE_CHECKING:
+    from opcheck.emulate.play import Job
+
 _Results = tuple[dict[str, Any], dict[str, Any] | str]
-"""Results by name; gradients by name, or why there are none."""
+"""Results by name; gradients by name, or why there are none. Of a step, parameters after it too."""
+
+
+class _Play(Protocol):
+    def __call__(self, *, backward: bool = True) -> _Results:
+        """Run the model once; without ``backward``, gradients need not be there."""
+        ...
 
 
 def on_the_host(loaded: Loaded, request: HostRequest, process: Process) -> HostRun:
@@ -23,9 +34,10 @@ def on_the_host(loaded: Loaded, request: HostRequest, process: Process) -> HostR
         EmulationError: the model fails.
     """
     process.send({"stage": "emulate", "progress": f"running {request.source} on the host"})
+    play = partial(_run, loaded) if request.step is None else _stepped(loaded, request.step)
     try:
-        found = _run(loaded)
-        moved = _moved(loaded, found, request.tolerances, process)
+        found = play()
+        moved = _moved(play, found, request.tolerances, process)
         if request.keep:
             _keep(found, request.keep)
         if not request.against:
@@ -37,20 +49,40 @@ def on_the_host(loaded: Loaded, request: HostRequest, process: Process) -> HostR
         raise
 
 
-def _run(loaded: Loaded, *, backward: bool = True) -> _Results:
-    """Results of one forward, and their gradients; inputs stay as they are."""
-    from opcheck.emulate.play import Job, on_host
+def _job(loaded: Loaded) -> "Job":
+    """One forward; inputs stay as they are."""
+    from opcheck.emulate.play import Job
     from opcheck.trace.run import as_module
 
-    def job() -> Job:
-        args, kwargs = copy.deepcopy((loaded.args, loaded.kwargs))
-        return Job(as_module(loaded.module), args, kwargs)
+    args, kwargs = copy.deepcopy((loaded.args, loaded.kwargs))
+    return Job(as_module(loaded.module), args, kwargs)
 
-    results = on_host(job())
+
+def _stepped(loaded: Loaded, spec: TrainingSpec) -> "_Play":
+    """What runs one training step: its output, and what backward and optimizer come to."""
+    from opcheck.emulate.play import on_host
+    from opcheck.source.building.loss import loss_named
+    from opcheck.trace.step import TrainingStep
+
+    step = TrainingStep.of(spec, loss_named(spec.loss))
+
+    def play(*, backward: bool = True) -> _Results:
+        found = on_host(replace(_job(loaded), step=step))
+        after = {name: found.pop(name) for name in [*found] if is_of_backward(name)}
+        return found, after
+
+    return play
+
+
+def _run(loaded: Loaded, *, backward: bool = True) -> _Results:
+    """Results of one forward, and their gradients."""
+    from opcheck.emulate.play import on_host
+
+    results = on_host(_job(loaded))
     if not backward:
         return results, ""
     try:
-        return results, on_host(replace(job(), gradients=True))
+        return results, on_host(replace(_job(loaded), gradients=True))
     except MemoryError:
         return results, "there is not enough memory for a backward on the host"
     except EmulationError as error:  # the forward alone is the model's use then
@@ -60,7 +92,7 @@ def _run(loaded: Loaded, *, backward: bool = True) -> _Results:
 
 
 def _moved(
-    loaded: Loaded, found: _Results, tolerances: Mapping[str, Tolerance], process: Process
+    play: "_Play", found: _Results, tolerances: Mapping[str, Tolerance], process: Process
 ) -> Mapping[str, float] | None:
     """How far results and gradients move with what is replaced; None where torch is too old."""
     if not tolerances:
@@ -75,11 +107,11 @@ def _moved(
     if not backward and not any(tolerance.eps for tolerance in tolerances.values()):
         return {}
     process.send({"stage": "emulate", "progress": "finding what the tolerances come to"})
-    far = _met(loaded, tolerances)
+    far = _met(play, tolerances)
     furthest: dict[str, float] = {}
     for draw in range(DRAWS):
         with moving(far, draw), suppress(EmulationError):  # a draw that fails says nothing
-            others, other = _run(loaded, backward=backward)
+            others, other = play(backward=backward)
             found_here = [*differences(others, results)]
             if not (isinstance(gradients, str) or isinstance(other, str)):
                 found_here += differences(other, gradients)
@@ -89,12 +121,12 @@ def _moved(
     return furthest
 
 
-def _met(loaded: Loaded, tolerances: Mapping[str, Tolerance]) -> Mapping[str, float]:
+def _met(play: "_Play", tolerances: Mapping[str, Tolerance]) -> Mapping[str, float]:
     """What is to be moved on the host: where it runs as something else, the model's own call."""
     from opcheck.rewrite.moved import forms, moving
 
     with moving(dict.fromkeys(tolerances, 0.0), 0) as seen:
-        _run(loaded, backward=False)
+        play(backward=False)
     far: dict[str, float] = {}
     for op, tolerance in tolerances.items():
         for name in (op,) if seen.met & {*forms(op)} else tolerance.calls:

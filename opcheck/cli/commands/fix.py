@@ -137,9 +137,14 @@ def fix(
     allow: Allow = None,
     write: Write = False,
     inputs: options.Inputs = None,
+    input_sets: options.InputSets = None,
+    decode: options.Decode = False,
+    train: options.Train = False,
+    step: options.Steps = None,
     format: options.FormatName = "text",
     output: options.OutputFile = None,
     database: options.Databases = None,
+    schemas: options.SchemaFiles = None,
     rules: options.RuleFolders = None,
     max_age: options.MaxAge = None,
     timeout: options.Timeout = None,
@@ -150,7 +155,8 @@ def fix(
     """Carry out what opcheck plan suggests, and prove it.
 
     The changed model is run on the emulated device, with values: what was replaced must be gone,
-    and the results must be those of the unchanged model. Only then is anything written.
+    and the results must be those of the unchanged model: of every call that is asked for, or of a
+    training step. Only then is anything written.
     """
     kind, path = _asked(shim, diff, graph, custom_op)
     if kind is not FixKind.CUSTOM and (into or toolchain):
@@ -160,6 +166,8 @@ def fix(
         ScanRequest(
             source, (options.only(target),), tuple(inputs or ()), False, timeout, memory, trust,
             tuple(database or ()), max_age, tuple(rules or ()),
+            step=options.training(train, step),
+            calls=options.calls(input_sets, decode, train, step), schemas=tuple(schemas or ()),
         ),
         kind, (into or "") if custom_op is not None else path, allow or Label.EXACT, write,
         custom_op or "", toolchain or "",

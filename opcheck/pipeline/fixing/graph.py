@@ -6,8 +6,10 @@ from pathlib import Path
 
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
+from opcheck.model.calls import CallSpec
 from opcheck.model.fix import Fix, FixRequest, Left
 from opcheck.model.plan import Suggestion
+from opcheck.model.request import ScanRequest
 from opcheck.model.work import GraphRequest, Replacement
 from opcheck.pipeline.fixing.answer import Way, answer
 from opcheck.pipeline.fixing.choosing import choose, known, off_device
@@ -35,6 +37,7 @@ def graph(request: FixRequest, database: Database, progress: Progress, output: P
     if final.suffix != SUFFIX:
         message = f"--graph writes a program of torch.export, and {final} is not named like one"
         raise UsageError(message, f"give it a name that ends in {SUFFIX}")
+    _require_one_program(scan)
     report = plan(scan, progress, output)
     chosen = choose(report, request.allow)
     if not chosen.ways:
@@ -43,11 +46,12 @@ def graph(request: FixRequest, database: Database, progress: Progress, output: P
         asked = GraphRequest(
             scan.source, _replacements(way for _, way in chosen.ways), str(draft.path),
             scan.inputs, scan.timeout, scan.memory, scan.trust, scan.patched, scan.rules,
+            schemas=scan.schemas,
         )  # fmt: skip
         written = isolate.rewrite(asked, progress=progress, output=output)
         ways, left = _parted(chosen.ways, written.left)
         partly = {rest.op for rest in (*chosen.left, *left)}
-        staying = {f.op: f.count for f in off_device(report) if f.op in partly}
+        staying = {f.op: f.count for f in off_device(report) if f.op in partly}  # of one phase
         # what it was exported with is in the file
         changed = replace(scan, source=str(draft.path), inputs=(), trust=False, patched={})
         matrix = database.matrix(database.resolve(scan.targets[0]))
@@ -59,6 +63,21 @@ def graph(request: FixRequest, database: Database, progress: Progress, output: P
         request, report, files=(request.path,) if proof.holds else (), ways=ways,
         left=(*chosen.left, *left), proof=proof,
     )  # fmt: skip
+
+
+def _require_one_program(scan: ScanRequest) -> None:
+    """Refuse what no program can do: to be trained, or to be called in ways that it has not.
+
+    Raises:
+        UsageError: the scan is of a training step, or of several calls of what is no program yet.
+    """
+    if scan.step is not None:
+        message = "--graph writes an exported program, which has no training mode"
+        raise UsageError(message, "use --shim, or --diff for a Python file")
+    if scan.calls != CallSpec() and not scan.source.endswith(SUFFIX):
+        name = "--decode" if scan.calls.decode else "--inputs"
+        message = f"--graph exports one call of {scan.source}, and {name} asks for several"
+        raise UsageError(message, "leave it out, or use --shim, or --diff for a Python file")
 
 
 def _replacements(ways: Iterable[Suggestion]) -> tuple[Replacement, ...]:

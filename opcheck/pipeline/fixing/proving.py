@@ -37,7 +37,9 @@ def proved(
     """
     progress("scanning the changed model")
     after = scan(change.changed, progress, output)
-    calls = Counter({finding.op: finding.count for finding in off_device(after)})
+    calls: Counter[str] = Counter()
+    for finding in off_device(after):  # one for each phase
+        calls[finding.op] += finding.count
     there = {way.replaces for op, way in change.ways if calls[op] > expected.get(op, 0)}
     there |= calls.keys() - known
     runs = run_both(change, matrix, progress, output)

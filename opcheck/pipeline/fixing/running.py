@@ -11,6 +11,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Label
 from opcheck.model.proof import Compared
 from opcheck.model.request import ScanRequest
+from opcheck.model.training import TrainingSpec
 from opcheck.model.work import HostRequest, HostRun
 from opcheck.pipeline.emulated import emulate
 from opcheck.pipeline.fixing.answer import Way
@@ -66,12 +67,15 @@ def run_both(change: Change, matrix: SupportMatrix, progress: Progress, output: 
     backward = _Side(after.backward, Limits(known, moved))
     reason = before.no_backward or after.no_backward
     ran = None
-    if device is not None:
-        ran = device.run(forward, gradients=False)
+    if device is not None and change.unchanged.step is not None:
+        ran = device.run(forward, backward)  # one run gives both
+    elif device is not None:
+        ran = device.run(forward)
         if not reason and ran.finished:
             reason = device.gradients(backward)
     notes = [_TOO_OLD] if before.moved is None else []
     notes += [_ITSELF] if forward.limits.own or backward.limits.own else []
+    notes += [_ALONE] if _is_wrapped(change.unchanged) else []
     return Runs(
         forward.compared(),
         backward.compared() if backward.found else None,
@@ -83,6 +87,7 @@ def run_both(change: Change, matrix: SupportMatrix, progress: Progress, output: 
 
 _TOO_OLD = "what the tolerances come to in this model can be told with torch 2.9 or later"
 _ITSELF = "the device itself is off without any change, and that much is allowed"
+_ALONE = "values are those of one process that trains alone: the others are not there to send any"
 
 
 class _Side:
@@ -92,6 +97,14 @@ class _Side:
         self.on_host = on_host
         self.found = [*on_host]
         self.limits = limits
+
+    def named(self, found: Sequence[Difference]) -> tuple[Difference, ...]:
+        """Differences under the names that they have on the host."""
+        return named_as(found, [difference.name for difference in self.on_host])
+
+    def allows(self, found: Sequence[Difference]) -> bool:
+        """Whether nothing is further off than it may be."""
+        return self.limits.hold(self.named(found))
 
     def compared(self) -> Compared:
         """What came of it."""
@@ -107,15 +120,20 @@ class _Device:
         self._progress = progress
         self._output = output
 
-    def run(self, side: _Side, *, gradients: bool) -> Emulation:
-        """Run the changed model; where that is too far off, the unchanged one as well."""
+    def run(self, *sides: _Side, gradients: bool = False) -> Emulation:
+        """Run the changed model; where that is too far off, the unchanged one as well.
+
+        Of two sides the second is what a step gives beside its outputs.
+        """
         ran = self._emulate(self._change.changed, self._change.shims, gradients)
-        found = self._named(ran, side)
-        if ran.finished and not side.limits.hold(found):
+        parts = _parted(ran, sides)
+        if ran.finished and not all(map(_Side.allows, sides, parts)):
             self._progress("running the unchanged model on the emulated device as well")
             plain = self._emulate(self._change.unchanged, (), gradients)
-            side.limits = side.limits.beside(self._named(plain, side))
-        side.found += found
+            for side, found in zip(sides, _parted(plain, sides), strict=True):
+                side.limits = side.limits.beside(side.named(found))
+        for side, found in zip(sides, parts, strict=True):
+            side.found += side.named(found)
         return ran
 
     def gradients(self, side: _Side) -> str:
@@ -132,16 +150,31 @@ class _Device:
     def _emulate(self, scan: ScanRequest, shims: tuple[str, ...], gradients: bool) -> Emulation:
         return emulate(_emulation(scan, shims, gradients), self._progress, self._output)
 
-    def _named(self, ran: Emulation, side: _Side) -> tuple[Difference, ...]:
-        return named_as(ran.differences or (), [difference.name for difference in side.on_host])
+
+def _parted(ran: Emulation, sides: Sequence[_Side]) -> Sequence[Sequence[Difference]]:
+    """What differs, for each side: all of it for one, of two what is of backward for the second."""
+    found = ran.differences or ()
+    if len(sides) == 1:
+        return (found,)
+    return [d for d in found if not d.of_backward], [d for d in found if d.of_backward]
 
 
 def _emulation(scan: ScanRequest, shims: tuple[str, ...], gradients: bool) -> EmulationRequest:
     return EmulationRequest(
-        scan.source, scan.targets[0], scan.inputs, gradients=gradients, values=True,
-        timeout=scan.timeout, memory=scan.memory, trust=scan.trust, databases=scan.databases,
-        shims=shims, patched=scan.patched,
+        scan.source, scan.targets[0], scan.inputs, _alone(scan.step), gradients=gradients,
+        values=True, timeout=scan.timeout, memory=scan.memory, trust=scan.trust,
+        databases=scan.databases, shims=shims, patched=scan.patched, calls=scan.calls,
+        schemas=scan.schemas,
     )  # fmt: skip
+
+
+def _alone(step: TrainingSpec | None) -> TrainingSpec | None:
+    """The step of one process: what others would send has no values here."""
+    return None if step is None else replace(step, wrap="")
+
+
+def _is_wrapped(scan: ScanRequest) -> bool:
+    return scan.step is not None and bool(scan.step.wrap)
 
 
 def _on_host(change: Change, progress: Progress, output: Progress) -> tuple[HostRun, HostRun]:
@@ -162,8 +195,9 @@ def _on_host(change: Change, progress: Progress, output: Progress) -> tuple[Host
 
 def _host(scan: ScanRequest) -> HostRequest:
     return HostRequest(
-        scan.source, scan.inputs, scan.timeout, scan.memory, scan.trust, scan.patched
-    )
+        scan.source, scan.inputs, scan.timeout, scan.memory, scan.trust, scan.patched,
+        step=_alone(scan.step), calls=scan.calls, schemas=scan.schemas,
+    )  # fmt: skip
 
 
 def _can_be_emulated(matrix: SupportMatrix) -> bool:

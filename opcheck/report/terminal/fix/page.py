@@ -74,7 +74,7 @@ def _write_proof(canvas: Canvas, found: Fix, proof: Proof) -> None:
         canvas.flow([*split(words.REMAINING), *listed(proof.remaining, "yellow")], 2)
     if proof.newer:
         canvas.flow([*split(words.newer(found)), *listed(proof.newer, "dim")], 2)
-    for told in words.compared(proof):
+    for told in words.compared(proof, found.trained):
         canvas.flow(split(told), 2)
     if proof.note:
         canvas.flow(split(proof.note, "dim"), 2)

@@ -49,12 +49,15 @@ def newer(found: Fix) -> str:
     return f"only torch {found.torch_version}, which it ran on, and not the target's own, asks for"
 
 
-def compared(proof: Proof) -> Iterator[str]:
-    """How far results and gradients are off, and how far they may be."""
+def compared(proof: Proof, trained: bool) -> Iterator[str]:
+    """How far results and gradients are off, and how far they may be; of a step, parameters too."""
     if proof.forward is not None:
         yield f"forward: {plural(proof.forward.results, 'result')} {_compared(proof.forward)}"
     if proof.backward is not None:
-        yield f"backward: {plural(proof.backward.results, 'gradient')} {_compared(proof.backward)}"
+        count = proof.backward.results
+        of = f"step: {count:,} gradients and new parameters"
+        of = of if trained else f"backward: {plural(count, 'gradient')}"
+        yield f"{of} {_compared(proof.backward)}"
     elif proof.no_backward:
         yield f"backward: not compared, {proof.no_backward}"
 
