@@ -13,20 +13,32 @@ from typing import Any
 import pytest
 
 from opcheck.cli.main import run as opcheck
-from opcheck.errors import ExitCode, OpcheckError
+from opcheck.errors import EmulationError, ExitCode, OpcheckError
 from opcheck.isolate import CutShortError, run
+from opcheck.isolate.emulated import left_off
 from opcheck.isolate.recovered import read_journal
 from opcheck.isolate.strays import MARK
 from opcheck.model.codec import to_json
-from opcheck.model.report import PartialReportError
+from opcheck.model.emulation import (
+    EmulationRequest,
+    Event,
+    Happened,
+    PartialEmulationError,
+    Refusal,
+    Site,
+)
+from opcheck.model.gate import GateRequest, PartialGateError
+from opcheck.model.report import KernelCount, PartialReportError, Reason
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase
 from opcheck.model.training import TrainingSpec
+from opcheck.model.verdict import Verdict
 from opcheck.model.work import Recorded, WorkRequest
-from opcheck.pipeline import scan
+from opcheck.pipeline import emulate, gate, scan
 from opcheck.report.document.report import report_document
 from opcheck.report.reader import from_json
+from tests.report.emulations import EMULATIONS
 
 NET = """
 import ctypes, os, signal, sys, threading, time
@@ -181,6 +193,94 @@ def test_the_command_writes_the_report_and_fails(
     assert code == ExitCode.MODEL
     assert written.out.startswith("Partial: the run ended at net.py:")
     assert written.err.startswith("opcheck: error: the model's code ended the process")
+
+
+@slow
+@linux
+@pytest.mark.parametrize(
+    ("command", "begins"),
+    [
+        ("plan", "Partial: the run ended at net.py:"),
+        ("gate", "Partial: the run ended at net.py:"),
+        ("emulate", "✘ ended early: net.py:with_ends on an emulated ascend-910b"),
+    ],
+)
+def test_other_commands_write_what_they_know_and_fail(
+    act: Callable[[str], str], capsys: pytest.CaptureFixture[str], command: str, begins: str
+) -> None:
+    code = opcheck([command, act("ends"), "--target", "ascend-910b"])
+    written = capsys.readouterr()
+    assert code == ExitCode.MODEL
+    assert written.out.startswith(begins)
+    assert written.err.startswith("opcheck: error: the model's code ended the process")
+
+
+@slow
+@linux
+@pytest.mark.parametrize("name", ["crashes", "ends", "ignores_signals"])
+def test_what_an_emulated_device_was_asked_for_until_then_is_told(
+    act: Callable[[str], str], name: str
+) -> None:
+    target = TargetSpec.parse("ascend-910b")
+    with pytest.raises(PartialEmulationError) as caught:
+        emulate(EmulationRequest(act(name), target, timeout=25.0, memory=2.0))
+    found = caught.value.emulation
+    assert ENDS[name] in found.error
+    assert (found.finished, found.runs, found.model.source) == (False, False, act(name))
+    assert {"aten::addmm", "aten::relu"} <= {kernel.op for kernel in found.kernels}
+    assert "aten::sigmoid" not in {kernel.op for kernel in found.kernels}
+    if name != "ends":  # of which nothing could tell where it stood
+        assert found.error_site is not None
+        assert found.error_site.file == "net.py"
+    assert (marked(), os.listdir(tempfile.gettempdir())) == ([], [])
+
+
+@slow
+@linux
+def test_a_gate_passes_nothing_that_was_not_seen_to_its_end(act: Callable[[str], str]) -> None:
+    Path("opcheck.yaml").write_text("allow-unknown: true\n")
+    request = GateRequest(ScanRequest(act("ends"), (TargetSpec.parse("ascend-910b"),)))
+    with pytest.raises(PartialGateError) as caught:
+        gate(request)
+    (target,) = caught.value.result.targets
+    assert (target.passed, caught.value.result.passed) == (True, False)
+    assert caught.value.result.ended is not None
+
+
+def test_an_emulated_run_is_added_up_from_what_of_its_journal_can_be_believed(
+    tmp_path: Path,
+) -> None:
+    begun = replace(EMULATIONS["clean"], kernels=(), islands=0)
+    site = Site("layer", "net.py", 7)
+    reason = Reason("no-kernel", "no kernel")
+    events = (
+        Event(Happened.ASKED, "aten::mm"),
+        Event(Happened.STAYED),
+        Event(Happened.LACKED, "aten::foo"),
+        Event(Happened.REFUSED, "aten::foo", Phase.FORWARD, reason, "RuntimeError: no", site=site),
+        Event(Happened.ASKED, "aten::mm"),
+        Event(Happened.STAYED),
+    )
+    journal = tmp_path / "0.jsonl"
+    lines = [json.dumps(to_json(value)) for value in (begun, *events)]
+    journal.write_text("\n".join((*lines, '{"Event": ["asked", "aten::mm", "no')))
+    error = left_off(EmulationError("it ended"), "net.py:9", journal)
+    assert isinstance(error, PartialEmulationError)
+    found = error.emulation
+    assert (found.error, found.error_site) == ("it ended", Site("", "net.py", 9))
+    assert found.refusals == (
+        Refusal("aten::foo", reason, "RuntimeError: no", 1, Phase.FORWARD, (site,)),
+    )
+    assert found.kernels == (
+        KernelCount("aten::foo", Verdict.UNSUPPORTED, 1, Phase.FORWARD),
+        KernelCount("aten::mm", Verdict.NATIVE, 2, Phase.FORWARD),
+    )
+    assert found.islands == 1
+    plain = EmulationError("it ended")
+    for content in ("", "{", "[" * 100_000, lines[0], "\n".join(lines[1:])):
+        journal.write_text(content)
+        assert left_off(plain, "", journal) is plain
+    assert left_off(plain, "", tmp_path / "none") is plain
 
 
 @slow

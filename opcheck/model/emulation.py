@@ -116,12 +116,12 @@ class Difference:
 
 def gradient_of(name: str) -> str:
     """What the gradient of a tensor is called."""
-    return f"{_GRADIENT}{name}"
+    return f"{_GRADIENT}{name.replace(_HIDDEN, '')}"
 
 
 def after_step(name: str) -> str:
     """What a parameter is called once the optimizer has changed it."""
-    return f"{name}{_AFTER}"
+    return f"{name.replace(_HIDDEN, '')}{_AFTER}"
 
 
 def is_of_backward(name: str) -> bool:
@@ -130,6 +130,8 @@ def is_of_backward(name: str) -> bool:
 
 
 _GRADIENT, _AFTER = "grad of ", " after the step"
+_HIDDEN = "_orig_mod."
+"""What wraps a model that is compiled, or called several times; no path shows it."""
 
 
 @dataclass(frozen=True, slots=True)

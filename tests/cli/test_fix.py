@@ -1,17 +1,21 @@
 """``opcheck fix`` on the command line, and on a model of a user's."""
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from opcheck import pipeline
 from opcheck.cli.main import run
 from opcheck.errors import ExitCode, UsageError
+from opcheck.model.calls import CallSpec
 from opcheck.model.fix import FixKind, FixRequest
 from opcheck.model.plan import Label
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
+from opcheck.model.training import TrainingSpec
 from opcheck.report.base import Page, format_named
 from tests.cli.stand_in import StandIn
 from tests.report.fixes import FIXES
@@ -42,6 +46,19 @@ def test_fix_asks_for_everything_that_was_said() -> None:
             True,
         )
     ]
+
+
+def test_fix_asks_for_the_step_and_the_calls_that_were_said() -> None:
+    rooms = StandIn()
+    line = "fix proved -t ascend-310p --shim s.py --schemas a.yaml"
+    for more in ("--train --step optimizer=sgd", "--inputs net.py:sets", "--decode"):
+        assert run(f"{line} {more}".split(), rooms) == ExitCode.PASS
+    scans = [asked.scan for asked in rooms.asked if isinstance(asked, FixRequest)]
+    assert [scan.step for scan in scans] == [TrainingSpec("sgd"), None, None]
+    assert [scan.calls for scan in scans] == [
+        CallSpec(), CallSpec("net.py:sets"), CallSpec(decode=True)
+    ]  # fmt: skip
+    assert {scan.schemas for scan in scans} == {("a.yaml",)}
 
 
 @pytest.mark.parametrize("name", ["json", "text"])
@@ -191,6 +208,76 @@ def test_values_and_gradients_beyond_the_stated_figure_are_not_written(
         assert not compared.holds
         assert compared.allowed < compared.difference
         assert (found.holds, found.files, Path("shim.py").read_bytes()) == (False, (), before)
+
+
+TRAINED = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+        self.drop = torch.nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(self.linear(x)).std(-1).exp()
+
+
+def model():
+    return Net(), torch.arange(12.0).reshape(3, 4)
+
+
+def sets():
+    return [(torch.rand(3, 4),), (torch.rand(2, 5, 4),)]
+
+
+def loss(output):
+    return output.square().sum()
+"""
+
+
+@pytest.mark.slow
+def test_a_training_step_is_fixed_and_proved_whole(
+    net: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("net.py").write_text(TRAINED, encoding="utf-8")
+    asked = request("shim.py", Label.TOLERANCE)
+    step = TrainingSpec.parse(["optimizer=sgd", "loss=net.py:loss", "wrap=ddp"])
+    asked = replace(asked, scan=replace(asked.scan, step=step))
+    right = pipeline.fix(asked)
+    assert right.trained
+    assert right.proof is not None
+    assert right.proof.forward is not None
+    assert right.proof.backward is not None
+    assert (right.proof.forward.results, right.proof.backward.results) == (1, 4)
+    assert (right.holds, right.files) == (True, ("shim.py",))
+    assert "one process" in right.proof.note
+    with monkeypatch.context() as patch:
+        _spoil(patch, "wide - mean.detach()", "(wide - mean).detach() + 0 * wide")
+        wrong = pipeline.fix(replace(asked, write=True))
+    assert wrong.proof is not None
+    assert wrong.proof.backward is not None
+    assert (wrong.holds, wrong.proof.backward.holds, wrong.files) == (False, False, ())
+
+
+@pytest.mark.slow
+def test_every_set_of_inputs_is_compared(net: Path) -> None:
+    Path("net.py").write_text(TRAINED, encoding="utf-8")
+    asked = request("shim.py", Label.TOLERANCE)
+    asked = replace(asked, scan=replace(asked.scan, calls=CallSpec("net.py:sets")))
+    found = pipeline.fix(asked)
+    assert found.proof is not None
+    assert found.proof.forward is not None
+    assert (found.holds, found.proof.forward.results) == (True, 2)
+
+
+@pytest.mark.parametrize("options", [{"step": TrainingSpec()}, {"calls": CallSpec("net.py:sets")}])
+def test_a_program_is_of_one_call(net: Path, options: dict[str, Any]) -> None:
+    asked = replace(request("fixed.pt2"), kind=FixKind.GRAPH)
+    with pytest.raises(UsageError) as caught:
+        pipeline.fix(replace(asked, scan=replace(asked.scan, **options)))
+    assert "--shim" in caught.value.hint
 
 
 def _spoil(patch: pytest.MonkeyPatch, old: str, new: str) -> None:

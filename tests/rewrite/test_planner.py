@@ -21,6 +21,8 @@ from opcheck.rewrite.draw import Draw
 from opcheck.rewrite.planner import Planner
 from opcheck.rewrite.record import Recorder
 from opcheck.trace import trace_model
+from opcheck.trace.step import TrainingStep
+from opcheck.trace.training import Registrations, Training
 from tests.resolve.made import LISTED, NONE, matrix
 
 VIEWS = ("aten::as_strided", "aten::view", "aten::unsqueeze", "aten::empty.memory_format")
@@ -365,3 +367,61 @@ def test_a_kernel_that_is_there_but_refuses_is_replaced_for_every_use() -> None:
     way = suggested(node, of_vendor("moorethreads", "aten::lgamma"))
     assert isinstance(way, Suggestion)
     assert "for every use" in way.gives_up
+
+
+# --- in a training step ---------------------------------------------------------------------------
+
+
+class Squashed(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(torch.tanh(x)).tanh()
+
+
+class BySigmoid(Rule):
+    """``2 * sigmoid(2 * x) - 1``."""
+
+    name = "by-sigmoid"
+    replaces = ("aten::tanh",)
+    summary = "Stretch a sigmoid"
+    label = Label.TOLERANCE
+    tolerance = 16.0
+
+    @staticmethod
+    def replace(self: Tensor) -> Tensor:
+        return torch.sub(torch.mul(torch.sigmoid(torch.mul(self, 2.0)), 2.0), 1.0)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        return (draw.tensor(),), {}
+
+
+FORWARD = ("aten::mul.Tensor", "aten::sub.Tensor", "aten::sigmoid")
+
+
+@pytest.mark.parametrize("backward", [(), ("aten::sigmoid_backward",)])
+def test_a_way_is_none_in_a_step_where_its_backward_is_not_the_targets(
+    backward: tuple[str, ...],
+) -> None:
+    registrations = Registrations(frozenset())
+    training = Training(TrainingStep(), registrations)
+    trace = trace_model(Squashed(), (torch.rand(2, 4),), {}, device_type="npu", training=training)
+    kernels = {str(node.op) for node in trace.nodes if node.op.base != "tanh"}
+    on = matrix(*kernels, *VIEWS, *FORWARD, *backward, fallback=NONE)
+    inputs, hidden = Planner(trace, Recorder("npu", {}, registrations), (BySigmoid(),)).plan(on)
+    (way,) = (way for way in inputs.suggestions if way.rule == "by-sigmoid")
+    assert (set(way.runs_as), way.backward_as) == ({*FORWARD}, ())  # of inputs, nobody asks
+    ways = [way for way in hidden.suggestions if way.rule == "by-sigmoid"]
+    if backward:
+        # sigmoid keeps its result for the backward
+        assert [set(way.runs_as) for way in ways] == [{*FORWARD, "aten::detach"}]
+        assert [way.backward_as for way in ways] == [
+            ("aten::detach", "aten::mul.Tensor", "aten::sigmoid_backward")
+        ]
+        assert ways[0].calls == 4
+    else:
+        declined = next(way for way in hidden.declined if way.rule == "by-sigmoid")
+        assert ways == []
+        assert declined.reason.startswith("its backward needs aten::sigmoid_backward: ")
