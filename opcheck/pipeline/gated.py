@@ -57,6 +57,7 @@ def gate(
     baseline = None if request.accept else baseline_at(request.baseline or policy.baseline)
     against = report_at(request.against) if request.against else None
     today = date.today()
+    early: OpcheckError | None
     if is_report(scanned.source):
         report = report_asked_for(scanned, request.scan, today)
         early = ended_early(report)

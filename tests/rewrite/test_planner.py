@@ -378,7 +378,7 @@ class Squashed(torch.nn.Module):
         self.layer = torch.nn.Linear(4, 3)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.layer(torch.tanh(x)).tanh()
+        return torch.tanh(self.layer(torch.tanh(x)))
 
 
 class BySigmoid(Rule):
