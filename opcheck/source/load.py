@@ -1,5 +1,7 @@
 """Load whatever source a text names, in a process that is ours: torchvision is prepared in it."""
 
+from dataclasses import replace
+
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.select import select
 
@@ -8,9 +10,10 @@ def load(text: str, options: LoadOptions) -> Loaded:
     """Give the model that ``text`` names, ready to be traced."""
     source = select(text)
     source.check(text, options)
-    from opcheck.source.building import torchvision_schemas  # torch, once there is work for it
+    from opcheck.source.building import processes, torchvision_schemas  # torch, only for work
 
     torchvision_schemas.prepare()
+    processes.prepare()
     if options.libraries is not None:
         from opcheck.source.building.stand_ins import finder
 
@@ -19,4 +22,4 @@ def load(text: str, options: LoadOptions) -> Loaded:
         torchvision_schemas.compute()
     loaded = source.load(text, options)
     torchvision_schemas.settle()
-    return loaded
+    return replace(loaded, notes=(*loaded.notes, *processes.notes()))

@@ -6,6 +6,8 @@ from opcheck.errors import SourceError, out_of_memory
 from opcheck.source.user_code import is_users, shown
 
 _LONGEST = 240
+_TORCHRUN = {(name,) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")}
+"""What is looked up in the environment that a launcher sets."""
 
 
 def place(error: BaseException) -> str:
@@ -36,6 +38,8 @@ def failed(what: str, error: BaseException, hint: str = "") -> SourceError:
         hint = "the same code must build the model in plain Python"
     if "CUDA" in str(error):
         hint = "build the model on the CPU: leave out .cuda() and device='cuda'"
+    if isinstance(error, KeyError) and error.args in _TORCHRUN:
+        hint = "set RANK, LOCAL_RANK and WORLD_SIZE in the environment, as torchrun does"
     if isinstance(error, OSError):
         hint = "weights are not needed and nothing is downloaded: build the model without them"
     return SourceError(f"{what} raised {type(error).__name__}: {brief(error)}{_at(error)}", hint)
