@@ -137,7 +137,7 @@ def gate(
         with Progress(quiet) as progress:
             found = rooms(context).gate(request, progress, said if verbose else unsaid)
     except PartialGateError as error:
-        out.write(view.render_gate(error.result, out.page(detail), show_waived=show_waived))
+        out.write_gate(error.result, show_waived=show_waived)
         raise
     if kept is not None and found.accepted is not None:
         kept.write(baseline_text(found.accepted))

@@ -55,9 +55,10 @@ def compared(proof: Proof, trained: bool) -> Iterator[str]:
         yield f"forward: {plural(proof.forward.results, 'result')} {_compared(proof.forward)}"
     if proof.backward is not None:
         count = proof.backward.results
-        of = f"step: {count:,} gradients and new parameters"
-        of = of if trained else f"backward: {plural(count, 'gradient')}"
-        yield f"{of} {_compared(proof.backward)}"
+        if trained:
+            yield f"step: {count:,} gradients and new parameters {_compared(proof.backward)}"
+        else:
+            yield f"backward: {plural(count, 'gradient')} {_compared(proof.backward)}"
     elif proof.no_backward:
         yield f"backward: not compared, {proof.no_backward}"
 
