@@ -102,9 +102,19 @@ def test_exit_codes(case: str, capsys: pytest.CaptureFixture[str]) -> None:
         policy(text)
     assert gate(*line.split()) == code
     out, err = capsys.readouterr()
-    assert bool(out) is (code in (ExitCode.PASS, ExitCode.GATE))
-    assert bool(err) is not bool(out)
+    answers = code in (ExitCode.PASS, ExitCode.GATE)
+    assert bool(out) is (answers or case == "partial")  # which is told as far as it goes
+    assert bool(err) is not answers
     assert "Traceback" not in err
+
+
+def test_what_was_not_seen_to_its_end_does_not_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    policy("allow-unknown: true\n")
+    assert gate("partial.json", "--format", "json") == ExitCode.MODEL
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert (found["passed"], found["counts"]["fails"]) == (False, 0)
+    assert "the run ended here" in err
 
 
 def test_a_damaged_database_ends_in_its_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
