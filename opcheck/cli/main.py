@@ -125,8 +125,8 @@ def _group(package: ModuleType, kind: type[DirectGroup], **options: Any) -> type
 
 
 def _told(error: OpcheckError) -> str:
-    hint = f"\n  {tell('hint:')} {tell(error.hint)}" if error.hint else ""
-    return printable(f"opcheck: {tell('error:')} {tell(error.message)}{hint}")
+    hint = f"\n  {tell(f'hint: {error.hint}')}" if error.hint else ""
+    return printable(f"{tell(f'opcheck: error: {error.message}')}{hint}")
 
 
 def _print_version(wanted: bool) -> None:
