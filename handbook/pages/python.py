@@ -8,7 +8,7 @@ from opcheck import errors
 _HEAD = """\
 # Python API
 
-Everything else of the package may change with any release.
+What programs may rely on. Everything else of the package may change with any release.
 """
 _REST = """\
 ## Errors

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import opcheck.lint.checks
-from handbook.base import Page, code, table
+from handbook.base import Page, code, plain, table
 from opcheck.db.store import Database
 from opcheck.lint.base import Check
 from opcheck.model.gate import GAP
@@ -90,7 +90,7 @@ def _conditions() -> Iterator[list[str]]:
         verdicts = sorted({said.verdict for said in found[name]}, key=lambda verdict: verdict.rank)
         vendors = sorted({said.vendor for said in found[name]})
         example = min((said.text for said in found[name]), key=lambda text: (len(text), text))
-        yield [code(name), ", ".join(verdicts), ", ".join(vendors), code(example)]
+        yield [code(name), ", ".join(verdicts), ", ".join(vendors), plain(example)]
 
 
 def _said(database: Database) -> Iterator[_Said]:
