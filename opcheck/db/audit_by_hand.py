@@ -53,7 +53,7 @@ def _for_targets(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[
 
 
 def porting(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[Told]:
-    """Problems of a vendor's words for what CUDA has."""
+    """Problems of what is said of a vendor: words for what CUDA has, what a machine must have."""
     yield from words.name(data, "vendor", path.stem)
     yield from words.vendors([(data, ("vendor",))], known)
     yield from words.evidence(data, data["sources"])
@@ -68,6 +68,11 @@ def cuda_names(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[To
     for package, said in data["packages"].items():
         named = ({"vendor": vendor} for vendor in said["vendors"])
         yield from words.vendors(((v, ("packages", package)) for v in named), known)
+
+
+def torch_environment(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[Told]:
+    """Problems of the file on what releases of torch go with."""
+    yield from words.evidence(data, data["sources"])
 
 
 def library(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[Told]:

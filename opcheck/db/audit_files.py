@@ -9,6 +9,7 @@ from opcheck.db import (
     audit_by_hand,
     audit_release,
     audit_tables,
+    environment,
     overlay,
     porting,
 )
@@ -17,6 +18,7 @@ from opcheck.db.layers import Layer
 from opcheck.db.shape import Shape
 from opcheck.db.shapes.additions import ADVISORY_FILE, OVERLAY_FILE
 from opcheck.db.shapes.advice import DYNAMIC_FILE, REMEDY_FILE
+from opcheck.db.shapes.environment import ENVIRONMENT_FILE, TORCH_ENVIRONMENT_FILE
 from opcheck.db.shapes.libraries import LIBRARY_FILE
 from opcheck.db.shapes.porting import CUDA_NAMES_FILE, PORTING_FILE
 from opcheck.db.shapes.release import RELEASE
@@ -52,10 +54,17 @@ _BY_HAND = {
     overlay.REMEDIES: Kind(REMEDY_FILE, audit_by_hand.remedy),
     overlay.DYNAMIC: Kind(DYNAMIC_FILE, audit_by_hand.size_rules),
     overlay.PORTING: Kind(PORTING_FILE, audit_by_hand.porting),
+    overlay.ENVIRONMENT: Kind(ENVIRONMENT_FILE, audit_by_hand.porting),
     overlay.SCHEMAS: Kind(LIBRARY_FILE, audit_by_hand.library),
 }
 """Folder -> what its files must be."""
-_COMMON_PORTING = Kind(CUDA_NAMES_FILE, audit_by_hand.cuda_names)
+_COMMON = {
+    (overlay.PORTING, porting.COMMON): Kind(CUDA_NAMES_FILE, audit_by_hand.cuda_names),
+    (overlay.ENVIRONMENT, environment.COMMON): Kind(
+        TORCH_ENVIRONMENT_FILE, audit_by_hand.torch_environment
+    ),
+}
+"""Folder and stem -> what a file is that is of no vendor."""
 _HISTORY = Kind(HISTORY_FILE, audit_tables.history)
 _TABLES = {
     "history": _HISTORY,
@@ -99,8 +108,7 @@ def files(layer: Layer) -> Iterator[File]:
     for folder in overlay.READ_OF_EACH if layer.origin else overlay.BY_HAND:
         kind = _BY_HAND[folder]
         for path in _within(layer, folder):
-            common = folder == overlay.PORTING and path.stem == porting.COMMON
-            yield File(layer, path, _COMMON_PORTING if common else kind)
+            yield File(layer, path, _COMMON.get((folder, path.stem), kind))
     for path in () if layer.origin else _within(layer, _PYTORCH):
         name = path.stem.partition("@")[0]
         if name in _TABLES:

@@ -18,8 +18,8 @@ from opcheck.errors import DatabaseError
 
 HINT = "correct the overlay, or leave it out"
 ADVISORIES, REMEDIES, PORTING, DYNAMIC = "advisories", "remedies", "lint", "dynamic"
-SCHEMAS = "schemas"
-BY_HAND = (ADVISORIES, REMEDIES, PORTING, DYNAMIC, SCHEMAS)
+SCHEMAS, ENVIRONMENT = "schemas", "environment"
+BY_HAND = (ADVISORIES, REMEDIES, PORTING, DYNAMIC, SCHEMAS, ENVIRONMENT)
 """Folders of a layer that no vendor has."""
 READ_OF_EACH = (ADVISORIES, REMEDIES, DYNAMIC, SCHEMAS)
 """Those that are read of every layer; the others only of the database itself."""

@@ -30,12 +30,17 @@ def porting(root: Path, target: Target, cache: Path | None) -> Porting:
     Raises:
         DatabaseError: the file is damaged, or is of another vendor.
     """
-    path = root / PORTING / f"{target.vendor}.yaml"
+    return porting_of(root, target.vendor, target.device_type, cache)
+
+
+def porting_of(root: Path, vendor: str, device_type: str, cache: Path | None) -> Porting:
+    """The words of a vendor whose devices are of a type."""
+    path = root / PORTING / f"{vendor}.yaml"
     if not path.is_file():
-        return Porting(target.vendor, target.device_type)
+        return Porting(vendor, device_type)
     said = document.read(path, PORTING_FILE, cache, _HINT).data
-    if said["vendor"] != target.vendor:
-        message = f"{path}:1: expected the vendor {target.vendor}, found {said['vendor']!r}"
+    if said["vendor"] != vendor:
+        message = f"{path}:1: expected the vendor {vendor}, found {said['vendor']!r}"
         raise DatabaseError(message, _HINT)
     cited = Citations(said["sources"])
     return Porting(

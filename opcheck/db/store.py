@@ -10,9 +10,10 @@ from opcheck.db.addition import Addition, added, statements
 from opcheck.db.advisories import advisories
 from opcheck.db.document import Document
 from opcheck.db.dynamic import size_rules
+from opcheck.db.environment import environment, torch_environment
 from opcheck.db.layers import Layer
 from opcheck.db.matrix import Registered, build_matrix, registered
-from opcheck.db.porting import cuda_names, porting
+from opcheck.db.porting import cuda_names, porting, porting_of
 from opcheck.db.remedies import remedies
 from opcheck.db.shapes.vendor import VENDOR_FILE
 from opcheck.db.tables import OperatorFacts, Tables
@@ -20,6 +21,7 @@ from opcheck.db.vendor import Place, Vendor, read_file
 from opcheck.db.versions import completed, major_minor, version_key
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.model.dynamic import SizeRule
+from opcheck.model.environment import Environment, TorchEnvironment
 from opcheck.model.explanation import Statement
 from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.porting import CudaNames, Porting
@@ -162,6 +164,16 @@ class Database:
     def cuda_names(self) -> CudaNames:
         """What is so of code for CUDA on every other device."""
         return cuda_names(self.root, self.cache)
+
+    def environment(self, vendor: str) -> Environment | None:
+        """What a vendor's devices ask of a machine; None where nobody has said."""
+        common = self._vendor(vendor).document
+        words = porting_of(self.root, vendor, str(common.data["device_type"]), self.cache)
+        return environment(self.root, common, words.environment, self.cache)
+
+    def torch_environment(self) -> TorchEnvironment:
+        """What releases of torch go with, whatever the device."""
+        return torch_environment(self.root, self.cache)
 
     def size_rules(self, target: Target) -> tuple[SizeRule, ...]:
         """How a target takes sizes that are not always the same; the last layer first."""

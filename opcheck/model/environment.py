@@ -1,0 +1,191 @@
+"""What a vendor's devices ask of a machine: which versions go together, and where they are told."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from opcheck.model.verdict import Evidence
+
+Cited = tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Versions that the vendor itself puts together."""
+
+    release: str
+    """As the database names it: ``26.1.0``."""
+    torch: str
+    packages: Mapping[str, str]
+    """Name -> version as its source says it: ``6.2, 6.3``, ``25.04 or newer``."""
+    evidence: Cited = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Systems:
+    """Operating systems and machines that the vendor's software is made for."""
+
+    names: tuple[str, ...]
+    """As ``platform.system()`` gives them."""
+    machines: tuple[str, ...] = ()
+    macos: tuple[tuple[str, str], ...] = ()
+    """From which torch on which macOS is the oldest."""
+    evidence: Cited = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TorchNeed:
+    """The build of torch that the vendor's software works with."""
+
+    build: str
+    """``cpu``, ``cuda``, ``rocm``, ``xpu``."""
+    same: str
+    """How far the versions must agree: ``patch`` or ``minor``."""
+    any_build: bool = False
+    refused: str = ""
+    """What the local part of the version must not have."""
+    foreign: str = ""
+    """A local part that tells a build of somebody else's."""
+    note: str = ""
+    evidence: Cited = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """The package that brings the device to torch."""
+
+    package: str
+    module: str
+    evidence: Cited = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Toolkit:
+    """The vendor's libraries and compilers, and where they say which they are."""
+
+    name: str
+    package: str
+    """Its name among what is paired."""
+    variables: tuple[str, ...]
+    """Environment variables that say where it is, the first one counts."""
+    places: tuple[str, ...]
+    files: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    pattern: str = ""
+    setup: str = ""
+    optional: bool = False
+    """Whether torch's wheel brings what it needs of it."""
+    libraries: Mapping[str, str] = field(default_factory=dict)
+    evidence: Cited = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """The driver, its devices, and how it names the chips."""
+
+    name: str
+    files: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    pattern: str = ""
+    package: str = ""
+    chips: str = ""
+    prefix: str = ""
+    """What the vendor's lists of chips put before the name."""
+    least: Mapping[str, str] = field(default_factory=dict)
+    evidence: Cited = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """An environment variable that must be set."""
+
+    variable: str
+    text: str
+    """What it is for."""
+    command: str
+    contains: str = ""
+    """What must be in it; ``{home}`` stands for where the toolkit is."""
+    evidence: Cited = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to do, for torch from ``since`` on and before ``until``."""
+
+    text: str
+    """A command, or a sentence; ``{name}`` stands for a version."""
+    since: str = ""
+    until: str = ""
+    optional: bool = False
+    """Whether it is left out where a version in it is not known."""
+    evidence: Cited = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A container image that the vendor's documents name."""
+
+    name: str
+    chips: tuple[str, ...] = ()
+    packages: Mapping[str, str] = field(default_factory=dict)
+    floating: bool = False
+    """Whether its tag moves, so that nobody says which versions are in it."""
+    holds: bool = False
+    """Whether torch and the plugin are in it already."""
+    evidence: Cited = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """All that one vendor's devices ask of a machine."""
+
+    vendor: str
+    name: str
+    """``Huawei Ascend``."""
+    device_type: str
+    systems: Systems
+    torch: TorchNeed
+    pairings: tuple[Pairing, ...]
+    """The newest first."""
+    plugin: Plugin | None = None
+    packages: tuple[str, ...] = ()
+    """Other packages of Python that are paired."""
+    pythons: tuple[tuple[Step, tuple[str, ...]], ...] = ()
+    """For which torch -> the versions of Python that there are packages for."""
+    toolkit: Toolkit | None = None
+    driver: Driver | None = None
+    settings: tuple[Setting, ...] = ()
+    install: tuple[Step, ...] = ()
+    by_hand: tuple[Step, ...] = ()
+    images: tuple[Image, ...] = ()
+    chips: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Chip id -> names that its devices give themselves."""
+    chip_notes: Mapping[str, str] = field(default_factory=dict)
+    chip_evidence: Mapping[str, Cited] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables of CUDA -> the vendor's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class TorchRelease:
+    """What one release of torch goes with."""
+
+    torchvision: str
+    builds: tuple[str, ...] = ()
+    """As pytorch.org names its indexes: ``cu126``, ``rocm6.4``; () where nobody has said."""
+    evidence: Cited = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TorchEnvironment:
+    """What torch goes with, whatever the device."""
+
+    releases: Mapping[str, TorchRelease]
+    numpy_torch: str
+    """Before this torch, wheels cannot use NumPy from ``numpy_from`` on."""
+    numpy_from: str
+    numpy_evidence: Cited
+    autoload_since: str
+    autoload_evidence: Cited
+    one_backend_evidence: Cited
+    vision_evidence: Cited
