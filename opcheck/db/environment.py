@@ -173,6 +173,7 @@ def torch_environment(root: Path, cache: Path | None) -> TorchEnvironment:
             )
             for torch, each in said["releases"].items()
         },
+        pythons=tuple((each["since"], each["python"]) for each in said["pythons"]),
         numpy_torch=said["numpy"]["torch"],
         numpy_from=said["numpy"]["numpy"],
         numpy_evidence=evidence("numpy"),

@@ -181,6 +181,8 @@ class TorchEnvironment:
     """What torch goes with, whatever the device."""
 
     releases: Mapping[str, TorchRelease]
+    pythons: tuple[tuple[str, str], ...]
+    """From which torch on, the newest first -> the oldest Python that there are wheels for."""
     numpy_torch: str
     """Before this torch, wheels cannot use NumPy from ``numpy_from`` on."""
     numpy_from: str

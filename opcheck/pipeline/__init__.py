@@ -8,6 +8,7 @@ from opcheck.pipeline.databases import (
     database_status,
     targets,
 )
+from opcheck.pipeline.doctored import doctor
 from opcheck.pipeline.emulated import emulate
 from opcheck.pipeline.fixed import fix
 from opcheck.pipeline.gate_files import is_report, policy_from, report_at, report_on
@@ -24,6 +25,7 @@ __all__ = [
     "database_import",
     "database_show",
     "database_status",
+    "doctor",
     "emulate",
     "explain",
     "fix",

@@ -98,6 +98,7 @@ TORCH_ENVIRONMENT_FILE = Record(
         "autoload": Record({"since": Text(), "at": _CITED}),
         "one_backend": Record({"at": _CITED}),
         "vision": Record({"at": _CITED}),
+        "pythons": ListOf(Record({"since": Text(), "python": Text(), "at": _CITED}), least=1),
         "releases": MapOf(Record({"torchvision": Text(), "at": _CITED}, {"builds": _TEXTS})),
         "complete": Flag(),
     }

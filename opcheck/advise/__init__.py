@@ -1,0 +1,1 @@
+"""Advice on environments, from what vendors say and from what is installed."""

@@ -1,0 +1,1 @@
+"""The traps, one a file."""
