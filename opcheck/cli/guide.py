@@ -20,6 +20,7 @@ EXAMPLES = (
     "opcheck fix model.pt2 -t moorethreads-s4000@1.3.0 --graph fixed.pt2 --allow tolerance",
     "opcheck fix path/to/file.py:build -t ascend-910b --custom-op special_erfcx --into erfcx",
     "opcheck lint path/to/project -t ascend-910b",
+    "opcheck doctor -t ascend-910b@8.x --write Dockerfile",
     "opcheck init -t ascend-910b",
     "opcheck gate path/to/file.py:build",
     "opcheck gate report.json -t ascend-910b --write-baseline opcheck-baseline.json",
@@ -64,7 +65,7 @@ EXIT_CODES: Mapping[ExitCode, str] = {
     "operator",
     ExitCode.DATABASE: "the database is missing, damaged, of another version, or too old",
     ExitCode.GATE: "the gate failed, emulate --stop met a refusal, emulate --check a "
-    "disagreement, or a proof failed",
+    "disagreement, a proof failed, or doctor found what does not go together",
 }
 
 

@@ -14,7 +14,8 @@ from opcheck.model.training import TrainingSpec
 from opcheck.report.base import formats, gate_formats, listing_formats
 
 
-def _target(text: str) -> TargetSpec:
+def target(text: str) -> TargetSpec:
+    """Read a target from the command line."""
     try:
         return TargetSpec.parse(text)
     except ValueError as error:
@@ -103,7 +104,7 @@ Targets = Annotated[
     typer.Option(
         "--target",
         "-t",
-        parser=_target,
+        parser=target,
         metavar="TARGET",
         help="NAME[@SDK][+torchX.Y], VENDOR[@SDK] or all, repeatable; opcheck targets lists them.",
         show_default="all, each at its newest release",
@@ -114,7 +115,7 @@ JudgedTargets = Annotated[
     typer.Option(
         "--target",
         "-t",
-        parser=_target,
+        parser=target,
         metavar="TARGET",
         help="NAME[@SDK][+torchX.Y], VENDOR[@SDK] or all, repeatable; opcheck targets lists them.",
         show_default="those of the policy, or of the report",
@@ -125,7 +126,7 @@ OneTarget = Annotated[
     typer.Option(
         "--target",
         "-t",
-        parser=_target,
+        parser=target,
         metavar="TARGET",
         help="NAME[@SDK][+torchX.Y], one; opcheck targets lists them.",
         show_default="none, it must be given",
@@ -368,7 +369,7 @@ MaxAge = Annotated[
 OneSpec = Annotated[
     TargetSpec,
     typer.Argument(
-        parser=_target,
+        parser=target,
         metavar="TARGET",
         help="NAME[@SDK][+torchX.Y]; opcheck targets lists them.",
         show_default=False,
@@ -385,7 +386,7 @@ OneOperator = Annotated[
 Before = Annotated[
     TargetSpec,
     typer.Argument(
-        parser=_target,
+        parser=target,
         metavar="BEFORE",
         help="A target, or VENDOR@RELEASE for every chip of a vendor.",
         show_default=False,
@@ -394,7 +395,7 @@ Before = Annotated[
 After = Annotated[
     TargetSpec,
     typer.Argument(
-        parser=_target, metavar="AFTER", help="The same, to compare with.", show_default=False
+        parser=target, metavar="AFTER", help="The same, to compare with.", show_default=False
     ),
 ]
 Vendor = Annotated[

@@ -8,6 +8,7 @@ from typing import Protocol
 import typer
 
 from opcheck.model.database import Audit, Contents, DatabaseStatus, Imports, MatrixDiffs
+from opcheck.model.doctor import Doctor, DoctorRequest
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix, FixRequest
@@ -68,6 +69,9 @@ class Rooms(Protocol):
 
     def lint(self, request: LintRequest, progress: Callable[[str], None]) -> Lint:
         """Read sources, and say what in them is for CUDA alone."""
+
+    def doctor(self, request: DoctorRequest, progress: Callable[[str], None]) -> Doctor:
+        """Look at this machine, and say what goes together."""
 
     def rules(self, name: str, folders: tuple[str, ...]) -> tuple[RuleInfo, ...]:
         """Give the rewrite rules, or those of one name."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 import opcheck.report
 from opcheck.errors import UsageError
 from opcheck.model.database import DatabaseView
+from opcheck.model.doctor import Doctor
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix
@@ -81,6 +82,10 @@ class Format(ABC):
     def render_lint(self, found: Lint, page: Page = PLAIN) -> str:
         """Give what sources say that no dispatcher sees; one made for reports alone declines."""
         raise UsageError(*self._declined("lint"))
+
+    def render_doctor(self, found: Doctor, page: Page = PLAIN) -> str:
+        """Give what is installed and what goes together; one made for reports alone declines."""
+        raise UsageError(*self._declined("doctor"))
 
     def render_gate(
         self, found: GateResult, page: Page = PLAIN, *, show_waived: bool = False

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 
 from opcheck.model.database import DatabaseView
+from opcheck.model.doctor import Doctor
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix
@@ -14,6 +15,7 @@ from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.upgrade import Upgrade
 from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.document.database import database_document
+from opcheck.report.document.doctor import doctor_document
 from opcheck.report.document.emulation import emulation_document
 from opcheck.report.document.fix import fix_document
 from opcheck.report.document.gate import gate_document
@@ -50,6 +52,10 @@ class JsonFormat(Format):
     def render_lint(self, found: Lint, page: Page = PLAIN) -> str:
         """Give what was found in sources as ``opcheck.lint/1``."""
         return _text(lint_document(found))
+
+    def render_doctor(self, found: Doctor, page: Page = PLAIN) -> str:
+        """Give what is installed as ``opcheck.doctor/1``."""
+        return _text(doctor_document(found))
 
     def render_gate(
         self, found: GateResult, page: Page = PLAIN, *, show_waived: bool = False

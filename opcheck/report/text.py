@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from opcheck.model.database import DatabaseView
+from opcheck.model.doctor import Doctor
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix
@@ -64,6 +65,12 @@ class TextFormat(Format):
         from opcheck.report.terminal.lint.page import lint_page
 
         return lint_page(found, page)
+
+    def render_doctor(self, found: Doctor, page: Page = PLAIN) -> str:
+        """Say what is here, what does not go together, and what would."""
+        from opcheck.report.terminal.doctor.page import doctor_page
+
+        return doctor_page(found, page)
 
     def render_gate(
         self, found: GateResult, page: Page = PLAIN, *, show_waived: bool = False

@@ -7,6 +7,7 @@ from pathlib import Path
 from opcheck.cli.main import run
 from opcheck.errors import DatabaseError, EmulationError, SourceError, TraceError, UsageError
 from opcheck.model.database import Audit, Contents, DatabaseStatus, Imports, MatrixDiffs
+from opcheck.model.doctor import Doctor, DoctorRequest
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix, FixRequest
@@ -19,6 +20,7 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.upgrade import Upgrade
 from opcheck.settings.template import starting_policy
 from tests.report.databases import CONTENTS, DIFFS, IMPORTS, SOUND, STATUS, UNSOUND
+from tests.report.doctors import DOCTORS
 from tests.report.emulations import EMULATIONS
 from tests.report.fixes import FIXES
 from tests.report.gates import GATES
@@ -128,6 +130,12 @@ class StandIn:
         if request.path in FAILURES:
             raise FAILURES[request.path]
         return LINTS[request.path]
+
+    def doctor(self, request: DoctorRequest, progress: Callable[[str], None]) -> Doctor:
+        """The standard answer that the first target names."""
+        self.asked.append(request)
+        progress("looking at what is installed")
+        return DOCTORS[request.targets[0].name]
 
     def rules(self, name: str, folders: tuple[str, ...]) -> tuple[RuleInfo, ...]:
         """The standard rules, or the one that is asked for."""

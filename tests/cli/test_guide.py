@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from opcheck.cli.guide import DYNAMIC, EXAMPLES, EXIT_CODES, INPUTS, STEPS
 from opcheck.cli.main import application, run
 from opcheck.errors import ExitCode
+from opcheck.model.doctor import Doctor, DoctorRequest
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.fix import Fix, FixRequest
@@ -23,6 +24,7 @@ from opcheck.report.json_format import JsonFormat
 from opcheck.source.inputs import InputSpec
 from opcheck.source.select import select
 from tests.cli.stand_in import StandIn
+from tests.report.doctors import DOCTORS
 from tests.report.emulations import EMULATIONS
 from tests.report.fixes import FIXES
 from tests.report.gates import GATES
@@ -88,6 +90,10 @@ class _AnyModel(StandIn):
     ) -> GateResult:
         self.asked.append(request)
         return GATES["passing"]
+
+    def doctor(self, request: DoctorRequest, progress: Callable[[str], None]) -> Doctor:
+        self.asked.append(request)
+        return DOCTORS["planned"]
 
     def lint(self, request: LintRequest, progress: Callable[[str], None]) -> Lint:
         self.asked.append(request)

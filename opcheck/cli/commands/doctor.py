@@ -1,0 +1,85 @@
+"""``opcheck doctor``: what is installed, and whether it goes together."""
+
+from typing import Annotated
+
+import typer
+
+from opcheck.cli import options
+from opcheck.cli.output import Output
+from opcheck.cli.progress import Progress
+from opcheck.cli.rooms import rooms
+from opcheck.errors import ExitCode
+from opcheck.model.doctor import DoctorRequest
+from opcheck.model.target import TargetSpec
+from opcheck.report.base import format_named
+
+Targets = Annotated[
+    list[TargetSpec] | None,
+    typer.Option(
+        "--target",
+        "-t",
+        parser=options.target,
+        metavar="TARGET",
+        help="NAME[@RELEASE][+torchX.Y] or VENDOR, repeatable; RELEASE is the plugin's or the "
+        "toolkit's, and 8.x leaves its end open.",
+        show_default="every vendor of which something is installed",
+    ),
+]
+Plan = Annotated[
+    bool,
+    typer.Option(
+        "--plan", help="Look at nothing here: plan another machine.", show_default="where "
+        "nothing of the target's is here",
+    ),
+]  # fmt: skip
+NoImport = Annotated[
+    bool,
+    typer.Option(
+        "--no-import",
+        help="Import no package to see whether it can be.",
+        show_default="each in a process of its own",
+    ),
+]
+Write = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--write",
+        metavar="FILE",
+        help="Write the set as a Dockerfile, requirements.txt or env.sh. Repeatable.",
+        show_default="no",
+    ),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace files that are there.", show_default="refuse")
+]
+
+
+def doctor(
+    context: typer.Context,
+    target: Targets = None,
+    plan: Plan = False,
+    no_import: NoImport = False,
+    write: Write = None,
+    force: Force = False,
+    format: options.FormatName = "text",
+    output: options.OutputFile = None,
+    database: options.Databases = None,
+    timeout: options.Timeout = None,
+    verbose: options.Verbose = False,
+) -> None:
+    """Say what is installed, and whether it goes together for a target.
+
+    Versions of torch, plugin, toolkit and driver are held against the vendors' own tables; each
+    finding has its reason and the command that mends it. Where nothing of the target's is here,
+    a matching set is planned. The network is never used. The exit code is 10 where something is
+    known not to go together.
+    """
+    view, out = format_named(format), Output(output)
+    request = DoctorRequest(
+        tuple(target or ()), tuple(database or ()), plan, not no_import, timeout,
+        tuple(write or ()), force,
+    )  # fmt: skip
+    with Progress() as progress:
+        found = rooms(context).doctor(request, progress)
+    out.write(view.render_doctor(found, out.page(verbose)))
+    raise typer.Exit(ExitCode.PASS if found.passed else ExitCode.GATE)

@@ -1,0 +1,68 @@
+"""What is said about environments: whole pages, and the published schema."""
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from opcheck.errors import UsageError
+from opcheck.model.report import Report
+from opcheck.report.base import PLAIN, Format, Page, format_named
+from opcheck.report.json_format import JsonFormat
+from opcheck.report.text import TextFormat
+from tests.report import snapshots
+from tests.report.doctors import DOCTORS
+from tests.report.test_formats import LISTING, PAGES
+from tests.report.test_json import schema
+
+SCHEMA = schema("doctor")
+
+
+@pytest.mark.parametrize("sample", DOCTORS)
+@pytest.mark.parametrize("name", LISTING)
+def test_standard_answers(name: str, sample: str) -> None:
+    text = format_named(name).render_doctor(DOCTORS[sample])
+    snapshots.check(f"{name}/doctor/{sample}.txt", text)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages(page: str) -> None:
+    text = TextFormat().render_doctor(DOCTORS["mismatch"], PAGES[page])
+    snapshots.check(f"text/doctor/mismatch-{page}.txt", text)
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_commands_are_never_broken(width: int) -> None:
+    target = DOCTORS["mismatch"].targets[0]
+    assert target.setup is not None
+    lines = [line.strip() for line in _page(width).splitlines()]
+    commands = [*target.setup.commands, *target.setup.settings]
+    assert all(any(line.endswith(command) for line in lines) for command in commands)
+
+
+def _page(width: int) -> str:
+    return TextFormat().render_doctor(DOCTORS["mismatch"], Page(width))
+
+
+def test_control_characters_are_spelled_out() -> None:
+    assert "\x1b" not in TextFormat().render_doctor(DOCTORS["mismatch"], Page(verbose=True))
+
+
+def test_the_schema_is_one() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("sample", DOCTORS)
+def test_documents_are_of_the_schema(sample: str) -> None:
+    Draft202012Validator(SCHEMA).validate(json.loads(JsonFormat().render_doctor(DOCTORS[sample])))
+
+
+def test_a_format_made_for_reports_alone_declines() -> None:
+    class Lines(Format):
+        name = "lines"
+
+        def render(self, report: Report, page: Page = PLAIN) -> str:
+            return ""
+
+    with pytest.raises(UsageError, match="opcheck doctor cannot write it"):
+        Lines().render_doctor(DOCTORS["fine"])
