@@ -7,6 +7,8 @@ import pytest
 
 from opcheck.advise.doctor.base import checks
 from opcheck.errors import UsageError
+from opcheck.lang.languages import Language
+from opcheck.lang.speech import catalogue
 from opcheck.model.doctor import Doctor, DoctorRequest, Severity
 from opcheck.model.target import TargetSpec
 from opcheck.pipeline import doctor
@@ -273,6 +275,23 @@ def test_errors_say_why_and_nothing_is_said_twice(trap: str, tmp_path: Path) -> 
     assert len(set(findings)) == len(findings)
     ranks = [finding.severity.rank for finding in found.targets[0].findings]
     assert ranks == sorted(ranks)
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_findings_are_told_in_chinese_too(trap: str, tmp_path: Path) -> None:
+    build, target, _ = TRAPS[trap]
+    made = Made(tmp_path / "machine")
+    build(made)
+    found = examined(made, target)
+    chinese = catalogue(Language.CHINESE)
+    texts = {finding.text for finding in (*found.findings, *found.targets[0].findings)}
+    own = {text.partition("; ")[0] if _has_note(text) else text for text in texts}
+    assert [text for text in sorted(own) if not chinese.knows(text)] == []
+
+
+def _has_note(text: str) -> bool:
+    """Whether what the vendor's file says of a chip follows, which stays as it is."""
+    return text.startswith("it is ascend-")
 
 
 def test_what_mends_keeps_the_torch_that_is_here_where_a_row_has_it(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from opcheck.advise.doctor.base import checks
-from tests.readme import ROOT, output_of
+from tests.readme import output_of
 
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "doctor.md").read_text(encoding="utf-8")
 RUNS = dict(re.findall(r"```console\n\$ opcheck ([^\n]*)\n(.*?)```", PAGE, re.DOTALL))
 PLANNED = [arguments for arguments in RUNS if arguments.endswith("--plan")]

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from opcheck.cli import options
+from opcheck.cli.detail import Detail
 from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress
 from opcheck.cli.rooms import rooms
@@ -81,5 +82,5 @@ def doctor(
     )  # fmt: skip
     with Progress() as progress:
         found = rooms(context).doctor(request, progress)
-    out.write(view.render_doctor(found, out.page(verbose)))
+    out.write(view.render_doctor(found, out.page(Detail(verbose))))
     raise typer.Exit(ExitCode.PASS if found.passed else ExitCode.GATE)

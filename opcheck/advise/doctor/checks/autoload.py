@@ -13,7 +13,7 @@ class Autoload(Check):
     """A program that counts on ``import torch`` alone does not find the device then."""
 
     name = "autoload"
-    about = "TORCH_DEVICE_BACKEND_AUTOLOAD=0 beside a plugin, or a torch too old to load one itself"
+    about = "TORCH_DEVICE_BACKEND_AUTOLOAD=0 beside a plugin"
 
     def for_vendor(self, ground: Ground, vendor: Environment) -> Iterator[DoctorFinding]:
         """Look at the variable where a plugin is installed."""

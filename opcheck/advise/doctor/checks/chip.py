@@ -22,11 +22,11 @@ class Chip(Check):
             chip = chip_of(vendor, f"{driver.prefix}{name}")
             if chip and ground.chip and chip != ground.chip:
                 note = vendor.chip_notes.get(chip, "")
-                text = f"it is a {vendor.vendor}-{chip}, not a {vendor.vendor}-{ground.chip}"
+                text = f"it is {vendor.vendor}-{chip}, not {vendor.vendor}-{ground.chip}"
                 yield self.finding(
                     Severity.ERROR,
                     f"{driver.prefix}{name}",
-                    f"{text}: {note}" if note else text,
+                    f"{text}; {note}" if note else text,
                     (f"opcheck doctor -t {vendor.vendor}-{chip}",),
                     vendor.chip_evidence.get(chip, ()),
                 )
