@@ -43,6 +43,21 @@ def prepare(device_type: str) -> torch.device:
     return torch.device(device_type, 0)
 
 
+def require_backward() -> None:
+    """Refuse a training step where a backward on a device that Python gives would end the process.
+
+    Raises:
+        TraceError: torch is too old.
+    """
+    from torch.utils import backend_registration
+
+    if not hasattr(backend_registration, "_setup_privateuseone_for_python_backend"):
+        raise TraceError(
+            f"torch {torch.__version__} cannot run a backward on a device written in Python",
+            hint="--train needs torch 2.10 or newer; a forward can be scanned with this one",
+        )
+
+
 def _register(device_type: str) -> None:
     from torch.utils import backend_registration
 

@@ -12,7 +12,7 @@ from opcheck.model.trace import Kernel, Trace
 from opcheck.trace.attempt import Play, attempt, forward
 from opcheck.trace.autocast import autocasting
 from opcheck.trace.caches import forget
-from opcheck.trace.device import DeviceTensor
+from opcheck.trace.device import DeviceTensor, require_backward
 from opcheck.trace.differentiated import Differentiated
 from opcheck.trace.disguise import DISGUISES, device_for, worn
 from opcheck.trace.engine import Engine
@@ -68,6 +68,8 @@ def trace_model(
     module = as_module(model)
     changed = dtypes(casts or {})
     mode = "inference" if training is None else "train"
+    if training is not None:
+        require_backward()
     with ExitStack() as stack:
         stack.enter_context(worn(device_type))
         seen = device_type if device_type in DISGUISES else device.type
