@@ -20,7 +20,7 @@ from tests.console import ROOT
 PAGES = tuple(
     path
     for path in (
-        ROOT / "README.md",
+        *sorted(ROOT.glob("README*.md")),
         ROOT / "CONTRIBUTING.md",
         *sorted((ROOT / "docs").rglob("*.md")),
     )
