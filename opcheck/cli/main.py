@@ -57,12 +57,6 @@ def run(arguments: Sequence[str], rooms: Rooms | None = None) -> int:
     except OpcheckError as error:  # of the language itself
         print(_told(error), file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except Exception:  # whatever is left is a bug, and says so
-        traceback.print_exc()
-        print(BUG, file=sys.stderr)
-        return ExitCode.CRASH
 
 
 def _run(arguments: Sequence[str], rooms: Rooms | None) -> int:
@@ -76,6 +70,12 @@ def _run(arguments: Sequence[str], rooms: Rooms | None) -> int:
     except OpcheckError as error:
         print(_told(error), file=sys.stderr)
         return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception:  # whatever is left is a bug, and says so
+        traceback.print_exc()
+        print(tell(BUG), file=sys.stderr)
+        return ExitCode.CRASH
     return code if isinstance(code, int) else ExitCode.PASS
 
 
