@@ -1,10 +1,11 @@
 """A machine looked at, judged for each target, and the set that would suit it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from opcheck.advise.doctor.base import Ground, judge
+from opcheck.advise.doctor.checks.operating_system import OperatingSystem
 from opcheck.advise.doctor.files import WRITERS, file_text
 from opcheck.advise.doctor.looking import look, with_imports
 from opcheck.advise.doctor.machine import Machine
@@ -15,7 +16,7 @@ from opcheck.advise.doctor.setup import installable, set_up
 from opcheck.db.selection import EVERY
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
-from opcheck.model.doctor import Doctor, DoctorRequest, DoctorTarget
+from opcheck.model.doctor import Doctor, DoctorFinding, DoctorRequest, DoctorTarget, Severity
 from opcheck.model.environment import Environment, TorchEnvironment
 from opcheck.model.installation import Installation
 from opcheck.model.target import TargetSpec, target_name
@@ -116,7 +117,9 @@ def _target(
     rows = rows_planned(said, releases, spec.sdk, spec.torch) if named else ()
     row = next((row for row in rows if installable(said, torch, row)), next(iter(rows), None))
     build = None if here is None or planned else here.torch
-    findings = () if here is None or planned else judge(Ground(here, torch, said, chip))
+    findings = () if here is None else judge(Ground(here, torch, said, chip))
+    if planned:
+        findings = tuple(_elsewhere(findings))
     return DoctorTarget(
         name=str(spec),
         vendor=vendor,
@@ -127,8 +130,18 @@ def _target(
     )
 
 
+def _elsewhere(findings: Iterable[DoctorFinding]) -> Iterator[DoctorFinding]:
+    """Of what is found where nothing of a vendor's is: that it could not be here at all."""
+    for finding in findings:
+        if finding.code == OperatingSystem.name:
+            yield replace(finding, severity=Severity.WARNING)
+
+
 def _require_writable(request: DoctorRequest) -> None:
     """Refuse files that are not known, or that are there already, before any work is done."""
+    if request.plan and not request.targets:
+        hint = "name it with -t, as in -t ascend-910b; opcheck targets lists them"
+        raise UsageError("--plan is for a target", hint)
     if request.write and len(request.targets) != 1:
         hint = "name one with -t; opcheck targets lists them"
         raise UsageError("--write is for one target", hint)

@@ -325,6 +325,13 @@ def test_a_build_for_rocm_is_amds_unless_dtk_is_here(tmp_path: Path) -> None:
     assert [target.vendor for target in examined(dtk(Made(tmp_path / "dtk"))).targets] == ["hygon"]
 
 
+def test_a_machine_that_could_never_have_it_is_told_so(tmp_path: Path) -> None:
+    made = Made(tmp_path / "machine").of(system="Windows", machine="AMD64")
+    found = examined(made, "ascend-910b")
+    assert told(found) == [("operating-system", "warning", "Windows")]
+    assert (found.passed, found.targets[0].planned, found.parts) == (True, True, ())
+
+
 def test_nothing_is_here(tmp_path: Path) -> None:
     found = examined(Made(tmp_path / "machine"))
     assert (found.targets, found.findings, found.passed) == ((), (), True)

@@ -50,6 +50,7 @@ def test_stdout_is_the_answer_and_nothing_else(
         "doctor -t ascend-910b@99.x --plan",
         "doctor -t ascend-910b --plan --write setup.cfg",
         "doctor -t ascend-910b --plan --write missing/Dockerfile",
+        "doctor --plan",
         "doctor --plan --write Dockerfile",
         "doctor -t ascend-910b -t amd-mi300x --plan --write Dockerfile",
         "doctor -t ascend-910b --plan --write there/Dockerfile",
