@@ -48,7 +48,7 @@ demo: setup
 
 # two files at a time: each process takes up to 4 GB
 test: setup lint docs
-	$(BIN)/pytest --numprocesses 2 --dist loadfile
+	$(BIN)/pytest --numprocesses 2 --dist loadfile --durations 30
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

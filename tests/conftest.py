@@ -1,6 +1,8 @@
 """What every test of one process shares."""
 
 import os
+import subprocess
+from typing import NoReturn
 
 import pytest
 
@@ -13,3 +15,13 @@ def device_is_known() -> None:
     from opcheck.trace.device import prepare
 
     prepare("npu")
+
+
+@pytest.fixture
+def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail the test where a process is started."""
+
+    def started(*_: object, **__: object) -> NoReturn:
+        pytest.fail("a process was started")
+
+    monkeypatch.setattr(subprocess, "Popen", started)

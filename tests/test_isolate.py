@@ -192,15 +192,14 @@ def test_leaving_early_ends_the_process(net: str) -> None:
     assert process.poll() is not None
 
 
+@pytest.mark.usefixtures("no_process")
 def test_bad_requests_start_no_process(net: str) -> None:
-    started = time.monotonic()
     with pytest.raises(UsageError):
         check(request(f"{net}:good", inputs=("x=1,3",)))
     with pytest.raises(SourceError):
         run(request("absent.py:good"))
     with pytest.raises(UsageError):
         run(request("what"))
-    assert time.monotonic() - started < 0.5
 
 
 def test_the_parent_never_imports_torch(net: str) -> None:

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -87,6 +86,7 @@ def _scanned(path: Path, *, exact: bool) -> Report:
     return pipeline.scan(ScanRequest(str(path), specs, exact=exact))
 
 
+@pytest.mark.usefixtures("no_process")
 @pytest.mark.parametrize(
     ("source", "target", "inputs", "kind"),
     [
@@ -99,10 +99,8 @@ def _scanned(path: Path, *, exact: bool) -> Report:
 def test_an_emulation_that_cannot_be_starts_no_process(
     source: str, target: str, inputs: tuple[str, ...], kind: type[OpcheckError]
 ) -> None:
-    started = time.monotonic()
     with pytest.raises(kind):
         pipeline.emulate(EmulationRequest(source, TargetSpec.parse(target), inputs))
-    assert time.monotonic() - started < 0.5
 
 
 def test_targets_are_every_chip_at_its_newest_release() -> None:

@@ -1,7 +1,5 @@
 """Targets that cannot be emulated are refused, before any process is started."""
 
-import time
-
 import pytest
 
 import opcheck
@@ -22,12 +20,11 @@ def test_a_target_of_another_dispatch_key_is_refused_with_the_reason() -> None:
     assert "ascend, cambricon, moorethreads can be emulated" in caught.value.hint
 
 
+@pytest.mark.usefixtures("no_process")
 def test_a_run_on_it_starts_no_process() -> None:
-    started = time.monotonic()
     request = EmulationRequest("torchvision:resnet18", TargetSpec.parse("amd-mi300x"), ())
     with pytest.raises(EmulationError, match="amd-mi300x cannot be emulated"):
         pipeline.emulate(request)
-    assert time.monotonic() - started < 1.0
 
 
 def test_every_target_of_privateuse1_may_be() -> None:
