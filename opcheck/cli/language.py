@@ -5,12 +5,13 @@ typer has its own copy of click, whose words know one language; what it writes i
 
 import io
 import os
+import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
-from opcheck.lang.languages import Language, language_named, language_of
+from opcheck.lang.languages import Language, language_named, language_of, writable
 from opcheck.lang.speech import spoken, tell
 from opcheck.report.terminal.wide import columns, wrapped
 
@@ -28,6 +29,13 @@ Lang = Annotated[
 ]
 Refusal: Any = typer.BadParameter.__mro__[2]
 """What click raises for a command line that it does not take; it has no public name in typer."""
+
+
+def language_of_run(arguments: Sequence[str]) -> Language:
+    """The language that is asked for, or English where stdout cannot write that."""
+    language = language_asked(arguments)
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return language if writable(language, encoding) else Language.ENGLISH
 
 
 def language_asked(arguments: Sequence[str]) -> Language:

@@ -20,7 +20,7 @@ from opcheck.cli.completion.install import install, shell_named
 from opcheck.cli.completion.scripts import SCRIPTS, VARIABLE
 from opcheck.cli.direct import DirectCommand, DirectGroup
 from opcheck.cli.guide import EXAMPLES, write_examples, write_exit_codes
-from opcheck.cli.language import Lang, Refusal, language_asked, told_refusal
+from opcheck.cli.language import Lang, Refusal, language_of_run, told_refusal
 from opcheck.cli.output import Output
 from opcheck.cli.rooms import Rooms
 from opcheck.errors import ExitCode, OpcheckError, UsageError
@@ -50,7 +50,7 @@ def _end(number: int, _: object) -> None:
 def run(arguments: Sequence[str], rooms: Rooms | None = None) -> int:
     """Run one command line and give its exit code; ``rooms`` stands in for the pipeline."""
     try:
-        with speaking(language_asked(arguments)):
+        with speaking(language_of_run(arguments)):
             return _run(arguments, rooms)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else ExitCode.PASS

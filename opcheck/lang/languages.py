@@ -13,6 +13,8 @@ class Language(StrEnum):
     CHINESE = "zh"
 
 
+_LETTERS = {Language.ENGLISH: "", Language.CHINESE: "算子：可以运行"}
+"""What an encoding must have for a language to be written in it."""
 VARIABLES = ("OPCHECK_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
 """Where the language is looked for, the first that is set holds."""
 
@@ -31,3 +33,12 @@ def language_of(environment: Mapping[str, str]) -> Language:
     wanted = next((environment[name] for name in VARIABLES if environment.get(name)), "")
     tongue = wanted.replace("-", "_").partition("_")[0].partition(".")[0].lower()
     return next((language for language in Language if language == tongue), Language.ENGLISH)
+
+
+def writable(language: Language, encoding: str) -> bool:
+    """Whether texts of the language can be written in ``encoding``."""
+    try:
+        _LETTERS[language].encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+_ARGUMENT = r"(?:the|any|an?) \w+"
 KINDS: Mapping[str, str] = {
     "count": r"\d[\d,]*",
     "list": r"\S+(?:, \S+)*",
     "text": r".+?",
     "said": r".+?",
-    "arg": r".+?",
+    "arg": rf"(?:{_ARGUMENT}|\S+(?:, \S+)*)(?: or (?:{_ARGUMENT}|\S+))*",
 }
 """What a place may hold, by the beginning of its name; a place of another name holds one word.
 

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from opcheck.cli.language import language_asked
 from opcheck.errors import UsageError
-from opcheck.lang.languages import Language, language_named, language_of
+from opcheck.lang.languages import Language, language_named, language_of, writable
 from opcheck.lang.po import read_po
 from opcheck.lang.speech import speaking, spoken, tell
 from opcheck.model.report import Report
@@ -68,6 +68,15 @@ def test_an_unknown_language_is_refused() -> None:
     assert refused.value.hint == "known languages: en, zh"
 
 
+@pytest.mark.parametrize(
+    ("encoding", "chinese"),
+    [("utf-8", True), ("gbk", True), ("ascii", False), ("latin-1", False), ("nonsense", False)],
+)
+def test_chinese_is_spoken_where_it_can_be_written(encoding: str, chinese: bool) -> None:
+    assert writable(Language.CHINESE, encoding) is chinese
+    assert writable(Language.ENGLISH, "utf-8")
+
+
 def test_english_is_told_as_it_is() -> None:
     assert spoken() is Language.ENGLISH
     assert tell("3 operators") == "3 operators"
@@ -100,6 +109,7 @@ def test_a_sentence_is_recognised(english: str, chinese: str) -> None:
 def test_names_are_never_told() -> None:
     """An operator, a file or a module may be called as a message is."""
     with speaking(Language.CHINESE):
+        assert tell("did you mean model, turn, native?") == "是否想输入 model, turn, native？"
         assert tell("in native") == "，模块 native"
         assert (
             tell("ascend registers no kernel for fallback") == "ascend 没有为 fallback 注册 kernel"
