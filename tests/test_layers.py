@@ -135,7 +135,14 @@ def test_only_the_command_line_prints_and_exits(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["scan", "--help"], ["emulate", "--help"], ["targets"], ["explain", "aten::gelu"]],
+    [
+        ["--help"],
+        ["scan", "--help"],
+        ["emulate", "--help"],
+        ["targets"],
+        ["explain", "aten::gelu"],
+        ["doctor", "--plan", "-t", "ascend-910b"],
+    ],
     ids=str,
 )
 def test_commands_without_a_model_load_no_torch(arguments: list[str]) -> None:

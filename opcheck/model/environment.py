@@ -74,6 +74,8 @@ class Toolkit:
     setup: str = ""
     optional: bool = False
     """Whether torch's wheel brings what it needs of it."""
+    foreign: str = ""
+    """Part of a path that tells another vendor's toolkit, which the same variables lead to."""
     libraries: Mapping[str, str] = field(default_factory=dict)
     evidence: Cited = ()
 

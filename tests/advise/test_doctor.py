@@ -136,6 +136,9 @@ TRAPS: dict[str, tuple[Builder, str, tuple[str, str, str]]] = {
         lambda made: made.torch("2.7.1+cpu").package("torch-npu", "2.7.1"), "ascend-910b",
         ("toolkit", "error", "CANN"),
     ),
+    "a toolkit that does not tell its release": (
+        cambricon, "cambricon-mlu590", ("toolkit", "unknown", "CNToolkit"),
+    ),
     "set_env.sh not sourced": (
         lambda made: (ascend(made), made.environ.pop("ASCEND_HOME_PATH")), "ascend-910b",
         ("environment", "error", "ASCEND_HOME_PATH"),
@@ -322,7 +325,9 @@ def test_without_a_target_every_vendor_that_is_here_is_looked_at(tmp_path: Path)
 def test_a_build_for_rocm_is_amds_unless_dtk_is_here(tmp_path: Path) -> None:
     plain = Made(tmp_path / "plain").torch("2.9.1+rocm6.4", hip="6.4.43482")
     assert [target.vendor for target in examined(plain).targets] == ["amd"]
-    assert [target.vendor for target in examined(dtk(Made(tmp_path / "dtk"))).targets] == ["hygon"]
+    found = examined(dtk(Made(tmp_path / "dtk")))
+    assert [target.vendor for target in found.targets] == ["hygon"]
+    assert [part.note for part in found.parts if part.kind == "toolkit"] == ["/opt/dtk"]
 
 
 def test_a_machine_that_could_never_have_it_is_told_so(tmp_path: Path) -> None:

@@ -100,7 +100,8 @@ def _toolkit(machine: Machine, toolkit: Toolkit | None) -> FoundToolkit | None:
     places = [(name, machine.environ.get(name, "")) for name in toolkit.variables]
     places += [("", place) for place in toolkit.places]
     for variable, place in places:
-        home = machine.path(place) if place else None
+        foreign = toolkit.foreign and toolkit.foreign in place.lower()
+        home = machine.path(place) if place and not foreign else None
         if home is not None and home.is_dir():
             return FoundToolkit(
                 home=machine.told(home),

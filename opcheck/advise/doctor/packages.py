@@ -9,7 +9,7 @@ from opcheck.model.installation import Build, Distribution, Installation
 
 COMPANIONS = ("torchvision", "torchaudio")
 """Compiled packages that are built along with torch."""
-_FAMILY = re.compile(r"torch|torch[-_].+|torchvision(-.+)?|torchaudio|tensorrt|triton.*|torch.*")
+_FAMILY = re.compile(r"torch.*|triton.*|tensorrt")
 _STATED = re.compile(r"(?m)^(cuda|hip|xpu)\b[^=\n]*=\s*['\"]([^'\"]+)['\"]")
 _VERSION = re.compile(r"(?m)^__version__\b[^=\n]*=\s*['\"]([^'\"]+)['\"]")
 _LOCAL = (

@@ -41,19 +41,12 @@ def _owned(here: Installation, vendor: Environment) -> bool:
         return here.system == "Darwin"
     own = here.drivers.get(vendor.vendor)
     toolkit = here.toolkits.get(vendor.vendor)
-    by_toolkit = toolkit is not None and not _is_anothers(toolkit.home, vendor)
-    return by_toolkit or (own is not None and _is_own(own))
+    return toolkit is not None or (own is not None and _is_own(own))
 
 
 def _is_own(driver: FoundDriver) -> bool:
     """Whether a driver was told by more than a device file that vendors share."""
     return bool(driver.version or driver.chips) or driver.devices != ("/dev/kfd",)
-
-
-def _is_anothers(home: str, vendor: Environment) -> bool:
-    """Whether ``ROCM_PATH`` leads to the toolkit of the other vendor that uses it."""
-    rival = {"amd": "dtk", "hygon": "rocm"}.get(vendor.vendor, "")
-    return bool(rival) and rival in home.lower()
 
 
 def _built(here: Installation, vendor: Environment) -> bool:

@@ -41,6 +41,7 @@ _TOOLKIT = Record(
         "pattern": Text(),
         "setup": Text(),
         "optional": Flag(),
+        "foreign": Text(),
         "libraries": MapOf(Text()),
     },
 )

@@ -30,8 +30,10 @@ class ToolkitPairing(Check):
                 yield self.finding(Severity.ERROR, toolkit.name, text, (), toolkit.evidence)
             return
         subject = f"{toolkit.name} {found.version}".strip()
-        if not found.version and (toolkit.files or toolkit.command):
+        if not found.version:
+            tells = toolkit.files or toolkit.command
             text = f"{found.home} does not say which release it is"
+            text = text if tells else f"no source says how {toolkit.name} tells its release"
             yield self.finding(Severity.UNKNOWN, subject, text, (), toolkit.evidence)
         if vendor.plugin is None:
             yield from self._of_build(ground, toolkit, found, subject)
@@ -45,7 +47,7 @@ class ToolkitPairing(Check):
     ) -> Iterator[DoctorFinding]:
         """Compare with what torch was built for: only the first two numbers say anything."""
         torch = ground.here.torch
-        if torch is None or torch.kind != "rocm" or toolkit.package != "rocm" or not found.version:
+        if torch is None or torch.kind != toolkit.package or not found.version:
             return
         if fit(found.version, torch.number) is Fit.DIFFERENT:
             text = f"{found.home} is not the ROCm {torch.number} that torch was built for"
