@@ -9,7 +9,7 @@ from opcheck.advise.doctor.checks.operating_system import OperatingSystem
 from opcheck.advise.doctor.files import WRITERS, file_text
 from opcheck.advise.doctor.looking import look, with_imports
 from opcheck.advise.doctor.machine import Machine
-from opcheck.advise.doctor.pairing import rows_planned
+from opcheck.advise.doctor.pairing import row_here, rows_planned
 from opcheck.advise.doctor.parts import parts
 from opcheck.advise.doctor.presence import present, present_vendors
 from opcheck.advise.doctor.setup import installable, set_up
@@ -116,6 +116,8 @@ def _target(
     named = planned or spec.sdk or spec.torch
     rows = rows_planned(said, releases, spec.sdk, spec.torch) if named else ()
     row = next((row for row in rows if installable(said, torch, row)), next(iter(rows), None))
+    if here is not None and not planned and said.plugin is not None:
+        row = row or row_here(here, said)
     build = None if here is None or planned else here.torch
     findings = () if here is None else judge(Ground(here, torch, said, chip))
     if planned:

@@ -307,6 +307,17 @@ def test_what_mends_keeps_the_torch_that_is_here_where_a_row_has_it(tmp_path: Pa
     )
 
 
+def test_what_goes_together_is_what_the_plugin_that_is_here_is_for(tmp_path: Path) -> None:
+    made = cann(ascend(Made(tmp_path / "machine")), "8.0.RC2")
+    setup = examined(made, "ascend-910b").targets[0].setup
+    assert setup is not None
+    assert [(part.name, part.version) for part in setup.components[:3]] == [
+        ("torch", "2.7.1"),
+        ("torch_npu", "2.7.1"),
+        ("CANN", "8.3.RC1"),
+    ]
+
+
 def test_the_wrong_rocm_is_mended_by_a_build_that_is_known(tmp_path: Path) -> None:
     made = rocm(Made(tmp_path / "machine"), "6.2.4").torch("2.9.1+rocm6.4", hip="6.4.43482")
     finding = next(f for f in examined(made, "amd-mi300x").targets[0].findings

@@ -18,7 +18,11 @@ def doctor_page(found: Doctor, page: Page) -> str:
     canvas = Canvas(page)
     if found.parts:
         canvas.flow(
-            [(words.HERE[0], "bold"), (canvas.marks.dot, "dim"), *split(words.HERE[1], "dim")]
+            [
+                *split(words.HERE[0], "bold"),
+                (canvas.marks.dot, "dim"),
+                *split(words.HERE[1], "dim"),
+            ]
         )
         _write_parts(canvas, found.parts)
         _write_general(canvas, found)
@@ -72,11 +76,8 @@ def _write_target(canvas: Canvas, target: DoctorTarget) -> None:
 def _write_findings(canvas: Canvas, findings: Sequence[DoctorFinding]) -> None:
     for finding in findings:
         style = STYLES[finding.severity]
-        canvas.flow(
-            [(finding.severity.value, style), (finding.code, "bold"), (canvas.marks.dot, "dim"),
-             *split(finding.subject)],
-            2,
-        )  # fmt: skip
+        about = [(finding.code, "bold"), (canvas.marks.dot, "dim"), *split(finding.subject)]
+        canvas.flow([*split(finding.severity.value, style), *about], 2)
         canvas.field(words.BECAUSE, split(finding.text), 4)
         for i, command in enumerate(finding.mends):
             canvas.field("" if i else words.MEND, [(command, "green")], 4)
