@@ -12,7 +12,7 @@ KINDS: Mapping[str, str] = {
     "list": r"\S+(?:, \S+)*",
     "text": r".+?",
     "said": r".+?",
-    "arg": rf"(?:{_ARGUMENT}|\S+(?:, \S+)*)(?: or (?:{_ARGUMENT}|\S+))*",
+    "arg": rf"(?:anything but )?(?:{_ARGUMENT}|\S+(?:, \S+)*)(?: or (?:{_ARGUMENT}|\S+))*",
 }
 """What a place may hold, by the beginning of its name; a place of another name holds one word.
 

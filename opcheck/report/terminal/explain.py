@@ -153,11 +153,11 @@ def _write_statements(canvas: Canvas, statements: Sequence[Statement]) -> None:
 
 def _write_evidence(canvas: Canvas, label: str, evidence: Sequence[Evidence]) -> None:
     for i, fact in enumerate(evidence):
-        seen = f"{fact.method.value}: {source(fact, canvas.page.verbose)}"
+        seen = source(fact, canvas.page.verbose)
         date = f" ({fact.date})" if fact.date and canvas.page.verbose else ""
-        canvas.field(
-            "" if i else label, split(f"{seen}{date}", linked("dim", web_address(fact))), 4
-        )
+        link = linked("dim", web_address(fact))
+        how = split(f"{fact.method.value}:", link)
+        canvas.field("" if i else label, [*how, *split(f"{seen}{date}", link)], 4)
 
 
 def _sign(canvas: Canvas, verdict: Verdict) -> str:

@@ -49,7 +49,7 @@ def _write_conditions(canvas: Canvas, found: Contents) -> None:
         [
             (group.code, STYLES[group.verdict]),
             (tell(words.CAUTION if group.verdict.on_device else group.verdict.value), ""),
-            (plural(group.overloads, "overload"), ""),
+            (tell(plural(group.overloads, "overload")), ""),
         ]
         for group in found.conditions
     ]
@@ -75,5 +75,5 @@ def _file(file: SourceFile, verbose: bool) -> str:
 
 
 def _write_source(canvas: Canvas, fact: Evidence) -> None:
-    seen = f"{fact.method.value}: {source(fact, canvas.page.verbose)}"
-    canvas.field("", split(seen, "dim"), 2)
+    seen = source(fact, canvas.page.verbose)
+    canvas.field("", [*split(f"{fact.method.value}:", "dim"), *split(seen, "dim")], 2)

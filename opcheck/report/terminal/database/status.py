@@ -69,10 +69,10 @@ def _write_vendor(canvas: Canvas, vendor: VendorStatus) -> None:
 def _cells(release: ReleaseStatus) -> list[Atom]:
     return [
         (release.release, "bold"),
-        (words.span(release.torch_versions), ""),
+        (tell(words.span(release.torch_versions)), ""),
         (release.date, "dim"),
-        (words.age(release.age), ""),
+        (tell(words.age(release.age)), ""),
         (f"{sum(release.entries.values()):,}", ""),
-        (words.methods(release.entries), "dim"),
+        (tell(words.methods(release.entries)), "dim"),
         (f"{release.conditions:,}", ""),
     ]
