@@ -148,6 +148,18 @@ def test_recurrent_layers_are_trained_everywhere(
     assert report.targets[0].summary.runs is True
 
 
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_gru_on_ascend_asks_for_the_gradient_that_its_kernel_has(bidirectional: bool) -> None:
+    def kind(*sizes: int, **options: bool) -> nn.Module:
+        return nn.GRU(*sizes, num_layers=2, bidirectional=bidirectional, **options)
+
+    report = scanned(Recurrent(kind), torch.ones(2, 3, 8), target="ascend-910b@7.3.0")
+    assert report.trace.gaps == ()
+    assert found(report, "npu_gru_backward")[Phase.BACKWARD].verdict is Verdict.NATIVE
+    assert found(report, "_thnn_fused_gru_cell_backward") == {}
+    assert report.targets[0].summary.runs is True
+
+
 @pytest.mark.parametrize("layer", [nn.Conv2d(3, 4, 3), nn.ConvTranspose2d(3, 4, 3)])
 def test_the_gradient_of_a_convolution_is_the_one_of_apples_own(layer: nn.Module) -> None:
     report = scanned(layer, torch.ones(1, 3, 8, 8), target="apple-mps")

@@ -8,16 +8,17 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Evidence, Method
 
 _COUNTS = {
-    "5.0.0": 5,
-    "6.0.0": 10,
-    "7.1.0": 11,
-    "7.2.0": 12,
-    "7.3.0": 12,
-    "26.0.0": 15,
-    "26.1.0": 18,
+    "5.0.0": 6,
+    "6.0.0": 11,
+    "7.1.0": 12,
+    "7.2.0": 13,
+    "7.3.0": 13,
+    "26.0.0": 16,
+    "26.1.0": 19,
 }
 _ATTENTION = "aten::scaled_dot_product_attention"
 _KERNEL = "op_plugin/ops/opapi/ScaledDotProductAttentionKernelNpuOpApi.cpp"
+_RECURRENT = "op_plugin/ops/aclops/GruKernelNpu.cpp"
 _LIST = "op_plugin/config/derivatives.yaml"
 
 
@@ -133,6 +134,19 @@ def test_attention(
             Test(Subject.SIZE, "query", dim=3, maximum=512),
             Test(Subject.SIZE, "key", dim=1, maximum=2048),
         ),
+    )
+
+
+@pytest.mark.parametrize("chip", ["310p", "910a", "910b", "950"])
+def test_a_gru_is_differentiated_through_the_operator_that_its_kernel_calls(
+    database: Database, chip: str
+) -> None:
+    """Weights and biases of that operator are the ``params`` of PyTorch's."""
+    calls = ("npu::npu_gru_backward",)
+    assert _matrix(database, f"ascend-{chip}@26.1.0").gradients["aten::gru.input"] == Gradient(
+        calls,
+        (_read(181, _RECURRENT, Method.INFERRED), _read(172, method=Method.INFERRED)),
+        (Formula(("params", "input", "hx"), calls),),
     )
 
 

@@ -6,7 +6,7 @@ release is read from its file; where the sources do not hold that file, what was
 ``ascend_gradients.yaml``, and a release in neither has no gradients here.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from opcheck.db.importers.upstream import Function
 _DATA = Path(__file__).with_name("ascend_gradients.yaml")
 _LIST = "op_plugin/config/derivatives.yaml"
 _SOURCE = "derivatives"
+_EVERYWHERE = "all"
+"""The guard that holds for every chip."""
 
 Way = dict[str, Any]
 """How an overload is differentiated, as the file writes it, without the torch versions."""
@@ -159,13 +161,19 @@ def _through(
                 known = upstream.functions(folder, torch[-1])
                 calls = _formulas(entry, torch[-1], lists, release, known)
                 own = known[fact["op"].removeprefix("aten::")].tensors
-                yield fact["op"], _way(fact, entry, chips, cited, _kept(calls, own)), torch
+                calls = _kept(calls, fact.get("made_of", {}), own)
+                yield fact["op"], _way(fact, entry, chips, cited, calls), torch
 
 
-def _kept(calls: Mapping[str, tuple[str, ...]], own: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Formulas for those of their arguments that the calling operator has too."""
-    named = {key: [name for name in key.split(", ") if name in own] for key in calls}
-    return {", ".join(names): calls[key] for key, names in named.items() if names}
+def _kept(
+    calls: Mapping[str, tuple[str, ...]], made_of: Mapping[str, str], own: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """Formulas for what of their arguments the calling operator has, or makes them of."""
+    named = {
+        key: dict.fromkeys(made_of.get(name, name) for name in key.split(", ")) for key in calls
+    }
+    kept = {key: [name for name in names if name in own] for key, names in named.items()}
+    return {", ".join(names): calls[key] for key, names in kept.items() if names}
 
 
 def _way(
@@ -175,9 +183,11 @@ def _way(
     cited: str,
     calls: Mapping[str, tuple[str, ...]],
 ) -> Way:
-    unless = [test for group in fact["unless"] for test in _facts()["unless"][group]]
-    way = {"at": [cited, _at(entry)], "method": "inferred", "formulas": calls}
-    return {**way, "chips": chips, "unless": unless}
+    way: Way = {"at": [cited, _at(entry)], "method": "inferred", "formulas": calls}
+    if fact["where"] != _EVERYWHERE:
+        way["chips"] = chips
+    unless = [test for group in fact.get("unless", ()) for test in _facts()["unless"][group]]
+    return {**way, "unless": unless} if unless else way
 
 
 def _variant(way: Way, torch: tuple[str, ...], served: tuple[str, ...]) -> Way:
