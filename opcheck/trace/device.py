@@ -2,7 +2,7 @@
 
 Private torch API used here, checked on 2.13.0: ``torch.utils.backend_registration.
 _setup_privateuseone_for_python_backend`` (device guard and hooks from Python; absent before 2.10,
-where the name and ``torch._register_device_module`` have to do, checked on 2.6.0),
+where the name, ``torch._register_device_module`` and a borrowed guard do, checked on 2.6.0),
 ``torch._C._get_privateuse1_backend_name``, ``torch._C._set_conj``, ``torch._C._set_neg`` and
 ``torch.Tensor._make_wrapper_subclass``; and that the Python object of a storage, with its
 ``__dict__``, lives as long as the storage does. ``tests/trace/test_private_api.py`` fails when they
@@ -18,6 +18,7 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from opcheck.errors import TraceError
 from opcheck.model.trace import TensorMeta
+from opcheck.trace import device_guard
 from opcheck.trace.device_module import DeviceModule
 
 _UNNAMED = "privateuseone"
@@ -66,6 +67,7 @@ def _register(device_type: str) -> None:
     if setup is None:
         backend_registration.rename_privateuse1_backend(device_type)
         torch._register_device_module(device_type, module)
+        device_guard.borrow()
         backend_registration.generate_methods_for_privateuse1_backend()
     else:
         setup(device_type, backend_module=module)
