@@ -126,6 +126,8 @@ def main() -> None:
     asked.add_argument("--kept", type=Path, help="a folder of scans that are not made anew")
     asked.add_argument("--only", default="", help="those whose name has it; no page is written")
     options = asked.parse_args()
+    if options.kept is not None:
+        options.kept.mkdir(parents=True, exist_ok=True)
     os.nice(5)
     found = []
     for run in runs():
