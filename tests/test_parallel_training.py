@@ -1,5 +1,6 @@
 """A step of one of several processes: its collectives, held against the vendors' backends."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -125,12 +126,13 @@ def test_each_backend_is_asked_for_what_its_vendor_says_it_has(
     assert bool(found.evidence) == (verdict is not Verdict.UNKNOWN)
 
 
-def test_the_emulated_device_is_one_process(tmp_path: Path) -> None:
+def test_what_is_sharded_has_no_values(tmp_path: Path) -> None:
     file = tmp_path / "net.py"
     file.write_text(
         "import torch\ndef net():\n    return torch.nn.Linear(2, 2), (torch.ones(1, 2),)\n"
     )
-    step = TrainingSpec(wrap="ddp")
+    step = TrainingSpec(wrap="fsdp2")
     request = EmulationRequest(f"{file}:net", TargetSpec.parse("ascend-910b"), step=step)
-    with pytest.raises(EmulationError, match="has no other to train with"):
+    request = replace(request, values=True)
+    with pytest.raises(EmulationError, match="the other process holds half of each parameter"):
         opcheck.pipeline.emulate(request)

@@ -1,10 +1,12 @@
 """The scan's prediction held against what the dispatcher asked the device for."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from torch import nn
 
+from opcheck.emulate.collectives import answered
 from opcheck.emulate.registrations import registrations
 from opcheck.model.emulation import Agreement, Asked, Disagreement
 from opcheck.model.matrix import SupportMatrix
@@ -44,7 +46,9 @@ def predict_model(
 
 def predict(run: Callable[[Predictor], Prediction], matrix: SupportMatrix) -> Asked:
     """Say what anything that a predictor runs asks of the target."""
-    with predicting(matrix.target.device_type, registrations(matrix)) as predictor:
+    known = registrations(matrix)
+    known = replace(known, kernels=known.kernels | answered(matrix))
+    with predicting(matrix.target.device_type, known) as predictor:
         return asked_in(run(predictor))
 
 

@@ -29,6 +29,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Reason
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import fate as codes
+from opcheck.resolve.fate import Fate
 from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, Spec, device_tensor
 from opcheck.trace.device_parts.state import DeviceState
@@ -169,6 +170,26 @@ class Device:
     def generator(self) -> torch.Generator:
         """What the device draws random numbers from."""
         return self.state.generator
+
+    @property
+    def computes(self) -> bool:
+        """Whether every tensor has its values."""
+        return self._values is not None
+
+    def collective(self, name: str, fate: Fate) -> None:
+        """Note a collective, or refuse it where the vendor's backend does not have it."""
+        __tracebackhide__ = True
+        self._refuse_forked()
+        if self._quiet.depth:
+            return
+        if fate.verdict is Verdict.UNSUPPORTED:
+            self.record.lacked(name)
+            reason = Reason(fate.code, fate.text)
+            self._refuse(self.overload(name), reason, RuntimeError(fate.text), by_condition=False)
+            return
+        self.asked(name)
+        if fate.verdict is Verdict.UNKNOWN:
+            self.record.note(fate.text)
 
     def asked(self, op: str) -> None:
         """Count a kernel of the vendor's that is not reached through the dispatcher."""

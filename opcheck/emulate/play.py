@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from opcheck.emulate.collectives import collecting_on_host
 from opcheck.emulate.compare import Named, named_tensors
 from opcheck.emulate.cotangents import gradients
 from opcheck.emulate.device import Device
@@ -60,7 +61,7 @@ def on_host(job: Job) -> Named:
     """
     module = copy.deepcopy(job.module)
     try:
-        with reproducible(module):
+        with reproducible(module), collecting_on_host():
             return _play(job, module, job.args, dict(job.kwargs), lambda _: None)
     except (OpcheckError, MemoryError):
         raise

@@ -64,7 +64,7 @@ def emulate_model(
         TraceError: there is nothing to train.
     """
     prepared(target.device_type)  # before the host's backward starts torch's autograd
-    step = None if request.step is None else _step(request.step)
+    step = None if request.step is None else _step(request.step, request.values)
     begun = Emulation(
         opcheck_version=__version__,
         torch_version=TORCH,
@@ -110,11 +110,11 @@ def emulate_model(
     )
 
 
-def _step(spec: TrainingSpec) -> TrainingStep:
-    if spec.wrap:
+def _step(spec: TrainingSpec, values: bool) -> TrainingStep:
+    if values and spec.wrap == "fsdp2":
         raise EmulationError(
-            f"the emulated device has no other to train with, as wrap={spec.wrap} has it",
-            "opcheck scan tells which collectives the target has; leave wrap out here",
+            "a step with wrap=fsdp2 has no values: the other process holds half of each parameter",
+            "leave --values out to follow shapes alone, or leave wrap out",
         )
     return TrainingStep.of(spec, loss_named(spec.loss))
 

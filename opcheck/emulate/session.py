@@ -12,6 +12,7 @@ from torch.utils import backend_registration
 
 from opcheck.db.store import Database
 from opcheck.emulate.closed import closed
+from opcheck.emulate.collectives import collecting
 from opcheck.emulate.device import Device
 from opcheck.emulate.gradients import overridden, vendor_gradients
 from opcheck.emulate.layouts import layouts_refused
@@ -185,6 +186,7 @@ class Emulator:
         )  # fmt: skip
         self._undo.callback(forget)
         self._undo.enter_context(registered(device))
+        self._undo.enter_context(collecting(device))
         self._undo.enter_context(copied_as_they_are(self._matrix.entries))
         self._undo.enter_context(layouts_refused(device.backward))
         self._undo.enter_context(

@@ -21,7 +21,7 @@ _KEEPS = frozenset({"c10d::broadcast_", "c10d::barrier", "c10d::monitored_barrie
 def collected(func: Any, args: tuple[Any, ...]) -> Any:
     """What a ``c10d`` operator returns at once, among processes that all hold the same values."""
     _write(func._schema.name, args)
-    work = _done(list(args[0]) if isinstance(args[0], (list, tuple)) else [args[0]])
+    work = done(list(args[0]) if isinstance(args[0], (list, tuple)) else [args[0]])
     return work if len(func._schema.returns) == 1 else (args[0], work)
 
 
@@ -40,8 +40,8 @@ def _write(name: str, args: tuple[Any, ...]) -> None:
                 output.value = None if tensor.value is None else tensor.value.clone()
 
 
-def _done(tensors: list[Any]) -> Any:
-    """A piece of work that is done, with its result, as a C++ caller waits for."""
+def done(tensors: list[Any]) -> Any:
+    """Give a piece of work that is done, with its result, as a C++ caller waits for."""
     from torch._C import _distributed_c10d
 
     future: Any = torch.futures.Future()
