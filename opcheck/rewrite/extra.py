@@ -17,7 +17,9 @@ from opcheck.trace.dispatcher import overload_named
 
 GROUP = "opcheck.rules"
 """Entry points of this group name a module of rules, or a rule."""
-_HINT = "a rule is a class with Rule of opcheck.rewrite.base as its base; docs/plan.md tells how"
+_HINT = (
+    "a rule is a class whose base is Rule of opcheck.rewrite.base; docs/how-to/rule.md tells how"
+)
 
 
 def extra_rules(folders: Sequence[str | Path] = ()) -> tuple[Rule, ...]:
