@@ -1,6 +1,6 @@
 """Which uses of a finding the waivers of a policy hide."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
@@ -37,18 +37,31 @@ class Waivers:
     def of(self, finding: Finding) -> Waived:
         """What is left of a finding, and which waivers are about it."""
         named = [(i, waiver) for i, waiver in self._here if _names(waiver, finding)]
-        left, about = list[Place](), set[int]()
-        for use in finding.uses or _NOWHERE:
+        left, about = dict[int, Place](), set[int]()
+        for index, use in enumerate(finding.uses or _NOWHERE):
             matching = {i for i, waiver in named if fnmatchcase(use.module, waiver.module)}
             about |= matching
             if not matching - self._expired:
-                left.append(use)
+                left[index] = use
         hiding = tuple(sorted(about - self._expired))
         if not left:
             return Waived(None, hiding, tuple(sorted(about)))
         if len(left) < len(finding.uses):
-            finding = replace(finding, uses=tuple(left), count=sum(use.count for use in left))
+            finding = _only(finding, left)
         return Waived(finding, hiding, tuple(sorted(about)))
+
+
+def _only(finding: Finding, left: Mapping[int, Place]) -> Finding:
+    """A finding with some of its uses, and the ways out of those."""
+    numbers = {before: now for now, before in enumerate(left)}
+    kept = (
+        replace(way, places=tuple(numbers[i] for i in way.places if i in numbers))
+        for way in finding.suggestions
+        if not way.places or not numbers.keys().isdisjoint(way.places)
+    )
+    uses = tuple(left.values())
+    count = sum(use.count for use in uses)
+    return replace(finding, uses=uses, count=count, suggestions=tuple(kept))
 
 
 def within(wanted: TargetRange, target: TargetReport) -> bool:

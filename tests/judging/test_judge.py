@@ -16,6 +16,7 @@ from opcheck.model.report import Finding, Reason, Report
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Confidence, Verdict
 from tests.judging.made import EARLIER, TODAY, finding, report, waiver
+from tests.report.plans import PLANS
 
 DEFAULT = Policy()
 
@@ -151,6 +152,17 @@ class TestWaivers:
         assert judged.standing is Standing.FAILS
         assert [use.module for use in judged.finding.uses] == ["norm"]
         assert (judged.finding.count, judged.waivers) == (2, (0,))
+
+    def test_a_way_out_of_a_waived_use_is_not_told(self) -> None:
+        """The places of the others are counted anew, for they index the uses that are left."""
+        way = next(f for f in PLANS["swap"].targets[0].findings if f.suggestions).suggestions[0]
+        ways = [replace(way, places=places) for places in ((0,), (0, 2), (1, 2))]
+        whole = finding("aten::view_as_real", Verdict.UNSUPPORTED, "no-kernel", "a", "b", "c")
+        planned = replace(whole, suggestions=tuple(ways))
+        policy = Policy(waivers=(waiver("aten::view*", module="a"),))
+        (judged,) = judge(report(planned), policy, None, TODAY).targets[0].judged
+        assert [use.module for use in judged.finding.uses] == ["b", "c"]
+        assert [way.places for way in judged.finding.suggestions] == [(1,), (0, 1)]
 
     def test_several_may_hide_one_finding_together(self) -> None:
         policy = Policy(
