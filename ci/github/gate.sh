@@ -34,6 +34,10 @@ fi
 gate=(gate "$OPCHECK_SOURCE" ${common[@]+"${common[@]}"})
 if [ -n "$OPCHECK_BASELINE" ]; then gate+=(--baseline "$OPCHECK_BASELINE"); fi
 if [ -n "$against" ]; then gate+=(--against "$against"); fi
+case $OPCHECK_PLAN:$OPCHECK_SOURCE in
+  *.json) ;; # a report is judged as it is
+  true:*) gate+=(--plan) ;;
+esac
 gate+=(--format github --format "text=$files/opcheck.txt" --format "markdown=$files/opcheck.md")
 sarif=
 for format in $OPCHECK_FORMATS; do

@@ -71,7 +71,7 @@ class Catalogue:
             return text if inner == text[1:-1] else f"（{inner}）"
         clauses = _CLAUSES.split(text)
         if len(clauses) > 1:
-            return _joined(list(self._clauses(clauses)))
+            return joined(list(self._clauses(clauses)))
         if text[-1:] in _ENDS and (told := self.tell(text[:-1])) != text[:-1]:
             return f"{told}{_ENDS[text[-1]]}"
         return self._enumerated(text)
@@ -132,7 +132,7 @@ class Catalogue:
         return found
 
 
-def _joined(clauses: Sequence[str]) -> str:
+def joined(clauses: Sequence[str]) -> str:
     """Clauses in a row: after a full-width sign there is no space."""
     text = clauses[0]
     for clause in clauses[1:]:

@@ -31,6 +31,8 @@ class GateRequest:
     """Path of the baseline that what fails today becomes; empty for none."""
     against: str = ""
     """Path of the report of what the change is made to; empty for none."""
+    plan: bool = False
+    """Whether to look for a way out of each finding too."""
 
 
 class Cause(StrEnum):

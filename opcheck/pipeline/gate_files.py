@@ -67,10 +67,12 @@ def require_replaceable(path: str) -> None:
             raise UsageError(message, hint) from error
 
 
-def report_asked_for(scanned: ScanRequest, asked: ScanRequest, today: date) -> Report:
+def report_asked_for(
+    scanned: ScanRequest, asked: ScanRequest, today: date, *, plan: bool = False
+) -> Report:
     """The report that a file holds, of the targets that are asked for."""
     told = replace(asked, targets=(), max_age=None, databases=(), explained=False)
-    if told != ScanRequest(asked.source, ()):
+    if plan or told != ScanRequest(asked.source, ()):
         raise UsageError(
             f"{asked.source} is a report, and options on how to run the model came with it",
             "leave them out, or give the model itself",

@@ -26,6 +26,7 @@ from opcheck.pipeline.gate_files import (
     require_whole,
 )
 from opcheck.pipeline.opening import Progress, open_database, silent
+from opcheck.pipeline.planned import plan as planned
 from opcheck.pipeline.scan import scan
 from opcheck.settings.places import FILE, PYPROJECT, policies_in
 from opcheck.settings.template import starting_policy
@@ -59,10 +60,10 @@ def gate(
     today = date.today()
     early: OpcheckError | None
     if is_report(scanned.source):
-        report = report_asked_for(scanned, request.scan, today)
+        report = report_asked_for(scanned, request.scan, today, plan=request.plan)
         early = ended_early(report)
     else:
-        report, early = _scanned(scanned, progress, output)
+        report, early = _scanned(scanned, progress, output, plan=request.plan)
     if early is not None:
         found = replace(judge(report, policy, baseline, today, against), against=request.against)
         raise PartialGateError(early, found) from early
@@ -75,11 +76,12 @@ def gate(
 
 
 def _scanned(
-    request: ScanRequest, progress: Progress, output: Progress
+    request: ScanRequest, progress: Progress, output: Progress, *, plan: bool
 ) -> tuple[Report, OpcheckError | None]:
-    """The report, and why it is partial where it is."""
+    """The report, with ways out where ``plan`` says so, and why it is partial where it is."""
+    run = planned if plan else scan
     try:
-        return scan(request, progress, output), None
+        return run(request, progress, output), None
     except PartialReportError as error:
         return error.report, error
 

@@ -4,6 +4,8 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 
+from opcheck.lang.languages import Language
+from opcheck.lang.speech import speaking
 from opcheck.model.gate import GateResult
 from opcheck.model.report import Finding, Place, Report, TargetReport
 from opcheck.report.base import PLAIN, Format, Page
@@ -44,7 +46,8 @@ class CsvFormat(Format):
         """Give what fails and what is hidden, with what hides it."""
         from opcheck.report.gate import table
 
-        return _written(table.COLUMNS, table.rows(found))
+        with speaking(Language.ENGLISH):
+            return _written(table.COLUMNS, table.rows(found))
 
 
 def _written(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from opcheck.lang.catalogue import joined
+from opcheck.lang.speech import tell
 from opcheck.model.gate import GateResult
 from opcheck.model.report import Report
 from opcheck.model.verdict import Verdict
@@ -35,9 +37,10 @@ class GithubFormat(Format):
     def render(self, report: Report, page: Page = PLAIN) -> str:
         """Give one command a line."""
         report = arranged(report)
+        unseen = f"opcheck: {tell('not seen')}"
         lines = [_summary(report)]
         lines += [
-            command("warning", {"title": "opcheck: not seen"}, f"{gap.where}: {gap.reason}")
+            command("warning", {"title": unseen}, f"{gap.where}: {tell(gap.reason)}")
             for gap in report.trace.gaps
         ]
         lines += [_finding(report, block) for block in _blocks(report)]
@@ -63,26 +66,27 @@ def _blocks(report: Report) -> Iterator["Block"]:
 def _finding(report: Report, block: "Block") -> str:
     finding = block.first
     file, line = where(report, finding)
-    why = " ".join(f"{_named(on)}: {ended(text)}" for (text, _), on in block.said.items())
+    why = [f"{_named(on)}: {tell(ended(text))}" for (text, _), on in block.said.items()]
     return command(
         COMMANDS[finding.verdict],
-        {"file": file, "line": str(line), "title": f"{finding.op}: {finding.verdict}"},
-        f"{claim(finding, bool(block.elsewhere))} {why} {what_of_it(finding)}",
+        {"file": file, "line": str(line), "title": f"{finding.op}: {tell(finding.verdict)}"},
+        joined([claim(finding, bool(block.elsewhere)), *why, what_of_it(finding)]),
     )
 
 
 def _summary(report: Report) -> str:
     runs = [target.summary.runs for target in report.targets]
-    told = [report.model.source or "the model"]
+    told = [report.model.source or tell("the model")]
     if len(runs) > NAMED:
-        told.append(words.headline(len(runs), runs.count(True), runs.count(False)))
+        told.append(tell(words.headline(len(runs), runs.count(True), runs.count(False))))
     else:
-        told += [f"{target.target}: {words.RUNS[target.summary.runs]}" for target in report.targets]
+        said = {runs: tell(text) for runs, text in words.RUNS.items()}
+        told += [f"{target.target}: {said[target.summary.runs]}" for target in report.targets]
     return command("notice", {"title": "opcheck"}, "\n".join(told))
 
 
 def _named(targets: Sequence[str]) -> str:
     told = list(targets[:NAMED])
     if len(targets) > NAMED:
-        told[-1] += f" {words.and_more(len(targets) - NAMED, 'target')}"
+        told[-1] += f" {tell(words.and_more(len(targets) - NAMED, 'target'))}"
     return ", ".join(told)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from opcheck.lang.speech import tell
 from opcheck.model.gate import GateResult
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.text import printable
@@ -146,7 +147,7 @@ def details(finding: Finding) -> list[str]:
         named = " in ".join(filter(None, (code, use.module))) or words.ROOT
         lines.append(f"at {named} ({plural(use.count, 'call')})")
     lines += [f"known: {known.method}, {source(known, verbose=True)}" for known in finding.evidence]
-    return [one_line(line) for line in lines]
+    return [one_line(tell(line)) for line in lines]
 
 
 def facts(report: Report, target: TargetReport) -> list[tuple[str, str]]:
@@ -165,11 +166,13 @@ def facts(report: Report, target: TargetReport) -> list[tuple[str, str]]:
 
 
 def _said(target: TargetReport) -> str:
-    return "\n".join(one_line(advisory.text) for advisory in target.advisories)
+    return "\n".join(one_line(tell(advisory.text)) for advisory in target.advisories)
 
 
 def _unseen(report: Report) -> str:
-    return "\n".join(one_line(f"not seen: {gap.where}: {gap.reason}") for gap in report.trace.gaps)
+    return "\n".join(
+        one_line(tell(f"not seen: {gap.where}: {gap.reason}")) for gap in report.trace.gaps
+    )
 
 
 def _tag(name: str, /, **attributes: object) -> str:

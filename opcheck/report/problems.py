@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from opcheck.lang.catalogue import joined
+from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, Place, Report, TargetReport
 from opcheck.model.text import printable
 from opcheck.model.verdict import Verdict
@@ -31,21 +33,25 @@ def claim(finding: Finding, compiler: bool) -> str:
     ``compiler``: of a graph compiler, which leaves an operator to PyTorch on the same device.
     """
     left = compiler and finding.verdict is Verdict.FALLBACK
-    return one_line(f"{finding.op} {_NOT_CONVERTED if left else _HOW[finding.verdict]}")
+    return one_line(tell(f"{finding.op} {_NOT_CONVERTED if left else _HOW[finding.verdict]}"))
 
 
 def sentence(target: TargetReport, finding: Finding) -> str:
     """Verdict, overload, target, why, how often, and the first way out that is known."""
     told = f"{claim(finding, bool(target.elsewhere))} {target.target}"
-    return one_line(f"{told}: {ended(finding.reason.text)} {what_of_it(finding)}")
+    return one_line(joined([f"{told}: {reasoned(finding)}", what_of_it(finding)]))
+
+
+def reasoned(finding: Finding) -> str:
+    """Why, as a sentence."""
+    return tell(ended(finding.reason.text))
 
 
 def what_of_it(finding: Finding) -> str:
     """How often it matters, and the first way out that is known."""
-    told = f"{plural(finding.count, 'call')} in {finding.phase.value}{_module(finding)}."
-    for first in finding.suggestions[:1]:
-        told += f" {ended(f'Instead ({first.label}): {first.summary}')}"
-    return one_line(told)
+    said = [f"{plural(finding.count, 'call')} in {finding.phase.value}{_module(finding)}."]
+    said += [f"Instead ({way.label}): {ended(way.summary)}" for way in finding.suggestions[:1]]
+    return one_line(joined([tell(text) for text in said]))
 
 
 def places(finding: Finding) -> tuple[Place, ...]:
@@ -82,7 +88,7 @@ def one_line(text: str) -> str:
 def ended(text: str) -> str:
     """A sentence with the full stop that others begin after."""
     text = text.strip()
-    return text if text.endswith((".", "!", "?")) or not text else f"{text}."
+    return text if text.endswith((".", "!", "?", "。", "）")) or not text else f"{text}."
 
 
 def _module(finding: Finding) -> str:

@@ -129,6 +129,27 @@ def test_formats_targets_and_arguments(scratch: Repository) -> None:
     }  # fmt: skip
 
 
+ASKED = 'echo "$@" > "$HOME/asked"\nexit 2'
+
+
+@pytest.mark.parametrize(
+    ("source", "plan", "asked"),
+    [
+        ("net.py:net", "true", True),
+        ("net.py:net", "false", False),
+        ("report.json", "true", False),
+    ],
+)
+def test_ways_out_are_looked_for_in_a_model(
+    source: str, plan: str, asked: bool, scratch: Repository, tmp_path: Path
+) -> None:
+    program(tmp_path / "bin" / "opcheck", ASKED)
+    github_step(scratch, "Gate", source=source, plan=plan)
+    line = (tmp_path / "asked").read_text().split()
+    assert line[:2] == ["gate", source]
+    assert ("--plan" in line) is asked
+
+
 @pytest.mark.parametrize("text", ["$(touch owned)", "`touch owned`", '"; touch owned; "', "*"])
 def test_no_input_is_run(text: str, scratch: Repository) -> None:
     step = github_step(scratch, "Gate", source=text, targets=text, policy=text, arguments=text)

@@ -88,6 +88,7 @@ TABLE = {
     "no report": ("", "none.json", ExitCode.USAGE),
     "another document": ("", "policy.json", ExitCode.USAGE),
     "options of a model": ("", "good.json --train", ExitCode.USAGE),
+    "a plan of a report": ("", "good.json --plan", ExitCode.USAGE),
     "no model": ("", "none.py:net", ExitCode.MODEL),
     "no such source": ("", "nothing-at-all", ExitCode.USAGE),
     "no format": ("", "good.json --format xml", ExitCode.USAGE),
@@ -223,7 +224,7 @@ def test_gate_asks_for_everything_that_was_said() -> None:
     line = (
         "gate passing -t ascend-910b --policy p.yaml --baseline b.json --write-baseline c.json "
         "--show-waived --against d.json --input ids=1x128:int64 --max-age 90 --format json "
-        "--db a --trust"
+        "--db a --trust --plan"
     )
     rooms_code = run(line.split(), rooms)
     scan = ScanRequest(
@@ -231,7 +232,7 @@ def test_gate_asks_for_everything_that_was_said() -> None:
         trust=True, databases=("a",), max_age=90,
     )  # fmt: skip
     assert rooms_code == ExitCode.PASS
-    assert rooms.asked == [GateRequest(scan, "p.yaml", "b.json", "c.json", "d.json")]
+    assert rooms.asked == [GateRequest(scan, "p.yaml", "b.json", "c.json", "d.json", plan=True)]
 
 
 @pytest.mark.parametrize("sample", GATES)

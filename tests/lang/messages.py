@@ -40,7 +40,7 @@ def shape(text: str) -> str:
 def is_prose(text: str) -> bool:
     """Whether a literal is a sentence or part of one: two words of letters with a space between."""
     return bool(re.search(r"[A-Za-z]{2,},? [a-z]", text)) and not text.startswith(
-        ("http", "opcheck ")
+        ("http", "opcheck ", "<")
     )
 
 

@@ -20,6 +20,9 @@ KNOWN = "\n".join(map(shape, ENGLISH))
 TOLD = (
     "report/terminal",
     "report/conditions.py",
+    "report/gate",
+    "report/github_format.py",
+    "report/problems.py",
     "report/html",
     "report/markdown",
     "resolve",
@@ -29,8 +32,10 @@ NOT_SAID = (
     "report/terminal/alike.py",
     "report/terminal/emulation/compared.py",
     "report/html/page.py",
+    "report/gate/sarif.py",
+    "report/gate/table.py",
 )
-"""Modules whose texts are patterns to read with, or for a browser."""
+"""Modules whose texts are patterns to read with, for a browser, or for programs."""
 STYLES = re.compile(r"bold|dim|red|green|yellow|magenta")
 
 

@@ -18,7 +18,7 @@ from opcheck.lang.languages import Language, language_named, language_of, writab
 from opcheck.lang.po import read_po
 from opcheck.lang.speech import speaking, spoken, tell
 from opcheck.model.report import Report
-from opcheck.report.base import Page, format_named, formats
+from opcheck.report.base import Format, Page, format_named, formats, gate_formats
 from opcheck.report.reader import from_json
 from opcheck.report.terminal.wide import columns, pieces, wrapped
 from opcheck.report.text import TextFormat
@@ -28,6 +28,9 @@ from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
 
 FOR_PEOPLE = {"text", "markdown", "html"}
+SHOWN_TO_PEOPLE = {"github", "gitlab", "junit"}
+"""Formats with messages that a page shows, between keys that programs read."""
+FOR_PROGRAMS = [kind for kind in formats() if kind.name not in FOR_PEOPLE | SHOWN_TO_PEOPLE]
 REPORTS = {**STANDARD, **PLANS}
 PROSE = re.compile(r"[A-Za-z][a-z']+(?: [a-z']{2,}){2,}")
 """Three English words in a row: names, dtypes and code are not that."""
@@ -117,11 +120,19 @@ def test_names_are_never_told() -> None:
 
 
 @pytest.mark.parametrize("sample", REPORTS)
-@pytest.mark.parametrize("name", [kind.name for kind in formats() if kind.name not in FOR_PEOPLE])
-def test_what_programs_read_is_the_same_in_each(name: str, sample: str) -> None:
-    english = format_named(name).render(REPORTS[sample])
+@pytest.mark.parametrize("kind", FOR_PROGRAMS)
+def test_what_programs_read_is_the_same_in_each(kind: type[Format], sample: str) -> None:
+    english = kind().render(REPORTS[sample])
     with speaking(Language.CHINESE):
-        assert format_named(name).render(REPORTS[sample]) == english
+        assert kind().render(REPORTS[sample]) == english
+
+
+@pytest.mark.parametrize("sample", GATES)
+@pytest.mark.parametrize("kind", [kind for kind in FOR_PROGRAMS if kind in gate_formats()])
+def test_what_programs_read_of_a_gate_is_the_same(kind: type[Format], sample: str) -> None:
+    english = kind().render_gate(GATES[sample])
+    with speaking(Language.CHINESE):
+        assert kind().render_gate(GATES[sample]) == english
 
 
 @pytest.mark.parametrize("sample", STANDARD)
@@ -175,9 +186,44 @@ def test_no_sentence_of_a_report_is_left_in_english(sample: str, verbose: bool) 
 
 @pytest.mark.parametrize("sample", GATES)
 def test_no_sentence_of_a_gate_is_left_in_english(sample: str) -> None:
+    page = Page(width=10_000)
     with speaking(Language.CHINESE):
-        page = TextFormat().render_gate(GATES[sample], Page(width=10_000), show_waived=True)
-    assert left_in_english(page, GATES[sample]) == []
+        for kind in gate_formats():
+            if kind.name in FOR_PEOPLE | SHOWN_TO_PEOPLE:
+                told = without_keys(kind().render_gate(GATES[sample], page, show_waived=True))
+                assert left_in_english(told, GATES[sample]) == [], kind.name
+
+
+@pytest.mark.parametrize("sample", REPORTS)
+def test_no_message_to_people_is_left_in_english(sample: str) -> None:
+    with speaking(Language.CHINESE):
+        for name in sorted(SHOWN_TO_PEOPLE):
+            told = without_keys(format_named(name).render(REPORTS[sample]))
+            assert left_in_english(told, REPORTS[sample]) == [], name
+
+
+KEYS = (
+    r"<!--.*-->", r"<property .*/>", r'(?:name|classname|type|timestamp)="[^"]*"', r"%0A",
+    r'"(?:check_name|fingerprint|path)": ".*"',
+)  # fmt: skip
+
+
+def without_keys(page: str) -> str:
+    """What is left of a page once everything that programs read is taken out."""
+    if page.startswith("["):
+        page = json.dumps(json.loads(page), indent=1, ensure_ascii=False)
+    return re.sub("|".join(KEYS), " ", page)
+
+
+@pytest.mark.parametrize("sample", GATES)
+def test_keys_of_a_gate_are_the_same(sample: str) -> None:
+    def keys(name: str) -> list[str]:
+        found = format_named(name).render_gate(GATES[sample], show_waived=True)
+        return re.findall("|".join(KEYS), found.replace("%0A", ""))
+
+    english = {name: keys(name) for name in sorted(SHOWN_TO_PEOPLE)}
+    with speaking(Language.CHINESE):
+        assert {name: keys(name) for name in english} == english
 
 
 @pytest.mark.parametrize("sample", EMULATIONS)

@@ -10,6 +10,7 @@ from opcheck.model.report import Reason
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Confidence, Verdict
 from tests.judging.made import EARLIER, TODAY, finding, report, waiver
+from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
 
 _POLICY = Policy(
@@ -54,6 +55,12 @@ def _compared() -> GateResult:
     return replace(found, against="base.json")
 
 
+def _planned() -> GateResult:
+    """With two ways out of one finding, and none of the others."""
+    policy = Policy(fail_verdicts=frozenset({Verdict.UNSUPPORTED, Verdict.FALLBACK}))
+    return judge(PLANS["swap"], policy, None, TODAY)
+
+
 def _elsewhere() -> GateResult:
     """Compared with a report of another target."""
     base = report(finding(), target="ascend-310p@26.1.0+torch2.12")
@@ -68,6 +75,7 @@ GATES = {
     "compared": _compared(),
     "elsewhere": _elsewhere(),
     "unseen": judge(_UNSEEN, Policy(fail_reasons=("torch-*",)), None, TODAY),
+    "planned": _planned(),
     "targets": judge(STANDARD["three-targets"], Policy(), None, TODAY),
 }
 """One answer for each kind, by name."""

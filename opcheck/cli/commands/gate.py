@@ -76,6 +76,14 @@ KeptReport = Annotated[
         show_default="no",
     ),
 ]
+WithPlan = Annotated[
+    bool,
+    typer.Option(
+        "--plan",
+        help="Look for the cheapest way out of each finding too, as opcheck plan does.",
+        show_default="judge alone",
+    ),
+]
 ShowWaived = Annotated[
     bool,
     typer.Option("--show-waived", help="List what is waived, and why.", show_default="count it"),
@@ -91,6 +99,7 @@ def gate(
     against: Against = None,
     write_baseline: WriteBaseline = None,
     show_waived: ShowWaived = False,
+    plan: WithPlan = False,
     inputs: options.Inputs = None,
     input_sets: options.InputSets = None,
     decode: options.Decode = False,
@@ -131,7 +140,7 @@ def gate(
         schemas=tuple(schemas or ()), explained=explain,
     )  # fmt: skip
     request = GateRequest(
-        scan, policy or "", baseline or "", str(write_baseline or ""), against or ""
+        scan, policy or "", baseline or "", str(write_baseline or ""), against or "", plan
     )
     try:
         with Progress(quiet) as progress:

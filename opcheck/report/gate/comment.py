@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
+from opcheck.lang.speech import tell, wording
 from opcheck.model.gate import GateResult, Judged, Standing, TargetGate
 from opcheck.model.report import Finding, Place
-from opcheck.report.gate.shared import PASSED, bare, titled
+from opcheck.report.gate.shared import PASSED, bare, pairs, titled
+from opcheck.report.gate.ways import ways_out
 from opcheck.report.markdown.budget import LIMIT, fitting, size
 from opcheck.report.markdown.escape import cell, code, markup, prose
 from opcheck.report.problems import one_line
 from opcheck.report.terminal import words as common
+from opcheck.report.terminal.canvas import COLUMN_CONTEXT, LABEL_CONTEXT
 from opcheck.report.terminal.gate import words
 from opcheck.report.terminal.units import plural
 
@@ -36,8 +39,9 @@ def mark(found: GateResult) -> str:
 
 
 def _headline(found: GateResult) -> str:
-    model = code(found.model.source) or "The model"
-    told = f"### {SIGNS[found.passed]} {model} {PASSED[found.passed]} the gate\n\n"
+    model = code(found.model.source) or tell("The model")
+    said = wording(PASSED[found.passed]).format(model=model)
+    told = f"### {SIGNS[found.passed]} {said}\n\n"
     return f"{told}{prose(words.since(found))}.\n\n" if found.against else told
 
 
@@ -45,20 +49,21 @@ def _table(found: GateResult) -> str:
     columns = _BESIDE if found.against else _ALONE
     rows = [_row(target, bool(found.against)) for target in found.targets]
     shown = fitting(rows, _PART)
-    head = f"|  | {' | '.join(columns)} |\n| --- |{' --- |' * len(columns)}\n"
+    names = " | ".join(tell(name, COLUMN_CONTEXT) for name in columns)
+    head = f"|  | {names} |\n| --- |{' --- |' * len(columns)}\n"
     left = len(rows) - shown
     return f"{head}{''.join(rows[:shown])}\n" + (
-        f"{common.and_more(left, 'target')}\n\n" if left else ""
+        f"{tell(common.and_more(left, 'target'))}\n\n" if left else ""
     )
 
 
 def _row(target: TargetGate, beside: bool) -> str:
     unchanged = sum(one.standing is Standing.UNCHANGED for one in target.judged)
-    failing = plural(len(target.failing), "finding")
+    failing = [plural(len(target.failing), "finding")]
     if target.broken:
-        failing += f", {plural(len(target.broken), 'limit')}"
+        failing.append(plural(len(target.broken), "limit"))
     hidden = len(target.judged) - len(target.failing)
-    cells = [SIGNS[target.passed], cell(code(target.target)), failing]
+    cells = [SIGNS[target.passed], cell(code(target.target)), tell(", ".join(failing))]
     if beside:
         cells += [f"{len(target.fixed):,}", f"{unchanged:,}"]
         hidden -= unchanged
@@ -68,46 +73,57 @@ def _row(target: TargetGate, beside: bool) -> str:
 def _failing(found: GateResult, room: int) -> str:
     """Limits, then findings, as far as there is room, and how many had none."""
     told = []
-    for target in found.targets:
+    for target, scanned in pairs(found):
+        planned = scanned.plan is not None
         lines = [f"- {prose(words.broken(breach))}\n" for breach in target.broken]
-        lines += [_finding(one.finding) for one in target.failing]
+        lines += [_finding(one.finding, planned) for one in target.failing]
         if not lines:
             continue
         title = f"{markup(words.FAILS[0])} · {markup(target.target)}"
         start, end = _fold(f"<b>{title}</b>, {markup(words.FAILS[1])}", is_open=True)
         room -= size(start + end) + 200
         shown = fitting(lines, room)
-        rest = f"- {common.and_more(len(lines) - shown, 'entry')}\n" if shown < len(lines) else ""
+        rest = f"- {tell(_more(len(lines) - shown))}\n" if shown < len(lines) else ""
         told.append(f"{start}{''.join(lines[:shown])}{rest}{end}" if room > 0 else "")
         room -= size("".join(lines[:shown]))
     left = sum(not text for text in told)
-    more = f"{common.and_more(left, 'target')} that fails here too\n\n" if left else ""
+    more = f"{tell(_unshown(left))}\n\n" if left else ""
     return "".join(told) + more
 
 
-def _finding(finding: Finding) -> str:
-    """Verdict, operator, where, why, and the name to waive it by."""
-    name = f"**{code(titled(finding))}**" if finding.op else f"**{prose(titled(finding))}**"
-    head = f"- {name} · {finding.verdict} · {code(finding.id)}"
+def _more(count: int) -> str:
+    return f"and {count:,} more {'entry' if count == 1 else 'entries'}"
+
+
+def _unshown(count: int) -> str:
+    return f"and {plural(count, 'more target')} that {'fails' if count == 1 else 'fail'} too"
+
+
+def _finding(finding: Finding, planned: bool) -> str:
+    """Verdict, operator, where, why, the way out, and the name to waive it by."""
+    name = f"**{_called(finding)}**"
+    head = f"- {name} · {tell(finding.verdict)} · {code(finding.id)}"
     if not finding.op:
         return f"{head}\n  - {prose(bare(finding))}\n"
-    lines = [f"{head} · {plural(finding.count, 'call')}"]
+    lines = [f"{head} · {tell(plural(finding.count, 'call'))}"]
     lines += [f"  - {_place(use)}" for use in finding.uses[:_PLACES]]
     if len(finding.uses) > _PLACES:
-        lines.append(f"  - {common.and_more(len(finding.uses) - _PLACES, 'place')}")
-    lines.append(f"  - {common.WHY}: {prose(finding.reason.text)}")
+        lines.append(f"  - {tell(common.and_more(len(finding.uses) - _PLACES, 'place'))}")
+    lines.append(f"  - {tell(common.WHY, LABEL_CONTEXT)}: {prose(finding.reason.text)}")
+    lines += [f"  - {line}" for line in (ways_out(finding) if planned else ())]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _place(use: Place) -> str:
     line = code(f"{use.file}:{use.line}") if use.file else ""
-    module = f"{common.IN} {code(use.module)}" if use.module else "" if use.file else common.ROOT
+    inside = f"{tell(common.IN)} {code(use.module)}" if use.module else ""
+    module = inside or ("" if use.file else tell(common.ROOT))
     return " ".join(filter(None, (line, module)))
 
 
 def _fixed(found: GateResult) -> str:
     lines = [
-        f"{code(titled(finding)) if finding.op else prose(bare(finding))} on {code(target.target)}"
+        _on(code(titled(finding)) if finding.op else prose(bare(finding)), target)
         for target in found.targets
         for finding in target.fixed
     ]
@@ -116,12 +132,20 @@ def _fixed(found: GateResult) -> str:
 
 def _waived(found: GateResult) -> str:
     lines = [
-        f"{code(titled(one.finding))} on {code(target.target)}: {_by(found, one)}"
+        f"{_on(_called(one.finding), target)}: {_by(found, one)}"
         for target in found.targets
         for one in target.judged
         if one.waivers
     ]
     return _listed(words.WAIVED, lines, "finding")
+
+
+def _called(finding: Finding) -> str:
+    return code(titled(finding)) if finding.op else prose(titled(finding))
+
+
+def _on(what: str, target: TargetGate) -> str:
+    return f"{what} · {code(target.target)}"
 
 
 def _by(found: GateResult, one: Judged) -> str:
@@ -136,12 +160,13 @@ def _listed(heading: tuple[str, str], lines: Sequence[str], noun: str) -> str:
     """A folded list; empty without lines."""
     if not lines:
         return ""
-    title = f"<b>{markup(heading[0])} · {plural(len(lines), noun)}</b>, {markup(heading[1])}"
+    count = markup(plural(len(lines), noun))
+    title = f"<b>{markup(heading[0])} · {count}</b>, {markup(heading[1])}"
     start, end = _fold(title)
     entries = [f"- {line}\n" for line in lines]
     shown = fitting(entries, _PART)
     left = len(entries) - shown
-    rest = f"- {common.and_more(left, noun)}\n" if left else ""
+    rest = f"- {tell(common.and_more(left, noun))}\n" if left else ""
     return f"{start}{''.join(entries[:shown])}{rest}{end}"
 
 

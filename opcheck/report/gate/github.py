@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
+from opcheck.lang.catalogue import joined
+from opcheck.lang.speech import tell
 from opcheck.model.gate import GateResult, Judged, Standing
 from opcheck.model.report import Finding, TargetReport
 from opcheck.report.gate.shared import bare, excused, pairs, summed, titled
-from opcheck.report.problems import claim, ended, model_file, what_of_it, where
+from opcheck.report.problems import claim, ended, model_file, reasoned, what_of_it, where
 from opcheck.report.terminal import words as common
 from opcheck.report.terminal.gate import words
 from opcheck.report.workflow import command
 
+NEW = "new"
 NAMED = 10
 """Targets that one annotation names."""
 
@@ -17,7 +20,8 @@ NAMED = 10
 def annotations(found: GateResult, *, show_waived: bool) -> str:
     """The answer, then an error for each thing that fails, then what to look after."""
     lines = [_summary(found), *_limits(found), *_findings(found, Standing.FAILS, "error")]
-    lines += [command("warning", {"title": "opcheck gate"}, text) for text in words.warnings(found)]
+    warnings = map(tell, words.warnings(found))
+    lines += [command("warning", {"title": "opcheck gate"}, text) for text in warnings]
     if show_waived:
         lines += _findings(found, Standing.WAIVED, "notice")
     return "".join(f"{line}\n" for line in lines)
@@ -33,7 +37,7 @@ def _limits(found: GateResult) -> Iterator[str]:
     for target in found.targets:
         for breach in target.broken:
             properties = {**place, "title": f"opcheck gate: {breach.limit}"}
-            yield command("error", properties, f"{target.target}: {words.broken(breach)}")
+            yield command("error", properties, f"{target.target}: {tell(words.broken(breach))}")
 
 
 def _findings(found: GateResult, standing: Standing, name: str) -> Iterator[str]:
@@ -53,12 +57,12 @@ def _finding(found: GateResult, members: Sequence[tuple[TargetReport, Judged]], 
     first, one = members[0]
     finding = one.finding
     file, line = where(found.report, finding)
-    title = f"{titled(finding)}: {finding.verdict}"
+    title = f"{tell(titled(finding))}: {tell(finding.verdict)}"
     if found.against and one.standing is Standing.FAILS:
-        title = f"new: {title}"
+        title = f"{tell(NEW)}: {title}"
     properties = {"file": file, "line": str(line), "title": title}
-    why = excused(found, one)
-    return command(name, properties, " ".join(filter(None, (_message(first, members), ended(why)))))
+    why = ended(excused(found, one))
+    return command(name, properties, joined([*filter(None, (_message(first, members), why))]))
 
 
 def _message(first: TargetReport, members: Sequence[tuple[TargetReport, Judged]]) -> str:
@@ -66,19 +70,19 @@ def _message(first: TargetReport, members: Sequence[tuple[TargetReport, Judged]]
     on: dict[str, list[str]] = {}
     for target, one in members:
         on.setdefault(_why(one.finding), []).append(target.target)
-    reasons = " ".join(f"{_named(targets)}: {text}" for text, targets in on.items())
+    reasons = joined([f"{_named(targets)}: {text}" for text, targets in on.items()])
     finding = members[0][1].finding
     if not finding.op:
         return reasons
-    return f"{claim(finding, bool(first.elsewhere))} {reasons} {what_of_it(finding)}"
+    return joined([claim(finding, bool(first.elsewhere)), reasons, what_of_it(finding)])
 
 
 def _why(finding: Finding) -> str:
-    return ended(finding.reason.text) if finding.op else bare(finding)
+    return reasoned(finding) if finding.op else tell(bare(finding))
 
 
 def _named(targets: Sequence[str]) -> str:
     told = list(targets[:NAMED])
     if len(targets) > NAMED:
-        told[-1] += f" {common.and_more(len(targets) - NAMED, 'target')}"
+        told[-1] += f" {tell(common.and_more(len(targets) - NAMED, 'target'))}"
     return ", ".join(told)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from opcheck.lang.speech import tell
 from opcheck.model.gate import GateResult, Standing
 from opcheck.report.document.parts import Json
 from opcheck.report.gate.shared import pairs, told
@@ -25,7 +26,7 @@ def _limits(found: GateResult) -> Iterator[Json]:
         for breach in gate.breaches:
             if not breach.baselined:
                 standing = Standing.UNCHANGED if breach.unchanged else Standing.FAILS
-                text = f"{target.target}: {words.broken(breach)}"
+                text = f"{target.target}: {tell(words.broken(breach))}"
                 key = f"{breach.limit}", names[target.target]
                 yield _issue(text, f"opcheck/{breach.limit}", key, SEVERITIES[standing], place)
 
@@ -48,7 +49,7 @@ def _hidden(found: GateResult) -> Iterator[Json]:
     counts = found.standings
     if sum(count for standing, count in counts.items() if standing not in SEVERITIES):
         place = (found.policy or model_file(found.report)), 1
-        text = f"opcheck gate: {words.hidden(found)}"
+        text = f"opcheck gate: {tell(words.hidden(found))}"
         yield _issue(text, "opcheck/hidden", ("hidden", found.model.source), "info", place)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
+from opcheck.lang.speech import tell, wording
 from opcheck.model.gate import GAP, GateResult, Judged, Standing, TargetGate
 from opcheck.model.report import Finding, TargetReport
 from opcheck.model.text import printable
@@ -11,7 +12,7 @@ from opcheck.report.problems import ended, one_line, sentence
 from opcheck.report.terminal import words as common
 from opcheck.report.terminal.gate import words
 
-PASSED = {True: "passes", False: "fails"}
+PASSED = {True: "{model} passes the gate", False: "{model} fails the gate"}
 
 
 def pairs(found: GateResult) -> Iterator[tuple[TargetGate, TargetReport]]:
@@ -30,7 +31,7 @@ def told(target: TargetReport, finding: Finding) -> str:
     """What runs against the policy, as a sentence that names the target."""
     if finding.op:
         return sentence(target, finding)
-    return one_line(f"{target.target}: {bare(finding)}")
+    return one_line(f"{target.target}: {tell(bare(finding))}")
 
 
 def bare(finding: Finding) -> str:
@@ -48,15 +49,15 @@ def excused(found: GateResult, one: Judged) -> str:
             return ""
         case Standing.WAIVED:
             waivers = [found.waivers[i].waiver for i in one.waivers]
-            text = "; ".join(f"waived: {words.until(waiver)}" for waiver in waivers)
+            text = "; ".join(tell(f"waived: {words.until(waiver)}") for waiver in waivers)
         case Standing.BASELINED:
-            text = f"in the baseline{f' {found.baseline}' if found.baseline else ''}"
+            text = tell(f"in the baseline{f' {found.baseline}' if found.baseline else ''}")
         case Standing.UNCHANGED:
-            text = f"unchanged since {found.against}"
+            text = tell(f"unchanged since {found.against}")
         case Standing.UNSURE:
-            text = "less sure than the policy asks"
+            text = tell("less sure than the policy asks")
         case Standing.ALLOWED:
-            text = "allowed by the policy"
+            text = tell("allowed by the policy")
         case _:
             assert_never(one.standing)
     return one_line(text)
@@ -64,11 +65,11 @@ def excused(found: GateResult, one: Judged) -> str:
 
 def summed(found: GateResult, most: int) -> Sequence[str]:
     """Pass or fail, then each target as far as ``most``, then what is hidden: one line each."""
-    model = found.model.source or "the model"
-    lines = [f"{model} {PASSED[found.passed]} the gate"]
-    lines += [f"{one.target}: {words.verdict(one)}" for one in found.targets[:most]]
+    model = found.model.source or tell("the model")
+    lines = [wording(PASSED[found.passed]).replace("{model}", model)]
+    lines += [f"{one.target}: {tell(words.verdict(one))}" for one in found.targets[:most]]
     if len(found.targets) > most:
-        lines.append(common.and_more(len(found.targets) - most, "target"))
+        lines.append(tell(common.and_more(len(found.targets) - most, "target")))
     if found.against:
-        lines.append(words.since(found))
-    return [printable(line, kept="") for line in (*lines, words.hidden(found))]
+        lines.append(tell(words.since(found)))
+    return [printable(line, kept="") for line in (*lines, tell(words.hidden(found)))]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from opcheck.lang.speech import tell
 from opcheck.model.gate import Breach, GateResult, Judged, Standing, TargetGate
 from opcheck.model.report import Finding, TargetReport
 from opcheck.report.gate.shared import bare, excused, pairs, summed, titled, told
@@ -12,7 +13,8 @@ from opcheck.report.terminal.gate import words
 
 def suites(found: GateResult) -> str:
     """One suite a target: a case for each limit and for each finding."""
-    said = "\n".join([*summed(found, len(found.targets)), *map(one_line, words.warnings(found))])
+    warnings = (one_line(tell(text)) for text in words.warnings(found))
+    said = "\n".join([*summed(found, len(found.targets)), *warnings])
     return document(
         suite(
             target,
@@ -38,10 +40,10 @@ def _cases(found: GateResult, gate: TargetGate, target: TargetReport) -> Iterato
 
 
 def _limit(breach: Breach) -> Case:
-    text = words.broken(breach)
+    text = tell(words.broken(breach))
     if breach.fails:
         return Case(breach.limit, "failure", text, breach.limit, (text,))
-    return Case(breach.limit, "skipped", f"no worse than before: {text}")
+    return Case(breach.limit, "skipped", f"{tell('no worse than before')}: {text}")
 
 
 def _judged(found: GateResult, target: TargetReport, one: Judged) -> Case:

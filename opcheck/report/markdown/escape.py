@@ -5,7 +5,7 @@ import re
 from opcheck.lang.speech import tell
 from opcheck.report.problems import one_line
 
-_OPERATOR = re.compile(r"\b[A-Za-z_]\w*::\w+(?:\.\w+)*", re.ASCII)
+_OPERATOR = re.compile(r"\b[A-Za-z_]\w*::\w+(?:\.\w+)*\*?", re.ASCII)
 _MARKUP = re.compile(r"[\\`*_\[\]#~|$]")
 _ACTIVE = re.compile(
     r"(?<=[@#])(?=\w)|(?<=:)(?=[\w+-]+:)|(?<=:)(?=//)|(?<=www)(?=\.)|(?<=GH)(?=-)", re.IGNORECASE
