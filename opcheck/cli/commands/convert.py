@@ -1,5 +1,7 @@
 """``opcheck convert``: a saved report in other formats."""
 
+from typing import Annotated
+
 import typer
 
 from opcheck.cli import options
@@ -7,10 +9,19 @@ from opcheck.cli.detail import Detail
 from opcheck.cli.outputs import Outputs
 from opcheck.cli.saved import saved_report
 
+ReportFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="REPORT.json",
+        help="What --format json wrote; - reads it from stdin.",
+        show_default=False,
+    ),
+]
+
 
 def convert(
     context: typer.Context,
-    report: options.ReportFile,
+    report: ReportFile,
     format: options.ReportFormats = None,
     output: options.OutputFile = None,
     verbose: options.Verbose = False,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from opcheck.cli import options
+from opcheck.cli import model_options, options
 from opcheck.cli.detail import Detail
 from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress
@@ -65,7 +65,7 @@ def doctor(
     format: options.FormatName = "text",
     output: options.OutputFile = None,
     database: options.Databases = None,
-    timeout: options.Timeout = None,
+    timeout: model_options.Timeout = None,
     verbose: options.Verbose = False,
 ) -> None:
     """Say what is installed, and whether it goes together for a target.

@@ -1,8 +1,10 @@
 """``opcheck emulate``: the same model on a device that is not there."""
 
+from typing import Annotated
+
 import typer
 
-from opcheck.cli import options
+from opcheck.cli import model_options, options
 from opcheck.cli.detail import Detail
 from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.output import Output
@@ -14,27 +16,61 @@ from opcheck.report.base import format_named
 
 Command = ModelCommand
 
+Values = Annotated[
+    bool,
+    typer.Option(
+        "--values",
+        help="Compute on the host CPU, and compare with a run that is not emulated.",
+        show_default="follow shapes alone",
+    ),
+]
+Stop = Annotated[
+    bool,
+    typer.Option(
+        "--stop",
+        help="End at the first call that the device refuses, and exit with 10.",
+        show_default="go on and collect them all",
+    ),
+]
+Check = Annotated[
+    bool,
+    typer.Option(
+        "--check",
+        help="Hold what scan predicts against the run; exit with 10 where they differ.",
+        show_default="do not scan",
+    ),
+]
+Shims = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--shim",
+        metavar="FILE",
+        help="Kernels that opcheck fix --shim wrote, beside the target's own. Repeatable.",
+        show_default="the target's own alone",
+    ),
+]
+
 
 def emulate(
     context: typer.Context,
-    source: options.Source,
+    source: model_options.Source,
     target: options.OneTarget = None,
-    inputs: options.Inputs = None,
-    input_sets: options.InputSets = None,
-    decode: options.Decode = False,
-    train: options.Train = False,
-    step: options.Steps = None,
-    values: options.Values = False,
-    stop: options.Stop = False,
-    check: options.Check = False,
-    shim: options.Shims = None,
+    inputs: model_options.Inputs = None,
+    input_sets: model_options.InputSets = None,
+    decode: model_options.Decode = False,
+    train: model_options.Train = False,
+    step: model_options.Steps = None,
+    values: Values = False,
+    stop: Stop = False,
+    check: Check = False,
+    shim: Shims = None,
     database: options.Databases = None,
     schemas: options.SchemaFiles = None,
     format: options.FormatName = "text",
     output: options.OutputFile = None,
-    timeout: options.Timeout = None,
-    memory: options.Memory = None,
-    trust: options.Trust = False,
+    timeout: model_options.Timeout = None,
+    memory: model_options.Memory = None,
+    trust: model_options.Trust = False,
     verbose: options.Verbose = False,
     quiet: options.Quiet = False,
     explain: options.Explain = False,
@@ -49,10 +85,11 @@ def emulate(
     detail = Detail(verbose, quiet, explain, top)
     view, out = format_named(format), Output(output)
     request = EmulationRequest(
-        source, options.only(target), tuple(inputs or ()), options.training(train, step),
+        source, options.only(target), tuple(inputs or ()), model_options.training(train, step),
         values=values, stop=stop, check=check, timeout=timeout, memory=memory, trust=trust,
         databases=tuple(database or ()), shims=tuple(shim or ()),
-        calls=options.calls(input_sets, decode, train, step), schemas=tuple(schemas or ()),
+        calls=model_options.calls(input_sets, decode, train, step),
+        schemas=tuple(schemas or ()),
     )  # fmt: skip
     try:
         with Progress(quiet) as progress:

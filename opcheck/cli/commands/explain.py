@@ -1,5 +1,7 @@
 """``opcheck explain``: one operator, without a model."""
 
+from typing import Annotated
+
 import typer
 
 from opcheck.cli import options
@@ -8,10 +10,19 @@ from opcheck.cli.output import Output
 from opcheck.cli.rooms import rooms
 from opcheck.report.base import format_named
 
+Operator = Annotated[
+    str,
+    typer.Argument(
+        metavar="OPERATOR",
+        help="aten::gelu, aten.gelu.default, or a base name for all its overloads.",
+        show_default=False,
+    ),
+]
+
 
 def explain(
     context: typer.Context,
-    operator: options.Operator,
+    operator: Operator,
     target: options.Targets = None,
     database: options.Databases = None,
     format: options.FormatName = "text",

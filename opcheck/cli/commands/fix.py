@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from opcheck.cli import options
+from opcheck.cli import model_options, options
 from opcheck.cli.detail import Detail
 from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.output import Output
@@ -126,7 +126,7 @@ Command = ModelCommand
 
 def fix(
     context: typer.Context,
-    source: options.Source,
+    source: model_options.Source,
     target: options.OneTarget = None,
     shim: ShimFile = None,
     diff: Diff = False,
@@ -136,20 +136,20 @@ def fix(
     toolchain: Toolchain = None,
     allow: Allow = None,
     write: Write = False,
-    inputs: options.Inputs = None,
-    input_sets: options.InputSets = None,
-    decode: options.Decode = False,
-    train: options.Train = False,
-    step: options.Steps = None,
+    inputs: model_options.Inputs = None,
+    input_sets: model_options.InputSets = None,
+    decode: model_options.Decode = False,
+    train: model_options.Train = False,
+    step: model_options.Steps = None,
     format: options.FormatName = "text",
     output: options.OutputFile = None,
     database: options.Databases = None,
     schemas: options.SchemaFiles = None,
     rules: options.RuleFolders = None,
     max_age: options.MaxAge = None,
-    timeout: options.Timeout = None,
-    memory: options.Memory = None,
-    trust: options.Trust = False,
+    timeout: model_options.Timeout = None,
+    memory: model_options.Memory = None,
+    trust: model_options.Trust = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Carry out what opcheck plan suggests, and prove it.
@@ -166,8 +166,9 @@ def fix(
         ScanRequest(
             source, (options.only(target),), tuple(inputs or ()), False, timeout, memory, trust,
             tuple(database or ()), max_age, tuple(rules or ()),
-            step=options.training(train, step),
-            calls=options.calls(input_sets, decode, train, step), schemas=tuple(schemas or ()),
+            step=model_options.training(train, step),
+            calls=model_options.calls(input_sets, decode, train, step),
+            schemas=tuple(schemas or ()),
         ),
         kind, (into or "") if custom_op is not None else path, allow or Label.EXACT, write,
         custom_op or "", toolchain or "",

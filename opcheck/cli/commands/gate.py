@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from opcheck.cli import options
+from opcheck.cli import model_options, options
 from opcheck.cli.detail import Detail
 from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.output import Output
@@ -16,6 +16,8 @@ from opcheck.errors import ExitCode
 from opcheck.model.dynamic import dynamic_inputs
 from opcheck.model.gate import GateRequest, PartialGateError
 from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec
+from opcheck.report.base import gate_formats
 from opcheck.report.document.baseline import baseline_text
 from opcheck.report.json_format import JsonFormat
 
@@ -88,33 +90,54 @@ ShowWaived = Annotated[
     bool,
     typer.Option("--show-waived", help="List what is waived, and why.", show_default="count it"),
 ]
+JudgedTargets = Annotated[
+    list[TargetSpec] | None,
+    typer.Option(
+        "--target",
+        "-t",
+        parser=options.target,
+        metavar="TARGET",
+        help="NAME[@SDK][+torchX.Y], VENDOR[@SDK] or all, repeatable; opcheck targets lists them.",
+        show_default="those of the policy, or of the report",
+    ),
+]
+GateFormats = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT[=FILE]",
+        help=f"How to write it: {', '.join(f.name for f in gate_formats())}; =FILE says where. "
+        "Repeatable.",
+        show_default="text",
+    ),
+]
 
 
 def gate(
     context: typer.Context,
     source: Judged,
-    target: options.JudgedTargets = None,
+    target: JudgedTargets = None,
     policy: PolicyFile = None,
     baseline: BaselineFile = None,
     against: Against = None,
     write_baseline: WriteBaseline = None,
     show_waived: ShowWaived = False,
     plan: WithPlan = False,
-    inputs: options.Inputs = None,
-    input_sets: options.InputSets = None,
-    decode: options.Decode = False,
-    train: options.Train = False,
-    step: options.Steps = None,
-    dynamic: options.Dynamic = None,
-    format: options.GateFormats = None,
+    inputs: model_options.Inputs = None,
+    input_sets: model_options.InputSets = None,
+    decode: model_options.Decode = False,
+    train: model_options.Train = False,
+    step: model_options.Steps = None,
+    dynamic: model_options.Dynamic = None,
+    format: GateFormats = None,
     output: options.OutputFile = None,
     report: KeptReport = None,
     database: options.Databases = None,
     schemas: options.SchemaFiles = None,
     max_age: options.MaxAge = None,
-    timeout: options.Timeout = None,
-    memory: options.Memory = None,
-    trust: options.Trust = False,
+    timeout: model_options.Timeout = None,
+    memory: model_options.Memory = None,
+    trust: model_options.Trust = False,
     verbose: options.Verbose = False,
     quiet: options.Quiet = False,
     explain: options.Explain = False,
@@ -135,9 +158,9 @@ def gate(
     judged = None if report is None else Output(report)
     scan = ScanRequest(
         source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
-        tuple(database or ()), max_age, step=options.training(train, step),
-        calls=options.calls(input_sets, decode, train, step), dynamic=dynamic_inputs(dynamic or ()),
-        schemas=tuple(schemas or ()), explained=explain,
+        tuple(database or ()), max_age, step=model_options.training(train, step),
+        calls=model_options.calls(input_sets, decode, train, step),
+        dynamic=dynamic_inputs(dynamic or ()), schemas=tuple(schemas or ()), explained=explain,
     )  # fmt: skip
     request = GateRequest(
         scan, policy or "", baseline or "", str(write_baseline or ""), against or "", plan

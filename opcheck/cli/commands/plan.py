@@ -2,7 +2,7 @@
 
 import typer
 
-from opcheck.cli import options
+from opcheck.cli import model_options, options
 from opcheck.cli.detail import Detail
 from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.outputs import Outputs
@@ -17,23 +17,23 @@ Command = ModelCommand
 
 def plan(
     context: typer.Context,
-    source: options.Source,
+    source: model_options.Source,
     target: options.Targets = None,
-    inputs: options.Inputs = None,
-    input_sets: options.InputSets = None,
-    decode: options.Decode = False,
-    train: options.Train = False,
-    step: options.Steps = None,
-    dynamic: options.Dynamic = None,
+    inputs: model_options.Inputs = None,
+    input_sets: model_options.InputSets = None,
+    decode: model_options.Decode = False,
+    train: model_options.Train = False,
+    step: model_options.Steps = None,
+    dynamic: model_options.Dynamic = None,
     format: options.ReportFormats = None,
     output: options.OutputFile = None,
     database: options.Databases = None,
     schemas: options.SchemaFiles = None,
     rules: options.RuleFolders = None,
     max_age: options.MaxAge = None,
-    timeout: options.Timeout = None,
-    memory: options.Memory = None,
-    trust: options.Trust = False,
+    timeout: model_options.Timeout = None,
+    memory: model_options.Memory = None,
+    trust: model_options.Trust = False,
     verbose: options.Verbose = False,
     quiet: options.Quiet = False,
     explain: options.Explain = False,
@@ -51,9 +51,9 @@ def plan(
     request = ScanRequest(
         source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
         tuple(database or ()), max_age, tuple(rules or ()),
-        step=options.training(train, step),
-        calls=options.calls(input_sets, decode, train, step), dynamic=dynamic_inputs(dynamic or ()),
-        schemas=tuple(schemas or ()), explained=explain,
+        step=model_options.training(train, step),
+        calls=model_options.calls(input_sets, decode, train, step),
+        dynamic=dynamic_inputs(dynamic or ()), schemas=tuple(schemas or ()), explained=explain,
     )  # fmt: skip
     try:
         with Progress(quiet) as progress:

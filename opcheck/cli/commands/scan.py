@@ -1,8 +1,10 @@
 """``opcheck scan``: the main thing."""
 
+from typing import Annotated
+
 import typer
 
-from opcheck.cli import options
+from opcheck.cli import model_options, options
 from opcheck.cli.detail import Detail
 from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.outputs import Outputs
@@ -14,26 +16,35 @@ from opcheck.model.request import ScanRequest
 
 Command = ModelCommand
 
+Exact = Annotated[
+    bool,
+    typer.Option(
+        "--exact",
+        help="Record the kernels that each target itself is asked to run.",
+        show_default="only where it costs nothing",
+    ),
+]
+
 
 def scan(
     context: typer.Context,
-    source: options.Source,
+    source: model_options.Source,
     target: options.Targets = None,
-    inputs: options.Inputs = None,
-    input_sets: options.InputSets = None,
-    decode: options.Decode = False,
-    train: options.Train = False,
-    step: options.Steps = None,
-    dynamic: options.Dynamic = None,
+    inputs: model_options.Inputs = None,
+    input_sets: model_options.InputSets = None,
+    decode: model_options.Decode = False,
+    train: model_options.Train = False,
+    step: model_options.Steps = None,
+    dynamic: model_options.Dynamic = None,
     format: options.ReportFormats = None,
     output: options.OutputFile = None,
-    exact: options.Exact = False,
+    exact: Exact = False,
     database: options.Databases = None,
     schemas: options.SchemaFiles = None,
     max_age: options.MaxAge = None,
-    timeout: options.Timeout = None,
-    memory: options.Memory = None,
-    trust: options.Trust = False,
+    timeout: model_options.Timeout = None,
+    memory: model_options.Memory = None,
+    trust: model_options.Trust = False,
     verbose: options.Verbose = False,
     quiet: options.Quiet = False,
     explain: options.Explain = False,
@@ -48,9 +59,9 @@ def scan(
     out = Outputs(format, output, Detail(verbose, quiet, explain, top))
     request = ScanRequest(
         source, tuple(target or ()), tuple(inputs or ()), exact, timeout, memory, trust,
-        tuple(database or ()), max_age, step=options.training(train, step),
-        calls=options.calls(input_sets, decode, train, step), dynamic=dynamic_inputs(dynamic or ()),
-        schemas=tuple(schemas or ()), explained=explain,
+        tuple(database or ()), max_age, step=model_options.training(train, step),
+        calls=model_options.calls(input_sets, decode, train, step),
+        dynamic=dynamic_inputs(dynamic or ()), schemas=tuple(schemas or ()), explained=explain,
     )  # fmt: skip
     try:
         with Progress(quiet) as progress:

@@ -2,7 +2,7 @@
 
 import typer
 
-from opcheck.cli import options
+from opcheck.cli import model_options, options
 from opcheck.cli.detail import Detail
 from opcheck.cli.model_command import ModelCommand
 from opcheck.cli.output import Output
@@ -16,18 +16,18 @@ Command = ModelCommand
 
 def upgrade(
     context: typer.Context,
-    source: options.Source,
+    source: model_options.Source,
     target: options.OneTarget = None,
-    inputs: options.Inputs = None,
-    input_sets: options.InputSets = None,
-    decode: options.Decode = False,
+    inputs: model_options.Inputs = None,
+    input_sets: model_options.InputSets = None,
+    decode: model_options.Decode = False,
     format: options.FormatName = "text",
     output: options.OutputFile = None,
     database: options.Databases = None,
     max_age: options.MaxAge = None,
-    timeout: options.Timeout = None,
-    memory: options.Memory = None,
-    trust: options.Trust = False,
+    timeout: model_options.Timeout = None,
+    memory: model_options.Memory = None,
+    trust: model_options.Trust = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Say which release, torch version or chip would unblock a model.
@@ -39,7 +39,7 @@ def upgrade(
     view, out = format_named(format), Output(output)
     request = ScanRequest(
         source, (options.only(target),), tuple(inputs or ()), False, timeout, memory, trust,
-        tuple(database or ()), max_age, calls=options.calls(input_sets, decode, False, None),
+        tuple(database or ()), max_age, calls=model_options.calls(input_sets, decode, False, None),
     )  # fmt: skip
     with Progress() as progress:
         found = rooms(context).upgrade(request, progress, said if verbose else unsaid)

@@ -1,18 +1,40 @@
 """``opcheck db diff``: what changed from one release to another."""
 
+from typing import Annotated
+
 import typer
 
 from opcheck.cli import options
 from opcheck.cli.detail import Detail
 from opcheck.cli.output import Output
 from opcheck.cli.rooms import rooms
+from opcheck.model.target import TargetSpec
 from opcheck.report.base import format_named
+
+Before = Annotated[
+    TargetSpec,
+    typer.Argument(
+        parser=options.target,
+        metavar="BEFORE",
+        help="A target, or VENDOR@RELEASE for every chip of a vendor.",
+        show_default=False,
+    ),
+]
+After = Annotated[
+    TargetSpec,
+    typer.Argument(
+        parser=options.target,
+        metavar="AFTER",
+        help="The same, to compare with.",
+        show_default=False,
+    ),
+]
 
 
 def diff(
     context: typer.Context,
-    before: options.Before,
-    after: options.After,
+    before: Before,
+    after: After,
     database: options.Databases = None,
     format: options.FormatName = "text",
     output: options.OutputFile = None,

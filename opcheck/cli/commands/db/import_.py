@@ -1,5 +1,8 @@
 """``opcheck db import``: a vendor's own files into the database."""
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from opcheck.cli import options
@@ -7,13 +10,48 @@ from opcheck.cli.output import Output
 from opcheck.cli.rooms import rooms
 from opcheck.report.base import format_named
 
+Vendor = Annotated[
+    str,
+    typer.Argument(
+        metavar="VENDOR", help="Whose files they are: ascend, nvidia, …", show_default=False
+    ),
+]
+SourcesFolder = Annotated[
+    Path,
+    typer.Argument(
+        parser=Path,
+        metavar="PATH",
+        help="The folder of the vendor's files, or the one that holds it.",
+        show_default=False,
+    ),
+]
+Releases = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--release",
+        metavar="R",
+        help="Only this release, repeatable.",
+        show_default="every release that PATH holds files of",
+    ),
+]
+Into = Annotated[
+    Path | None,
+    typer.Option(
+        "--into",
+        parser=Path,
+        metavar="DIR",
+        help="The database to write to.",
+        show_default="the one that opcheck reads",
+    ),
+]
+
 
 def import_(
     context: typer.Context,
-    vendor: options.Vendor,
-    path: options.SourcesFolder,
-    release: options.Releases = None,
-    into: options.Into = None,
+    vendor: Vendor,
+    path: SourcesFolder,
+    release: Releases = None,
+    into: Into = None,
     format: options.FormatName = "text",
     output: options.OutputFile = None,
 ) -> None:

@@ -1,18 +1,39 @@
 """``opcheck db show``: what the database holds for one target, or for one operator on it."""
 
+from typing import Annotated
+
 import typer
 
 from opcheck.cli import options
 from opcheck.cli.detail import Detail
 from opcheck.cli.output import Output
 from opcheck.cli.rooms import rooms
+from opcheck.model.target import TargetSpec
 from opcheck.report.base import format_named
+
+OneSpec = Annotated[
+    TargetSpec,
+    typer.Argument(
+        parser=options.target,
+        metavar="TARGET",
+        help="NAME[@SDK][+torchX.Y]; opcheck targets lists them.",
+        show_default=False,
+    ),
+]
+OneOperator = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[OPERATOR]",
+        help="aten::gelu, aten.gelu.default, or a base name for all its overloads.",
+        show_default="the target as a whole",
+    ),
+]
 
 
 def show(
     context: typer.Context,
-    target: options.OneSpec,
-    operator: options.OneOperator = None,
+    target: OneSpec,
+    operator: OneOperator = None,
     database: options.Databases = None,
     format: options.FormatName = "text",
     output: options.OutputFile = None,

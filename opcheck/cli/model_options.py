@@ -1,0 +1,119 @@
+"""The options of the commands that load a model and run it: what it is, and what to call it on."""
+
+import math
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from opcheck.errors import UsageError
+from opcheck.model.calls import CallSpec
+from opcheck.model.training import TrainingSpec
+
+
+def training(train: bool, steps: Sequence[str] | None) -> TrainingSpec | None:
+    """The training step that ``--train`` and ``--step`` ask for; None where neither is given."""
+    return TrainingSpec.parse(steps or ()) if train or steps else None
+
+
+def calls(
+    input_sets: str | None, decode: bool, train: bool, steps: Sequence[str] | None
+) -> CallSpec:
+    """The calls that ``--inputs`` and ``--decode`` ask for."""
+    if decode and (train or steps):
+        raise UsageError("a training step decodes nothing", "leave --decode or --train out")
+    return CallSpec.parse(input_sets or "", decode=decode)
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise typer.BadParameter(f"not a positive number: {text!r}")
+    return value
+
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE", help="A model, in one of the forms below.", show_default=False
+    ),
+]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        metavar="NAME=SHAPE:DTYPE",
+        help="An example input in one of the forms below, repeatable.",
+        show_default="what the source tells, or what suits it",
+    ),
+]
+InputSets = Annotated[
+    str | None,
+    typer.Option(
+        "--inputs",
+        metavar="FILE.py:NAME",
+        help="A function that gives several sets of inputs; the model is called on each.",
+        show_default="one call",
+    ),
+]
+Decode = Annotated[
+    bool,
+    typer.Option(
+        "--decode",
+        help="Call a generating model on one token more, with the cache of the first call.",
+        show_default="one call",
+    ),
+]
+Train = Annotated[
+    bool,
+    typer.Option(
+        "--train",
+        help="Run a training step: forward, backward and optimizer.",
+        show_default="a forward alone",
+    ),
+]
+Steps = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--step",
+        metavar="NAME=VALUE",
+        help="What the training step does, in one of the forms below, repeatable; implies --train.",
+        show_default="AdamW as torch chooses it",
+    ),
+]
+Dynamic = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dynamic",
+        metavar="NAME:DIM[,DIM]",
+        help="Dimensions of an input whose size is not always the same, repeatable.",
+        show_default="none, sizes are those of the inputs",
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        parser=_positive,
+        metavar="SECONDS",
+        help="Give up on loading and running the model after so long.",
+        show_default="no limit",
+    ),
+]
+Memory = Annotated[
+    float | None,
+    typer.Option(
+        parser=_positive,
+        metavar="GIB",
+        help="Memory that loading and running the model may take.",
+        show_default="most of what the machine has",
+    ),
+]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust", help="Run code that is pickled inside the file.", show_default="refuse it"
+    ),
+]
