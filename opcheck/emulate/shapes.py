@@ -10,7 +10,8 @@ from opcheck.emulate.memory import Memory
 from opcheck.emulate.overload import CAST, Overload
 from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, Spec
-from opcheck.trace.leaf import Leaves, small
+from opcheck.trace.leaf import Leaves
+from opcheck.trace.plans import small
 from opcheck.trace.signature import Call
 from opcheck.trace.swap import FLOAT_INPUT_LIMIT
 from opcheck.trace.unseen import OtherLayout, Unseen

@@ -24,8 +24,8 @@ from opcheck.trace.engine import Engine
 from opcheck.trace.higher_order import branches
 from opcheck.trace.lazy import Lazy
 from opcheck.trace.lazy_copies import copied_as_they_are
-from opcheck.trace.leaf import Plan
 from opcheck.trace.modules import ModuleStack
+from opcheck.trace.plans import Plan, plan_of
 from opcheck.trace.signature import Call
 
 _DETACH = torch.ops.aten.detach.default
@@ -195,7 +195,7 @@ class Exact(Engine):
             not (call.known or _views_differentiable(call, known))
             and self.assumptions == assumptions
         ):
-            self._memo[key] = (inner, self.leaves.plan_of(result, call))
+            self._memo[key] = (inner, plan_of(result, call))
         return result
 
     def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

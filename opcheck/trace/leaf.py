@@ -6,37 +6,26 @@ later calls (``contiguous``, ``view``) depend on them.
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_leaves
 
 from opcheck.trace import collectives
 from opcheck.trace.assume import Assumption, assumption_for
 from opcheck.trace.device import DeviceTensor, Spec, become, device_tensor
 from opcheck.trace.device_only import kernel_for
 from opcheck.trace.dispatcher import facts
-from opcheck.trace.extension import open_sized, without_rule
 from opcheck.trace.loops import Loops
 from opcheck.trace.outputs import settled, standing_for
+from opcheck.trace.plans import Constant, Plan, Same, all_small, plan_of, small
+from opcheck.trace.probing import PROBE_LIMIT, probed
+from opcheck.trace.replaced import bare, replaced, value_of
 from opcheck.trace.signature import Call
-from opcheck.trace.stride_exceptions import CPU_ALWAYS, CPU_IF_PERMUTED
-from opcheck.trace.unseen import OtherLayout, Unseen, require_strides
-
-VALUE_LIMIT = 1 << 20
-"""Largest tensor, in elements, whose values are kept where they are known."""
-PROBE_LIMIT = 1 << 24
-"""Largest sum of elements for which a kernel is run on zeros just to see what it returns."""
-
-
-PRODUCT_LIMIT = 1 << 30
-"""Largest number of multiplications that such a run may cost."""
+from opcheck.trace.unseen import OtherLayout, Unseen
 
 _PACK: Any = torch.ops.aten._pack_padded_sequence.default
-
-
 _CASTS = frozenset(
     getattr(getattr(torch.ops.aten, name), overload)
     for name, overload in (
@@ -45,30 +34,6 @@ _CASTS = frozenset(
     )
 )  # fmt: skip
 """Overloads that change a tensor's dtype."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Same:
-    """The output is the caller's own tensor, which then has this spec."""
-
-    index: int
-    spec: Spec
-
-
-@dataclass(frozen=True, slots=True)
-class _Constant:
-    """The output is no tensor."""
-
-    value: Any
-
-
-Plan = Spec | _Same | _Constant | list["Plan"]
-"""How to make the outputs of a signature again without running anything."""
-
-
-def small(spec: Spec) -> bool:
-    """Whether the values of such a tensor are worth keeping."""
-    return spec.numel <= VALUE_LIMIT
 
 
 class Leaves:
@@ -107,7 +72,7 @@ class Leaves:
                 plan = self._plans[key] = self._cast(call, self._plan(call))
             except Exception as error:
                 return self._by_values(call, error)
-        if call.known and (plan is None or _all_small(plan)):
+        if call.known and (plan is None or all_small(plan)):
             with suppress(NotImplementedError):  # the host has no kernel, or none for this dtype
                 return self._told(call, self._real(call))
         if plan is None:
@@ -137,7 +102,7 @@ class Leaves:
 
     def learn(self, call: Call, result: Any) -> Any:
         """Take ``result``, found in another way, as what this signature returns."""
-        plan = self.learned[call.key] = self._plans[call.key] = self.plan_of(result, call)
+        plan = self.learned[call.key] = self._plans[call.key] = plan_of(result, call)
         return self.replay(plan, call)
 
     def replay(self, plan: Plan, call: Call) -> Any:
@@ -150,7 +115,7 @@ class Leaves:
         match plan:
             case Spec():
                 return self._output(plan, call)
-            case _Same(index, spec):
+            case Same(index, spec):
                 tensor = call.tensors[index]
                 if _crosses(tensor, call):
                     return self._output(spec, call)
@@ -158,21 +123,10 @@ class Leaves:
                     tensor.lose()
                     become(tensor, device_tensor(spec, None, self._device))
                 return tensor
-            case _Constant(value):
+            case Constant(value):
                 return value
             case list():
                 return [self._again(item, call) for item in plan]
-
-    def plan_of(self, result: Any, call: Call) -> Plan:
-        """Describe outputs so that :meth:`replay` can make them again."""
-        if isinstance(result, Tensor):
-            for index, tensor in enumerate(call.tensors):
-                if tensor is result:
-                    return _Same(index, Spec.like(tensor))
-            return Spec.like(result)
-        if isinstance(result, (list, tuple)):
-            return [self.plan_of(item, call) for item in result]
-        return _Constant(result)
 
     def _output(self, spec: Spec, call: Call) -> Tensor:
         if call.device is not None and call.device.type == "cpu":
@@ -182,56 +136,21 @@ class Leaves:
         return device_tensor(spec, None, self._device)
 
     def _plan(self, call: Call) -> Plan | None:
-        """Find out what this signature returns; None where that depends on values."""
+        """What this signature returns; None where that depends on values."""
         if assumption_for(call) is not None:
             return None
         if call.key in self.learned:
             return self.learned[call.key]
-        func = kernel_for(call.func, call.args)
-        elements = sum(t.numel() for t in call.tensors)
-        if _meta_differs(call) and elements <= PROBE_LIMIT and _products(call) <= PRODUCT_LIMIT:
-            return self._probe(func, call, _zeros)
-        try:
-            return self._open_sized(call) or self._probe(func, call, _on_meta)
-        except Exception as error:
-            unseen = isinstance(error, NotImplementedError) or without_rule(call.func)
-            if elements > PROBE_LIMIT or not call.tensors or facts(call.func).composite:
-                if unseen:
-                    raise Unseen(_first_line(error)) from error
-                raise
-            return self._on_cpu(func, call, error)
-
-    def _on_cpu(self, func: Any, call: Call, error: Exception) -> Plan:
-        """Ask the CPU kernel where meta has none, or is stricter than any kernel."""
-        try:
-            return self._probe(func, call, _zeros)
-        except NotImplementedError as missing:
-            raise Unseen(_first_line(missing)) from missing
-        except OtherLayout:
-            raise
-        except Exception:
-            raise error from None
-
-    def _open_sized(self, call: Call) -> Plan | None:
-        """What an extension's own shape rule gives, sizes that depend on data at their most."""
-        if call.func.namespace == "aten":
-            return None
-        rule = open_sized(call.func, call.tensors)
-        return None if rule is None else self._probe(rule, call, _on_meta)
-
-    def _probe(self, func: Any, call: Call, make: Callable[[Tensor], Tensor]) -> Plan:
-        args, kwargs, made = _converted(call, make, "meta" if make is _on_meta else "cpu")
-        probe = standing_for(call, args, kwargs, made)
-        return self.plan_of(settled(func(*args, **kwargs), probe, call.tensors), probe)
+        return probed(call)
 
     def _packed(self, call: Call) -> tuple[Tensor, Tensor]:
         """Packed rows; how many there are of each step is counted in host memory everywhere."""
-        kwargs = {name: _bare(value) for name, value in call.kwargs.items()}
-        data, batches = _PACK(*map(_bare, call.args), **kwargs)
+        kwargs = {name: bare(value) for name, value in call.kwargs.items()}
+        data, batches = _PACK(*map(bare, call.args), **kwargs)
         return device_tensor(Spec.like(data), None, self._device), batches
 
     def _real(self, call: Call) -> Any:
-        args, kwargs, made = _converted(call, _value, "cpu")
+        args, kwargs, made = replaced(call, value_of, "cpu")
         result = kernel_for(call.func, args)(*args, **kwargs)
         plan = self._plans.get(call.key)
         if call.func in _CASTS and isinstance(plan, Spec):
@@ -307,95 +226,8 @@ def asks_for(call: Call, dtype: torch.dtype) -> bool:
     return named or call.tensors[0].dtype != dtype
 
 
-def _meta_differs(call: Call) -> bool:
-    """Whether the CPU kernel must be asked, since its meta function answers otherwise."""
-    name = call.func.name()
-    if name in CPU_ALWAYS:
-        return True
-    return name in CPU_IF_PERMUTED and not all(t.is_contiguous() for t in call.tensors)
-
-
-def _products(call: Call) -> int:
-    """Multiplications of a convolution, at stride 1; 0 for what is no convolution."""
-    name = call.func.name()
-    if "conv" not in name:
-        return 0
-    x, weight = call.tensors[0], call.tensors[2 if "backward" in name else 1]
-    return x.numel() // max(weight.shape[1], 1) * weight.numel()
-
-
 def _crosses(tensor: Tensor, call: Call) -> bool:
     """Whether the call's device argument asks for the other side of the bus."""
     if call.device is None:
         return False
     return (call.device.type == "cpu") == isinstance(tensor, DeviceTensor)
-
-
-def _all_small(plan: Plan) -> bool:
-    match plan:
-        case Spec():
-            return small(plan)
-        case _Same(_, spec):
-            return small(spec)
-        case list():
-            return all(_all_small(item) for item in plan)
-        case _Constant():
-            return True
-
-
-def _on_meta(tensor: Tensor) -> Tensor:
-    if isinstance(tensor, DeviceTensor):
-        return tensor.spec.on_meta()
-    if tensor.dim() == 0 or tensor.device.type == "meta":
-        return tensor
-    return Spec.like(tensor).on_meta()
-
-
-def _bare(value: Any) -> Any:
-    return value.spec.on_meta() if isinstance(value, DeviceTensor) else value
-
-
-def _zeros(tensor: Tensor) -> Tensor:
-    if isinstance(tensor, DeviceTensor):
-        return tensor.spec.zeros() if tensor.value is None else tensor.value.clone()
-    return tensor
-
-
-def _value(tensor: Tensor) -> Tensor:
-    if not isinstance(tensor, DeviceTensor):
-        return tensor
-    assert tensor.value is not None, "only called where every value is known"
-    return tensor.value
-
-
-def _converted(
-    call: Call, make: Callable[[Tensor], Tensor], device: str
-) -> tuple[tuple[Any, ...], dict[str, Any], list[Tensor]]:
-    """The call's arguments with its tensors replaced, one replacement per tensor."""
-    made: dict[int, Tensor] = {}
-
-    def convert(value: Any) -> Any:
-        if isinstance(value, Tensor):
-            require_strides(value, call.func.name())
-            if id(value) not in made:
-                made[id(value)] = make(value)
-            return made[id(value)]
-        if isinstance(value, torch.device):
-            return torch.device("cpu" if value.type == "cpu" else device)
-        if isinstance(value, torch.Generator):
-            return None
-        return value
-
-    args: tuple[Any, ...] = tree_map(convert, call.args)
-    kwargs: dict[str, Any] = tree_map(convert, call.kwargs)
-    if device == "meta":
-        kwargs.pop("pin_memory", None)
-        if call.device is not None and call.device.type == "cpu":
-            kwargs = {k: torch.device("meta") if k == "device" else v for k, v in kwargs.items()}
-            args = tuple(torch.device("meta") if isinstance(a, torch.device) else a for a in args)
-    return args, kwargs, [made[id(tensor)] for tensor in call.tensors]
-
-
-def _first_line(error: BaseException) -> str:
-    """What is missing, without the dispatcher's guesses at why and its list of backends."""
-    return str(error).strip().split("\n", 1)[0].partition(" This could be because")[0]

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
 from opcheck.trace.device import DeviceTensor, Spec, device_tensor
-from opcheck.trace.leaf import small
+from opcheck.trace.plans import small
 
 FLOAT_INPUT_LIMIT = 1 << 12
 """Largest floating-point weight or input, in elements, whose values are kept."""
