@@ -1,8 +1,8 @@
 """What operators on complex tensors are on their parts, in real arithmetic.
 
 A complex tensor is ``Parts``; every function takes what the overload of its name takes, and gives
-what that gives. Functions that give views give views of the parts. All are in one module: the text of
-one, with what it calls, is taken from the module that it is in.
+what that gives. Functions that give views give views of the parts. All are in one module: the text
+of one, with what it calls, is taken from the module that it is in.
 """
 
 from collections.abc import Callable, Sequence
