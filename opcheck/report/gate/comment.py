@@ -8,7 +8,7 @@ from opcheck.model.report import Finding, Place
 from opcheck.report.gate.shared import PASSED, bare, pairs, titled
 from opcheck.report.gate.ways import ways_out
 from opcheck.report.markdown.budget import LIMIT, fitting, size
-from opcheck.report.markdown.escape import cell, code, markup, prose
+from opcheck.report.markdown.escape import cell, code, colon, comma, markup, prose
 from opcheck.report.problems import one_line
 from opcheck.report.terminal import words as common
 from opcheck.report.terminal.canvas import COLUMN_CONTEXT, LABEL_CONTEXT
@@ -80,7 +80,7 @@ def _failing(found: GateResult, room: int) -> str:
         if not lines:
             continue
         title = f"{markup(words.FAILS[0])} · {markup(target.target)}"
-        start, end = _fold(f"<b>{title}</b>, {markup(words.FAILS[1])}", is_open=True)
+        start, end = _fold(f"<b>{title}</b>{comma()}{markup(words.FAILS[1])}", is_open=True)
         room -= size(start + end) + 200
         shown = fitting(lines, room)
         rest = f"- {tell(_more(len(lines) - shown))}\n" if shown < len(lines) else ""
@@ -109,7 +109,7 @@ def _finding(finding: Finding, planned: bool) -> str:
     lines += [f"  - {_place(use)}" for use in finding.uses[:_PLACES]]
     if len(finding.uses) > _PLACES:
         lines.append(f"  - {tell(common.and_more(len(finding.uses) - _PLACES, 'place'))}")
-    lines.append(f"  - {tell(common.WHY, LABEL_CONTEXT)}: {prose(finding.reason.text)}")
+    lines.append(f"  - {tell(common.WHY, LABEL_CONTEXT)}{colon()}{prose(finding.reason.text)}")
     lines += [f"  - {line}" for line in (ways_out(finding) if planned else ())]
     return "".join(f"{line}\n" for line in lines)
 
@@ -132,7 +132,7 @@ def _fixed(found: GateResult) -> str:
 
 def _waived(found: GateResult) -> str:
     lines = [
-        f"{_on(_called(one.finding), target)}: {_by(found, one)}"
+        f"{_on(_called(one.finding), target)}{colon()}{_by(found, one)}"
         for target in found.targets
         for one in target.judged
         if one.waivers
@@ -161,7 +161,7 @@ def _listed(heading: tuple[str, str], lines: Sequence[str], noun: str) -> str:
     if not lines:
         return ""
     count = markup(plural(len(lines), noun))
-    title = f"<b>{markup(heading[0])} · {count}</b>, {markup(heading[1])}"
+    title = f"<b>{markup(heading[0])} · {count}</b>{comma()}{markup(heading[1])}"
     start, end = _fold(title)
     entries = [f"- {line}\n" for line in lines]
     shown = fitting(entries, _PART)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from opcheck.lang.speech import tell
 from opcheck.model.plan import Suggestion
 from opcheck.model.report import Finding, Place
-from opcheck.report.markdown.escape import code, prose
+from opcheck.report.markdown.escape import code, colon, prose
 from opcheck.report.terminal import words as common
 from opcheck.report.terminal.canvas import LABEL_CONTEXT
 from opcheck.report.terminal.plan import words
@@ -22,7 +22,7 @@ def ways_out(finding: Finding) -> Iterator[str]:
     if len(needed) > SHOWN:
         yield tell(common.and_more(len(needed) - SHOWN, "suggestion"))
     if not finding.verdict.on_device and all(way.is_advice for way in finding.suggestions):
-        yield f"{tell(words.WAY, LABEL_CONTEXT)}: {tell(words.NO_WAY)}"
+        yield f"**{tell(words.WAY, LABEL_CONTEXT)}** · {tell(words.NO_WAY)}"
 
 
 def _needed(finding: Finding) -> list[Suggestion]:
@@ -36,9 +36,9 @@ def _line(finding: Finding, way: Suggestion) -> str:
     label = tell(words.ADVICE if way.is_advice else words.WAY, LABEL_CONTEXT)
     said = filter(None, (words.kind(way), words.host(way), words.hand(way)))
     told = [f"**{label}**", *map(tell, said), code(way.rule)]
-    cost = f" · {tell(words.GIVES_UP, LABEL_CONTEXT)}: {prose(way.gives_up)}"
+    cost = f" · {tell(words.GIVES_UP, LABEL_CONTEXT)}{colon()}{prose(way.gives_up)}"
     where = _where([finding.uses[i] for i in way.places if i < len(finding.uses)])
-    return f"{' · '.join(told)}: {prose(way.summary)}{cost if way.gives_up else ''}{where}"
+    return f"{' · '.join(told)}{colon()}{prose(way.summary)}{cost if way.gives_up else ''}{where}"
 
 
 def _where(places: list[Place]) -> str:

@@ -7,7 +7,7 @@ from opcheck.model.plan import Suggestion
 from opcheck.model.report import Place
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Evidence
-from opcheck.report.markdown.escape import code, prose
+from opcheck.report.markdown.escape import code, colon, prose
 from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import LABEL_CONTEXT
 from opcheck.report.terminal.groups import Block, Row
@@ -46,9 +46,10 @@ def entry(block: Block, names: Mapping[str, str]) -> str:
     lines += [f"  - {line}" for line in (_places(rows[0].uses) if alone else _rows(rows))]
     for (text, evidence), targets in block.said.items():
         of = f" ({named([names[one] for one in targets])})" if len(block.said) > 1 else ""
-        lines.append(f"  - {tell(words.WHY, LABEL_CONTEXT)}{of}: {prose(text)}")
+        lines.append(f"  - {tell(words.WHY, LABEL_CONTEXT)}{of}{colon()}{prose(text)}")
         lines += [
-            f"  - {tell(words.EVIDENCE, LABEL_CONTEXT)}: {known}" for known in _known(evidence)
+            f"  - {tell(words.EVIDENCE, LABEL_CONTEXT)}{colon()}{known}"
+            for known in _known(evidence)
         ]
     lines += [f"  - {line}" for line in _instead(block.first.suggestions)]
     return "".join(f"{line}\n" for line in lines)
@@ -96,13 +97,14 @@ def _places(uses: Iterable[Place]) -> Iterable[str]:
 
 def _known(evidence: Sequence[Evidence]) -> Iterable[str]:
     for known in evidence[:SHOWN]:
-        yield f"{tell(known.method)}: {code(source(known, verbose=False))}"
+        yield f"{tell(known.method)}{colon()}{code(source(known, verbose=False))}"
     if len(evidence) > SHOWN:
         yield tell(words.and_more(len(evidence) - SHOWN, "fact"))
 
 
 def _instead(suggestions: Sequence[Suggestion]) -> Iterable[str]:
     for found in suggestions[:SHOWN]:
-        yield f"{tell(INSTEAD)} ({tell(found.label)}, {code(found.rule)}): {prose(found.summary)}"
+        name = f"{tell(INSTEAD)} ({tell(found.label)}, {code(found.rule)})"
+        yield f"{name}{colon()}{prose(found.summary)}"
     if len(suggestions) > SHOWN:
         yield tell(words.and_more(len(suggestions) - SHOWN, "suggestion"))

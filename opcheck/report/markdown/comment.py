@@ -9,7 +9,7 @@ from opcheck.model.report import Report, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.report.markdown.blocks import apart, entry, named
 from opcheck.report.markdown.budget import LIMIT, fitting, size
-from opcheck.report.markdown.escape import cell, code, markup, prose
+from opcheck.report.markdown.escape import cell, code, colon, comma, markup, prose
 from opcheck.report.names import short_names
 from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import COLUMN_CONTEXT
@@ -109,7 +109,7 @@ def _findings(report: Report, room: int) -> str:
 def _title(section: Section) -> str:
     title, meaning = section.heading
     count = plural(sum(block.operators for block in section.blocks), "operator")
-    return f"<b>{markup(title)} · {tell(count)}</b>, {markup(meaning)}"
+    return f"<b>{markup(title)} · {tell(count)}</b>{comma()}{markup(meaning)}"
 
 
 def _fold(title: str) -> tuple[str, str]:
@@ -121,7 +121,7 @@ def _listed(heading: tuple[str, str], lines: Sequence[str], noun: str) -> str:
     if not lines:
         return ""
     start, end = _fold(
-        f"<b>{tell(heading[0])} · {tell(plural(len(lines), noun))}</b>, {tell(heading[1])}"
+        f"<b>{tell(heading[0])} · {tell(plural(len(lines), noun))}</b>{comma()}{tell(heading[1])}"
     )
     lines = [f"- {line}\n" for line in lines]
     shown = fitting(lines, _PART)
@@ -139,13 +139,14 @@ def _plans(targets: Sequence[TargetReport]) -> str:
                 + ("" if after.support_rate is None else f", {percent(after.support_rate)}")
                 for after in target.plan.tiers
             ]
-            lines.append(f"{code(target.target)}: {'; '.join(told)}")
+            lines.append(f"{code(target.target)}{colon()}{'; '.join(told)}")
     return _listed(STEPS, lines, "target")
 
 
 def _gaps(report: Report) -> str:
     lines = [
-        f"{code(gap.where) or tell(words.ROOT)}: {prose(gap.reason)}" for gap in report.trace.gaps
+        f"{code(gap.where) or tell(words.ROOT)}{colon()}{prose(gap.reason)}"
+        for gap in report.trace.gaps
     ]
     return _listed(words.GAPS, lines, "gap")
 
@@ -156,7 +157,8 @@ def _advisories(targets: Sequence[TargetReport]) -> str:
         for advisory in target.advisories:
             on.setdefault(any_chip(advisory.text, target), []).append(target)
     lines = [
-        f"{_whom(those, targets)}: {prose(of_chips(text, those))}" for text, those in on.items()
+        f"{_whom(those, targets)}{colon()}{prose(of_chips(text, those))}"
+        for text, those in on.items()
     ]
     return _listed(words.ADVISORIES, lines, "note")
 
@@ -170,7 +172,7 @@ def _sizes(targets: Sequence[TargetReport]) -> str:
             tell(f"{counts[how]:,} {how.value.replace('-', ' ')}") for how in Taking if counts[how]
         ]
         on.setdefault(", ".join(told), []).append(target)
-    lines = [f"{_whom(those, targets)}: {told}" for told, those in on.items() if told]
+    lines = [f"{_whom(those, targets)}{colon()}{told}" for told, those in on.items() if told]
     return _listed(words.SIZES, lines, "answer")
 
 

@@ -26,6 +26,16 @@ def prose(text: str) -> str:
     return "".join([*told, _plain(text[end:])])
 
 
+def colon() -> str:
+    """What stands between a label and what is said."""
+    return tell(": ")
+
+
+def comma() -> str:
+    """What stands between a heading and what it means."""
+    return tell(", ")
+
+
 def code(text: str) -> str:
     """A code span; fenced by more backticks than it holds, so that none of them ends it."""
     text = shortened(text)
