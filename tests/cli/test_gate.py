@@ -303,3 +303,37 @@ def test_the_model_itself_in_a_pipeline() -> None:
     assert code("--baseline", "accepted.json") == ExitCode.PASS
     policy("targets: [ascend-910b]\nmax-age: 0\n")
     assert code() == ExitCode.DATABASE
+
+
+BESSEL = """
+import torch
+
+def net():
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return torch.special.bessel_j0(x)
+    return Net()
+"""
+
+
+@pytest.mark.slow
+def test_a_plan_names_the_way_out_where_it_fails() -> None:
+    Path("net.py").write_text(BESSEL)
+    policy("targets: [ascend-910b]\nfail-on: {verdict: [fallback]}\n")
+    line = [
+        "gate",
+        "net.py:net",
+        "--input",
+        "2x3",
+        "--format",
+        "markdown=c.md",
+        "--report",
+        "r.json",
+    ]
+    assert run([*line, "--plan"]) == ExitCode.GATE
+    assert "tier 1, tolerance · `bessel-j0-by-ratios`: " in Path("c.md").read_text("utf-8")
+    planned = Path("c.md").read_text("utf-8").replace("net.py:net", "r.json")
+    assert gate("r.json", "--format", "markdown=d.md") == ExitCode.GATE
+    assert Path("d.md").read_text("utf-8").replace("net.py:net", "r.json") == planned
+    assert run(line) == ExitCode.GATE
+    assert "way out" not in Path("c.md").read_text("utf-8")
