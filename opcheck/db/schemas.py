@@ -1,6 +1,7 @@
 """Libraries that models import and that are not installed: one file each, and the users' own."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from opcheck.db.document import Document
 from opcheck.db.shapes.libraries import LIBRARY_FILE
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.model.schemas import (
+    DeviceSchema,
     LayerSchema,
     LibrarySchema,
     OperatorSchema,
@@ -80,7 +82,7 @@ def users_file(path: Path) -> LibrarySchema:
         UsageError: it cannot be read, or is not what such a file is to be.
     """
     try:
-        return read(path)
+        return replace(read(path), users=True)
     except DatabaseError as error:
         raise UsageError(error.message, error.hint) from error
 
@@ -104,7 +106,17 @@ def read(path: Path) -> LibrarySchema:
         layers,
         data.get("markers", {}),
         " ".join(data.get("refuses", "").split()),
+        _device(data.get("device")),
+        tuple(data.get("modules", ())),
+        data.get("answers", {}),
+        tuple(data.get("passes", ())),
     )
+
+
+def _device(said: Mapping[str, Any] | None) -> DeviceSchema | None:
+    if said is None:
+        return None
+    return DeviceSchema(said["type"], tuple(said.get("modules", ())), said.get("answers", {}))
 
 
 def _operator(op: str, said: Mapping[str, Any]) -> OperatorSchema:
@@ -115,6 +127,8 @@ def _operator(op: str, said: Mapping[str, Any]) -> OperatorSchema:
         {name: tuple(sizes) for name, sizes in said.get("sizes", {}).items()},
         said.get("only", {}),
         tuple(said.get("ignores", ())),
+        said.get("letters", {}),
+        said.get("gradient", ""),
     )
 
 
@@ -144,18 +158,25 @@ def require_known(path: Path, data: Mapping[str, Any]) -> None:
         DatabaseError: it names such a one.
     """
     known, prefix = data.get("operators", {}), f"{data['library']}."
-    for section in ("functions", "layers", "markers"):
+    for section in ("modules", "passes"):
+        for place, name in enumerate(data.get(section, ())):
+            _require_inside(path, (section, place), name, prefix)
+    for section in ("functions", "layers", "markers", "answers"):
         for name, said in data.get(section, {}).items():
-            if not name.startswith(prefix):
-                _refuse(path, (section, name), f"expected a name in {prefix}*, found {name!r}")
+            _require_inside(path, (section, name), name, prefix)
             op = {"functions": said, "layers": said}.get(section, "")
             op = op["calls"] if isinstance(op, dict) and section == "layers" else op
-            if section != "markers" and op not in known:
+            if section in ("functions", "layers") and op not in known:
                 _refuse(path, (section, name), f"{op!r} is none of the operators of this file")
     for op, said in known.items():
         if said.get("kernels") and "source" not in data:
             expected = "expected the key 'source' in this file, as it tells of kernels"
             _refuse(path, ("operators", op, "kernels"), expected)
+
+
+def _require_inside(path: Path, where: tuple[str | int, ...], name: str, prefix: str) -> None:
+    if not name.startswith(prefix):
+        _refuse(path, where, f"expected a name in {prefix}*, found {name!r}")
 
 
 def _refuse(path: Path, where: tuple[str | int, ...], expected: str) -> None:

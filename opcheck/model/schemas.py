@@ -37,6 +37,10 @@ class OperatorSchema:
     """Arguments for which the rule holds with this value alone."""
     ignores: tuple[str, ...] = ()
     """Arguments of the Python function that choose among kernels and change no result."""
+    letters: Mapping[str, str] = field(default_factory=dict)
+    """Argument -> the one whose letters name its dimensions: ``BSH``. Those of another are none."""
+    gradient: str = ""
+    """The operator that gives its gradients; "": its own name with ``_backward``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,18 @@ class LayerSchema:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceSchema:
+    """The device type that a vendor's plugin brings to torch; there is none where it is absent."""
+
+    type: str
+    """``npu``: what is known is ``torch.npu``, and the methods ``Tensor.npu`` and ``Module.npu``."""
+    modules: tuple[str, ...] = ()
+    """Modules of the library's own that hold the same: ``torch_npu.npu``."""
+    answers: Mapping[str, Constant] = field(default_factory=dict)
+    """What it has beside what every device module has: functions that only set something."""
+
+
+@dataclass(frozen=True, slots=True)
 class LibrarySchema:
     """One library: what stands in for its modules."""
 
@@ -78,6 +94,16 @@ class LibrarySchema:
     """Classes whose instances are passed for an argument -> the arguments that they stand for."""
     refuses: str = ""
     """Why nothing stands in for the library; "": something does."""
+    device: DeviceSchema | None = None
+    """What it brings to torch where it is a vendor's plugin."""
+    modules: tuple[str, ...] = ()
+    """Modules that are imported for what they do, or that hold the rest."""
+    answers: Mapping[str, Constant] = field(default_factory=dict)
+    """Functions that compute nothing -> what they answer where there is no device."""
+    passes: tuple[str, ...] = ()
+    """Functions that give back their first argument, not any faster here."""
+    users: bool = False
+    """Whether the file is one of the user's."""
 
 
 Libraries = Callable[[str], LibrarySchema | None]

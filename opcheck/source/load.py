@@ -14,12 +14,14 @@ def load(text: str, options: LoadOptions) -> Loaded:
 
     torchvision_schemas.prepare()
     processes.prepare()
+    stand_ins = None
     if options.libraries is not None:
         from opcheck.source.building.stand_ins import finder
 
-        finder.install(options.libraries)
+        stand_ins = finder.install(options.libraries)
     if options.weights:
         torchvision_schemas.compute()
     loaded = source.load(text, options)
     torchvision_schemas.settle()
-    return replace(loaded, notes=(*loaded.notes, *processes.notes()))
+    absent = stand_ins.notes() if stand_ins is not None else ()
+    return replace(loaded, notes=(*loaded.notes, *absent, *processes.notes()))

@@ -25,6 +25,7 @@ def _text(pattern: str, form: str) -> Text:
 _WORD = _text(_NAME, "a name")
 _OPERATOR = _text(rf"{_NAME}::{_NAME}", "an operator (namespace::name)")
 _DOTTED = _text(rf"{_NAME}(\.{_NAME})+", "a name with its module (package.module.name)")
+_MODULE = _text(rf"{_NAME}(\.{_NAME})*", "a module (package.module)")
 _SIGNATURE = _text(r"(?s)\(.{0,4000}\) -> .{1,400}", "(arguments) -> results, as PyTorch writes it")
 _ARGUMENTS = _text(r"(?s)\(.{0,4000}\)", "(arguments), as PyTorch writes them")
 _SIZES: Shape = ListOf(_text(rf"({_NAME}(\.\.\.)?)|\d{{1,9}}", "a name, name... or a number"))
@@ -43,6 +44,8 @@ _OPERATOR_SAID = Record(
         "sizes": MapOf(_SIZES, _WORD),
         "only": MapOf(_Constant(), _WORD),
         "ignores": ListOf(_WORD),
+        "gradient": _OPERATOR,
+        "letters": MapOf(_WORD, _WORD),
     },
 )
 LIBRARY_FILE = Record(
@@ -51,6 +54,12 @@ LIBRARY_FILE = Record(
         "version": Text(),
         "source": Record({"repo": Text(), "ref": Text(), "commit": Text()}),
         "refuses": Text(),
+        "device": Record(
+            {"type": _WORD}, {"modules": ListOf(_MODULE), "answers": MapOf(_Constant(), _WORD)}
+        ),
+        "modules": ListOf(_DOTTED),
+        "answers": MapOf(_Constant(), _DOTTED),
+        "passes": ListOf(_DOTTED),
         "operators": MapOf(_OPERATOR_SAID, _OPERATOR),
         "functions": MapOf(_OPERATOR, _DOTTED),
         "layers": MapOf(

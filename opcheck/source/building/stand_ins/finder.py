@@ -15,7 +15,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 from opcheck.errors import SourceError
-from opcheck.model.schemas import Libraries
+from opcheck.model.schemas import Libraries, LibrarySchema
 from opcheck.source.building.stand_ins.modules import modules_of
 
 _OURS = str(Path(__file__).parents[3])
@@ -28,8 +28,8 @@ class StandIns(MetaPathFinder, Loader):
     def __init__(self, libraries: Libraries) -> None:
         self._libraries = libraries
         self._modules: dict[str, Mapping[str, types.ModuleType]] = {}
-        self.used: dict[str, str] = {}
-        """Package that something stands in for -> the file that tells what."""
+        self.used: dict[str, LibrarySchema] = {}
+        """Packages that something stands in for, and what is known of them."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
@@ -49,6 +49,10 @@ class StandIns(MetaPathFinder, Loader):
     def exec_module(self, module: types.ModuleType) -> None:
         """Nothing is left to run."""
 
+    def notes(self) -> tuple[str, ...]:
+        """What a report is to say of them."""
+        return tuple(map(_told, self.used.values()))
+
     def _taken(self, name: str, package: str) -> bool:
         """Whether to stand in for a package from now on, of which nothing is installed."""
         if name != package or _optional():
@@ -62,7 +66,7 @@ class StandIns(MetaPathFinder, Loader):
                 f"install {package}, or scan the part of the model without it",
             )
         self._modules[package] = modules_of(library)
-        self.used[package] = library.path
+        self.used[package] = library
         return True
 
 
@@ -75,6 +79,11 @@ def install(libraries: Libraries) -> StandIns:
     made = StandIns(libraries)
     sys.meta_path.append(made)
     return made
+
+
+def _told(library: LibrarySchema) -> str:
+    known = library.path if library.users else "the database"
+    return f"{library.name} is not installed here; what is known of it is taken from {known}"
 
 
 def _optional() -> bool:

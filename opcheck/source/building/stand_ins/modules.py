@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from opcheck.model.schemas import Constant, LayerSchema, LibrarySchema, OperatorSchema
+from opcheck.source.building.stand_ins.devices import bring
 from opcheck.source.building.stand_ins.operators import parsed, register
 from opcheck.source.building.stand_ins.sizes import dimensions
 
@@ -18,10 +19,17 @@ def modules_of(library: LibrarySchema) -> Mapping[str, types.ModuleType]:
     """The library's modules by their dotted names, the package itself first."""
     made: dict[str, types.ModuleType] = {library.name: _module(library, library.name)}
     operators = register(library)
+    for dotted in library.modules:
+        _parents(library, dotted, made)
     for dotted, value in _contents(library, operators).items():
         module, _, name = dotted.rpartition(".")
         _parents(library, module, made)
         setattr(made[module], name, value)
+    if library.device is not None:
+        look_up = bring(library.name, library.device)
+        for dotted in library.device.modules:
+            _parents(library, dotted, made)
+            made[dotted].__dict__["__getattr__"] = look_up
     return made
 
 
@@ -33,6 +41,8 @@ def _contents(library: LibrarySchema, operators: Mapping[str, Any]) -> Mapping[s
     for name, layer in library.layers.items():
         call = _function(name, library.operators[layer.calls], operators[layer.calls], library)
         found[name] = _layer(name, layer, call, library)
+    found |= {name: _answering(name, value) for name, value in library.answers.items()}
+    found |= {name: _passing(name) for name in library.passes}
     for name, means in library.markers.items():
         found[name] = _class(name, (), {_MARK: dict(means)})
     return found
@@ -76,6 +86,8 @@ def _function(
         if len(args) > len(names):
             raise TypeError(f"{dotted}() takes at most {len(names)} arguments, got {len(args)}")
         given = dict(zip(names, args, strict=False)) | kwargs
+        if "self" in names and "input" in given:  # what torch calls the first one in Python
+            given["self"] = given.pop("input")
         given = _without_markers({k: v for k, v in given.items() if k not in operator.ignores})
         for name, value in operator.only.items():
             if name in given and given[name] != value:
@@ -85,10 +97,24 @@ def _function(
                 )
         return op(**given)
 
-    function.__name__ = function.__qualname__ = dotted.rpartition(".")[2]
-    function.__module__ = dotted.rpartition(".")[0]
     function.apply = function  # type: ignore[attr-defined]  # where it is an autograd.Function
-    return function
+    return _named(dotted, function)
+
+
+def _answering(dotted: str, value: Constant) -> Callable[..., Any]:
+    """What computes nothing, and answers as it would where there is no device."""
+    return _named(dotted, lambda *_, **__: value)
+
+
+def _passing(dotted: str) -> Callable[..., Any]:
+    """What gives back its first argument, which it would have made faster."""
+    return _named(dotted, lambda given, *_, **__: given)
+
+
+def _named(dotted: str, function: Any) -> Callable[..., Any]:
+    function.__module__, _, function.__name__ = dotted.rpartition(".")
+    function.__qualname__ = function.__name__
+    return function  # type: ignore[no-any-return]  # Any has the attributes set
 
 
 def _without_markers(given: dict[str, Any]) -> dict[str, Any]:

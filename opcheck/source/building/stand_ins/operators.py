@@ -1,6 +1,7 @@
 """Operators of a library that is not installed: known to the dispatcher, by shapes alone."""
 
 from collections.abc import Callable, Mapping, Sequence
+from string import ascii_uppercase
 from typing import Any
 
 import torch
@@ -46,16 +47,17 @@ def _registered(library: LibrarySchema, operator: OperatorSchema) -> Any:
     if not hasattr(getattr(torch.ops, namespace), name):
         made = torch.library.Library(namespace, "FRAGMENT")
         made.define(name + operator.signature)
-        made.impl(name, _rule(operator, _defaults(schema)), "Meta")
+        made.impl(name, _rule(operator, schema), "Meta")
         _LIBRARIES.append(made)
         if not schema.is_mutable:
-            _differentiable(made, namespace, name)
+            _differentiable(made, operator)
     return getattr(getattr(torch.ops, namespace), name)
 
 
 def _require_sound(library: LibrarySchema, operator: OperatorSchema, schema: Any) -> None:
     known = {argument.name for argument in schema.arguments}
     asked = {one.like for one in operator.returns} | {*operator.sizes, *operator.only}
+    asked |= {*operator.letters, *operator.letters.values()}
     asked |= {one.along for one in operator.returns if one.along}
     for name in sorted(asked - known):
         raise SourceError(
@@ -63,12 +65,17 @@ def _require_sound(library: LibrarySchema, operator: OperatorSchema, schema: Any
             f"{operator.name})",
             f"its arguments: {', '.join(sorted(known))}",
         )
-    if len(schema.returns) != len(operator.returns):
+    tensors = sum(map(_is_tensor, schema.returns))
+    if tensors != len(operator.returns):
         raise SourceError(
-            f"{library.path}: expected {len(schema.returns)} results, found "
+            f"{library.path}: expected {tensors} results, found "
             f"{len(operator.returns)} (at operators > {operator.name} > returns)",
             "there is one for each tensor that the signature returns",
         )
+
+
+def _is_tensor(returned: Any) -> bool:
+    return str(returned.type) == "Tensor"
 
 
 def _defaults(schema: Any) -> Mapping[str, Any]:
@@ -76,18 +83,20 @@ def _defaults(schema: Any) -> Mapping[str, Any]:
     return {a.name: a.default_value if a.has_default_value() else None for a in schema.arguments}
 
 
-def _rule(operator: OperatorSchema, defaults: Mapping[str, Any]) -> Callable[..., Any]:
-    """The shape rule, as a kernel for tensors without values."""
+def _rule(operator: OperatorSchema, schema: Any) -> Callable[..., Any]:
+    """The shape rule, as a kernel for tensors without values; numbers that it gives are 0."""
+    defaults = _defaults(schema)
 
     def rule(*args: Any, **kwargs: Any) -> Any:
         given = {**defaults, **dict(zip(defaults, args, strict=False)), **kwargs}
         try:
             sizes = _sizes(operator, given)
-            made = [_made(one, given, sizes) for one in operator.returns]
+            tensors = iter([_made(one, given, sizes) for one in operator.returns])
         except OpenSizeError as error:
             raise OpenSizeError(f"{operator.name}: {error}") from error
         except SizeError as error:
             raise RuntimeError(f"{operator.name}: {error}") from error
+        made = [next(tensors) if _is_tensor(one) else 0 for one in schema.returns]
         return made[0] if len(made) == 1 else tuple(made)
 
     return rule
@@ -96,6 +105,8 @@ def _rule(operator: OperatorSchema, defaults: Mapping[str, Any]) -> Callable[...
 def _sizes(operator: OperatorSchema, given: Mapping[str, Any]) -> dict[str, Any]:
     """What names stand for: arguments that are no tensors, and dimensions of tensors."""
     found = {name: value for name, value in given.items() if not isinstance(value, Tensor)}
+    for name, layout in operator.letters.items():
+        found |= _lettered(name, given[name], str(given[layout]))
     for name, wanted in operator.sizes.items():
         tensor = given.get(name)
         if not isinstance(tensor, Tensor):
@@ -105,6 +116,13 @@ def _sizes(operator: OperatorSchema, given: Mapping[str, Any]) -> dict[str, Any]
             if expected != value:
                 raise SizeError(f"{name} has {size} = {value}, and elsewhere it is {expected}")
     return found
+
+
+def _lettered(name: str, tensor: Tensor, layout: str) -> dict[str, Any]:
+    """Dimensions by the letters of a layout; any other letter names no dimension at all."""
+    if len(layout) != tensor.dim():
+        raise SizeError(f"{name} has {tensor.dim()} dimensions, and its layout is {layout!r}")
+    return {letter: [] for letter in ascii_uppercase} | dict(zip(layout, tensor.shape, strict=True))
 
 
 def _dimensions_of(name: str, wanted: Sequence[str], tensor: Tensor) -> list[tuple[str, Any]]:
@@ -138,11 +156,13 @@ def _made(one: Returned, given: Mapping[str, Any], sizes: Mapping[str, Any]) -> 
     return like.new_empty(dimensions(one.shape, sizes), dtype=dtype)
 
 
-def _differentiable(made: torch.library.Library, namespace: str, name: str) -> None:
-    """Let gradients through: they are what ``NAME_backward`` gives, each like its input."""
-    backward = f"{name}_backward"
-    made.define(f"{backward}(Tensor[] grads, Tensor[] inputs) -> Tensor[]")
-    made.impl(backward, lambda grads, inputs: [torch.empty_like(t) for t in inputs], "Meta")
+def _differentiable(made: torch.library.Library, operator: OperatorSchema) -> None:
+    """Let gradients through: they are what another operator gives, each like its input."""
+    namespace, _, name = operator.name.partition("::")
+    backward = operator.gradient.partition("::")[2] or f"{name}_backward"
+    if not hasattr(getattr(torch.ops, namespace), backward):
+        made.define(f"{backward}(Tensor[] grads, Tensor[] inputs) -> Tensor[]")
+        made.impl(backward, lambda grads, inputs: [torch.empty_like(t) for t in inputs], "Meta")
 
     def setup(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         ctx.wanted = [
@@ -153,7 +173,7 @@ def _differentiable(made: torch.library.Library, namespace: str, name: str) -> N
         ctx.save_for_backward(*kept)
 
     def gradients(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
-        given = [grad for grad in grads if grad is not None]
+        given = [grad for grad in grads if isinstance(grad, Tensor)]
         op = getattr(getattr(torch.ops, namespace), backward)
         found = iter(op(given, list(ctx.saved_tensors)))
         return tuple(next(found) if wanted else None for wanted in ctx.wanted)
