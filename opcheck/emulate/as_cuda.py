@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from opcheck.trace.eager import CudaAsDevice
+from opcheck.trace.eager import OtherAsDevice
 
 _CLASSES = (torch.autocast, torch.amp.GradScaler)
 """They take a device type, and no mode sees it."""
@@ -32,11 +32,11 @@ def as_cuda(device: torch.device) -> Iterator[None]:
         _set(undo, torch, "load", _taking(torch.load, moved))
         for made in _CLASSES:
             _set(undo, made, "__init__", _taking(made.__init__, moved))
-        undo.enter_context(_Transfer(device, lambda: None))
+        undo.enter_context(_Transfer(device, lambda _: None))
         yield
 
 
-class _Transfer(CudaAsDevice):
+class _Transfer(OtherAsDevice):
     """Takes ``cuda`` for the device where it is used, not where it is named."""
 
     def __torch_function__(

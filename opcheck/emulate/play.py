@@ -19,7 +19,7 @@ from opcheck.emulate.session import Emulator
 from opcheck.errors import EmulationError, OpcheckError, out_of_memory
 from opcheck.model.emulation import after_step, gradient_of
 from opcheck.model.trace import Phase
-from opcheck.trace.eager import CudaAsDevice, asks_for_cuda
+from opcheck.trace.eager import OtherAsDevice, asks_for_other
 from opcheck.trace.modules import ModuleStack, reason_of
 from opcheck.trace.run import reproducible
 from opcheck.trace.step import TrainingStep
@@ -49,8 +49,8 @@ class Ran:
     """What ended it early."""
     results: Named
     """Outputs, and in training gradients and parameters, on the host; empty without values."""
-    as_cuda: bool
-    """A hard-coded CUDA device was taken for the emulated one."""
+    named: tuple[str, ...]
+    """Types of hard-coded devices that were taken for the emulated one."""
 
 
 def on_host(job: Job) -> Named:
@@ -77,7 +77,7 @@ def on_host(job: Job) -> Named:
 def on_device(job: Job, make: Callable[[], Emulator]) -> Ran:
     """Run on a device that ``make`` makes; once more as if it were CUDA if the model insists."""
     ran = _on_device(job, make(), as_cuda=False)
-    if ran.error is not None and asks_for_cuda(ran.error):
+    if ran.error is not None and asks_for_other(ran.error):
         return _on_device(job, make(), as_cuda=True)
     return ran
 
@@ -91,7 +91,8 @@ def _on_device(job: Job, emulator: Emulator, as_cuda: bool) -> Ran:
         args, kwargs = placing.inputs((job.args, dict(job.kwargs)))
         device.modules = ModuleStack(module)
         job.begun(device.record)
-        pretending = CudaAsDevice(torch_device, lambda: None) if as_cuda else nullcontext()
+        named: set[str] = set()
+        pretending = OtherAsDevice(torch_device, named.add) if as_cuda else nullcontext()
         error: Exception | None = None
         results: Named = {}
         try:
@@ -101,7 +102,9 @@ def _on_device(job: Job, emulator: Emulator, as_cuda: bool) -> Ran:
             raise
         except Exception as raised:  # the user's model failed, and the report says so
             error = raised
-        return Ran(emulator, error, _brought_back(device, results, emulator.values), as_cuda)
+        return Ran(
+            emulator, error, _brought_back(device, results, emulator.values), tuple(sorted(named))
+        )
 
 
 def _play(

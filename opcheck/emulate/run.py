@@ -146,8 +146,10 @@ def _why_apart(ran: Ran, compared: Agreement | None) -> Iterator[str]:
 
 def _told(ran: Ran, matrix: SupportMatrix) -> Iterator[str]:
     yield from ran.emulator.device.record.notes
-    if ran.as_cuda:
-        yield f"names a CUDA device; run as if it said {matrix.target.device_type!r}"
+    own = matrix.target.device_type
+    for other in ran.named:
+        named = "a CUDA device" if other == "cuda" else f"the device {other!r}"
+        yield f"names {named}; run as if it said {own!r}"
     yield from (a.text.replace("{chip}", matrix.target.chip) for a in matrix.advisories)
     yield from filter(None, (torch_differs(TORCH, matrix, "run"),))
 

@@ -69,7 +69,7 @@ class DeviceSchema:
     """The device type that a vendor's plugin brings to torch; there is none where it is absent."""
 
     type: str
-    """``npu``: what is known is ``torch.npu``, and the methods ``Tensor.npu`` and ``Module.npu``."""
+    """``npu``: there are ``torch.npu`` and the methods ``Tensor.npu`` and ``Module.npu``."""
     modules: tuple[str, ...] = ()
     """Modules of the library's own that hold the same: ``torch_npu.npu``."""
     answers: Mapping[str, Constant] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from torch import nn
 
 from opcheck.errors import TraceError
 from opcheck.model.trace import RUN_ENDED
-from opcheck.trace.eager import asks_for_cuda
+from opcheck.trace.eager import asks_for_other
 from opcheck.trace.engine import Engine
 from opcheck.trace.fresh import fresh_copy
 from opcheck.trace.modules import ModuleStack, raise_if_bug, reason_of
@@ -57,10 +57,10 @@ def _once_more(
     error: Exception,
 ) -> Any:
     """Run as if CUDA were the device if that was the trouble, else past what fails."""
-    if asks_for_cuda(error):
+    if asks_for_other(error):
         fresh = fresh_copy(module)
         engine = make(ModuleStack(fresh))
-        engine.cuda_as_device = True
+        engine.other_as_device = True
         engine, again = _once(fresh, args, kwargs, engine, play)
         if again is None:
             return engine
@@ -93,7 +93,7 @@ def _once(
 
 def _refused_at_once(engine: Engine, error: Exception) -> bool:
     """Nothing was computed before the failure, and it is not one of ours: the inputs do not fit."""
-    if isinstance(error, Unseen) or asks_for_cuda(error):
+    if isinstance(error, Unseen) or asks_for_other(error):
         return False
     return isinstance(engine, Tree) and not engine.sequence
 

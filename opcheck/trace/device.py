@@ -62,7 +62,7 @@ def require_backward() -> None:
 def _register(device_type: str) -> None:
     from torch.utils import backend_registration
 
-    _make_way(device_type)
+    make_way(device_type)
     module = DeviceModule(device_type)
     setup = getattr(backend_registration, "_setup_privateuseone_for_python_backend", None)
     if setup is None:
@@ -75,7 +75,7 @@ def _register(device_type: str) -> None:
     module.publish()
 
 
-def _make_way(device_type: str) -> None:
+def make_way(device_type: str) -> None:
     """Take away what stands in for the vendor's own plugin while a model is built."""
     gives_way = getattr(getattr(torch, device_type, None), "_opcheck_gives_way", None)
     if gives_way is not None:

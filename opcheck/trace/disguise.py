@@ -31,6 +31,9 @@ DISGUISES = frozenset({"cuda", "mps", "xla", "xpu"})
 STAND_IN = "npu"
 """What a process names its PrivateUse1 device for a disguise, unless it has named it already."""
 
+_PLACING = (torch.device, torch.Tensor.to)
+"""Functions whose arguments may be the name of a device."""
+
 _METHODS = "torch._tensor"
 """Whose functions stand for the methods of the same name in C++ that they call."""
 
@@ -69,14 +72,17 @@ def worn(device_type: str) -> Iterator[None]:
 
 
 @contextmanager
-def there(device: torch.device) -> Iterator[None]:
-    """Have the device of the disguise that is worn be there inside the block, in place of ours."""
+def there(device: torch.device, met: Callable[[str], None] = lambda _: None) -> Iterator[None]:
+    """Have the device of the disguise that is worn be there inside the block, in place of ours.
+
+    ``met`` is told where code names ours, which only another vendor has.
+    """
     shown = DeviceTensor.shown
     if shown is None:
         yield
         return
     with ExitStack() as undo:
-        undo.enter_context(_TakenFor(shown.type, device))
+        undo.enter_context(_TakenFor(shown.type, device, met))
         for owner, name, value in _answers(shown):
             _set(undo, owner, name, value)
         for setting, now in _AUTOCAST:
@@ -103,8 +109,11 @@ def _renamed(value: Value, said: Constant, device_type: str) -> Value:
 class _TakenFor(TorchFunctionMode):
     """Takes devices of one type among the arguments of torch's functions for another device."""
 
-    def __init__(self, device_type: str, device: torch.device) -> None:
+    def __init__(self, device_type: str, device: torch.device, met: Callable[[str], None]) -> None:
         super().__init__()
+        self._met = met
+        self._names_ours = re.compile(rf"{device.type}(:\d+)?").fullmatch
+        self._move_to_ours = getattr(torch.Tensor, device.type, None)
         self._type = device_type
         self._named = re.compile(rf"{device_type}(:\d+)?").fullmatch
         self._device = device
@@ -121,6 +130,7 @@ class _TakenFor(TorchFunctionMode):
     ) -> Any:
         """Replace devices among the arguments; ``.cuda()`` becomes ``.to(device)``."""
         __tracebackhide__ = True
+        self._watch(func, args, kwargs or {})
         if func is torch.device:
             return func(*args, **(kwargs or {}))
         if func is self._move and func is not None:
@@ -130,6 +140,13 @@ class _TakenFor(TorchFunctionMode):
                 return _from_inside(func)(*args, **(kwargs or {}))
         moved = {name: self._moved(value) for name, value in (kwargs or {}).items()}
         return func(*map(self._moved, args), **moved)
+
+    def _watch(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Tell of code that names what stands in for the device."""
+        named = (*args, kwargs.get("device")) if func in _PLACING else (kwargs.get("device"),)
+        ours = any(isinstance(value, str) and self._names_ours(value) for value in named)
+        if ours or func is self._move_to_ours:
+            self._met(self._device.type)
 
     def _opens(self, func: Any) -> bool:
         """Whether it is written in Python, and not one that asks in another way than most."""

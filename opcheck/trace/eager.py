@@ -19,6 +19,11 @@ from opcheck.trace.device import DeviceTensor
 NEEDS_CUDA = ("not compiled with CUDA", "Found no NVIDIA driver", "No CUDA GPUs are available")
 """What torch says where code asks for CUDA and there is none."""
 
+PLUGINS = ("mlu", "musa", "npu")
+"""Device types that vendors' plugins name, none of which torch knows by itself."""
+
+_NEEDS_PLUGIN = tuple(f"device type at start of device string: {name}" for name in PLUGINS)
+
 
 @contextmanager
 def not_compiled() -> Iterator[None]:
@@ -72,18 +77,22 @@ def _as_written(model: Any = None, **options: Any) -> Any:
     return model if model is not None else lambda function: function
 
 
-def asks_for_cuda(error: BaseException) -> bool:
-    """Whether a model failed only because it names a CUDA device."""
-    return any(text in str(error) for text in NEEDS_CUDA)
+def asks_for_other(error: BaseException) -> bool:
+    """Whether a model failed only because it names a CUDA device, or one of another vendor."""
+    return any(text in str(error) for text in (*NEEDS_CUDA, *_NEEDS_PLUGIN))
 
 
-class CudaAsDevice(TorchFunctionMode):
-    """Takes every ``cuda`` device for the traced one, as the vendors' transfer modules do."""
+class OtherAsDevice(TorchFunctionMode):
+    """Takes every ``cuda`` device for the traced one, as the vendors' transfer modules do.
 
-    def __init__(self, device: torch.device, met: Callable[[], None]) -> None:
+    Those that another vendor's plugin names too; ``met`` is told the type of each.
+    """
+
+    def __init__(self, device: torch.device, met: Callable[[str], None]) -> None:
         super().__init__()
         self._device = device
         self._met = met
+        self._others = {"cuda", *PLUGINS} - {device.type}
 
     def __torch_function__(
         self,
@@ -96,13 +105,17 @@ class CudaAsDevice(TorchFunctionMode):
         __tracebackhide__ = True
         kwargs = dict(kwargs or {})
         if func is torch.Tensor.cuda:
-            self._met()
+            self._met("cuda")
             return args[0].to(self._device)
         return func(*tree_map(self._moved, args), **tree_map(self._moved, kwargs))
 
     def _moved(self, value: Any) -> Any:
-        named = isinstance(value, str) and value.partition(":")[0] == "cuda"
-        if named or (isinstance(value, torch.device) and value.type == "cuda"):
-            self._met()
-            return self._device
-        return value
+        named = ""
+        if isinstance(value, str):
+            named = value.partition(":")[0]
+        elif isinstance(value, torch.device):
+            named = value.type
+        if named not in self._others:
+            return value
+        self._met(named)
+        return self._device

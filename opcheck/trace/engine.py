@@ -24,7 +24,7 @@ from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, adopt
 from opcheck.trace.disguise import there
 from opcheck.trace.dispatcher import resolving_lazy, run_composite
-from opcheck.trace.eager import CudaAsDevice, not_compiled, numbers_read
+from opcheck.trace.eager import OtherAsDevice, not_compiled, numbers_read
 from opcheck.trace.leaf import Leaves
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.place import Site, from_stack
@@ -87,8 +87,8 @@ class Engine(TorchDispatchMode):
         """The last error that an operator raised for its arguments, unless they were assumed."""
         self.assumptions = 0
         """How many answers rested on an assumption so far."""
-        self.cuda_as_device = False
-        """Whether a hard-coded CUDA device is taken for the traced one."""
+        self.other_as_device = False
+        """Whether hard-coded devices of CUDA and other vendors are taken for the traced one."""
         self.training = False
         """Whether the run has gradients."""
         self.phase = Phase.FORWARD
@@ -116,9 +116,9 @@ class Engine(TorchDispatchMode):
             stack.enter_context(_lifting())
             stack.enter_context(not_compiled())
             stack.enter_context(numbers_read())
-            stack.enter_context(there(self.device))
-            if self.cuda_as_device:
-                stack.enter_context(CudaAsDevice(self.device, self._met_cuda))
+            stack.enter_context(there(self.device, self._met_other))
+            if self.other_as_device:
+                stack.enter_context(OtherAsDevice(self.device, self._met_other))
             if not self.training:
                 stack.enter_context(torch._C._AutoDispatchBelowAutograd())
             stack.enter_context(self.modules.watching())
@@ -227,8 +227,13 @@ class Engine(TorchDispatchMode):
         if assumption.steers and self.phase is not Phase.OPTIMIZER:  # it asks if all is finite
             self.gap_here(f"reads a value that depends on data; {assumption.text} here")
 
-    def _met_cuda(self) -> None:
-        self.gap_here(f"names a CUDA device; traced as if it said {self.device_type!r}")
+    def _met_other(self, device_type: str) -> None:
+        if device_type == "cuda":
+            self.gap_here(f"names a CUDA device; traced as if it said {self.device_type!r}")
+        else:
+            self.gap_here(
+                f"names the device {device_type!r}; traced as if it said {self.device_type!r}"
+            )
 
     def note_read(self) -> None:
         """Python reads values that the trace does not have (``tolist``)."""

@@ -11,7 +11,7 @@ from torch import nn
 from opcheck.trace.autocast import autocasting
 from opcheck.trace.caches import forget
 from opcheck.trace.disguise import DISGUISES, device_for, worn
-from opcheck.trace.eager import asks_for_cuda
+from opcheck.trace.eager import asks_for_other
 from opcheck.trace.fresh import fresh_copy
 from opcheck.trace.modules import ModuleStack, raise_if_bug, reason_of
 from opcheck.trace.place import NOWHERE, Site, from_error
@@ -53,13 +53,13 @@ class Runner:
     ) -> None:
         self._module, self._args, self._kwargs = module, args, kwargs
         self._device, self._casts = device, casts
-        self._cuda_as_device = False
+        self._other_as_device = False
         self._watches = True
 
     def first(self, sizes: Sizes) -> SizeRun:
         """Run with the sizes that the inputs have, and find out how the model is to be run."""
         run = self._run(sizes)
-        if run.error and not self._cuda_as_device:
+        if run.error and not self._other_as_device:
             self._watches = False  # a number of another type may be what the model fails on
             run = self._run(sizes)
         return run
@@ -72,7 +72,7 @@ class Runner:
     def _run(self, sizes: Sizes) -> SizeRun:
         module = fresh_copy(self._module)
         tree = Tree(self._device, self._casts, ModuleStack(module))
-        tree.cuda_as_device = self._cuda_as_device
+        tree.other_as_device = self._other_as_device
         log = _Log(tree)
         inputs = resized(self._args, self._kwargs, sizes)
         args, kwargs = on_device(inputs, self._device)
@@ -84,8 +84,8 @@ class Runner:
             raise
         except Exception as error:  # the user's model failed with these sizes: an answer
             raise_if_bug(error)
-            if asks_for_cuda(error) and not self._cuda_as_device:
-                self._cuda_as_device = True
+            if asks_for_other(error) and not self._other_as_device:
+                self._other_as_device = True
                 return self._run(sizes)
             failed = tree.modules.failed
             return SizeRun(sizes, log.events(), reason_of(error), from_error(error), failed)

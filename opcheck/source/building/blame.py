@@ -1,5 +1,6 @@
 """Whose code failed: a user's exception as one sentence with the user's own file and line."""
 
+import re
 import traceback
 
 from opcheck.errors import SourceError, out_of_memory
@@ -8,6 +9,11 @@ from opcheck.source.user_code import is_users, shown
 _LONGEST = 240
 _TORCHRUN = {(name,) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")}
 """What is looked up in the environment that a launcher sets."""
+_NO_DEVICE = re.compile(
+    r"device type at start of device string: (\w+)|not compiled with (XPU|MPS)"
+    r"|with arguments from the '(HPU|XLA)'"
+)
+"""What torch says of a device type that it does not know, or was not built for."""
 
 
 def place(error: BaseException) -> str:
@@ -36,8 +42,9 @@ def failed(what: str, error: BaseException, hint: str = "") -> SourceError:
         )
     if place(error):
         hint = "the same code must build the model in plain Python"
-    if "CUDA" in str(error):
-        hint = "build the model on the CPU: leave out .cuda() and device='cuda'"
+    named = _device_named(str(error))
+    if named:
+        hint = f"build the model on the CPU: leave out .{named}() and device='{named}'"
     if isinstance(error, KeyError) and error.args in _TORCHRUN:
         hint = "set RANK, LOCAL_RANK and WORLD_SIZE in the environment, as torchrun does"
     if isinstance(error, OSError):
@@ -52,6 +59,14 @@ def brief(error: BaseException) -> str:
         text = text.rstrip().rpartition("\n")[2]
     text = " ".join(text.split())
     return (text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…") or "(no message)"
+
+
+def _device_named(said: str) -> str:
+    """The device type that code asks for and torch does not have here; "": none."""
+    if "CUDA" in said:
+        return "cuda"
+    found = _NO_DEVICE.search(said)
+    return next(filter(None, found.groups())).lower() if found else ""
 
 
 def _missing(what: str, error: ModuleNotFoundError) -> SourceError:

@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from opcheck.db.schemas import Schemas
 from opcheck.errors import SourceError
 from opcheck.source.building.stand_ins import finder
 from opcheck.source.building.stand_ins.sizes import OpenSizeError, SizeError, dimensions, value_of
 from opcheck.source.python_file import run_file
+from opcheck.trace.device import make_way
 
 OWN = {"user_model", "second", "inner_part"}
 """Names of the files that tests write."""
@@ -24,6 +26,18 @@ SHIPPED = Path(__file__).parents[3] / "compat_db" / "schemas"
 
 def meta(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     return torch.empty(*shape, device="meta", dtype=dtype)
+
+
+class Named(TorchDispatchMode):
+    """Keeps the names of what is called."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        self.names: set[str] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.add(func.name())
+        return func(*args, **(kwargs or {}))
 
 
 @pytest.fixture
@@ -37,6 +51,8 @@ def stand_ins() -> Iterator[finder.StandIns]:
     known = {path.stem for path in SHIPPED.glob("*.yaml")} | OWN
     for name in [name for name in sys.modules if name.partition(".")[0] in known]:
         del sys.modules[name]
+    for device_type in ("npu", "mlu", "musa", "hpu"):
+        make_way(device_type)
 
 
 def run(folder: Path, code: str, name: str = "user_model") -> ModuleType:
@@ -99,6 +115,28 @@ CALLS = {
         lambda m: m.f(meta(1, 6, 9), meta(6, 4), activation="silu"),
         (1, 6, 9),
     ),
+    "torch_npu": (
+        "from torch_npu import npu_swiglu as f",
+        lambda m: m.f(meta(2, 5, 8)),
+        (2, 5, 4),
+    ),
+    "torch_npu attention": (
+        "import torch_npu",
+        lambda m: m.torch_npu.npu_fusion_attention(
+            *[meta(2, 5, 24)] * 3, head_num=4, input_layout="BSH"
+        )[1],
+        (2, 4, 5, 8),
+    ),
+    "torch_npu attention of packed sequences": (
+        "import torch_npu",
+        lambda m: m.torch_npu.npu_fusion_attention(*[meta(10, 4, 8)] * 3, 4, "TND")[2],
+        (10, 4, 8),
+    ),
+    "torch_npu norm": (
+        "import torch_npu",
+        lambda m: m.torch_npu.npu_rms_norm(input=meta(2, 5, 8), gamma=meta(8))[1],
+        (2, 5, 1),
+    ),
     "torch_scatter": (
         "from torch_scatter import scatter as f",
         lambda m: m.f(meta(9, 4), meta(9, dtype=torch.int64), dim=0, dim_size=3, reduce="mean"),
@@ -115,11 +153,65 @@ def test_a_model_imports_and_calls(name: str, stand_ins: finder.StandIns, tmp_pa
     assert tuple(made.shape) == shape
 
 
+PLUGINS = {
+    "torch_npu": ("npu", "from torch_npu.contrib import transfer_to_npu"),
+    "torch_mlu": ("mlu", "import torch_mlu\nassert torch_mlu.mlu.device_count() == 0"),
+    "torch_musa": ("musa", "import torch_musa\nassert torch_musa.device_count() == 0"),
+    "torch_xla": ("xpu", "import torch_xla.core.xla_model as xm\nassert xm.mark_step() is None"),
+    "intel_extension_for_pytorch": (
+        "xpu", "import intel_extension_for_pytorch as ipex\nassert ipex.optimize(3, dtype=4) == 3"
+    ),
+    "torch_directml": ("xpu", "import torch_directml\nassert not torch_directml.is_available()"),
+    "habana_frameworks": (
+        "hpu", "import habana_frameworks.torch.core as htcore\nassert htcore.mark_step() is None"
+    ),
+}  # fmt: skip
+"""Vendors' plugins: a device type that torch has after the import, and code as users write it."""
+
+
+@pytest.mark.parametrize("name", PLUGINS)
+def test_a_vendor_s_plugin_is_there_and_its_device_is_not(
+    name: str, stand_ins: finder.StandIns, tmp_path: Path
+) -> None:
+    device_type, code = PLUGINS[name]
+    run(tmp_path, code)
+    module = getattr(torch, device_type)
+    assert (module.is_available(), module.device_count()) == (False, 0)
+    assert stand_ins.notes() == (
+        f"{name} is not installed here; what is known of it is taken from the database",
+    )
+
+
+def test_a_device_that_is_not_there_is_refused_as_torch_refuses_it(
+    stand_ins: finder.StandIns, tmp_path: Path
+) -> None:
+    torch_musa = run(tmp_path, "import torch_musa").torch_musa
+    for owner in (torch.ones(1), torch.nn.Linear(1, 1)):
+        with pytest.raises(RuntimeError, match="device string: musa"):
+            owner.musa()  # type: ignore[operator]  # the plugin's own method
+    with pytest.raises(AttributeError, match=r"torch\.musa\.current_stream needs a device"):
+        _ = torch_musa.current_stream
+
+
+def test_numbers_and_gradients_of_an_operator_under_its_own_names(
+    stand_ins: finder.StandIns, tmp_path: Path
+) -> None:
+    torch_npu = run(tmp_path, "import torch_npu").torch_npu
+    query = meta(2, 4, 5, 8).requires_grad_()
+    found = torch_npu.npu_fusion_attention(query, query, query, 4, "BNSD")
+    assert found[4:] == (0, 0, 0)
+    with Named() as seen:
+        found[0].sum().backward()
+    assert "npu::npu_fusion_attention_grad" in seen.names
+    with pytest.raises(RuntimeError, match="query has 4 dimensions, and its layout is 'BSH'"):
+        torch_npu.npu_fusion_attention(query, query, query, 4, "BSH")
+
+
 def test_every_library_has_an_import_that_is_tried_or_refuses() -> None:
     tried = {code.split()[1].partition(".")[0] for code, _, _ in CALLS.values()}
     known = {path.stem for path in SHIPPED.glob("*.yaml")}
     refused = {name for name in known if Schemas(SHIPPED)(name).refuses}  # type: ignore[union-attr]
-    assert tried | refused == known
+    assert tried | refused | PLUGINS.keys() == known
 
 
 OWN_WAY = {

@@ -78,7 +78,8 @@ def _tensor_method(device_type: str) -> Callable[..., Tensor]:
 def _module_method(device_type: str) -> Callable[..., nn.Module]:
     def move(self: nn.Module, device: Any = None) -> nn.Module:
         place = _place(device_type, device)
-        return self._apply(lambda tensor: tensor.to(place))
+        moved: nn.Module = self._apply(lambda tensor: tensor.to(place))
+        return moved
 
     return move
 

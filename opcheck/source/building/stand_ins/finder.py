@@ -82,8 +82,10 @@ def install(libraries: Libraries) -> StandIns:
 
 
 def _told(library: LibrarySchema) -> str:
-    known = library.path if library.users else "the database"
-    return f"{library.name} is not installed here; what is known of it is taken from {known}"
+    name = library.name
+    if library.users:
+        return f"{name} is not installed here; what is known of it is taken from {library.path}"
+    return f"{name} is not installed here; what is known of it is taken from the database"
 
 
 def _optional() -> bool:
