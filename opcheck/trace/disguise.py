@@ -10,6 +10,7 @@ as globals of the modules whose functions ask them.
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -24,6 +25,7 @@ from opcheck.model.trace import Constant, Node, Value
 from opcheck.trace.device import DeviceTensor, prepare
 from opcheck.trace.device_module import DeviceModule
 from opcheck.trace.device_parts.streams import Event, Stream
+from opcheck.trace.place import is_internal
 
 DISGUISES = frozenset({"cuda", "mps", "xla", "xpu"})
 """Device types of PyTorch's own, which no PrivateUse1 device can have."""
@@ -142,10 +144,11 @@ class _TakenFor(TorchFunctionMode):
         return func(*map(self._moved, args), **moved)
 
     def _watch(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        """Tell of code that names what stands in for the device."""
+        """Tell of code that names what stands in for the device; ours and torch's own may."""
         named = (*args, kwargs.get("device")) if func in _PLACING else (kwargs.get("device"),)
         ours = any(isinstance(value, str) and self._names_ours(value) for value in named)
-        if ours or func is self._move_to_ours:
+        ours = ours and not is_internal(sys._getframe(2).f_code)
+        if ours or (func is self._move_to_ours and func is not None):
             self._met(self._device.type)
 
     def _opens(self, func: Any) -> bool:
