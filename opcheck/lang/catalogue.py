@@ -1,16 +1,18 @@
 """One language's catalogue: gives an English text in it, as far as it knows the sentence."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from gettext import c2py  # not in gettext's __all__; seen in 3.11 to 3.13, and tested
 
 from opcheck.lang.po import Entry
-from opcheck.lang.template import Template, filled, places
+from opcheck.lang.template import Template, filled, is_told, places
 
 APART = (" · ", " - ")
 """Between things that have nothing to do with each other."""
+PROSE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")
+"""Two words in a row: what has none is a name, a figure or code, the same in any language."""
 _CLAUSES = re.compile(r"(?<=[.;]) |(?<=\)) (?=\()")
 _ENDS = {":": "：", ".": "。", ",": "，", ";": "；"}
 
@@ -55,11 +57,23 @@ class Catalogue:
             return fixed.forms[0]
         for way in self._candidates(text):
             values = way.template.read(text)
+            if values is not None and self._mixes(way.template, values):
+                continue
             if values is not None:
                 count = next((v for name, v in values.items() if name.startswith("count")), "0")
                 form = way.entry.forms[self._form(int(count.replace(",", "")))]
                 return filled(form, values, self.tell)
         return None
+
+    def _mixes(self, template: Template, values: Mapping[str, str]) -> bool:
+        """Whether English would stand within the translation: after a colon it may stand alone."""
+        inner = (name for name in values if is_told(name, values[name]))
+        return any(
+            PROSE.search(values[name])
+            and self.tell(values[name]) == values[name]
+            and not template.english.endswith(f": {{{name}}}")
+            for name in inner
+        )
 
     def _parts(self, text: str) -> str:
         """A text that is no single message: each of its clauses, or what is in its brackets."""

@@ -9,6 +9,7 @@ from functools import cached_property
 _ARGUMENT = r"(?:the|any|an?) \w+"
 KINDS: Mapping[str, str] = {
     "count": r"\d[\d,]*",
+    "percent": r"[\d.,]+%",
     "list": r"\S+(?:, \S+)*",
     "text": r".+?",
     "said": r".+?",
@@ -66,11 +67,12 @@ class Template:
 
 def filled(template: str, values: Mapping[str, str], tell: Callable[[str], str]) -> str:
     """The template with its places filled in; ``tell`` translates what is a message itself."""
-    told = {name: tell(value) if _is_told(name, value) else value for name, value in values.items()}
+    told = {name: tell(value) if is_told(name, value) else value for name, value in values.items()}
     return _BETWEEN.sub("", template.format_map(told))
 
 
-def _is_told(name: str, value: str) -> bool:
+def is_told(name: str, value: str) -> bool:
+    """Whether what stands in a place is a message itself."""
     return name.startswith(SAID) or (name.startswith(ARGUMENT) and " " in value)
 
 

@@ -1,0 +1,155 @@
+"""What is told is one language or the other: no English words stand within a Chinese sentence."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+import yaml
+
+from opcheck.lang.languages import Language
+from opcheck.lang.speech import speaking, tell
+from opcheck.report.base import Page
+from opcheck.report.text import TextFormat
+from tests.lang.messages import PACKAGE, Message, is_prose, literals
+from tests.lang.test_catalogue import KNOWN, fixed
+from tests.lang.test_languages import texts_of
+from tests.report.plans import PLANS
+from tests.report.samples import STANDARD
+
+QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`|“[^”]*”")
+SENTENCE = re.compile(r"[：；。()（）]|\s{2,}")
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+SMALL_WORDS = re.compile(
+    r"(?<![\w.:/=-])(?:is|are|the|of|has|have|which|while|not|no|it|its|for|with|on|by|and|that|an|or)"
+    r"(?![\w.:/=(-])"
+)
+VALUES = {"argument": "self", "actual": "int64", "chip": "910b", "target": "ascend-910b"}
+DECLINED = (
+    "rewrite/binding.py",
+    "rewrite/candidates.py",
+    "rewrite/contiguous.py",
+    "rewrite/custom/base.py",
+    "rewrite/custom/signature.py",
+    "rewrite/custom/suggest.py",
+    "rewrite/narrower.py",
+    "rewrite/parts/program.py",
+    "rewrite/planner.py",
+    "rewrite/record.py",
+    "rewrite/rules",
+    "rewrite/structural/fixed_size.py",
+    "rewrite/structural/masked.py",
+    "rewrite/structural/masks.py",
+    "rewrite/width.py",
+)
+"""Where it is said why a way is none, and what the others give up."""
+RAISED = re.compile(r"\w+_ expects |side can only|renorm: |lengths or offsets")
+"""What a stand-in raises in PyTorch's own words."""
+
+
+def mixed(text: str) -> list[str]:
+    """The sentences of a told text that have words of both languages, quotes left out."""
+    parts = SENTENCE.split(QUOTED.sub(" ", text))
+    return [part for part in parts if CHINESE.search(part) and SMALL_WORDS.search(part)]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key == "text" and isinstance(inner, str):
+                yield inner
+            else:
+                yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+@cache
+def conditions() -> tuple[str, ...]:
+    """Every text of a condition in the database."""
+    found: set[str] = set()
+    for path in sorted((PACKAGE.parent / "compat_db").rglob("*.yaml")):
+        text = path.read_text(encoding="utf-8")
+        _, mark, after = text.partition("\nconditions:\n")
+        if mark:
+            found.update(_texts(yaml.load(f"conditions:\n{after}", LOADER)))
+    return tuple(sorted(found))
+
+
+def filled(text: str) -> str:
+    """The text of a condition as a call would fill it."""
+    return re.sub(r"\{(\w+)\}", lambda place: VALUES.get(place[1], "word"), text)
+
+
+def test_a_half_told_sentence_is_seen() -> None:
+    assert mixed("complex tensors cannot be made while jit_compile 为 on")
+    assert not mixed('self 为 int64：kernel 报错 "it is not supported"')
+
+
+def test_no_condition_mixes_languages() -> None:
+    assert len(conditions()) > 300
+    with speaking(Language.CHINESE):
+        told = {text: tell(filled(text)) for text in conditions()}
+    assert {text: said for text, said in told.items() if mixed(said)} == {}
+
+
+def test_most_conditions_are_in_chinese() -> None:
+    with speaking(Language.CHINESE):
+        english = [text for text in conditions() if not CHINESE.search(tell(filled(text)))]
+    assert len(english) < len(conditions()) / 3
+
+
+@pytest.mark.parametrize("sample", [*STANDARD, *PLANS])
+def test_no_line_of_a_report_mixes_languages(sample: str) -> None:
+    report = {**STANDARD, **PLANS}[sample]
+    with speaking(Language.CHINESE):
+        page = Page(width=10_000, verbose=True, explain=True)
+        told = TextFormat().render(report, page) + TextFormat().render_plan(report, page)
+    for brought in sorted(texts_of(report), key=len, reverse=True):
+        told = told.replace(brought, "") if " " in brought else told
+    assert [part for line in told.splitlines() for part in mixed(line)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a word of a sentence that nobody wrote; the kernel hands the call to the host CPU",
+        "on the acl_op path, which 910a takes while jit_compile is on (the default), nobody knows",
+    ],
+)
+def test_what_is_half_known_stays_english(text: str) -> None:
+    with speaking(Language.CHINESE):
+        assert mixed(tell(text)) == []
+        assert tell(text).startswith(text[:20])
+
+
+def test_after_a_colon_english_stands_alone() -> None:
+    with speaking(Language.CHINESE):
+        assert tell("hint: nobody wrote this sentence") == "提示：nobody wrote this sentence"
+
+
+def _reasons() -> list[Message]:
+    paths = [PACKAGE / name for name in DECLINED]
+    files = [f for path in paths for f in ([path] if path.suffix else sorted(path.glob("*.py")))]
+    return [
+        message
+        for path in files
+        for message in literals(path)
+        if is_prose(message.text) and "\n" not in message.text and not RAISED.match(message.text)
+    ]
+
+
+REASONS = _reasons()
+
+
+def test_there_are_reasons() -> None:
+    assert len(REASONS) > 150
+
+
+@pytest.mark.parametrize("message", REASONS, ids=lambda message: f"{message.path}:{message.line}")
+def test_a_reason_has_its_chinese(message: Message) -> None:
+    missing = [part for part in fixed(message.text) if part not in KNOWN]
+    assert not missing, f"zh.po has no message with {missing}: add {message.text!r}"
