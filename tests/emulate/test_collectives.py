@@ -157,6 +157,7 @@ def test_shapes_go_on_where_values_are_not_known() -> None:
         assert (tensor + 1).shape == (4096,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "names"), [("cambricon-mlu590", False), ("moorethreads-s80", True)]
 )
