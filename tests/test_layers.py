@@ -18,7 +18,7 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"resolve", "settings"}),
     frozenset({"rewrite"}),
     frozenset({"emulate"}),
-    frozenset({"report", "lint", "judging", "advise"}),
+    frozenset({"report", "lint", "judging", "advise", "repro"}),
     frozenset({"worker", "isolate", "saved_graph", "composites", "device_types"}),
     frozenset({"pipeline", "pytest_plugin"}),
     frozenset({"__init__"}),

@@ -28,6 +28,8 @@ EXAMPLES = (
     "opcheck upgrade torchvision:resnet50 -t ascend-910b@6.0.0+torch2.1",
     "opcheck emulate torchvision:resnet50 -t ascend-910b --train",
     "opcheck emulate path/to/file.py:build -t ascend-910a --values --check",
+    "opcheck repro path/to/file.py:build aten::special_i0 -t ascend-910b -o repro.py",
+    "opcheck repro report.json 3f2a91c07b5e -t ascend-910b",
     "opcheck explain aten::gelu -t ascend-910b",
     "opcheck db status",
     "opcheck db diff ascend@26.0.0 ascend@26.1.0",

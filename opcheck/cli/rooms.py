@@ -15,6 +15,7 @@ from opcheck.model.fix import Fix, FixRequest
 from opcheck.model.gate import GateRequest, GateResult
 from opcheck.model.lint import Lint, LintRequest
 from opcheck.model.report import Report
+from opcheck.model.repro import ReproRequest
 from opcheck.model.request import ScanRequest
 from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.target import TargetSpec
@@ -86,6 +87,14 @@ class Rooms(Protocol):
         output: Callable[[str], None],
     ) -> Emulation:
         """Run a model on an emulated device."""
+
+    def repro(
+        self,
+        request: ReproRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> str:
+        """Write a script for one finding."""
 
     def targets(self, databases: tuple[str, ...]) -> tuple[TargetRow, ...]:
         """Give the newest target of every chip."""

@@ -14,6 +14,7 @@ from opcheck.model.fix import Fix, FixRequest
 from opcheck.model.gate import GateRequest, GateResult
 from opcheck.model.lint import Lint, LintRequest
 from opcheck.model.report import Report
+from opcheck.model.repro import ReproRequest
 from opcheck.model.request import ScanRequest
 from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.target import TargetSpec
@@ -73,6 +74,20 @@ class StandIn:
         if request.source in FAILURES:
             raise FAILURES[request.source]
         return UPGRADES[request.source]
+
+    def repro(
+        self,
+        request: ReproRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> str:
+        """A script, or the failure that the source stands for."""
+        self.asked.append(request)
+        progress(f"loading {request.scan.source}")
+        output("the model prints this")
+        if request.scan.source in FAILURES:
+            raise FAILURES[request.scan.source]
+        return "import torch\n"
 
     def plan(
         self,

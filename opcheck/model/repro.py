@@ -1,0 +1,52 @@
+"""One finding on its own: the call that a script repeats without the model."""
+
+from dataclasses import dataclass
+
+from opcheck.model.names import OpName
+from opcheck.model.report import Finding
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import Target
+from opcheck.model.trace import Value
+
+
+@dataclass(frozen=True, slots=True)
+class ReproRequest:
+    """One finding to write a script for."""
+
+    scan: ScanRequest
+    """The model, or the report of one, and its target."""
+    finding: str
+    """Its id, the beginning of it, or an overload in schema spelling."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of the call."""
+
+    name: str
+    """As the schema has it."""
+    value: Value
+    differentiated: bool = False
+    """Whether the training step needs its gradient."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repro:
+    """All that a script needs to make one call on one target."""
+
+    target: Target
+    op: OpName
+    finding: Finding
+    arguments: tuple[Argument, ...]
+    """In schema order; those left at their default are not there."""
+    strides: bool
+    """Whether strides were traced; else every tensor is taken to be contiguous."""
+    emulated: bool
+    """Whether opcheck emulates the target's device."""
+    module: str
+    """The Python module of the vendor's plugin; "" where torch alone has the device."""
+    package: str
+    """The distribution that it comes in; "" likewise."""
+    torch_version: str
+    """Of the torch that traced."""
+    opcheck_version: str

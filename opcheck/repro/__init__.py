@@ -1,0 +1,1 @@
+"""A script for one finding: the call alone, without the model."""
