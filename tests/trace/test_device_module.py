@@ -31,7 +31,7 @@ CUDA_ONLY = {
     "caching_allocator_enable", "change_current_allocator", "graph", "graph_pool_handle", "graphs",
     "make_graphed_callables", "use_mem_pool", "GreenContext", "host_memory_stats",
     "host_memory_stats_as_nested_dict", "reset_accumulated_host_memory_stats",
-    "reset_peak_host_memory_stats",
+    "reset_peak_host_memory_stats", "export_dot", "export_graph_data", "graph_annotations",
     # handles and libraries of the vendor
     "CudaError", "DeferredCudaCallError", "ExternalStream", "check_error", "cudaStatus", "cudart",
     "current_blas_handle", "current_solver_handle", "get_stream_from_external", "has_half",

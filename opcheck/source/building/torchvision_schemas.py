@@ -2,6 +2,7 @@
 
 import importlib.machinery
 import importlib.util
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,16 @@ def settle() -> None:
     """
     for name in ("nms", "qnms"):
         if hasattr(torch.ops.torchvision, name):
-            torch.library.register_fake(f"torchvision::{name}", _keep_all, allow_override=True)
+            _replace_fake(f"torchvision::{name}")
+
+
+def _replace_fake(name: str) -> None:
+    if "allow_override" in inspect.signature(torch.library.register_fake).parameters:
+        torch.library.register_fake(name, _keep_all, allow_override=True)
+        return
+    # torch 2.6 refuses a second rule, and forgets the first only so; private, checked there alone
+    torch._library.simple_registry.singleton.find(name).fake_impl.kernel = None
+    torch.library.register_fake(name, _keep_all)
 
 
 def compute() -> None:
