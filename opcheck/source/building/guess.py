@@ -13,6 +13,7 @@ from opcheck.source.building.signature import Signature
 
 _SIDES = (224, 32, 28, 64, 96, 128, 256, 299, 384, 512)
 _LENGTHS = (128, 1024, 16000, 16, 77, 512)
+_Shapes = Callable[[Any], Iterator[tuple[int, ...]]]
 
 
 def guess(module: nn.Module, signature: Signature, *, weights: bool = False) -> tuple[Inputs, str]:
@@ -45,8 +46,17 @@ def _candidates(module: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
         for kind in kinds:
             layer = f"{name or 'the module'} ({_kind_name(part)})"
             ids = getattr(part, "num_embeddings", 2)
-            for shape in left.pop(kind)(part):
+            for shape in _told(left.pop(kind), part):
                 yield layer, example("", shape, _dtype(part), ids)
+
+
+def _told(shapes: _Shapes, part: nn.Module) -> tuple[tuple[int, ...], ...]:
+    """The shapes that a layer tells; none by one that is such a layer in name alone."""
+    try:
+        found = tuple(shapes(part))
+    except (AttributeError, TypeError):
+        return ()
+    return tuple(s for s in found if all(isinstance(size, int) and size > 0 for size in s))
 
 
 def _kind_name(part: nn.Module) -> str:
@@ -96,7 +106,7 @@ def _ids(part: Any) -> Iterator[tuple[int, ...]]:
     yield (16,)
 
 
-_LAYERS: dict[type[nn.Module], Callable[[Any], Iterator[tuple[int, ...]]]] = {
+_LAYERS: dict[type[nn.Module], _Shapes] = {
     nn.Conv1d: _sequence,
     nn.Conv2d: _image,
     nn.Conv3d: _volume,

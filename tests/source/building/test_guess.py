@@ -88,3 +88,22 @@ def test_else_the_inputs_are_asked_for(module: nn.Module, message: str) -> None:
         guess(module, Signature.of(module))
     assert caught.value.message == message
     assert "--input" in caught.value.hint
+
+
+@pytest.mark.parametrize("size", [None, "8", -1, 2.5])
+def test_a_layer_in_name_alone_tells_nothing(size: object) -> None:
+    """As parts of a damaged TorchScript file may be."""
+
+    class Named(nn.Module):
+        original_name = "Linear"
+
+        def __init__(self) -> None:
+            super().__init__()
+            if size is not None:
+                self.in_features = size
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x
+
+    with pytest.raises(SourceError, match="no layer tells its input"):
+        guess(Named(), Signature(("x",), ("x",)))
