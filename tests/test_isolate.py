@@ -14,7 +14,7 @@ from opcheck.errors import EmulationError, OpcheckError, SourceError, UsageError
 from opcheck.isolate import CutShortError, check, emulate, run
 from opcheck.isolate.process import environment, total_memory
 from opcheck.isolate.work import Work
-from opcheck.model.emulation import EmulationRequest
+from opcheck.model.emulation import EmulationRequest, PartialEmulationError
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
 from opcheck.model.work import Job, WorkRequest, WorkResult
@@ -272,8 +272,12 @@ def test_what_ends_the_run_is_told_with_its_line(net: str) -> None:
     ("name", "kind", "message"),
     [
         ("fails", SourceError, "fails() of net.py raised ValueError: no such thing"),
-        ("leaves_later", EmulationError, "the model's code ends the process (SystemExit(3)) while"),
-        ("hangs_later", EmulationError, "no answer within 6 s while"),
+        (
+            "leaves_later",
+            PartialEmulationError,
+            "the model's code ends the process (SystemExit(3)) while",
+        ),
+        ("hangs_later", PartialEmulationError, "no answer within 6 s while"),
     ],
 )
 def test_what_the_code_does_to_an_emulation_is_one_error(
