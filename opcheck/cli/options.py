@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from opcheck.errors import UsageError
 from opcheck.model.target import TargetSpec
-from opcheck.report.base import formats, listing_formats
+from opcheck.report.base import Format, formats, listing_formats
 
 
 def target(text: str) -> TargetSpec:
@@ -40,6 +40,17 @@ def only(targets: Sequence[TargetSpec] | None) -> TargetSpec:
                 f"{len(several)} targets were given; want one: {names}",
                 "run the command once for each; opcheck scan takes several at once",
             )
+
+
+def several_formats(kinds: Sequence[type[Format]]) -> Any:
+    """``--format`` of a command that writes in any of ``kinds``, in several at once."""
+    return typer.Option(
+        "--format",
+        metavar="FORMAT[=FILE]",
+        help=f"How to write it: {', '.join(kind.name for kind in kinds)}; =FILE says where. "
+        "Repeatable.",
+        show_default="text",
+    )
 
 
 _LONGEST = 9
@@ -86,16 +97,7 @@ FormatName = Annotated[
         "--format", metavar="|".join(f.name for f in listing_formats()), help="How to write it."
     ),
 ]
-ReportFormats = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--format",
-        metavar="FORMAT[=FILE]",
-        help=f"How to write it: {', '.join(f.name for f in formats())}; =FILE says where. "
-        "Repeatable.",
-        show_default="text",
-    ),
-]
+ReportFormats = Annotated[list[str] | None, several_formats(formats())]
 OutputFile = Annotated[
     Path | None,
     typer.Option(

@@ -101,16 +101,7 @@ JudgedTargets = Annotated[
         show_default="those of the policy, or of the report",
     ),
 ]
-GateFormats = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--format",
-        metavar="FORMAT[=FILE]",
-        help=f"How to write it: {', '.join(f.name for f in gate_formats())}; =FILE says where. "
-        "Repeatable.",
-        show_default="text",
-    ),
-]
+GateFormats = Annotated[list[str] | None, options.several_formats(gate_formats())]
 
 
 def gate(
