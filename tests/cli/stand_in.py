@@ -47,6 +47,20 @@ class StandIn:
     def __init__(self) -> None:
         self.asked: list[object] = []
 
+    def _ran(
+        self,
+        request: object,
+        source: str,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> None:
+        """What running any model does: it is remembered, tells, and may fail."""
+        self.asked.append(request)
+        progress(f"loading {source}")
+        output("the model prints this")
+        if source in FAILURES:
+            raise FAILURES[source]
+
     def scan(
         self,
         request: ScanRequest,
@@ -54,11 +68,7 @@ class StandIn:
         output: Callable[[str], None],
     ) -> Report:
         """The standard report that the source names, or the failure that it stands for."""
-        self.asked.append(request)
-        progress(f"loading {request.source}")
-        output("the model prints this")
-        if request.source in FAILURES:
-            raise FAILURES[request.source]
+        self._ran(request, request.source, progress, output)
         return STANDARD[request.source]
 
     def upgrade(
@@ -68,11 +78,7 @@ class StandIn:
         output: Callable[[str], None],
     ) -> Upgrade:
         """The standard answer that the source names, or the failure that it stands for."""
-        self.asked.append(request)
-        progress(f"loading {request.source}")
-        output("the model prints this")
-        if request.source in FAILURES:
-            raise FAILURES[request.source]
+        self._ran(request, request.source, progress, output)
         return UPGRADES[request.source]
 
     def repro(
@@ -82,11 +88,7 @@ class StandIn:
         output: Callable[[str], None],
     ) -> str:
         """A script, or the failure that the source stands for."""
-        self.asked.append(request)
-        progress(f"loading {request.scan.source}")
-        output("the model prints this")
-        if request.scan.source in FAILURES:
-            raise FAILURES[request.scan.source]
+        self._ran(request, request.scan.source, progress, output)
         return "import torch\n"
 
     def plan(
@@ -96,11 +98,7 @@ class StandIn:
         output: Callable[[str], None],
     ) -> Report:
         """The standard plan that the source names, or the failure that it stands for."""
-        self.asked.append(request)
-        progress(f"loading {request.source}")
-        output("the model prints this")
-        if request.source in FAILURES:
-            raise FAILURES[request.source]
+        self._ran(request, request.source, progress, output)
         return PLANS[request.source]
 
     def fix(
@@ -110,12 +108,8 @@ class StandIn:
         output: Callable[[str], None],
     ) -> Fix:
         """The standard fix that the source names, or the failure that it stands for."""
-        self.asked.append(request)
         source = request.scan.source
-        progress(f"loading {source}")
-        output("the model prints this")
-        if source in FAILURES:
-            raise FAILURES[source]
+        self._ran(request, source, progress, output)
         return FIXES[source]
 
     def gate(
@@ -125,12 +119,8 @@ class StandIn:
         output: Callable[[str], None],
     ) -> GateResult:
         """The standard answer that the source names, or the failure that it stands for."""
-        self.asked.append(request)
         source = request.scan.source
-        progress(f"loading {source}")
-        output("the model prints this")
-        if source in FAILURES:
-            raise FAILURES[source]
+        self._ran(request, source, progress, output)
         return GATES[source]
 
     def init_policy(self, targets: tuple[TargetSpec, ...], folder: Path) -> tuple[Path, str]:
@@ -169,11 +159,7 @@ class StandIn:
         output: Callable[[str], None],
     ) -> Emulation:
         """The standard run that the source names, or the failure that it stands for."""
-        self.asked.append(request)
-        progress(f"loading {request.source}")
-        output("the model prints this")
-        if request.source in FAILURES:
-            raise FAILURES[request.source]
+        self._ran(request, request.source, progress, output)
         return EMULATIONS[request.source]
 
     def targets(self, databases: tuple[str, ...]) -> tuple[TargetRow, ...]:
