@@ -49,6 +49,12 @@ class EmulationError(OpcheckError):
     exit_code = ExitCode.MODEL
 
 
+class InferenceError(OpcheckError):
+    """A model cannot be run on the device that was found or asked for."""
+
+    exit_code = ExitCode.MODEL
+
+
 class DatabaseError(OpcheckError):
     """A support matrix is missing, damaged or not of this version."""
 
