@@ -17,7 +17,7 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"db", "source", "trace"}),
     frozenset({"resolve", "settings"}),
     frozenset({"rewrite"}),
-    frozenset({"emulate"}),
+    frozenset({"emulate", "runtime"}),
     frozenset({"report", "lint", "judging", "advise", "repro"}),
     frozenset({"worker", "isolate", "saved_graph", "composites", "device_types"}),
     frozenset({"pipeline", "pytest_plugin"}),
@@ -27,7 +27,10 @@ RANKS: tuple[frozenset[str], ...] = (
 )
 """The rooms, lowest first; those of one rank do not import each other."""
 
-TORCH = ("opcheck.trace.", "opcheck.source.building.", "opcheck.rewrite.", "opcheck.emulate.")
+TORCH = (
+    "opcheck.trace.", "opcheck.source.building.", "opcheck.rewrite.", "opcheck.emulate.",
+    "opcheck.runtime.",
+)  # fmt: skip
 """Where importing a module may load torch."""
 WITHOUT_TORCH = "opcheck.emulate"
 """But not this package itself: what it names is imported when it is used."""
@@ -114,6 +117,15 @@ def test_torch_is_imported_where_it_may_be(path: Path) -> None:
     assert "torch" not in {name.partition(".")[0] for name in loaded}
     loaded.discard(WITHOUT_TORCH)
     assert not [name for name in loaded if f"{name}.".startswith(TORCH)]
+
+
+def test_a_deployed_program_imports_few_rooms() -> None:
+    """What ``opcheck.runtime`` names itself; a command, a report or an emulated device is not."""
+    modules = [path for path in MODULES if room_of(name_of(path)) == "runtime"]
+    assert modules
+    rooms = {room_of(name) for path in modules for name in imported(parse(path))
+             if name.startswith("opcheck.")}  # fmt: skip
+    assert rooms <= {"runtime", "errors", "model", "db", "rewrite"}
 
 
 @every_module

@@ -1,0 +1,143 @@
+"""What to compute in: bfloat16 or float16 where the database says so of the chip, else float32."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from opcheck.db.store import Database
+from opcheck.errors import UsageError
+from opcheck.model.matrix import Subject, SupportMatrix
+from opcheck.runtime.chips import agreed
+from opcheck.runtime.device import DetectedDevice
+
+AUTO = "auto"
+_NAMES = {
+    "float32": torch.float32, "fp32": torch.float32,
+    "bfloat16": torch.bfloat16, "bf16": torch.bfloat16,
+    "float16": torch.float16, "fp16": torch.float16,
+}  # fmt: skip
+_HALVES = (torch.bfloat16, torch.float16)
+_MATRIX_UNIT = ("aten::mm", "aten::addmm", "aten::bmm", "aten::convolution_overrideable")
+"""Overloads that autocast is for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """What a model computes in, and why."""
+
+    dtype: torch.dtype
+    why: str
+    autocast: bool = False
+    """Whether calls that gain by it are cast; else tensors stay as they are."""
+
+
+def chosen(
+    asked: str,
+    device: DetectedDevice,
+    module: nn.Module,
+    database: Database,
+    matrix: SupportMatrix | None,
+) -> tuple[Precision, ...]:
+    """What a model may compute in on a device, best first; the last one needs nothing of it.
+
+    Args:
+        asked: ``auto``, or the name of a dtype.
+        device: where it runs.
+        module: the model; what its weights are in counts, since somebody chose it.
+        database: knows what the chip computes in.
+        matrix: of the chip, where it is known.
+
+    Raises:
+        UsageError: no such precision, or the chip is known not to have it.
+    """
+    if asked != AUTO and asked not in _NAMES:
+        raise UsageError(f"no such precision: {asked!r}", f"it is auto or {', '.join(_NAMES)}")
+    own = narrow_dtype(module)
+    has = supported(device, database, matrix)
+    if asked == AUTO:
+        return _found(device, own, has)
+    dtype = _NAMES[asked]
+    if has.get(dtype) is False:
+        raise UsageError(
+            f"{device.target or device} does not compute in {name_of(dtype)}",
+            "precision='auto' takes what it has",
+        )
+    if own == dtype or dtype == torch.float32:
+        return (Precision(dtype, "asked for"),)
+    if not torch.amp.is_autocast_available(device.device.type):
+        raise UsageError(
+            f"torch has no autocast on {device.device.type}", "give a model whose weights are in it"
+        )
+    return (Precision(dtype, "asked for", autocast=True),)
+
+
+def supported(
+    device: DetectedDevice, database: Database, matrix: SupportMatrix | None
+) -> dict[torch.dtype, bool]:
+    """The 16-bit dtypes of which the database says whether the chip computes in them."""
+    if device.vendor not in database.vendors:
+        return {}
+    chips = database.vendors[device.vendor].chips
+    found = {}
+    bfloat16 = agreed(chips, device.chip, device.architecture, "bfloat16")
+    if bfloat16 is not None:
+        found[torch.bfloat16] = bfloat16
+    if matrix is not None and _lists_float16(matrix):
+        found[torch.float16] = True
+    return found
+
+
+def narrow_dtype(module: nn.Module) -> torch.dtype | None:
+    """The 16-bit dtype that weights of a model are in; None where none is."""
+    halves = {parameter.dtype for parameter in module.parameters()} & set(_HALVES)
+    return min(halves, key=_HALVES.index) if halves else None
+
+
+def _found(
+    device: DetectedDevice, own: torch.dtype | None, has: dict[torch.dtype, bool]
+) -> tuple[Precision, ...]:
+    where = device.target or device.architecture or str(device)
+    if own is not None and has.get(own) is False:
+        why = f"its weights are in {name_of(own)}, which {where} has not"
+        return (Precision(torch.float32, why),)
+    if own is not None:
+        return (Precision(own, "its weights are in it"),)
+    halves = [dtype for dtype in _HALVES if has.get(dtype)]
+    if halves and not torch.amp.is_autocast_available(device.device.type):
+        return (Precision(torch.float32, f"torch has no autocast on {device.device.type}"),)
+    why = f"the database says that {where} computes in it"
+    return (
+        *(Precision(dtype, why, autocast=True) for dtype in halves),
+        Precision(torch.float32, _plainly(device)),
+    )
+
+
+def _plainly(device: DetectedDevice) -> str:
+    if device.device.type == "cpu":
+        return "the host computes in it"
+    if not device.target:
+        return f"the database does not know which chip {device} is, so nothing else is known of it"
+    return f"nothing else is known to do for this model on {device.target}"
+
+
+def _lists_float16(matrix: SupportMatrix) -> bool:
+    """Whether a list of what the matrix unit takes has float16, and none leaves it out."""
+    lists = list(_allowed(matrix))
+    return bool(lists) and all("float16" in names for names in lists)
+
+
+def _allowed(matrix: SupportMatrix) -> Iterable[frozenset[str]]:
+    for op in _MATRIX_UNIT:
+        for condition in matrix.conditions_for(op):
+            if condition.verdict.on_device:
+                continue
+            for test in condition.tests:
+                if test.subject is Subject.DTYPE and test.none_of:
+                    yield test.none_of
+
+
+def name_of(dtype: torch.dtype) -> str:
+    """``bfloat16``."""
+    return str(dtype).removeprefix("torch.")

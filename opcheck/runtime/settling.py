@@ -1,0 +1,100 @@
+"""Before the first call: which precision a model runs in on a chip, and what it calls then."""
+
+import warnings
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import torch
+from torch import nn
+
+from opcheck.errors import OpcheckError
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.trace import Trace
+from opcheck.rewrite.live_shim import refused, traced
+from opcheck.runtime.batching import Call
+from opcheck.runtime.precision import Precision, name_of
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a model computes in, and its calls."""
+
+    precision: Precision
+    trace: Trace | None
+    """None where nobody needs it, or there is none."""
+
+
+def casting(device_type: str, precision: Precision) -> AbstractContextManager[Any]:
+    """Autocast as a precision says, inside the block."""
+    if not precision.autocast:
+        return nullcontext()
+    return torch.autocast(device_type, dtype=precision.dtype)
+
+
+def settled(
+    module: nn.Module,
+    call: Call,
+    precisions: Sequence[Precision],
+    matrix: SupportMatrix,
+    *,
+    always: bool,
+) -> Settled:
+    """The best precision in which the chip refuses nothing that it runs in the last of them.
+
+    Args:
+        module: is traced, and left as it is.
+        call: the inputs to trace it on.
+        precisions: the best first.
+        matrix: of the chip.
+        always: trace the model where there is only one precision, too.
+    """
+    last = precisions[-1]
+    if len(precisions) == 1 and not always:
+        return Settled(last, None)
+    try:
+        plain = _traced(module, call, last, matrix)
+        known, told = refused(plain, matrix), last
+        for precision in precisions[:-1]:
+            trace = _traced(module, call, precision, matrix)
+            worse = refused(trace, matrix) - known
+            if not worse:
+                return Settled(precision, trace)
+            names = ", ".join(sorted(worse))
+            why = f"{matrix.target.name} refuses {names} in {name_of(precision.dtype)}"
+            told = replace(told, why=why)
+    except Exception as error:  # of a model, or of a vendor's code: it may run as it is
+        what = error.message if isinstance(error, OpcheckError) else str(error)
+        warnings.warn(
+            f"what the model calls could not be looked at ({type(error).__name__}: {what}), so it "
+            f"runs in {name_of(last.dtype)} and no shim was planned",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return Settled(last, None)
+    return Settled(told, plain)
+
+
+def _traced(module: nn.Module, call: Call, precision: Precision, matrix: SupportMatrix) -> Trace:
+    within = _Within(module, matrix.target.device_type, precision)
+    return traced(within, call.args, call.kwargs, matrix)
+
+
+class _Within(nn.Module):
+    """A model called under autocast; it is in evaluation mode, and stays so."""
+
+    def __init__(self, module: nn.Module, device_type: str, precision: Precision) -> None:
+        super().__init__()
+        self.module = module
+        self._how = device_type, precision
+        self.training = False
+
+    def train(self, mode: bool = True) -> Self:
+        """Change nothing: an exported program refuses to be asked."""
+        return self
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the model."""
+        with casting(*self._how):
+            return self.module(*args, **kwargs)
