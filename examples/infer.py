@@ -38,7 +38,7 @@ def main(target: str) -> None:
     images = [torch.randn(1, 3, size, size) for size in (16, 24, 16, 16)]
     emulated = opcheck.emulate(target) if target else nullcontext()
     with emulated, Inferencer(model, precision="float32") as infer:
-        print(f"on {infer.device}", file=sys.stderr)
+        print("on", infer.device.target or infer.device.vendor)
         infer.warm_up(images[0])
         for result in infer.batch(images, max_batch=8):
             print(" ".join(f"{score:.4f}" for score in result["scores"][0].tolist()))

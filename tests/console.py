@@ -18,7 +18,7 @@ EXAMPLES = ROOT / "examples"
 _BLOCK = re.compile(r"^```(?P<head>\w+[^\n`]*)\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE)
 _TITLE = re.compile(r'title="(?P<name>[^"]+)"')
 _PROMPT = "$ "
-_SHELL = 'opcheck() { "$PYTHON" -m opcheck "$@"; }; '
+_SHELL = 'opcheck() { "$PYTHON" -m opcheck "$@"; }; python() { "$PYTHON" "$@"; }; '
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,11 @@
 """What Python programs import."""
 
 import opcheck
+import opcheck.runtime
 import opcheck.testing
 from handbook.base import Page
 from opcheck import errors
+from opcheck.errors import InferenceError
 
 _HEAD = """\
 # Python API
@@ -45,6 +47,10 @@ _EMULATE = """\
 """
 
 
+_RUNTIME = [name for name in opcheck.runtime.__all__ if name != InferenceError.__name__]
+"""Its error stands among the others."""
+
+
 class PythonApi(Page):
     """``reference/python.md``; the site's builder puts signatures and docstrings in."""
 
@@ -54,6 +60,7 @@ class PythonApi(Page):
         """What is public, by name."""
         public = [f"opcheck.{name}" for name in opcheck.__all__ if not name.startswith("_")]
         public += [f"opcheck.testing.{name}" for name in opcheck.testing.__all__]
+        public += [f"opcheck.runtime.{name}" for name in _RUNTIME]
         parts = map(_entry, public)
         return "\n".join([_HEAD, *parts, _REST.format(errors=", ".join(_errors()))])
 

@@ -1,7 +1,8 @@
 """Which chip of the database a device's own name stands for."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import dropwhile
 from typing import Any
 
 Chips = Mapping[str, Mapping[str, Any]]
@@ -32,8 +33,8 @@ def chip_of(chips: Chips, vendor_name: str, name: str) -> str:
     fits = [
         (len(own), chip)
         for chip, said in chips.items()
-        for own in (_names(chip, [w for w in _words(str(said["name"])) if w not in common]))
-        if own and _holds(words, own)
+        for own in (_without(common, _words(str(said["name"]))), [chip])
+        if (own != [chip] or words == own or any(map(str.isdigit, chip))) and _holds(words, own)
     ]
     return max(fits, default=(0, ""))[1]
 
@@ -47,16 +48,16 @@ def agreed(chips: Chips, chip: str, architecture: str, fact: str) -> bool | None
     return answers.pop() if len(answers) == 1 else None
 
 
-def _names(chip: str, own: Sequence[str]) -> list[Sequence[str]]:
-    """The words of a chip's name, and its id where that is a word of its own."""
-    return [own, [chip]] if any(map(str.isdigit, chip)) or own == [chip] else [own]
+def _without(common: Collection[str], words: list[str]) -> list[str]:
+    """A name without the vendor's, which not every device's own begins with."""
+    return list(dropwhile(common.__contains__, words))
 
 
 def _holds(words: Sequence[str], own: Sequence[str]) -> bool:
     """Whether a name has the words of another in a row, and none behind that changes it."""
     for start in range(len(words) - len(own) + 1):
         rest = words[start + len(own) :]
-        if all(map(_same, words[start:], own)) and not _OTHER_CHIPS & set(rest[:1]):
+        if own and all(map(_same, words[start:], own)) and not _OTHER_CHIPS & set(rest[:1]):
             return True
     return False
 

@@ -18,6 +18,7 @@ VARIABLE = "OPCHECK_DEVICE"
 _BUILT_IN = ("cuda", "xpu", "mps")
 """Device types that torch itself has; asking them imports nothing."""
 _CPU = "cpu"
+_AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,8 @@ def detect_device(priority: str | Sequence[str] | None = None) -> DetectedDevice
     asked = priority if priority is not None else os.environ.get(VARIABLE, "")
     names = [asked] if isinstance(asked, str) else list(asked)
     wanted = [part.strip() for name in names for part in name.split(",") if part.strip()]
-    for text in wanted or [*kinds, _CPU]:
+    everything = [*kinds, _CPU]
+    for text in everything if not wanted or wanted == [_AUTO] else wanted:
         found = _detected(text, kinds, database)
         if found is not None:
             return found
@@ -107,8 +109,10 @@ def detect_device(priority: str | Sequence[str] | None = None) -> DetectedDevice
     )
 
 
-def known_as(found: Answer, vendors: Sequence[str], build: Build, database: Database) -> Any:
-    """The device of an answer, with its vendor and its chip; a :class:`DetectedDevice`.
+def known_as(
+    found: Answer, vendors: Sequence[str], build: Build, database: Database
+) -> DetectedDevice:
+    """The device of an answer, with its vendor and its chip.
 
     Args:
         found: what the device's module says.
@@ -159,7 +163,7 @@ def _detected(
     found = _answer(kind, kinds[kind], int(number or 0), database)
     if found is None:
         return None
-    made: DetectedDevice = known_as(found, kinds[kind], Build.here(), database)
+    made = known_as(found, kinds[kind], Build.here(), database)
     return made if name in (kind, made.vendor) else None
 
 

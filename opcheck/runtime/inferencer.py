@@ -17,8 +17,9 @@ from opcheck.runtime import memory
 from opcheck.runtime.batching import Call, NotByRowsError, groups, joined, parted
 from opcheck.runtime.device import DetectedDevice, detect_device
 from opcheck.runtime.failures import told
-from opcheck.runtime.loading import given, restorer
+from opcheck.runtime.loading import Given, given, program_on
 from opcheck.runtime.nested import mapped, placed
+from opcheck.runtime.placing import Placing
 from opcheck.runtime.precision import Precision, chosen, narrow_dtype
 from opcheck.runtime.settling import casting, settled
 from opcheck.runtime.shims import Registered, from_file, matrix_of, planned
@@ -30,14 +31,14 @@ _HOST = torch.device("cpu")
 class Inferencer:
     """Runs one model on one device: inputs come from the host, outputs go back to it.
 
-    The module is moved and put in evaluation mode, as ``Module.to`` and ``Module.eval`` do;
+    The module that is given has its weights on the device and is in evaluation mode meanwhile;
     :meth:`close`, or the end of a ``with`` block, gives it back as it was.
     """
 
     def __init__(
         self,
         model_or_path: nn.Module | Callable[[], nn.Module] | str | Path,
-        device: str = AUTO,
+        device: str | torch.device | DetectedDevice = AUTO,
         precision: str = AUTO,
         shim: str | Path | None = AUTO,
         *,
@@ -49,7 +50,8 @@ class Inferencer:
         Args:
             model_or_path: a module, a function without arguments that makes one, or the path of a
                 ``.pt2`` file that ``torch.export.save`` wrote.
-            device: ``auto``, or a priority as :func:`detect_device` takes it: ``"npu,cpu"``.
+            device: ``auto``, what :func:`detect_device` gave, or a priority as it takes one:
+                ``"npu,cpu"``.
             precision: ``auto``: what the weights are in, else bfloat16 or float16 by autocast where
                 the database says that the chip computes in it, else float32. Or ``float32``,
                 ``bfloat16``, ``float16``.
@@ -67,7 +69,7 @@ class Inferencer:
             DatabaseError: the database cannot be read.
         """
         self._allow = _label(allow)
-        self.device: DetectedDevice = detect_device(None if device == AUTO else device)
+        self.device = device if isinstance(device, DetectedDevice) else _found(device)
         """Where it runs, and how that was found."""
         self._database = Database.open()
         self._matrix = matrix_of(self.device, self._database, torch.__version__)
@@ -82,7 +84,7 @@ class Inferencer:
         self._kernels = Registered([])
         if shim is not None and shim != AUTO:
             self._kernels = from_file(Path(shim))
-        self._restore = restorer(self._given)
+        self._placing = Placing(self._given.module or nn.Module())
         self._model: nn.Module | None = None
         try:
             self._model = self._placed()
@@ -106,7 +108,8 @@ class Inferencer:
 
         Those of the same structure, dtypes and shapes but for the first dimension are joined along
         it, and nothing is padded. A call whose tensors do not all begin with as many rows is made
-        alone; so is every call where the model's results have not as many rows as its inputs.
+        alone; so is every call where the model's results have not as many rows as its inputs. What
+        is no tensor in a result is given to each as it is.
 
         Args:
             inputs: each a tensor, a tuple of arguments, a dict of named ones, or (tuple, dict).
@@ -142,8 +145,9 @@ class Inferencer:
         """Give the model back as it was, take the shim's kernels away, and free the device."""
         self._kernels.drop()
         self._model = None
-        self._restore()
-        self._restore = lambda: None
+        self._placing.back()
+        # what was made here goes with the last of these
+        self._given, self._placing = Given(None), Placing(nn.Module())
         memory.release(self.device)
 
     def __enter__(self) -> Self:
@@ -158,17 +162,23 @@ class Inferencer:
         self.close()
 
     def _chosen(self, asked: str) -> tuple[Precision, ...]:
-        module = self._given.module or nn.Module()
-        return chosen(asked, self.device, module, self._database, self._matrix)
+        weights = self._given.weights
+        if self._given.program is not None and asked == AUTO:
+            # it says itself, between its calls, what its tensors have to be in
+            return (Precision(narrow_dtype(weights) or torch.float32, "it was exported so"),)
+        return chosen(asked, self.device, weights, self._database, self._matrix)
 
     def _placed(self) -> nn.Module:
         """The model where it runs."""
-        module = self._given.module
-        widens = self.precision.dtype == torch.float32
-        if module is not None and widens and narrow_dtype(module) is not None:
-            module.float()
+        device = self.device.device
         with told(self.device, "for the weights"):
-            return self._given.on(self.device.device)
+            if self._given.program is not None:
+                return program_on(self._given.program, device)
+            widened = self.precision.dtype == torch.float32
+            placed = self._placing.put(device, widened=widened)
+            if self._given.ours:
+                self._placing.forget()
+            return placed
 
     def _prepare(self, call: Call) -> None:
         """Settle the precision and plan the shim, before the first call alone."""
@@ -216,6 +226,10 @@ class Inferencer:
         if self._model is None:
             raise InferenceError("this Inferencer was closed", "make another one")
         return self._model
+
+
+def _found(device: str | torch.device) -> DetectedDevice:
+    return detect_device(None if device == AUTO else str(device))
 
 
 def _label(text: str) -> Label:

@@ -1,16 +1,14 @@
 """What an Inferencer is given, as a module: a live one, a factory, or a file of torch.export."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from opcheck.errors import UsageError
 from opcheck.rewrite.saved_program import saved_program
-from opcheck.runtime.precision import narrow_dtype
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -24,20 +22,25 @@ class Given:
 
     module: nn.Module | None
     program: "ExportedProgram | None" = None
-    """Instead of a module: it becomes one on its device."""
+    """Read from a file, instead of a module: it becomes one on its device."""
     ours: bool = False
     """Whether it was made here, so that nobody else has a use for it."""
 
-    def on(self, device: torch.device) -> nn.Module:
-        """The model in evaluation mode, its weights on a device."""
+    @property
+    def weights(self) -> tuple[Tensor, ...]:
+        """Its parameters."""
         if self.module is not None:
-            return self.module.eval().to(device)
-        assert self.program is not None, "one of the two is there"
-        from torch.export.passes import move_to_device_pass
+            return tuple(self.module.parameters())
+        return tuple(self.program.parameters()) if self.program is not None else ()
 
-        made: Callable[..., Any] = move_to_device_pass(self.program, device).module()
-        assert isinstance(made, nn.Module), "an exported program gives one"
-        return made
+
+def program_on(program: "ExportedProgram", device: torch.device) -> nn.Module:
+    """An exported program as a module whose weights are on a device."""
+    from torch.export.passes import move_to_device_pass
+
+    made: Any = move_to_device_pass(program, device).module()
+    assert isinstance(made, nn.Module), "an exported program gives one"
+    return made
 
 
 def given(model: Any, *, trust: bool) -> Given:
@@ -49,8 +52,6 @@ def given(model: Any, *, trust: bool) -> Given:
     """
     if isinstance(model, nn.Module):
         return Given(model)
-    if isinstance(model, torch.export.ExportedProgram):
-        return Given(None, model)
     if isinstance(model, (str, Path)):
         return Given(None, _program(Path(model), trust), ours=True)
     if not callable(model):
@@ -59,24 +60,6 @@ def given(model: Any, *, trust: bool) -> Given:
     if not isinstance(made, nn.Module):
         raise UsageError(f"{model!r} gives no model but a {type(made).__name__}", _WANTED)
     return Given(made, ours=True)
-
-
-def restorer(model: Given) -> Callable[[], None]:
-    """What gives the caller's module back as it is now: its device, its dtype, its modes."""
-    module = model.module
-    if module is None or model.ours:
-        return lambda: None
-    modes = [(part, part.training) for part in module.modules()]
-    first = next(iter([*module.parameters(), *module.buffers()]), None)
-    device = None if first is None else first.device
-    narrow = narrow_dtype(module)
-
-    def restored() -> None:
-        module.to(device=device, dtype=narrow)
-        for part, training in modes:
-            part.training = training
-
-    return restored
 
 
 def _program(path: Path, trust: bool) -> "ExportedProgram":

@@ -48,7 +48,7 @@ def module_of(device_type: str, plugin: str) -> Any:
 
 def answer(device_type: str, module: Any, index: int = 0) -> Answer | None:
     """What a device module says of the device of that index; None where there is none."""
-    if module is None or not module.is_available():
+    if module is None or not _available(device_type, module):
         return None
     count = getattr(module, "device_count", lambda: 1)()
     if index >= count:
@@ -84,6 +84,14 @@ def xla_answer(index: int = 0) -> Answer | None:
     name = _tpu_name()
     how = "torch_xla.runtime.device_type() is 'TPU'"
     return Answer(device, name, None, (), f"{how}, and the machine says {name!r}" if name else how)
+
+
+def _available(device_type: str, module: Any) -> bool:
+    """Whether there is a device; torch before 2.2 asks Metal in another place."""
+    asked = getattr(module, "is_available", None)
+    if asked is None:
+        asked = getattr(getattr(torch.backends, device_type, None), "is_available", lambda: False)
+    return bool(asked())
 
 
 def _tpu_name() -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
-from torch import nn
+from torch import Tensor
 
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
@@ -18,7 +18,8 @@ _NAMES = {
     "bfloat16": torch.bfloat16, "bf16": torch.bfloat16,
     "float16": torch.float16, "fp16": torch.float16,
 }  # fmt: skip
-_HALVES = (torch.bfloat16, torch.float16)
+HALVES = (torch.bfloat16, torch.float16)
+"""What may be computed in instead of float32, best first."""
 _MATRIX_UNIT = ("aten::mm", "aten::addmm", "aten::bmm", "aten::convolution_overrideable")
 """Overloads that autocast is for."""
 
@@ -36,7 +37,7 @@ class Precision:
 def chosen(
     asked: str,
     device: DetectedDevice,
-    module: nn.Module,
+    weights: Iterable[Tensor],
     database: Database,
     matrix: SupportMatrix | None,
 ) -> tuple[Precision, ...]:
@@ -45,7 +46,7 @@ def chosen(
     Args:
         asked: ``auto``, or the name of a dtype.
         device: where it runs.
-        module: the model; what its weights are in counts, since somebody chose it.
+        weights: of the model; what they are in counts, since somebody chose it.
         database: knows what the chip computes in.
         matrix: of the chip, where it is known.
 
@@ -54,7 +55,7 @@ def chosen(
     """
     if asked != AUTO and asked not in _NAMES:
         raise UsageError(f"no such precision: {asked!r}", f"it is auto or {', '.join(_NAMES)}")
-    own = narrow_dtype(module)
+    own = narrow_dtype(weights)
     has = supported(device, database, matrix)
     if asked == AUTO:
         return _found(device, own, has)
@@ -89,10 +90,10 @@ def supported(
     return found
 
 
-def narrow_dtype(module: nn.Module) -> torch.dtype | None:
-    """The 16-bit dtype that weights of a model are in; None where none is."""
-    halves = {parameter.dtype for parameter in module.parameters()} & set(_HALVES)
-    return min(halves, key=_HALVES.index) if halves else None
+def narrow_dtype(weights: Iterable[Tensor]) -> torch.dtype | None:
+    """The 16-bit dtype that some of a model's weights are in; None where none is."""
+    halves = {tensor.dtype for tensor in weights} & set(HALVES)
+    return min(halves, key=HALVES.index) if halves else None
 
 
 def _found(
@@ -104,7 +105,7 @@ def _found(
         return (Precision(torch.float32, why),)
     if own is not None:
         return (Precision(own, "its weights are in it"),)
-    halves = [dtype for dtype in _HALVES if has.get(dtype)]
+    halves = [dtype for dtype in HALVES if has.get(dtype)]
     if halves and not torch.amp.is_autocast_available(device.device.type):
         return (Precision(torch.float32, f"torch has no autocast on {device.device.type}"),)
     why = f"the database says that {where} computes in it"
@@ -119,7 +120,7 @@ def _plainly(device: DetectedDevice) -> str:
         return "the host computes in it"
     if not device.target:
         return f"the database does not know which chip {device} is, so nothing else is known of it"
-    return f"nothing else is known to do for this model on {device.target}"
+    return f"nothing else is known to do on {device.target}"
 
 
 def _lists_float16(matrix: SupportMatrix) -> bool:

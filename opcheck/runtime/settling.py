@@ -55,25 +55,26 @@ def settled(
         return Settled(last, None)
     try:
         plain = _traced(module, call, last, matrix)
-        known, told = refused(plain, matrix), last
+        known = refused(plain, matrix)
+        refusals: list[str] = []
         for precision in precisions[:-1]:
             trace = _traced(module, call, precision, matrix)
             worse = refused(trace, matrix) - known
             if not worse:
-                return Settled(precision, trace)
+                why = "; ".join([precision.why, *refusals])
+                return Settled(replace(precision, why=why), trace)
             names = ", ".join(sorted(worse))
-            why = f"{matrix.target.name} refuses {names} in {name_of(precision.dtype)}"
-            told = replace(told, why=why)
+            refusals.append(f"it refuses {names} in {name_of(precision.dtype)}")
     except Exception as error:  # of a model, or of a vendor's code: it may run as it is
         what = error.message if isinstance(error, OpcheckError) else str(error)
         warnings.warn(
-            f"what the model calls could not be looked at ({type(error).__name__}: {what}), so it "
-            f"runs in {name_of(last.dtype)} and no shim was planned",
+            f"what the model calls could not be looked at ({type(error).__name__}: {what}), so "
+            f"no shim was planned, and {name_of(precisions[0].dtype)} is what the chip has",
             RuntimeWarning,
             stacklevel=2,
         )
-        return Settled(last, None)
-    return Settled(told, plain)
+        return Settled(precisions[0], None)
+    return Settled(replace(last, why="; ".join([last.why, *refusals])), plain)
 
 
 def _traced(module: nn.Module, call: Call, precision: Precision, matrix: SupportMatrix) -> Trace:

@@ -69,14 +69,17 @@ def planned(trace: Trace, matrix: SupportMatrix, database: Database, allow: Labe
     found = shim_of(trace, matrix, database.remedies(matrix.target), allow)
     if found.left:
         rows = "; ".join(f"{op}: {why}" for op, why in sorted(found.left.items()))
-        warnings.warn(
-            f"{matrix.target.name} does not run all that the model calls: {rows}",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        _tell(f"{matrix.target.name} does not run all that the model calls: {rows}")
+    if trace.gaps:
+        where = f" in {trace.gaps[0].where}" if trace.gaps[0].where else ""
+        _tell(f"part of the model was not seen{where}: {trace.gaps[0].reason}")
     if not found.shim.text:
         return Registered([])
     return Registered(_quietly(lambda: _run(found.shim.text))[_LIBRARIES])
+
+
+def _tell(text: str) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 def _run(text: str) -> dict[str, Any]:

@@ -106,6 +106,7 @@ def test_reasons_have_every_code_of_a_release() -> None:
 def test_python_has_what_is_public_and_nothing_that_is_not_there() -> None:
     shown = re.findall(r"^::: (\S+)$", TEXTS["python"], re.MULTILINE)
     assert {"opcheck.scan", "opcheck.gate", "opcheck.testing.assert_compatible"} <= set(shown)
+    assert {"opcheck.runtime.detect_device", "opcheck.runtime.Inferencer"} <= set(shown)
     for name in shown:
         module, _, attribute = name.rpartition(".")
         importlib.import_module(module)

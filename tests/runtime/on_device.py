@@ -45,6 +45,8 @@ def check(target: str) -> None:
         plain(model, pair, host, device)
         lowered(model, pair, host)
         shimmed(model, pair, host, target)
+        if target != "moorethreads-s4000":
+            stepped_down(target)
         exported(model, pair, device)
         refused(model)
 
@@ -94,6 +96,19 @@ def lowered(model: Net, pair: dict[str, Tensor], host: Any) -> None:
     assert result["scores"].dtype == torch.float32
     torch.testing.assert_close(result["scores"], host["scores"], rtol=0.05, atol=0.05)
     assert not torch.equal(result["scores"], host["scores"])
+
+
+def stepped_down(target: str) -> None:
+    """A chip that computes in bfloat16, but not all that this model calls: the next best does."""
+    x = torch.randn(2, 4)
+    with Inferencer(nn.Sequential(nn.Linear(4, 4), nn.Hardswish())) as infer:
+        first = infer.precision.dtype
+        infer(x)
+        assert infer.precision.dtype == torch.float16
+        stepped = "aten::hardswish in bfloat16" in infer.precision.why
+    assert (first, stepped) == (
+        (torch.bfloat16, True) if target == "ascend-910b" else (torch.float16, False)
+    ), infer.precision
 
 
 def shimmed(model: Net, pair: dict[str, Tensor], host: Any, target: str) -> None:
