@@ -125,10 +125,10 @@ def known_as(
         vendor, told = build.owner(found.name)
     document = database.vendors[vendor].document.data
     chips: Mapping[str, Mapping[str, Any]] = document["chips"]
-    name = found.name or (str(document["name"]) if len(chips) == 1 else "")
     chip = chip_of(chips, str(document["name"]), found.name)
-    if not chip and not found.name and len(chips) == 1:
-        (chip,) = chips  # a vendor whose devices are all one target
+    if list(chips) == [found.device.type]:
+        (chip,) = chips  # Metal's devices are one target, whatever they are called
+    name = found.name or str(chips[chip]["name"] if chip else "")
     how = "; ".join(filter(None, (found.how, told)))
     architecture = _architecture(found.architecture, chips)
     return DetectedDevice(vendor, found.device, chip, name, found.memory, architecture, how)
