@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from opcheck.errors import OpcheckError
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Trace
 from opcheck.rewrite.live_shim import refused, traced
 from opcheck.runtime.batching import Call
+from opcheck.runtime.nested import mapped, tensors
 from opcheck.runtime.precision import Precision, name_of
 
 
@@ -78,24 +79,28 @@ def settled(
 
 
 def _traced(module: nn.Module, call: Call, precision: Precision, matrix: SupportMatrix) -> Trace:
-    within = _Within(module, matrix.target.device_type, precision)
-    return traced(within, call.args, call.kwargs, matrix)
+    within = _Within(module, call, matrix.target.device_type, precision)
+    return traced(within, tuple(tensors(call.whole)), {}, matrix)
 
 
 class _Within(nn.Module):
-    """A model called under autocast; it is in evaluation mode, and stays so."""
+    """One call of a model under autocast, as a function of its tensors, wherever these stand."""
 
-    def __init__(self, module: nn.Module, device_type: str, precision: Precision) -> None:
+    def __init__(
+        self, module: nn.Module, call: Call, device_type: str, precision: Precision
+    ) -> None:
         super().__init__()
         self.module = module
-        self._how = device_type, precision
+        self._call, self._how = call, (device_type, precision)
         self.training = False
 
     def train(self, mode: bool = True) -> Self:
-        """Change nothing: an exported program refuses to be asked."""
+        """Change nothing: the model is in evaluation mode, and an exported one cannot be asked."""
         return self
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the model."""
+    def forward(self, *given: Tensor) -> Any:
+        """Call the model on these in the place of its inputs."""
+        left = iter(given)
+        args, kwargs = mapped(self._call.whole, lambda _: next(left))
         with casting(*self._how):
             return self.module(*args, **kwargs)

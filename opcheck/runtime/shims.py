@@ -66,16 +66,19 @@ def from_file(path: Path) -> Registered:
 
 def planned(trace: Trace, matrix: SupportMatrix, database: Database, allow: Label) -> Registered:
     """Register what a device lacks of what a trace calls; what stays is told in a warning."""
-    found = shim_of(trace, matrix, database.remedies(matrix.target), allow)
+    try:
+        found = shim_of(trace, matrix, database.remedies(matrix.target), allow)
+        names = _quietly(lambda: _run(found.shim.text))
+    except Exception as error:  # of a rule, or of the device: the model may run as it is
+        _tell(f"no shim was planned: {type(error).__name__}: {error}")
+        return Registered([])
     if found.left:
         rows = "; ".join(f"{op}: {why}" for op, why in sorted(found.left.items()))
         _tell(f"{matrix.target.name} does not run all that the model calls: {rows}")
     if trace.gaps:
         where = f" in {trace.gaps[0].where}" if trace.gaps[0].where else ""
         _tell(f"part of the model was not seen{where}: {trace.gaps[0].reason}")
-    if not found.shim.text:
-        return Registered([])
-    return Registered(_quietly(lambda: _run(found.shim.text))[_LIBRARIES])
+    return Registered(names.get(_LIBRARIES, []))
 
 
 def _tell(text: str) -> None:
@@ -83,7 +86,7 @@ def _tell(text: str) -> None:
 
 
 def _run(text: str) -> dict[str, Any]:
-    """Run a shim that was just written."""
+    """Run a shim that was just written; it is empty where there is nothing to register."""
     names: dict[str, Any] = {"__name__": "opcheck_shim"}
     exec(compile(text, "<shim written by opcheck>", "exec"), names)
     return names
