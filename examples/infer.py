@@ -1,8 +1,8 @@
 """One script for every accelerator: it says where it runs, and gives the same numbers everywhere.
 
-python examples/infer.py                        # the accelerator that is here, else the host
-OPCHECK_DEVICE=cpu python examples/infer.py     # the host
-python examples/infer.py ascend-910b            # an emulated Ascend 910B, on any machine
+python infer.py                       the accelerator that is here, else the host
+OPCHECK_DEVICE=cpu python infer.py    the host
+python infer.py ascend-910b           an emulated Ascend 910B, on any machine
 """
 
 import sys
