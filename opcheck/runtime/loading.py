@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from opcheck.errors import UsageError
+from opcheck.errors import SourceError, UsageError
 from opcheck.rewrite.saved_program import saved_program
 
 if TYPE_CHECKING:
@@ -68,4 +68,6 @@ def _program(path: Path, trust: bool) -> "ExportedProgram":
             f"{path} is no .pt2 file",
             "save the model with torch.export.save, or give a function that builds it",
         )
+    if not path.is_file():
+        raise SourceError(f"there is no file {path}", _WANTED)
     return saved_program(path, trust=trust)
