@@ -176,11 +176,13 @@ def _answer(kind: str, vendors: Sequence[str], index: int, database: Database) -
 
 
 def _architecture(said: Sequence[str], chips: Mapping[str, Mapping[str, Any]]) -> str:
-    """In the vendor's spelling: ``sm_80`` of the numbers 8 and 0."""
+    """In the vendor's spelling: ``sm_80`` of the numbers 8 and 0; "" where that is not known."""
     if len(said) < 2:
         return "".join(said)
     known = [str(chip["arch"]) for chip in chips.values() if "arch" in chip]
-    return known[0].rstrip("0123456789") + "".join(said) if known else ""
+    spelt = [arch.rstrip("0123456789") + "".join(said) for arch in known[:1]]
+    # CUDA's numbers are the name of every architecture, others may be counted another way
+    return next((name for name in spelt if name in known or name.startswith("sm_")), "")
 
 
 def _host() -> DetectedDevice:

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from opcheck.errors import OpcheckError
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Trace
-from opcheck.rewrite.live_shim import refused, traced
 from opcheck.runtime.batching import Call
 from opcheck.runtime.nested import mapped, tensors
 from opcheck.runtime.precision import Precision, name_of
@@ -51,6 +50,8 @@ def settled(
         matrix: of the chip.
         always: trace the model where there is only one precision, too.
     """
+    from opcheck.rewrite.live_shim import refused  # and the tracer, which not every program needs
+
     last = precisions[-1]
     if len(precisions) == 1 and not always:
         return Settled(last, None)
@@ -79,6 +80,8 @@ def settled(
 
 
 def _traced(module: nn.Module, call: Call, precision: Precision, matrix: SupportMatrix) -> Trace:
+    from opcheck.rewrite.live_shim import traced
+
     within = _Within(module, call, matrix.target.device_type, precision)
     return traced(within, tuple(tensors(call.whole)), {}, matrix)
 

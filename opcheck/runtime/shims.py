@@ -13,7 +13,6 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Label
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Trace
-from opcheck.rewrite.live_shim import shim_of
 from opcheck.runtime.device import DetectedDevice
 
 _LIBRARIES = "LIBRARIES"
@@ -66,6 +65,8 @@ def from_file(path: Path) -> Registered:
 
 def planned(trace: Trace, matrix: SupportMatrix, database: Database, allow: Label) -> Registered:
     """Register what a device lacks of what a trace calls; what stays is told in a warning."""
+    from opcheck.rewrite.live_shim import shim_of  # every rule: nothing for a program without one
+
     try:
         found = shim_of(trace, matrix, database.remedies(matrix.target), allow)
         names = _quietly(lambda: _run(found.shim.text))

@@ -12,7 +12,7 @@ import torch
 from opcheck.db.store import Database
 from opcheck.errors import InferenceError, UsageError
 from opcheck.runtime import DetectedDevice, detect_device
-from opcheck.runtime.device import VARIABLE, Build, known_as
+from opcheck.runtime.device import VARIABLE, Build, _architecture, known_as
 from opcheck.runtime.looking import answer, module_of
 
 GIB = 2**30
@@ -82,6 +82,19 @@ def test_who_answers_to_cuda_is_told_by_the_build_and_its_toolkit(
     build: Build, name: str, vendor: str
 ) -> None:
     assert build.owner(name)[0] == vendor
+
+
+def test_an_architecture_is_spelt_as_the_vendor_does_or_not_at_all() -> None:
+    def of(vendor: str, *said: str) -> str:
+        chips = DATABASE.vendors[vendor].chips
+        return _architecture(said, chips)
+
+    assert of("nvidia", "12", "0") == "sm_120"
+    assert of("moorethreads", "2", "2") == "mp_22"
+    assert of("moorethreads", "9", "9") == ""
+    assert of("cambricon", "3", "7") == ""
+    assert of("hygon", "gfx928") == "gfx928"
+    assert of("hygon", "9", "2") == ""
 
 
 def test_a_module_without_a_device_gives_none() -> None:
