@@ -50,11 +50,11 @@ def settled(
         matrix: of the chip.
         always: trace the model where there is only one precision, too.
     """
-    from opcheck.rewrite.live_shim import refused  # and the tracer, which not every program needs
-
     last = precisions[-1]
     if len(precisions) == 1 and not always:
         return Settled(last, None)
+    from opcheck.rewrite.live_shim import refused  # and the tracer, which not every program needs
+
     try:
         plain = _traced(module, call, last, matrix)
         known = refused(plain, matrix)
