@@ -88,7 +88,7 @@ def xla_answer(index: int = 0) -> Answer | None:
 
 def _available(device_type: str, module: Any) -> bool:
     """Whether there is a device; torch before 2.2 asks Metal in another place."""
-    asked = getattr(module, "is_available", None)
+    asked: Any = getattr(module, "is_available", None)
     if asked is None:
         asked = getattr(getattr(torch.backends, device_type, None), "is_available", lambda: False)
     return bool(asked())

@@ -15,7 +15,7 @@ from opcheck.errors import InferenceError, OpcheckError, SourceError, UsageError
 from opcheck.runtime import Inferencer, detect_device
 
 
-def net() -> nn.Module:
+def net() -> nn.Sequential:
     torch.manual_seed(0)
     return nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5), nn.Linear(4, 2))
 

@@ -1,5 +1,7 @@
 """A module is put on a device, and comes back as it was: its tensors, its ties, its modes."""
 
+from typing import Any
+
 import torch
 from torch import nn
 
@@ -19,6 +21,11 @@ class Tied(nn.Module):
         self.head.eval()
 
 
+def flat(module: Tied) -> list[Any]:
+    """What the kernels of a recurrent layer are given."""
+    return list(module.recurrent._flat_weights)
+
+
 def test_what_is_shared_stays_shared_and_comes_back() -> None:
     module = Tied()
     own = dict(module.named_parameters(remove_duplicate=False)) | dict(module.named_buffers())
@@ -26,13 +33,13 @@ def test_what_is_shared_stays_shared_and_comes_back() -> None:
     assert placing.put(META) is module
     assert module.head.weight is module.embedding.weight
     assert {tensor.device.type for tensor in module.state_dict().values()} == {"meta"}
-    assert all(weight.device.type == "meta" for weight in module.recurrent._flat_weights)
+    assert {weight.device.type for weight in flat(module)} == {"meta"}
     assert not any(part.training for part in module.modules())
     placing.back()
     now = dict(module.named_parameters(remove_duplicate=False)) | dict(module.named_buffers())
     assert now.keys() == own.keys()
     assert all(now[name] is own[name] for name in own)
-    assert all(weight.device.type == "cpu" for weight in module.recurrent._flat_weights)
+    assert {weight.device.type for weight in flat(module)} == {"cpu"}
     assert (module.training, module.embedding.training, module.head.training) == (True, True, False)
 
 
