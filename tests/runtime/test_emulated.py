@@ -14,6 +14,7 @@ from opcheck.runtime.device import VARIABLE
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "infer.py"
 TARGETS = ("ascend-910b", "cambricon-mlu370", "moorethreads-s4000")
+pytestmark = pytest.mark.slow
 CASES = Path(__file__).parent / "on_device.py"
 
 
