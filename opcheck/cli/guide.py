@@ -30,9 +30,12 @@ EXAMPLES = (
     "opcheck emulate path/to/file.py:build -t ascend-910a --values --check",
     "opcheck repro path/to/file.py:build aten::special_i0 -t ascend-910b -o repro.py",
     "opcheck repro report.json 3f2a91c07b5e -t ascend-910b",
+    "opcheck probe --device npu -t ascend-910b --dtype float32 --op 'fft_*'",
+    "opcheck probe -t ascend-910b --emulate --op erfinv --into probe",
     "opcheck explain aten::gelu -t ascend-910b",
     "opcheck db status",
     "opcheck db diff ascend@26.0.0 ascend@26.1.0",
+    "opcheck db diff ascend-910b --db probe",
     "opcheck db show ascend-910b aten::gelu --db path/to/overlays",
 )
 INPUTS: Mapping[str, str] = {

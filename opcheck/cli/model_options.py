@@ -25,7 +25,8 @@ def calls(
     return CallSpec.parse(input_sets or "", decode=decode)
 
 
-def _positive(text: str) -> float:
+def positive(text: str) -> float:
+    """Read a number above zero from the command line."""
     try:
         value = float(text)
     except ValueError:
@@ -96,7 +97,7 @@ Dynamic = Annotated[
 Timeout = Annotated[
     float | None,
     typer.Option(
-        parser=_positive,
+        parser=positive,
         metavar="SECONDS",
         help="Give up on loading and running the model after so long.",
         show_default="no limit",
@@ -105,7 +106,7 @@ Timeout = Annotated[
 Memory = Annotated[
     float | None,
     typer.Option(
-        parser=_positive,
+        parser=positive,
         metavar="GIB",
         help="Memory that loading and running the model may take.",
         show_default="most of what the machine has",

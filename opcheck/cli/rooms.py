@@ -14,6 +14,7 @@ from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix, FixRequest
 from opcheck.model.gate import GateRequest, GateResult
 from opcheck.model.lint import Lint, LintRequest
+from opcheck.model.probe import Probe, ProbeRequest
 from opcheck.model.report import Report
 from opcheck.model.repro import ReproRequest
 from opcheck.model.request import ScanRequest
@@ -88,6 +89,9 @@ class Rooms(Protocol):
     ) -> Emulation:
         """Run a model on an emulated device."""
 
+    def probe(self, request: ProbeRequest, progress: Callable[[str], None]) -> Probe:
+        """Run samples of every operator on a device."""
+
     def repro(
         self,
         request: ReproRequest,
@@ -111,7 +115,7 @@ class Rooms(Protocol):
         """Say what the database holds for one target."""
 
     def database_diff(
-        self, before: TargetSpec, after: TargetSpec, databases: tuple[str, ...]
+        self, before: TargetSpec, after: TargetSpec | None, databases: tuple[str, ...]
     ) -> MatrixDiffs:
         """Say what changed from one target or release to another."""
 

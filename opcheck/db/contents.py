@@ -44,6 +44,17 @@ def contents(database: Database, target: Target) -> Contents:
     )
 
 
+def overlaid(database: Database, with_overlays: Database, spec: TargetSpec) -> MatrixDiffs:
+    """What overlays change of a target; of a vendor, of each of its chips."""
+    plain, changed = _targets(database, spec), _targets(with_overlays, spec)
+    return MatrixDiffs(
+        tuple(
+            _differing(database.matrix(plain[name]), with_overlays.matrix(changed[name]))
+            for name in plain
+        )
+    )
+
+
 def diffs(database: Database, before: TargetSpec, after: TargetSpec) -> MatrixDiffs:
     """What changed from one target to another.
 
@@ -79,12 +90,15 @@ def _releases(database: Database, name: str) -> frozenset[str]:
 
 
 def _diff(database: Database, before: Target, after: Target) -> MatrixDiff:
-    old, new = database.matrix(before), database.matrix(after)
+    return _differing(database.matrix(before), database.matrix(after))
+
+
+def _differing(old: SupportMatrix, new: SupportMatrix) -> MatrixDiff:
     both = old.entries.keys() & new.entries.keys()
     told = sorted(both | {*old.conditions, *new.conditions})
     return MatrixDiff(
-        before=before,
-        after=after,
+        before=old.target,
+        after=new.target,
         added=tuple(sorted(new.entries.keys() - old.entries.keys())),
         removed=tuple(sorted(old.entries.keys() - new.entries.keys())),
         changed=tuple(change for op in told for change in _change(op, old, new)),

@@ -16,6 +16,7 @@ from opcheck.pipeline.gated import gate, gate_report, init_policy
 from opcheck.pipeline.linted import lint
 from opcheck.pipeline.operators import explain
 from opcheck.pipeline.planned import check_rules, plan, rules
+from opcheck.pipeline.probed import probe
 from opcheck.pipeline.reproduced import repro
 from opcheck.pipeline.scan import scan, scan_module, upgrade
 
@@ -37,6 +38,7 @@ __all__ = [
     "lint",
     "plan",
     "policy_from",
+    "probe",
     "report_at",
     "report_on",
     "repro",

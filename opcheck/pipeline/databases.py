@@ -5,6 +5,7 @@ from datetime import date
 from pathlib import Path
 
 from opcheck.db.store import Database
+from opcheck.errors import UsageError
 from opcheck.model.database import (
     Audit,
     Contents,
@@ -40,12 +41,22 @@ def database_show(spec: TargetSpec, databases: Sequence[str] = ()) -> Contents:
 
 
 def database_diff(
-    before: TargetSpec, after: TargetSpec, databases: Sequence[str] = ()
+    before: TargetSpec, after: TargetSpec | None, databases: Sequence[str] = ()
 ) -> MatrixDiffs:
-    """Say what changed from one target or release to another."""
-    from opcheck.db.contents import diffs
+    """Say what changed from one target or release to another; or what overlays change of one.
 
-    return diffs(open_database(databases), before, after)
+    Raises:
+        UsageError: there is neither another target nor an overlay to compare with.
+    """
+    from opcheck.db.contents import diffs, overlaid
+
+    if after is not None:
+        return diffs(open_database(databases), before, after)
+    if not databases:
+        raise UsageError(
+            f"{before} is compared with nothing", "give another target, or overlays with --db"
+        )
+    return overlaid(open_database(), open_database(databases), before)
 
 
 def database_check(databases: Sequence[str] = ()) -> Audit:

@@ -2,7 +2,8 @@
 
 ``detect_device()`` says which accelerator there is, ``Inferencer`` runs a model on it with the same
 call everywhere. Of opcheck's rooms it needs the database, and the rewrites for what a device lacks.
-torch is loaded when a name is taken from here, not before.
+torch is loaded when a name is taken from here, not before. ``opcheck.runtime.probe`` tries a real
+device with PyTorch's own samples.
 """
 
 from importlib import import_module

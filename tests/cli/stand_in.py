@@ -13,6 +13,7 @@ from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix, FixRequest
 from opcheck.model.gate import GateRequest, GateResult
 from opcheck.model.lint import Lint, LintRequest
+from opcheck.model.probe import Probe, ProbeRequest
 from opcheck.model.report import Report
 from opcheck.model.repro import ReproRequest
 from opcheck.model.request import ScanRequest
@@ -27,6 +28,7 @@ from tests.report.fixes import FIXES
 from tests.report.gates import GATES
 from tests.report.lints import LINTS
 from tests.report.plans import CHECKS, PLANS, RULES
+from tests.report.probes import PROBES
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
 from tests.report.upgrades import UPGRADES
 
@@ -80,6 +82,11 @@ class StandIn:
         """The standard answer that the source names, or the failure that it stands for."""
         self._ran(request, request.source, progress, output)
         return UPGRADES[request.source]
+
+    def probe(self, request: ProbeRequest, progress: Callable[[str], None]) -> Probe:
+        """The standard answer that the device's type names."""
+        self.asked.append(request)
+        return PROBES[request.device_type]
 
     def repro(
         self,
@@ -185,7 +192,7 @@ class StandIn:
         return CONTENTS
 
     def database_diff(
-        self, before: TargetSpec, after: TargetSpec, databases: tuple[str, ...]
+        self, before: TargetSpec, after: TargetSpec | None, databases: tuple[str, ...]
     ) -> MatrixDiffs:
         """The standard changes."""
         self.asked.append(("diff", before, after, databases))

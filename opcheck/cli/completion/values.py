@@ -110,6 +110,7 @@ _OFFERS: Mapping[str, Callable[[str], Sequence[Answer]]] = {
     "TARGET": _targets,
     "BEFORE": _targets,
     "AFTER": _targets,
+    "[AFTER]": _targets,
     "OPERATOR": _operators,
     "[OPERATOR]": _operators,
     "VENDOR": _vendors,

@@ -21,12 +21,12 @@ Before = Annotated[
     ),
 ]
 After = Annotated[
-    TargetSpec,
+    TargetSpec | None,
     typer.Argument(
         parser=options.target,
-        metavar="AFTER",
+        metavar="[AFTER]",
         help="The same, to compare with.",
-        show_default=False,
+        show_default="BEFORE with the overlays of --db",
     ),
 ]
 
@@ -34,7 +34,7 @@ After = Annotated[
 def diff(
     context: typer.Context,
     before: Before,
-    after: After,
+    after: After = None,
     database: options.Databases = None,
     format: options.FormatName = "text",
     output: options.OutputFile = None,

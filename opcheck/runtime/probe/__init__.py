@@ -1,0 +1,1 @@
+"""Samples of every operator, run on a device and held against the host."""

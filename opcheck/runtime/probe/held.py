@@ -1,0 +1,155 @@
+"""Every call that reaches the device, run on the host as well, and compared.
+
+Private torch API used here, checked on 2.13.0: ``torch._C._dispatch_dump`` and
+``torch._C._dispatch_has_kernel_for_dispatch_key``.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._ops import OpOverload
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+
+from opcheck.model.probe import Observed, Outcome
+from opcheck.model.trace import Phase, TensorMeta, Value
+from opcheck.runtime.probe.compare import comparable, compared, expected, first_line, tensors
+from opcheck.runtime.probe.recorded import arguments, value_of
+
+Tell = Callable[[Observed], None]
+KEYS = {"cpu": "CPU", "cuda": "CUDA", "xpu": "XPU", "mps": "MPS", "xla": "XLA"}
+"""Device type -> dispatch key of its kernels; PrivateUse1 for all others."""
+_COMPOSITE = re.compile(r"^Composite\w+\[alias\]:", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Tries:
+    """A device, and what there is to ask beside calling it."""
+
+    device: torch.device
+    registered: Callable[[str], bool]
+    """Whether it has a kernel for an overload."""
+    fell_back: Callable[[], tuple[str, ...]]
+    """Overloads that ran on the host since this was asked last, as its runtime says."""
+
+
+class Held(TorchDispatchMode):
+    """Runs each call of the device on copies of its arguments on the host, too."""
+
+    def __init__(
+        self,
+        on: Tries,
+        hosted: dict[str, tuple[str, ...]],
+        announce: Tell,
+    ) -> None:
+        """``hosted`` is shared by all samples of a process: what is known to run on the host."""
+        super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        self._on = on
+        self._device = on.device
+        self._hosted = hosted
+        self._announce = announce
+        self.phase = Phase.FORWARD
+        self.seen: list[Observed] = []
+        """Every distinct call, in order."""
+
+    def __torch_dispatch__(
+        self,
+        func: OpOverload[..., Any],
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Announce the call, make it, and note what came of it."""
+        given = (args, dict(kwargs or {}))
+        if not (isinstance(func, OpOverload) and self._concerned(given)):
+            return func(*given[0], **given[1])
+        call = self._observed(func, given)
+        self._announce(call)
+        copies = self._on_host(given)
+        self._on.fell_back()  # what the copies asked for is not this call's
+        try:
+            found = func(*given[0], **given[1])
+            self._wait()
+        except Exception as error:  # whatever the device raises is what came of it
+            results = self._metas(expected(func, copies))
+            text = first_line(error)
+            self._note(replace(call, outcome=Outcome.RAISES, text=text, results=results))
+            raise
+        call = replace(self._fallen(call), results=self._metas(found))
+        if copies is not None and comparable(func):
+            call = compared(call, func, copies, found, given)
+        self._note(call)
+        return found
+
+    def _concerned(self, given: Any) -> bool:
+        return any(
+            (isinstance(leaf, Tensor) and leaf.device.type == self._device.type)
+            or (isinstance(leaf, torch.device) and leaf.type == self._device.type)
+            for leaf in tree_leaves(given)
+        )
+
+    def _observed(self, func: OpOverload[..., Any], given: Any) -> Observed:
+        return Observed(
+            op=func.name(),
+            arguments=arguments(func, *given, self._device.type),
+            phase=self.phase,
+            outcome=Outcome.CRASHES,
+            registered=self._on.registered(func.name()),
+            composite=_is_composite(func.name()),
+        )
+
+    def _on_host(self, given: Any) -> Any:
+        """Copies of the arguments; None where the device does not give them."""
+        try:
+            return tree_map(self._host, given)
+        except (RuntimeError, NotImplementedError):
+            return None
+
+    def _host(self, value: Any) -> Any:
+        if isinstance(value, Tensor):
+            return value.detach().cpu().clone()
+        return torch.device("cpu") if isinstance(value, torch.device) else value
+
+    def _metas(self, results: Any) -> tuple[Value, ...]:
+        """Results without their values, all as if they were on the device."""
+        return tuple(
+            replace(meta, host=False)
+            for tensor in tensors(results)
+            if isinstance(meta := value_of(tensor, self._device.type), TensorMeta)
+        )
+
+    def _wait(self) -> None:
+        """Have errors of the call be raised here, and not by a later one."""
+        module = getattr(torch, self._device.type, None)
+        if self._device.type != "cpu" and hasattr(module, "synchronize"):
+            module.synchronize()
+
+    def _fallen(self, call: Observed) -> Observed:
+        """Mark a call that ran on the host; a runtime may say so of its first call alone."""
+        names = self._on.fell_back()
+        if names:
+            self._hosted[call.op] = names
+        elif not call.registered:
+            names = self._hosted.get(call.op, ())
+        outcome = Outcome.FALLS_BACK if names else Outcome.WORKS
+        return replace(call, outcome=outcome, fell_back=names)
+
+    def _note(self, call: Observed) -> None:
+        if call not in self.seen:
+            self.seen.append(call)
+
+
+def has_kernel(device_type: str, name: str) -> bool:
+    """Whether the dispatcher has a kernel of the device's for an overload."""
+    key = KEYS.get(device_type, "PrivateUse1")
+    return torch._C._dispatch_has_kernel_for_dispatch_key(name, key)
+
+
+@cache
+def _is_composite(name: str) -> bool:
+    return bool(_COMPOSITE.search(torch._C._dispatch_dump(name)))
