@@ -1,6 +1,7 @@
 """What a probe has run so far, a line a sample, so that one that was ended goes on where it was."""
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -37,8 +38,9 @@ class Journal:
             self._read(number, line)
         self._lines = len(lines)
         try:
-            self._file = path.open("w", encoding="utf-8", newline="\n")
-            self._file.write(kept)
+            if lines:
+                os.truncate(path, len(kept.encode()))  # what is there is never written anew
+            self._file = path.open("a" if lines else "w", encoding="utf-8", newline="\n")
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
         if not lines:
