@@ -12,7 +12,6 @@ from opcheck.cli.progress import Progress
 from opcheck.cli.rooms import rooms
 from opcheck.model.probe import ProbeRequest
 from opcheck.model.trace import DTYPE_BYTES
-from opcheck.report.terminal.probe import probe_page
 
 _SECONDS, _SAMPLES, _FOLDER = 60.0, 3, "probe"
 
@@ -128,6 +127,8 @@ def probe(
     raises, crashes or hangs is written as an overlay with tested evidence, for --db. A probe that
     was ended goes on where it was. The exit code is 0 whenever there is an answer.
     """
+    from opcheck.report.terminal.probe import probe_page  # rich, which others do without
+
     out = Output(output)
     request = ProbeRequest(
         device, options.only(target) if target else None, emulate, tuple(op or ()),

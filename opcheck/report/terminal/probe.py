@@ -87,9 +87,8 @@ def _write_differences(canvas: Canvas, found: Probe) -> None:
         canvas.blank()
         canvas.flow(split(SAME if found.target else NO_LIST))
         return
-    write_heading(
-        canvas, OTHERWISE, f"{len(found.differs):,} / {plural(found.compared, 'call')}", "yellow"
-    )
+    write_heading(canvas, OTHERWISE, plural(len(found.differs), "call"), "yellow")
+    canvas.flow(split(f"of {plural(found.compared, 'call')} that the list decides", "dim"), 2)
     shown = found.differs if canvas.page.verbose else found.differs[:SHOWN]
     for each in shown:
         _write_call(canvas, each.observed)
