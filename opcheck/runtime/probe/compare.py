@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch._ops import OpOverload
 from torch.utils._pytree import tree_leaves
 
 from opcheck.model.probe import Observed, Outcome
@@ -33,14 +32,14 @@ def first_line(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error).strip()}".partition("\n")[0]
 
 
-def comparable(func: OpOverload[..., Any]) -> bool:
+def comparable(func: Any) -> bool:
     """Whether it gives the same values wherever it runs."""
     base = func._schema.name.partition("::")[2]
     random = torch.Tag.nondeterministic_seeded in func.tags
     return not (random or base in _ANY_OF_SEVERAL or _UNINITIALISED.match(base))
 
 
-def expected(func: OpOverload[..., Any], copies: Any) -> Any:
+def expected(func: Any, copies: Any) -> Any:
     """What the host gives; None where it gives nothing."""
     try:
         return None if copies is None else func(*copies[0], **copies[1])
@@ -48,9 +47,7 @@ def expected(func: OpOverload[..., Any], copies: Any) -> Any:
         return None
 
 
-def compared(
-    call: Observed, func: OpOverload[..., Any], copies: Any, found: Any, given: Any
-) -> Observed:
+def compared(call: Observed, func: Any, copies: Any, found: Any, given: Any) -> Observed:
     """Hold the results, and what was written to, against the host's."""
     try:
         host = func(*copies[0], **copies[1])

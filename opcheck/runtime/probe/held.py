@@ -59,7 +59,7 @@ class Held(TorchDispatchMode):
 
     def __torch_dispatch__(
         self,
-        func: OpOverload[..., Any],
+        func: Any,
         types: Sequence[type],
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
@@ -93,7 +93,7 @@ class Held(TorchDispatchMode):
             for leaf in tree_leaves(given)
         )
 
-    def _observed(self, func: OpOverload[..., Any], given: Any) -> Observed:
+    def _observed(self, func: Any, given: Any) -> Observed:
         return Observed(
             op=func.name(),
             arguments=arguments(func, *given, self._device.type),

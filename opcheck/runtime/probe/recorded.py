@@ -5,13 +5,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch._ops import OpOverload
 
 from opcheck.model.trace import Constant, TensorMeta, Value
 
 
 def arguments(
-    func: OpOverload[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], device_type: str
+    func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], device_type: str
 ) -> tuple[tuple[str, Value], ...]:
     """Arguments by their names in the schema, in its order; those at their default are not there.
 
