@@ -14,6 +14,8 @@ from tests.lang.test_catalogue import SHAPES
 TOLD = (
     "cli/commands",
     "cli/completion/install.py",
+    "isolate/probe_journal.py",
+    "isolate/probing.py",
     "lint",
     "model/calls.py",
     "model/training.py",
@@ -21,13 +23,17 @@ TOLD = (
     "pipeline/folders.py",
     "pipeline/gated.py",
     "pipeline/doctored.py",
+    "pipeline/probed.py",
+    "pipeline/probed_target.py",
     "pipeline/writing.py",
+    "repro",
     "settings/reading.py",
     "trace/device.py",
     "trace/step.py",
     "trace/size_inputs.py",
     "trace/wrapping.py",
     "worker/changed.py",
+    "worker/probing.py",
 )
 """Where every error's message and hint must have its Chinese."""
 ERRORS = ("UsageError", "SourceError", "TraceError", "DatabaseError", "EmulationError")
