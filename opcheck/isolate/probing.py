@@ -5,7 +5,7 @@ last names the sample and the call. The sample is then run alone: one that goes 
 hit by something before it in its process, which is looked for by halves.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ START_SECONDS = 300.0
 """What loading torch, its test database and a vendor's runtime may take."""
 BATCH = 24
 """Units that share a process."""
+Keep = Callable[[Finished], None]
 _ERRORS: Mapping[str, type[OpcheckError]] = {
     name: value
     for name, value in vars(errors).items()
@@ -69,12 +70,17 @@ class Prober:
             )
         return told.device, tuple(told.units)
 
-    def run(self, units: Sequence[Unit]) -> Iterable[Finished]:
-        """Every sample of some units, whatever they do to their process."""
+    def run(self, units: Sequence[Unit], keep: Keep) -> None:
+        """Run every sample of some units, whatever they do to their process.
+
+        ``keep`` gets each as soon as it was run.
+
+        Raises:
+            EmulationError: the device is no longer there.
+        """
         todo = list(units)
         while todo:
-            told = _heard(self._of(todo), self._timeout)
-            yield from told.finished
+            told = _heard(self._of(todo), self._timeout, keep)
             if told.whole:
                 return
             if told.running is None:
@@ -82,7 +88,8 @@ class Prober:
                     f"the process that tries the device {told.ended} between samples",
                     "see whether the device is still well; what was run is kept",
                 )
-            yield from self._blamed(told)
+            for each in self._blamed(told):
+                keep(each)
             todo = _left(todo, told.running)
 
     def _blamed(self, told: Told) -> Iterable[Finished]:
@@ -138,8 +145,8 @@ def _fatal(told: Told, at: Sample) -> Finished:
 # --- one process ---------------------------------------------------------------------------------
 
 
-def _heard(job: ProbeJob, timeout: float) -> Told:
-    """Run one process to its end, or to the end of its time."""
+def _heard(job: ProbeJob, timeout: float, keep: Keep | None = None) -> Told:
+    """Run one process to its end, or to the end of its time; ``keep`` gets each sample at once."""
     child = Child(job)
     told = Told()
     limit = START_SECONDS
@@ -153,6 +160,8 @@ def _heard(job: ProbeJob, timeout: float) -> Told:
             if "end" in message:
                 return told
             limit = timeout if _noted(told, message) else limit
+            if keep is not None and "finished" in message:
+                keep(told.finished[-1])
     finally:
         child.kill()
 
@@ -167,6 +176,8 @@ def _noted(told: Told, message: Mapping[str, Any]) -> bool:
     match message:
         case {"error": [str(name), str(what), str(hint)]}:
             raise _ERRORS[name](what, hint)
+        case {"bug": text}:
+            raise RuntimeError(f"opcheck failed in the process that tries the device:\n{text}")
         case {"device": data}:
             told.device = from_json(Tried, data)
             return False

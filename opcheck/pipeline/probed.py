@@ -13,7 +13,16 @@ from opcheck.errors import UsageError
 from opcheck.isolate.probe_journal import Journal
 from opcheck.isolate.probing import BATCH, Prober
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.probe import Noted, Probe, ProbeHead, ProbeJob, ProbeRequest, Tried, Unit
+from opcheck.model.probe import (
+    Finished,
+    Noted,
+    Probe,
+    ProbeHead,
+    ProbeJob,
+    ProbeRequest,
+    Tried,
+    Unit,
+)
 from opcheck.model.target import Target
 from opcheck.pipeline.opening import Progress, open_database, silent
 from opcheck.pipeline.probed_target import target_of, vendor_of
@@ -140,10 +149,13 @@ def _run(prober: Prober, journal: Journal, units: Sequence[Unit], progress: Prog
     left = journal.left(units)
     for start in range(0, len(left), BATCH):
         batch = left[start : start + BATCH]
-        for number, each in enumerate(prober.run(batch), 1):
+        done = len(units) - len(left) + start
+
+        def keep(each: Finished, done: int = done) -> None:
             journal.add(each)
-            done = len(units) - len(left) + start
-            progress(f"{each.sample.unit}: {done} of {len(units)} done, {number} samples since")
+            progress(f"{each.sample.unit}, {done:,} of {len(units):,} done")
+
+        prober.run(batch, keep)
         journal.done(batch)
 
 

@@ -8,6 +8,7 @@ import importlib
 import json
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,8 @@ def main() -> None:
         _answer(job, send)
     except OpcheckError as error:
         send({"error": [type(error).__name__, error.message, error.hint]})
+    except Exception:  # a bug of ours, and no crash of the device's
+        send({"bug": traceback.format_exc()})
     send({"end": True})
     os._exit(0)  # what a vendor's runtime does at exit is no part of any sample
 

@@ -1,6 +1,5 @@
 """Probes of the host and of an emulated device, and of a host that breaks."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -64,12 +63,6 @@ def sinc(x):
 for name, kernel in (("erfinv", erfinv), ("expm1", expm1), ("neg", neg), ("sinc", sinc)):
     LIBRARY.impl(name, kernel, "CPU")
 """
-
-
-def outcomes(found: Sequence[Finished]) -> dict[str, set[Outcome]]:
-    """By overload, what came of it."""
-    every = [observed for each in found for observed in each.observed]
-    return {o.op: {p.outcome for p in every if p.op == o.op} for o in every}
 
 
 def tested(folder: Path, target: TargetSpec) -> Database:
@@ -172,7 +165,8 @@ def breaking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProbeJob:
 @pytest.mark.slow
 def test_what_ends_a_process_is_named_and_the_rest_is_run(breaking: ProbeJob) -> None:
     units = [Unit("erfinv", d) for d in ("float64", "bfloat16", "float32")]
-    found = list(Prober(breaking, 20).run([*units, Unit("expm1", "float32")]))
+    found = list[Finished]()
+    Prober(breaking, 20).run([*units, Unit("expm1", "float32")], found.append)
     calls = {f"{each.sample.unit}": each.observed[-1] for each in found}
     assert {name: (c.op, c.outcome) for name, c in calls.items()} == {
         "erfinv float64": ("aten::erfinv", Outcome.CRASHES),
@@ -188,7 +182,8 @@ def test_what_ends_a_process_is_named_and_the_rest_is_run(breaking: ProbeJob) ->
 @pytest.mark.slow
 def test_a_crash_that_another_sample_prepared_names_it(breaking: ProbeJob) -> None:
     units = [Unit(op, "float32") for op in ("neg", "abs", "sinc")]
-    found = list(Prober(breaking, 60).run(units))
+    found = list[Finished]()
+    Prober(breaking, 60).run(units, found.append)
     (call,) = (o for each in found for o in each.observed if o.outcome is Outcome.CRASHES)
     assert call.op == "aten::sinc"
     assert call.text == "was ended by SIGABRT, after neg float32 0 forward"
