@@ -96,7 +96,7 @@ class Held(TorchDispatchMode):
     def _observed(self, func: Any, given: Any) -> Observed:
         return Observed(
             op=func.name(),
-            arguments=arguments(func, *given, self._device.type),
+            arguments=arguments(func, given[0], given[1], self._device.type),
             phase=self.phase,
             outcome=Outcome.CRASHES,
             registered=self._on.registered(func.name()),
@@ -125,7 +125,7 @@ class Held(TorchDispatchMode):
 
     def _wait(self) -> None:
         """Have errors of the call be raised here, and not by a later one."""
-        module = getattr(torch, self._device.type, None)
+        module: Any = getattr(torch, self._device.type, None)
         if self._device.type != "cpu" and hasattr(module, "synchronize"):
             module.synchronize()
 

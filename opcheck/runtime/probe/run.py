@@ -17,10 +17,10 @@ from opcheck.runtime.probe.samples import Call, calls, seed
 
 def tried(device: torch.device, name: str = "") -> Tried:
     """What there is to try; ``name`` where the device cannot be asked."""
-    module = getattr(torch, device.type, None)
+    module: Any = getattr(torch, device.type, None)
     if not name and device.type != "cpu" and hasattr(module, "get_device_name"):
         name = str(module.get_device_name(0))
-    return Tried(str(device), name, torch.__version__)
+    return Tried(str(device), name, str(torch.__version__))
 
 
 def finished(

@@ -78,7 +78,7 @@ def seed() -> None:
 def _database() -> Sequence[Any]:
     from torch.testing._internal.common_methods_invocations import op_db
 
-    return op_db  # type: ignore[no-any-return]  # torch leaves it untyped
+    return op_db
 
 
 def _name(dtype: torch.dtype) -> str:
