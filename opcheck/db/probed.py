@@ -70,7 +70,8 @@ def _where(target: Target | None) -> Iterator[str]:
 
 
 def _source(head: ProbeHead, journal: str, day: str) -> Said:
-    name = f"a probe of {head.device}, torch {head.torch_version}"
+    how = f"{head.device}, emulated" if head.emulated else head.device
+    name = f"a probe of {how}, torch {head.torch_version}"
     return {"repo": name, "commit": "", "path": journal, "date": day}
 
 
