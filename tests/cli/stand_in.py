@@ -84,9 +84,9 @@ class StandIn:
         return UPGRADES[request.source]
 
     def probe(self, request: ProbeRequest, progress: Callable[[str], None]) -> Probe:
-        """The standard answer that the device's type names."""
+        """The standard answer that the device's type names; of a target, that of ``npu``."""
         self.asked.append(request)
-        return PROBES[request.device_type]
+        return PROBES[request.device_type or "npu"]
 
     def repro(
         self,
