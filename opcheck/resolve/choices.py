@@ -56,9 +56,13 @@ def _taken(
     device = matrix.target.device_type
     names = ", ".join(asks)
     if worst is not None and not (worst.verdict.on_device and worst.code in codes.PLAIN):
-        text = f"on {device} it runs as {names}, since {choice.text}: {worst.text}"
-        confidence = max(choice.confidence, worst.confidence, key=lambda c: c.rank)
-        return replace(worst, text=text, confidence=confidence, evidence=_evidence(choice, fates))
+        return replace(
+            worst,
+            text=f"on {device} it runs as {names}, since {choice.text}: {worst.text}",
+            confidence=max(choice.confidence, worst.confidence, key=lambda c: c.rank),
+            evidence=_evidence(choice, fates),
+            about=worst.about or asks[fates.index(worst)],
+        )
     runs = f"runs as {names}, native" if asks else "asks the device for nothing"
     return Fate(
         Verdict.DECOMPOSED,

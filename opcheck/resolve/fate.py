@@ -22,6 +22,8 @@ class Fate:
     """Bytes that one call moves between device and host."""
     harmful: bool = False
     """Whether it runs on the device, and gives wrong values, breaks it or is very slow there."""
+    about: str = ""
+    """The overload that decides it, where that is one that the call runs as."""
 
     @property
     def severity(self) -> tuple[int, int, int, int]:

@@ -46,6 +46,12 @@ def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> 
     )  # fmt: skip
 
 
+def summary(trace: Trace, walk: Walk) -> Summary:
+    """The figures of a trace on the target of ``walk``."""
+    fates = [walk.fate(use.node) for use in trace.uses]
+    return _summary(trace, fates, _islands(trace, _stretches(trace, fates)))
+
+
 def _findings(trace: Trace, fates: list[Fate], walk: Walk | None) -> tuple[Finding, ...]:
     groups: dict[tuple[str, ...], list[tuple[Use, Fate]]] = defaultdict(list)
     for use, fate in zip(trace.uses, fates, strict=True):

@@ -126,7 +126,7 @@ class Walk:
         text = worst.text if inner else f"{_RUNS_AS} {cause.op}: {worst.text}"
         return Fate(
             verdict, worst.code, text, worst.confidence, worst.evidence, leaves, moved,
-            worst.harmful,
+            worst.harmful, worst.about or str(cause.op),
         )  # fmt: skip
 
     def _through_out(self, node: Node, out: Fate, leaves: frozenset[str]) -> Fate:
