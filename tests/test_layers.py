@@ -21,6 +21,7 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"report", "lint", "judging", "advise", "repro"}),
     frozenset({"worker", "isolate", "saved_graph", "composites", "device_types"}),
     frozenset({"pipeline", "pytest_plugin"}),
+    frozenset({"fleet"}),
     frozenset({"__init__"}),
     frozenset({"cli", "testing"}),
     frozenset({"__main__"}),

@@ -1,0 +1,72 @@
+"""What an engine is: whatever has jobs done somewhere, and gives what came of each."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import opcheck.fleet.engines
+from opcheck.errors import UsageError
+from opcheck.model.fleet import Began, Done, Job
+from opcheck.registry import discover
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What every worker of a run has in common; its JSON is :func:`opcheck.model.codec.to_json`."""
+
+    workers: int | None = None
+    """How many jobs are done at a time; None: as many as there are processors."""
+    address: str = ""
+    """Where a cluster is, for engines that have one."""
+    databases: tuple[str, ...] = ()
+    """Folders of overlays."""
+    libraries: tuple[str, ...] = ()
+    """Modules that the models of the run are made with: workers import them once, before."""
+
+
+class Engine(ABC):
+    """Does jobs; a subclass in a file of ``opcheck.fleet.engines`` is all that a new one needs.
+
+    Whatever it is, the outcomes are those of :class:`opcheck.fleet.worker.Worker`, and the same
+    bytes. A worker that is ended from outside costs an engine no job: it has another do it, and
+    after :data:`ATTEMPTS` gives ``Ending.LOST``.
+    """
+
+    name: ClassVar[str]
+    """The value of ``--engine``."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+
+    @abstractmethod
+    def run(self, jobs: Iterable[Job], began: Callable[[Began], None]) -> Iterator[Done]:
+        """Do every job and give each as soon as it is over, in whatever order that is.
+
+        Jobs are taken from the iterable as there is room for them. ``began`` hears of each that is
+        begun. Closing the iterator ends what is still at work.
+
+        Raises:
+            UsageError: the engine cannot work here.
+        """
+
+
+ATTEMPTS = 3
+"""How many workers may be ended over one job."""
+
+
+def engines() -> tuple[type[Engine], ...]:
+    """Every engine, by name."""
+    return discover(opcheck.fleet.engines, Engine)  # type: ignore[type-abstract]  # mypy #4717
+
+
+def engine_named(name: str) -> type[Engine]:
+    """The engine called ``name``.
+
+    Raises:
+        UsageError: there is none.
+    """
+    known = {engine.name: engine for engine in engines()}
+    if name not in known:
+        raise UsageError(f"unknown engine: {name!r}", f"known engines: {', '.join(known)}")
+    return known[name]

@@ -1,0 +1,1 @@
+"""What works the jobs of a run off: one engine a file."""

@@ -1,0 +1,1 @@
+"""What fleets found, in one SQLite file: ``schema`` says what is in it."""
