@@ -59,6 +59,12 @@ def porting(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[Told]
     yield from words.evidence(data, data["sources"])
 
 
+def chips(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[Told]:
+    """Problems of a file on what a vendor's chips have."""
+    yield from porting(data, path, known)
+    yield from words.vendors([({**data, "chips": tuple(data["chips"])}, ("chips",))], known)
+
+
 def cuda_names(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[Told]:
     """Problems of the file on what every other device than CUDA shares.
 

@@ -18,6 +18,7 @@ from opcheck.db.layers import Layer
 from opcheck.db.shape import Shape
 from opcheck.db.shapes.additions import ADVISORY_FILE, OVERLAY_FILE
 from opcheck.db.shapes.advice import DYNAMIC_FILE, REMEDY_FILE
+from opcheck.db.shapes.chips import CHIPS_FILE
 from opcheck.db.shapes.environment import ENVIRONMENT_FILE, TORCH_ENVIRONMENT_FILE
 from opcheck.db.shapes.libraries import LIBRARY_FILE
 from opcheck.db.shapes.porting import CUDA_NAMES_FILE, PORTING_FILE
@@ -55,6 +56,7 @@ _BY_HAND = {
     overlay.DYNAMIC: Kind(DYNAMIC_FILE, audit_by_hand.size_rules),
     overlay.PORTING: Kind(PORTING_FILE, audit_by_hand.porting),
     overlay.ENVIRONMENT: Kind(ENVIRONMENT_FILE, audit_by_hand.porting),
+    overlay.CHIPS: Kind(CHIPS_FILE, audit_by_hand.chips),
     overlay.SCHEMAS: Kind(LIBRARY_FILE, audit_by_hand.library),
 }
 """Folder -> what its files must be."""

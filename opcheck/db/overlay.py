@@ -18,8 +18,8 @@ from opcheck.errors import DatabaseError
 
 HINT = "correct the overlay, or leave it out"
 ADVISORIES, REMEDIES, PORTING, DYNAMIC = "advisories", "remedies", "lint", "dynamic"
-SCHEMAS, ENVIRONMENT = "schemas", "environment"
-BY_HAND = (ADVISORIES, REMEDIES, PORTING, DYNAMIC, SCHEMAS, ENVIRONMENT)
+SCHEMAS, ENVIRONMENT, CHIPS = "schemas", "environment", "chips"
+BY_HAND = (ADVISORIES, REMEDIES, PORTING, DYNAMIC, SCHEMAS, ENVIRONMENT, CHIPS)
 """Folders of a layer that no vendor has."""
 READ_OF_EACH = (ADVISORIES, REMEDIES, DYNAMIC, SCHEMAS)
 """Those that are read of every layer; the others only of the database itself."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from opcheck.db import index, layers, overlay, schemas
 from opcheck.db.addition import Addition, added, statements
 from opcheck.db.advisories import advisories
+from opcheck.db.chips import chip as chip_file
 from opcheck.db.document import Document
 from opcheck.db.dynamic import size_rules
 from opcheck.db.environment import environment, torch_environment
@@ -20,6 +21,7 @@ from opcheck.db.tables import OperatorFacts, Tables
 from opcheck.db.vendor import Place, Vendor, read_file
 from opcheck.db.versions import completed, major_minor, version_key
 from opcheck.errors import DatabaseError, UsageError
+from opcheck.model.chip import Chip
 from opcheck.model.dynamic import SizeRule
 from opcheck.model.environment import Environment, TorchEnvironment
 from opcheck.model.explanation import Statement
@@ -170,6 +172,11 @@ class Database:
         common = self._vendor(vendor).document
         words = porting_of(self.root, vendor, str(common.data["device_type"]), self.cache)
         return environment(self.root, common, words.environment, self.cache)
+
+    def chip(self, target: Target) -> Chip:
+        """What a target's chip has; without products where nobody has said."""
+        common = self._vendor(target.vendor).document
+        return chip_file(self.root, common, target.chip, self.cache)
 
     def torch_environment(self) -> TorchEnvironment:
         """What releases of torch go with, whatever the device."""
