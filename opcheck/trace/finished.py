@@ -19,8 +19,9 @@ def finished(
 ) -> Trace:
     """The trace for ``device_type``; ``mode`` is ``inference`` or ``train``."""
     gaps = sorted({*tree.gaps, *tree.modules.gaps})
-    order = _reachable(tree.nodes, tree.uses)
-    nodes = tuple(_renumbered(tree.nodes[old], order) for old in order)
+    drawn = tree.nodes  # made anew each time it is asked for
+    order = _reachable(drawn, tree.uses)
+    nodes = tuple(_renumbered(drawn[old], order) for old in order)
     uses = tuple(replace(use, node=order[use.node]) for use in tree.uses)
     if device_type != tree.device.type:
         nodes = tuple(undisguised(nodes, tree.device, device_type))
