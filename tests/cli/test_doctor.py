@@ -1,7 +1,9 @@
 """``opcheck doctor`` on the command line."""
 
 import json
+import shlex
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -97,6 +99,15 @@ def test_a_plan_is_written_where_it_is_asked_for(
     docker = (tmp_path / "Dockerfile").read_text().splitlines()
     assert "FROM quay.io/ascend/cann:9.1.0-910b-ubuntu22.04-py3.12" in docker
     assert "RUN pip install --no-cache-dir torch-npu==2.12.0" in docker
+    (entry,) = (line.removeprefix("ENTRYPOINT ") for line in docker if line.startswith("ENTRY"))
+    settings = tmp_path / "set_env.sh"
+    settings.write_text("export SET_BY=the-toolkit\n")
+    command = json.loads(
+        entry.replace("/usr/local/Ascend/ascend-toolkit/set_env.sh", shlex.quote(str(settings)))
+    )
+    settled = subprocess.run([*command, "printenv", "SET_BY"], capture_output=True, check=True)
+    assert settled.stdout == b"the-toolkit\n"
+    settings.unlink()
     script = (tmp_path / "env.sh").read_text()
     assert script.endswith("source /usr/local/Ascend/ascend-toolkit/set_env.sh\n")
     assert stat.S_IMODE((tmp_path / "env.sh").stat().st_mode) & 0o600 == 0o600

@@ -1,5 +1,6 @@
 """The files that set an environment up: a Dockerfile, requirements, a script to source."""
 
+import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 
@@ -8,6 +9,8 @@ from opcheck.model.doctor import DoctorTarget, Setup
 _PIP = ("pip", "install")
 _WHEEL = ".whl"
 """A file that the vendor gives to those who ask, and that no index has."""
+_AND = " && "
+_EXEC = 'exec "$@"'
 
 
 def file_text(name: str, target: DoctorTarget, setup: Setup) -> str:
@@ -42,8 +45,9 @@ def _dockerfile(setup: Setup) -> Iterator[str]:
     for each in exported:
         yield f"ENV {each.removeprefix('export ')}"
     sourced = [each for each in setup.settings if each.startswith("source ")]
-    for each in sourced:
-        yield f"RUN echo '{each}' >> /root/.bashrc"
+    if sourced:  # by the entry point: what docker runs is seldom a shell that reads a profile
+        yield f"ENTRYPOINT {json.dumps(['bash', '-c', _AND.join([*sourced, _EXEC]), 'bash'])}"
+        yield 'CMD ["bash"]'
 
 
 def _requirements(setup: Setup) -> Iterator[str]:
