@@ -1,9 +1,9 @@
 """What a deployed program imports: the device that is here, and a model run on it.
 
 ``detect_device()`` says which accelerator there is, ``Inferencer`` runs a model on it with the same
-call everywhere. Of opcheck's rooms it needs the database, and the rewrites for what a device lacks.
-torch is loaded when a name is taken from here, not before. ``opcheck.runtime.probe`` tries a real
-device with PyTorch's own samples.
+call everywhere. Of opcheck's rooms it needs the database, the sources, and the rewrites for what a
+device lacks. torch is loaded when a name is taken from here, not before. ``opcheck.runtime.probe``
+tries a real device with PyTorch's own samples.
 """
 
 from importlib import import_module

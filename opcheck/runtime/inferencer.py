@@ -48,8 +48,10 @@ class Inferencer:
         """Put a model on a device.
 
         Args:
-            model_or_path: a module, a function without arguments that makes one, or the path of a
-                ``.pt2`` file that ``torch.export.save`` wrote.
+            model_or_path: a module, a function without arguments that makes one, or what ``opcheck
+                scan`` takes: a ``.pt2`` or TorchScript file, ``file.py:NAME``, a folder that
+                transformers saved, ``timm:NAME``. Of a source without weights of its own they
+                are random, which is warned of.
             device: ``auto``, what :func:`detect_device` gave, or a priority as it takes one:
                 ``"npu,cpu"``.
             precision: ``auto``: what the weights are in, else bfloat16 or float16 by autocast where

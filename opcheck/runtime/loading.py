@@ -1,5 +1,6 @@
-"""What an Inferencer is given, as a module: a live one, a factory, or a file of torch.export."""
+"""What an Inferencer is given, as a module: a live one, a factory, or whatever a scan takes."""
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,11 +10,13 @@ from torch import Tensor, nn
 
 from opcheck.errors import SourceError, UsageError
 from opcheck.rewrite.saved_program import saved_program
+from opcheck.source.base import RANDOM_WEIGHTS, LoadOptions
+from opcheck.source.load import load
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
-_WANTED = "give a torch.nn.Module, a function that makes one, or the path of a .pt2 file"
+_WANTED = "give a torch.nn.Module, a function that makes one, or a model as opcheck scan takes it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,9 @@ def given(model: Any, *, trust: bool) -> Given:
     if isinstance(model, nn.Module):
         return Given(model)
     if isinstance(model, (str, Path)):
-        return Given(None, _program(Path(model), trust), ours=True)
+        if Path(model).suffix == ".pt2":
+            return Given(None, _program(Path(model), trust), ours=True)
+        return Given(_module(str(model), trust), ours=True)
     if not callable(model):
         raise UsageError(f"not a model: {type(model).__name__}", _WANTED)
     made = model()
@@ -63,11 +68,18 @@ def given(model: Any, *, trust: bool) -> Given:
 
 
 def _program(path: Path, trust: bool) -> "ExportedProgram":
-    if path.suffix != ".pt2":
-        raise UsageError(
-            f"{path} is no .pt2 file",
-            "save the model with torch.export.save, or give a function that builds it",
-        )
     if not path.is_file():
         raise SourceError(f"there is no file {path}", _WANTED)
     return saved_program(path, trust=trust)
+
+
+def _module(text: str, trust: bool) -> nn.Module:
+    """The module of any other source, with its weights."""
+    loaded = load(text, LoadOptions(trust=trust, weights=True, uncalled=True))
+    if not isinstance(loaded.module, nn.Module):
+        raise UsageError(
+            f"{text} is no torch.nn.Module but a {loaded.kind} that is called", _WANTED
+        )
+    if RANDOM_WEIGHTS in loaded.notes:
+        warnings.warn(f"{text}: {RANDOM_WEIGHTS}", RuntimeWarning, stacklevel=4)
+    return loaded.module

@@ -51,6 +51,8 @@ class LoadOptions:
     """Whether the model is to be trained."""
     own_loss: bool = False
     """Whether inputs are to be made from which it computes its own loss, too."""
+    uncalled: bool = False
+    """Whether the module alone is wanted, for inputs that are not there yet."""
     libraries: Libraries | None = None
     """What is known of libraries that are not installed; None: nothing stands in for them."""
 

@@ -49,6 +49,34 @@ def test_a_saved_program_runs(tmp_path: Path) -> None:
         torch.testing.assert_close(infer(X), WANTED)
 
 
+def test_any_source_runs_with_its_weights(tmp_path: Path, recwarn: Any) -> None:
+    """Its inputs need not be known before there are any."""
+    torch.save(net().state_dict(), tmp_path / "weights.pt")
+    (tmp_path / "mine.py").write_text(
+        "import torch\nfrom torch import nn\n\n"
+        "class Net(nn.Sequential):\n"
+        "    def __init__(self):\n"
+        "        super().__init__(nn.Linear(4, 4), nn.Dropout(0.5), nn.Linear(4, 2))\n"
+        f"        self.load_state_dict(torch.load({str(tmp_path / 'weights.pt')!r}))\n"
+    )
+    torch.jit.script(net()).save(tmp_path / "script.pt")
+    torch.save(net(), tmp_path / "whole.pt")
+    for text in (f"{tmp_path / 'mine.py'}:Net", tmp_path / "script.pt"):
+        with Inferencer(text, device="cpu") as infer:
+            torch.testing.assert_close(infer(X), WANTED)
+    with pytest.raises(SourceError, match=r"whole\.pt") as told:
+        Inferencer(tmp_path / "whole.pt", device="cpu")
+    assert "--trust" in told.value.hint
+    with Inferencer(tmp_path / "whole.pt", device="cpu", trust=True) as infer:
+        torch.testing.assert_close(infer(X), WANTED)
+    assert not [each for each in recwarn if "random" in str(each.message)]
+
+
+def test_random_weights_are_told() -> None:
+    with pytest.warns(RuntimeWarning, match=r"torchvision:squeezenet1_1: weights are random"):
+        Inferencer("torchvision:squeezenet1_1", device="cpu").close()
+
+
 class Planted:
     """Leaves a file behind where it is unpickled."""
 
@@ -82,7 +110,8 @@ def test_nothing_in_a_file_is_unpickled(tmp_path: Path) -> None:
     [
         (3, UsageError, "not a model: int"),
         (lambda: "text", UsageError, "gives no model but a str"),
-        ("model.pt", UsageError, "is no .pt2 file"),
+        ("model.pt", SourceError, "model.pt: no such file"),
+        ("nonsense", UsageError, "not a model source: 'nonsense'"),
         ("missing.pt2", SourceError, "missing.pt2"),
     ],
 )

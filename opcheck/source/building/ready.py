@@ -45,6 +45,8 @@ def ready(
     scripted = isinstance(module, torch.jit.ScriptModule)
     signature = script_signature(module) if scripted else Signature.of(module)
     notes = (*notes, *_settle(module, options))
+    if options.uncalled:
+        return Loaded(module, (), {}, kind, digest, notes)
     given, said = _given(module, inputs, options, signature)
     notes = (*notes, *said)
     ids = vocabulary(module)
