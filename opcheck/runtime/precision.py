@@ -82,10 +82,11 @@ def supported(
         return {}
     chips = database.vendors[device.vendor].chips
     found = {}
+    rates = set[str]() if matrix is None else _rates(database, matrix)
     bfloat16 = agreed(chips, device.chip, device.architecture, "bfloat16")
-    if bfloat16 is not None:
-        found[torch.bfloat16] = bfloat16
-    if matrix is not None and _lists_float16(matrix):
+    if bfloat16 is not None or "bfloat16" in rates:
+        found[torch.bfloat16] = bfloat16 is not False
+    if "float16" in rates or (matrix is not None and _lists_float16(matrix)):
         found[torch.float16] = True
     return found
 
@@ -121,6 +122,11 @@ def _plainly(device: DetectedDevice) -> str:
     if not device.target:
         return f"the database does not know which chip {device} is, so nothing else is known of it"
     return f"nothing else is known to do on {device.target}"
+
+
+def _rates(database: Database, matrix: SupportMatrix) -> set[str]:
+    """The dtypes in which some source gives a rate of the chip's matrix unit."""
+    return {dtype for product in database.chip(matrix.target).products for dtype in product.matrix}
 
 
 def _lists_float16(matrix: SupportMatrix) -> bool:

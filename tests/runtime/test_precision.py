@@ -38,9 +38,10 @@ def precisions(
         ("cambricon", "mlu370", {BF16: False, FP16: True}),
         ("cambricon", "mlu590", {BF16: True, FP16: True}),
         ("moorethreads", "s80", {BF16: False, FP16: True}),
-        ("nvidia", "a100", {BF16: True}),
-        ("nvidia", "t4", {BF16: False}),
-        ("hygon", "k100", {}),
+        ("nvidia", "a100", {BF16: True, FP16: True}),
+        ("nvidia", "t4", {BF16: False, FP16: True}),
+        ("hygon", "k100", {BF16: True, FP16: True}),
+        ("hygon", "z100", {}),
     ],
 )
 def test_facts_are_the_databases(vendor: str, chip: str, has: dict[torch.dtype, bool]) -> None:
@@ -50,9 +51,12 @@ def test_facts_are_the_databases(vendor: str, chip: str, has: dict[torch.dtype, 
 
 def test_auto_is_the_best_that_is_known_and_float32_at_the_end() -> None:
     found = precisions(known("nvidia", "a100"))
-    assert [(one.dtype, one.autocast) for one in found] == [(BF16, True), (FP32, False)]
+    assert [(one.dtype, one.autocast) for one in found] == [
+        (BF16, True), (FP16, True), (FP32, False),
+    ]  # fmt: skip
     assert "the database says that nvidia-a100 computes in it" in found[0].why
-    for device in (known("nvidia", "t4"), known("hygon", "k100"), known("amd"), known("cpu")):
+    assert [one.dtype for one in precisions(known("nvidia", "t4"))] == [FP16, FP32]
+    for device in (known("hygon", "z100"), known("amd"), known("cpu")):
         assert [one.dtype for one in precisions(device)] == [FP32]
     host = known("cpu", device=CPU)
     assert [one.why for one in precisions(host)] == ["the host computes in it"]
