@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from opcheck.model.cost import Costs
 from opcheck.model.dynamic import Site
 from opcheck.model.names import OpName
 
@@ -224,6 +225,9 @@ class Trace:
     differentiated: tuple[tuple[int, tuple[str, ...]], ...] = ()
     """Index into ``nodes`` -> arguments that some call in the forward of a step needs gradients of,
     for those that need any; sorted."""
+
+    costs: Costs | None = None
+    """What the calls cost and what they made live; only where that was asked for."""
 
     @property
     def calls(self) -> int:

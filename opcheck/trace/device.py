@@ -223,7 +223,9 @@ class DeviceTensor(torch.Tensor):
     @property
     def data(self) -> "DeviceTensor":
         """The same tensor outside autograd."""
-        return device_tensor(self.spec, self.value, self.place)
+        made = device_tensor(self.spec, self.value, self.place)
+        carry(made, self)
+        return made
 
     @data.setter
     def data(self, new: Tensor) -> None:
@@ -277,6 +279,17 @@ def device_tensor(spec: Spec, value: Tensor | None, device: torch.device) -> Dev
     made.value = value
     spec.marked(made)
     return made  # type: ignore[no-any-return]  # torch types the factory as Tensor
+
+
+KEPT = "_opcheck_memory"
+"""Attribute of a storage: what an account of the run's memory knows of it."""
+
+
+def carry(made: DeviceTensor, source: DeviceTensor) -> None:
+    """Have a tensor that stands for the same memory as ``source`` keep what is known of that."""
+    found = source.untyped_storage().__dict__.get(KEPT)
+    if found is not None:
+        made.untyped_storage().__dict__[KEPT] = found
 
 
 def adopt(

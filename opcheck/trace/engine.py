@@ -187,6 +187,9 @@ class Engine(TorchDispatchMode):
         """Take what follows as of ``phase``."""
         self.phase = phase
 
+    def stepped(self, optimizer: torch.optim.Optimizer) -> None:
+        """Take note that a training step is over, all that it keeps being there still."""
+
     def asked(self, op: str) -> None:
         """Take note of a call of a kernel that the target is known to run here."""
         raise NotImplementedError

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 
 from opcheck.model.trace import Kernel, Node, Trace, Use
+from opcheck.trace.costs.booked import BookedTree
+from opcheck.trace.costs.costing import costs_of
 from opcheck.trace.disguise import undisguised
 from opcheck.trace.tree import Tree
 
@@ -16,8 +19,12 @@ def finished(
     mode: str,
     kernels: Mapping[str, tuple[Kernel, ...]],
     notes: tuple[str, ...],
+    inputs: Any = None,
 ) -> Trace:
-    """The trace for ``device_type``; ``mode`` is ``inference`` or ``train``."""
+    """The trace for ``device_type``; ``mode`` is ``inference`` or ``train``.
+
+    A tree with an account gives the costs, too; for them it needs the ``inputs`` of the run.
+    """
     gaps = sorted({*tree.gaps, *tree.modules.gaps})
     drawn = tree.nodes  # made anew each time it is asked for
     order = _reachable(drawn, tree.uses)
@@ -41,6 +48,7 @@ def finished(
             for old, names in sorted(tree.differentiated.items())
             if old in order
         ),
+        costs=costs_of(tree, nodes, order, inputs) if isinstance(tree, BookedTree) else None,
     )
 
 

@@ -34,7 +34,8 @@ class ModuleStack:
             if not inside_script:  # the script's interpreter calls those, unseen
                 self._paths[id(module)] = ".".join(p for p in path.split(".") if p != _COMPILED)
         self._names = {path: pattern(path) for path in self._paths.values()}
-        self._keep = model
+        self.model = model
+        """The one whose modules are followed."""
         self._recover = recover
         self._called: set[int] = set()
         self._told: set[int] = set()

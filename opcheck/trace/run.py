@@ -12,6 +12,7 @@ from opcheck.model.trace import Kernel, Trace
 from opcheck.trace.attempt import Play, attempt, forward
 from opcheck.trace.autocast import autocasting
 from opcheck.trace.caches import forget
+from opcheck.trace.costs.booked import BookedTree
 from opcheck.trace.device import DeviceTensor, require_backward
 from opcheck.trace.differentiated import Differentiated
 from opcheck.trace.disguise import DISGUISES, device_for, worn
@@ -38,6 +39,7 @@ def trace_model(
     casts: Mapping[str, str] | None = None,
     training: Training | Differentiated | None = None,
     inputs_given: bool = False,
+    costs: bool = False,
     progress: Progress = lambda _: None,
     journal: Journal | None = None,
 ) -> Trace:
@@ -57,6 +59,7 @@ def trace_model(
             a forward in evaluation mode.
         inputs_given: the user chose these inputs, so an operator that refuses them is an error,
             not a gap.
+        costs: whether to say what the calls cost, and what lives at once.
         progress: told one short line per step.
         journal: follows what is recorded while the model runs.
 
@@ -79,7 +82,7 @@ def trace_model(
         progress("recording the operators")
 
         def planted(modules: ModuleStack) -> Tree:
-            made = Tree(device, changed, modules)
+            made = (BookedTree if costs else Tree)(device, changed, modules)
             if journal is not None:
                 journal.begin(made, device_type, mode)
             return made
@@ -100,7 +103,7 @@ def trace_model(
                 kernels[target] = counted.kernels
             else:
                 notes.append(f"no exact kernels for {target}: {_told(counted)}")
-    return finished(tree, device_type, mode, kernels, tuple(notes))
+    return finished(tree, device_type, mode, kernels, tuple(notes), (args, kwargs))
 
 
 class _Attempts:

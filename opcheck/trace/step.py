@@ -20,7 +20,8 @@ from opcheck.trace.wrapping import wrapped
 
 Begins = Callable[[Phase], None]
 """Told which phase begins."""
-
+Ended = Callable[[torch.optim.Optimizer], None]
+"""Told that a step is over, while its optimizer and the gradients are there."""
 
 Loss = Callable[[Any], Any]
 """Makes the loss of a model's output."""
@@ -65,7 +66,12 @@ class TrainingStep:
         )
 
     def run(
-        self, module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any], begins: Begins
+        self,
+        module: nn.Module,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        begins: Begins,
+        ended: Ended = lambda _: None,
     ) -> Any:
         """Train ``module`` by one step and give its output; the loss is part of the forward.
 
@@ -86,10 +92,15 @@ class TrainingStep:
         if self.checkpointing:
             compute_again(module)
         with wrapped(module, self.wrap) as parallel:
-            return self._run(parallel, args, kwargs, begins)
+            return self._run(parallel, args, kwargs, begins, ended)
 
     def _run(
-        self, module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any], begins: Begins
+        self,
+        module: nn.Module,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        begins: Begins,
+        ended: Ended,
     ) -> Any:
         trained = [p for p in module.parameters() if p.requires_grad]
         device_type = trained[0].device.type
@@ -112,6 +123,7 @@ class TrainingStep:
         else:
             scaler.step(optimizer)
             scaler.update()
+        ended(optimizer)
         return output
 
 

@@ -87,7 +87,7 @@ def training_play(step: TrainingStep, model: nn.Module, given: Any) -> Play:
             parameter.requires_grad_(name in trained)
         follow((args, kwargs), given)
         try:
-            return step.run(module, args, kwargs, engine.begin)
+            return step.run(module, args, kwargs, engine.begin, engine.stepped)
         except TraceError:
             if engine.modules.gaps:  # a module that failed passed its input on: no wonder
                 return None

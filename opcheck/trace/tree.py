@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_map
 
 from opcheck.model.names import OpName
 from opcheck.model.trace import Composite, Node, Phase, Use, Value
-from opcheck.trace.device import DeviceTensor, device_tensor
+from opcheck.trace.device import DeviceTensor, carry, device_tensor
 from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, known_to_cpu
 from opcheck.trace.engine import Engine
 from opcheck.trace.forwards import Forwards, differentiated
@@ -293,6 +293,7 @@ def _copies(arguments: Any) -> Any:
             if kept is not None and kept.stride() != value.spec.stride:
                 kept = None
             made[id(value)] = device_tensor(value.spec, kept, value.place)
+            carry(made[id(value)], value)
         return made[id(value)]
 
     return tree_map(copy, arguments)

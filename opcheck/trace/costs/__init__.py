@@ -1,0 +1,1 @@
+"""What the calls of a run cost, and which of its tensors live at once."""

@@ -1,0 +1,85 @@
+"""The tree of calls, with an account of what each call makes live."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from opcheck.model.trace import Composite
+from opcheck.trace.costs.account import Account, weight_bytes
+from opcheck.trace.device import DeviceTensor
+from opcheck.trace.dispatcher import facts, overload_named
+from opcheck.trace.modules import ModuleStack
+from opcheck.trace.signature import Call
+from opcheck.trace.tree import Tree
+
+
+class BookedTree(Tree):
+    """A tree of calls that knows, too, what they take of the weights and what lives at once."""
+
+    def __init__(
+        self,
+        device: torch.device,
+        casts: Mapping[torch.dtype, torch.dtype],
+        modules: ModuleStack,
+    ) -> None:
+        super().__init__(device, casts, modules)
+        self.account = Account(modules.model)
+        self.weights: dict[int, int] = {}
+        """Node -> bytes of parameters and buffers among what it takes, for those that take any."""
+        self.inside_of: dict[int, int] = {}
+        """Node -> bytes beyond what it gives that live while PyTorch runs it part by part."""
+        self.grad_enabled: set[int] = set()
+        """Uses that the model makes with gradients switched on where it is to infer."""
+        self._views: dict[int, bool] = {}
+
+    def answer(self, call: Call) -> Any:
+        """Run the call whole and record it; enter what it gives in the account."""
+        new = call.key not in self._index
+        weights = weight_bytes(call.tensors) if new else 0
+        result = super().answer(call)
+        index = self._index.get(call.key)
+        if index is None:
+            return result
+        if weights:
+            self.weights[index] = weights
+        if index in self.inside_of and new:
+            given = (t for t in tree_leaves(result) if isinstance(t, DeviceTensor))
+            beyond = self.inside_of[index] - sum(tensor.spec.nbytes for tensor in given)
+            self.inside_of[index] = max(beyond, 0)
+        inside = self.inside_of.get(index, 0)
+        self.account.took(call.tensors, result, view=self.is_view(index), inside=inside)
+        if not self._open:
+            self.account.note(len(self.sequence))
+        return result
+
+    def inside(self, func: Any, kind: Composite, args: Any, kwargs: Any) -> Any:
+        """Run a composite kernel, and see how much lives meanwhile."""
+        index = self._expanding[-1]
+        with self.account.inside() as most:
+            result = super().inside(func, kind, args, kwargs)
+        self.inside_of[index] = most()
+        return result
+
+    def is_view(self, index: int) -> bool:
+        """Whether a call, down to all that it runs as, makes no more than another view."""
+        if index not in self._views:
+            self._views[index] = False  # one that asks for itself adds nothing
+            draft = self._drafts[index]
+            func = overload_named(str(draft.op))
+            if draft.composite is not None and draft.children:
+                self._views[index] = all(self.is_view(child) for child in draft.children)
+            else:
+                self._views[index] = func is not None and facts(func).view
+        return self._views[index]
+
+    def stepped(self, optimizer: torch.optim.Optimizer) -> None:
+        """Enter what a step keeps."""
+        self.account.stepped(optimizer)
+
+    def _record(self, index: int) -> None:
+        calls = len(self.sequence)
+        super()._record(index)
+        if len(self.sequence) > calls and not self.training and torch.is_grad_enabled():
+            self.grad_enabled.add(self.sequence[-1])
