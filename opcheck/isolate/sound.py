@@ -1,6 +1,7 @@
 """Whether a trace that another process gave holds together, and is what it was asked for."""
 
 from opcheck.model.codec import MalformedError
+from opcheck.model.cost import NodeCost
 from opcheck.model.trace import Node, Trace
 from opcheck.model.work import Request, WorkRequest, WorkResult
 
@@ -30,6 +31,26 @@ def require_sound(trace: Trace) -> None:
     if any(use.count < 1 for use in trace.uses) or any(count < 1 for _, count in called):
         raise MalformedError("Trace: want calls counted from one")
     _require_no_circle(trace.nodes)
+    _require_costs(trace)
+
+
+def _require_costs(trace: Trace) -> None:
+    """Refuse costs of other nodes or calls than the trace's, or below none."""
+    costs = trace.costs
+    if costs is None:
+        return
+    if len(costs.nodes) != len(trace.nodes) or len(costs.live) != len(trace.sequence):
+        raise MalformedError("Trace.costs: want one a node, and what lives after each call")
+    _require_range("costs.grad_enabled", costs.grad_enabled, len(trace.uses))
+    sizes = [size for one in costs.nodes for size in (one.flops or 0, *_sizes(one))]
+    sizes += [costs.weights, costs.trained, costs.buffers, costs.inputs, costs.states]
+    sizes += [value for birth in costs.gradients for value in birth]
+    if min((*sizes, *costs.live, 0 if costs.batch is None else costs.batch), default=0) < 0:
+        raise MalformedError("Trace.costs: want no sizes below 0")
+
+
+def _sizes(cost: NodeCost) -> tuple[int, ...]:
+    return cost.elements, cost.read, cost.written, cost.weights, cost.inside
 
 
 def _require_range(what: str, indices: "list[int] | tuple[int, ...]", length: int) -> None:

@@ -71,6 +71,8 @@ class WorkRequest:
     """Inputs with dimensions to try other sizes for."""
     schemas: tuple[str, ...] = ()
     """Files of the user's that describe libraries which are not installed."""
+    costs: bool = False
+    """Whether to say what the calls cost, and what lives at once."""
 
     @property
     def groups(self) -> tuple[tuple[DeviceWork, ...], ...]:

@@ -77,8 +77,12 @@ def worked(
     output: Progress,
     *,
     plan: bool = False,
+    costs: bool = False,
 ) -> tuple[WorkResult, ...]:
-    """The model traced by torch, once for each device type; with ways out where asked for."""
+    """The model traced by torch, once for each device type.
+
+    With ways out, or with what calls cost, where that is asked for.
+    """
     from opcheck import isolate
 
     (first, *others), *apart = device_types.processes(matrices, exact=request.exact, plan=plan)
@@ -100,6 +104,7 @@ def worked(
         rules=request.rules,
         patched=request.patched,
         schemas=request.schemas,
+        costs=costs,
     )
     return isolate.run(
         asked, timeout=request.timeout, memory=request.memory, progress=progress, output=output

@@ -96,6 +96,7 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
             casts=work.casts,
             training=run.training,
             inputs_given=bool(request.inputs),
+            costs=request.costs,
             progress=ticks.begin,
             journal=Journal(process.journal(number), result, ticks.calls),
         )
