@@ -2,9 +2,12 @@
 
 import os
 import subprocess
+from collections.abc import Iterator
 from typing import NoReturn
 
 import pytest
+
+from opcheck.isolate.template import loaded_anew, loaded_once
 
 os.environ["OPCHECK_LANG"] = "en"  # whatever language the machine speaks
 
@@ -17,8 +20,22 @@ def device_is_known() -> None:
     prepare("npu")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def workers_are_copies() -> Iterator[None]:
+    """Load PyTorch once for the workers of all tests: most of what each would take is that."""
+    with loaded_once():
+        yield
+
+
 @pytest.fixture
-def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def workers_are_started() -> Iterator[None]:
+    """Have each worker of a test load PyTorch itself, as a command's only one does."""
+    with loaded_anew():
+        yield
+
+
+@pytest.fixture
+def no_process(workers_are_started: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail the test where a process is started."""
 
     def started(*_: object, **__: object) -> NoReturn:

@@ -176,6 +176,15 @@ def test_what_was_traced_until_then_is_reported(act: Callable[[str], str], name:
 
 @slow
 @linux
+@pytest.mark.usefixtures("workers_are_started")
+@pytest.mark.parametrize("name", ["crashes", "leaves_a_daemon"])
+def test_nothing_is_left_of_a_worker_that_was_no_copy(act: Callable[[str], str], name: str) -> None:
+    assert ENDS[name] in cut(act(name)).message
+    assert (marked(), os.listdir(tempfile.gettempdir())) == ([], [])
+
+
+@slow
+@linux
 @pytest.mark.parametrize("name", RUNS)
 def test_what_does_no_harm_is_no_error(act: Callable[[str], str], name: str) -> None:
     (result,) = run(WorkRequest(act(name), "npu"), timeout=60)

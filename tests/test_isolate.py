@@ -19,7 +19,7 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
 from opcheck.model.work import Job, WorkRequest, WorkResult
 
-pytestmark = pytest.mark.slow  # each test starts a process that imports torch
+pytestmark = pytest.mark.slow  # some tests start a process that imports torch
 
 NET = """
 import os, sys, time
@@ -86,6 +86,13 @@ def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "net.py"
 
 
+@pytest.fixture(params=["copied", "started"])
+def either(request: pytest.FixtureRequest) -> None:
+    """A worker that is a copy, and one that loads PyTorch itself."""
+    if request.param == "started":
+        request.getfixturevalue("workers_are_started")
+
+
 def request(source: str, **options: Any) -> WorkRequest:
     return WorkRequest(source, "npu", **options)
 
@@ -111,6 +118,7 @@ def test_the_users_inputs_arrive(net: str) -> None:
     assert first.shape == (7, 3)
 
 
+@pytest.mark.usefixtures("either")
 def test_what_the_model_prints_is_no_message(net: str) -> None:
     said: list[str] = []
     (result,) = run(request(f"{net}:speaks"), output=said.append)
@@ -146,6 +154,7 @@ def test_a_line_without_an_end_is_heard_in_pieces(net: str) -> None:
          "the model's code ends the process (SystemExit(3)) while recording the operators"),
     ],
 )  # fmt: skip
+@pytest.mark.usefixtures("either")
 def test_what_the_code_does_is_one_error(
     net: str, name: str, kind: type[OpcheckError], message: str
 ) -> None:
@@ -171,6 +180,7 @@ def test_time_runs_out(net: str, name: str, kind: type[OpcheckError], doing: str
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what is allocated")
+@pytest.mark.usefixtures("either")
 @pytest.mark.parametrize(
     ("name", "kind", "doing"),
     [
@@ -185,11 +195,13 @@ def test_memory_runs_out(net: str, name: str, kind: type[OpcheckError], doing: s
     assert "--memory" in error.hint
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows processes as files")
+@pytest.mark.usefixtures("either")
 def test_leaving_early_ends_the_process(net: str) -> None:
     with Work(request(f"{net}:hangs"), WorkResult) as work:
-        process = work._process.popen
-        assert process.poll() is None
-    assert process.poll() is not None
+        process = Path(f"/proc/{work._process.popen.pid}")
+        assert process.exists()
+    assert not process.exists()
 
 
 @pytest.mark.usefixtures("no_process")

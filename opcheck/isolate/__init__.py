@@ -2,5 +2,6 @@
 
 from opcheck.isolate.recovered import CutShortError
 from opcheck.isolate.run import check, emulate, on_host, rewrite, run
+from opcheck.isolate.template import loaded_once
 
-__all__ = ["CutShortError", "check", "emulate", "on_host", "rewrite", "run"]
+__all__ = ["CutShortError", "check", "emulate", "loaded_once", "on_host", "rewrite", "run"]

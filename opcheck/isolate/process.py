@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from opcheck.isolate.strays import MARK, descendants, end_marked
+from opcheck.isolate.template import Copy, current
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.work import Request, WorkRequest
 
@@ -42,7 +43,8 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 def environment(request: Request) -> Mapping[str, str]:
     """What the process gets: no network, no accelerator, and threads where it computes."""
     package = str(Path(__file__).resolve().parents[2])
-    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    paths = [str(Path(path).absolute()) for path in given if path]
     follows_shapes = isinstance(request, EmulationRequest) and not request.values
     computes = not (isinstance(request, WorkRequest) or follows_shapes)
     return {
@@ -63,6 +65,29 @@ def total_memory() -> int:
     return min(sizes)
 
 
+def _started(
+    environment: Mapping[str, str], files: Collection[int]
+) -> "subprocess.Popen[str] | Copy":
+    """A worker with these files open: a copy where there is what to copy, or started."""
+    template = current()
+    copy = None if template is None else template.copy(environment, files)
+    if copy is not None:
+        return copy
+    # -P: a file of the user's named like a library must not be taken for it
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "opcheck.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        env=environment,
+        start_new_session=True,
+        pass_fds=files,
+    )
+
+
 class WorkerProcess:
     """A worker that waits for its job."""
 
@@ -73,19 +98,7 @@ class WorkerProcess:
         pipe = os.pipe() if os.name == "posix" else None
         self.aside = pipe[1] if pipe else None
         """What copies of the worker write to beside the first: a file descriptor there."""
-        # -P: a file of the user's named like a library must not be taken for it
-        self.popen = subprocess.Popen(
-            [sys.executable, "-P", "-m", "opcheck.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            env={**environment(request), MARK: self._mark},
-            start_new_session=True,
-            pass_fds=pipe[1:] if pipe else (),
-        )
+        self.popen = _started({**environment(request), MARK: self._mark}, pipe[1:] if pipe else ())
         streams = {"message": self.popen.stdout, "said": self.popen.stderr}
         if pipe:
             os.close(pipe[1])

@@ -9,6 +9,8 @@ from pathlib import Path
 
 MARK = "OPCHECK_WORKER"
 """The environment variable that a model's process has, and hence whatever it starts."""
+NO_MARK = "0" * 32
+"""The mark of what no worker started, as long as any."""
 _ROUNDS = 10
 """How often strays are looked for: one may start another while it is ended."""
 

@@ -30,7 +30,13 @@ def fix(request: FixRequest, progress: Progress = silent, output: Progress = sil
     else:
         require_writable(request)
     database = open_database(request.scan.databases)
-    return _KINDS[request.kind](request, database, progress, output)
+    carry_out = _KINDS[request.kind]
+    if request.kind is FixKind.CUSTOM:
+        return carry_out(request, database, progress, output)
+    from opcheck import isolate
+
+    with isolate.loaded_once():  # the scan and each run of the proof have a process of their own
+        return carry_out(request, database, progress, output)
 
 
 _KINDS: Mapping[FixKind, Callable[[FixRequest, Database, Progress, Progress], Fix]] = {

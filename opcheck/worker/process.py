@@ -31,7 +31,7 @@ class Process:
         self._is_copy = False
         self._stack = open(job.stack, "w", encoding="utf-8")  # noqa: SIM115  # for its life
         faulthandler.enable(self._stack)
-        _end_with_parent()
+        end_with_parent()
         self.watch_time()
         _limit_memory(job.memory)
 
@@ -84,7 +84,7 @@ class Process:
         Of one that is ``heard``, stages and what the model prints are heard at once.
         """
         self._is_copy = True
-        _end_with_parent()
+        end_with_parent()
         self._messages = open(answers, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         if not heard:
             self._stages = self._messages
@@ -113,7 +113,7 @@ def _private_channel() -> TextIO:
     return channel
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """Be ended when the process that started this one is, where the platform can."""
     if sys.platform == "linux":
         import ctypes

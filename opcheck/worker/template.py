@@ -1,0 +1,129 @@
+"""The process that loads PyTorch and is copied, once for each worker: ``… template SOCKET``.
+
+A worker that is a copy goes on as ``python -m opcheck.worker`` does, in the environment, the folder
+and with the files that it is given.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import gc
+import importlib
+import itertools
+import json
+import os
+import runpy
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from opcheck.worker.process import end_with_parent
+
+_LOADED = (
+    "opcheck.worker.answers", "opcheck.source.load", "opcheck.trace.run", "opcheck.trace.sized",
+    "opcheck.emulate.run", "torch._dynamo",
+)  # fmt: skip
+"""What almost every worker comes to use; nothing of the user's."""
+_MOST_FILES = 16
+_HEAD = 16
+"""Bytes of what is asked; the rest is in the first file."""
+
+
+def main() -> NoReturn:
+    """Copy this process whenever it is asked for, until nobody can ask any more."""
+    requests = socket.socket(fileno=int(sys.argv[1]))
+    for module in _LOADED:
+        with contextlib.suppress(ImportError):  # told by the worker that needs it
+            importlib.import_module(module)
+    gc.collect()
+    gc.freeze()  # the collector would write to what copies share
+    while True:
+        text, files, _, _ = socket.recv_fds(requests, _HEAD, _MOST_FILES)
+        if text != b"copy":
+            _end(asked=bool(text))
+        if not os.fork():
+            requests.close()
+            _keep(files)
+        for file in files:
+            os.close(file)
+        _wait(os.WNOHANG)
+
+
+def _end(*, asked: bool) -> NoReturn:
+    """End, and the copies too where the process that has them is no more."""
+    if asked:
+        _wait()
+    os._exit(0)
+
+
+def _wait(options: int = 0) -> None:
+    """Wait for the keepers of copies; with ``os.WNOHANG``, of those that have ended."""
+    with contextlib.suppress(ChildProcessError):  # none is left
+        while os.waitpid(-1, options) != (0, 0):
+            pass
+
+
+def _keep(files: Sequence[int]) -> NoReturn:
+    """Copy this process, which waits for the copy and tells how it ended."""
+    _, told, *_ = files
+    end_with_parent()
+    pid = os.fork()
+    if not pid:
+        _work(files)
+    for file in files:
+        if file != told:
+            os.close(file)
+    _, status = os.waitpid(pid, 0)
+    os.write(told, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    os._exit(0)
+
+
+def _work(files: Sequence[int]) -> NoReturn:
+    request, told, *given = files
+    with os.fdopen(request, encoding="utf-8") as file:
+        file.seek(0)
+        asked: Mapping[str, Any] = json.load(file)
+    os.setsid()
+    _mark(*asked["mark"])
+    os.write(told, f"{os.getpid()}\n".encode())
+    os.close(told)
+    _place(given, asked["files"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    _use_threads()
+    os.chdir(asked["folder"])
+    runpy.run_module("opcheck.worker", run_name="__main__", alter_sys=True)
+    os._exit(0)
+
+
+def _place(files: Sequence[int], numbers: Sequence[int]) -> None:
+    """Have files under the numbers that they are to have."""
+    beyond = [fcntl.fcntl(file, fcntl.F_DUPFD, max(numbers) + 1) for file in files]
+    for file in files:
+        os.close(file)
+    for file, number in zip(beyond, numbers, strict=True):
+        os.dup2(file, number)
+        os.close(file)
+
+
+def _mark(old: str, new: str) -> None:
+    """Write over the mark where the system shows with what environment a process began."""
+    begun = ctypes.POINTER(ctypes.c_void_p).in_dll(ctypes.CDLL(None), "environ")
+    for address in itertools.takewhile(bool, (begun[place] for place in itertools.count())):
+        entry = ctypes.string_at(address)
+        if entry.endswith(b"=" + old.encode()):
+            ctypes.memmove(address + len(entry) - len(old), new.encode(), len(new))
+
+
+def _use_threads() -> None:
+    """As many as it would have had from the beginning."""
+    torch = sys.modules.get("torch")
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    if torch is not None and wanted != "1":
+        most = len(os.sched_getaffinity(0))
+        torch.set_num_threads(min(int(wanted), most) if wanted.isdecimal() else most)
+
+
+if __name__ == "__main__":
+    main()

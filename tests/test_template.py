@@ -1,0 +1,161 @@
+"""Workers that are copies of one process: each is what it would be had it loaded PyTorch itself."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from opcheck.isolate import emulate, run
+from opcheck.isolate.strays import MARK, NO_MARK
+from opcheck.isolate.template import current, loaded_anew, loaded_once
+from opcheck.isolate.work import Work
+from opcheck.model.emulation import EmulationRequest
+from opcheck.model.target import TargetSpec
+from opcheck.model.work import WorkRequest, WorkResult
+
+pytestmark = [
+    pytest.mark.slow,  # some tests start a process that imports torch
+    pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers are not copied"),
+]
+
+NET = f"""
+import os, sys, time
+from pathlib import Path
+import torch
+
+def told():
+    begun = dict(e.split("=", 1) for e in Path("/proc/self/environ").read_text().split(chr(0)) if e)
+    mark = os.environ[{MARK!r}]
+    print("own mark", begun[{MARK!r}] == mark != {NO_MARK!r})
+    print("leads", os.getsid(0) == os.getpid() == os.getpgid(0))
+    print("files", len(os.listdir("/proc/self/fd")))
+    print("folder", os.getcwd())
+    print("main", Path(sys.argv[0]).name, Path(sys.modules["__main__"].__file__).name)
+    print("path", [p for p in sys.path if p in ("", os.getcwd())])
+    print("said", os.environ.get("SAID"))
+    print("columns", os.environ.get("COLUMNS"))
+    print("offline", os.environ["HF_HUB_OFFLINE"])
+    print("threads", torch.get_num_threads(), os.environ.get("OMP_NUM_THREADS"))
+    return torch.nn.Linear(3, 4)
+
+def hangs():
+    while True: time.sleep(0.1)
+"""
+ASKED = WorkRequest("net.py:told", "npu")
+
+
+@pytest.fixture(autouse=True)
+def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("net.py").write_text(NET)
+
+
+def heard() -> dict[str, str]:
+    """What a worker says of itself."""
+    said: list[str] = []
+    run(ASKED, output=said.append)
+    return {name: rest for name, _, rest in (line.partition(" ") for line in said)}
+
+
+def test_a_copy_is_as_a_worker_that_was_started() -> None:
+    copied = heard()
+    with loaded_anew():
+        started = heard()
+    assert copied == started
+    assert (copied["own"], copied["leads"]) == ("mark True", "True")
+
+
+def test_a_worker_has_the_environment_of_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("COLUMNS", "SAID"):  # one that PyTorch does not read, and one that it may
+        before = heard()
+        monkeypatch.setenv(name, "77")
+        assert heard() == {**before, name.lower(): "77"}
+
+
+def test_copies_that_compute_have_the_threads_that_the_user_gives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = EmulationRequest("net.py:told", TargetSpec("ascend-910b"), values=True)
+    most = len(os.sched_getaffinity(0))
+    for given, threads in (("2", f"{min(2, most)} 2"), (None, f"{most} None")):
+        if given is None:
+            monkeypatch.delenv("OMP_NUM_THREADS")
+        else:
+            monkeypatch.setenv("OMP_NUM_THREADS", given)
+        said: list[str] = []
+        emulate(asked, output=said.append)
+        assert f"threads {threads}" in said
+        assert heard()["threads"] == "1 1"
+
+
+def test_one_process_is_copied_until_it_ends() -> None:
+    with loaded_anew(), loaded_once():
+        found = heard()
+        process = _process()
+        assert (heard(), _process(), process.poll()) == (found, process, None)
+    assert process.poll() == 0
+
+
+def test_without_the_process_a_worker_loads_pytorch_itself() -> None:
+    found = heard()
+    _process().kill()
+    _process().wait()
+    assert heard() == found
+
+
+def test_inside_another_there_is_only_one() -> None:
+    outer = current()
+    with loaded_once():
+        assert current() is outer
+    assert current() is outer is not None
+
+
+def test_a_copy_that_is_killed_is_told() -> None:
+    with Work(WorkRequest("net.py:hangs", "npu"), WorkResult) as work:
+        os.kill(work._process.popen.pid, signal.SIGKILL)
+        assert work._process.popen.wait() == -signal.SIGKILL
+
+
+def test_all_end_with_the_process_that_asked() -> None:
+    script = (
+        "from opcheck.isolate import loaded_once, run\n"
+        "from opcheck.model.work import WorkRequest\n"
+        "with loaded_once():\n"
+        "    run(WorkRequest('net.py:hangs', 'npu'), progress=print)\n"
+    )
+    command = [sys.executable, "-u", "-c", script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "loading net.py:hangs\n"
+        started = _below(parent.pid)
+        assert len(started) == 3  # the one to copy, the worker, and what waits for that
+        parent.kill()
+    limit = time.monotonic() + 60
+    while any(map(_runs, started)) and time.monotonic() < limit:
+        time.sleep(0.05)
+    assert not any(map(_runs, started))
+
+
+def _process() -> "subprocess.Popen[bytes]":
+    """What is copied now."""
+    template = current()
+    assert template is not None
+    assert template._running is not None
+    return template._running[0]
+
+
+def _below(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [found for child in map(int, children) for found in (child, *_below(child))]
+
+
+def _runs(pid: int) -> bool:
+    """Whether it has not ended, though nothing may have waited for it yet."""
+    try:
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
