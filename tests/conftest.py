@@ -10,6 +10,8 @@ import pytest
 from opcheck.isolate.template import loaded_anew, loaded_once
 
 os.environ["OPCHECK_LANG"] = "en"  # whatever language the machine speaks
+# before torch is loaded: with a test at work on each core, threads would only wait for each other
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session", autouse=True)

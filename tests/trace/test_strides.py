@@ -32,6 +32,7 @@ class Compared(TorchDispatchMode):
         self.differ: set[str] = set()
         self.differ_permuted: set[str] = set()
         self.compared: set[str] = set()
+        self._entered: set[str] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -46,13 +47,18 @@ class Compared(TorchDispatchMode):
         return result
 
     def _inside(self, func: Any, args: Any, kwargs: Any) -> None:
-        kind = facts(func).composite
+        kind, name = facts(func).composite, func.name()
         assert kind is not None
+        if name in self._entered:  # ``detach`` calls itself above autograd, without an end
+            return
+        self._entered.add(name)
         try:
             with self:
                 run_composite(func, kind, args, kwargs)
         except Exception:  # what this sample's kernel refuses says nothing of strides
             pass
+        finally:
+            self._entered.remove(name)
 
     def _compare(
         self, func: Any, on_meta: Any, result: Any, given: list[Tensor], permuted: bool
@@ -114,13 +120,17 @@ def _layouts(value: Any) -> Iterator[Any]:
             yield value.movedim(1, -1).contiguous().movedim(-1, 1)
 
 
+def _samples(info: Any) -> Iterator[Any]:
+    # not by way of ``sample_inputs``, which looks for a running unittest on the whole stack
+    return iter(info.sample_inputs_func(info, "cpu", torch.float32, False))
+
+
 def _operators() -> Iterator[Callable[[], Any]]:
     from torch.testing._internal.common_methods_invocations import op_db
 
     for info in op_db:
         if torch.float32 in info.supported_dtypes("cpu"):
-            samples = info.sample_inputs("cpu", torch.float32, requires_grad=False)
-            for sample in islice(samples, _SAMPLES):
+            for sample in islice(_samples(info), _SAMPLES):
                 for x in _layouts(sample.input):
                     yield partial(info.op, x, *sample.args, **sample.kwargs)
 
@@ -130,8 +140,7 @@ def _gradients() -> Iterator[Callable[[], None]]:
 
     for info in op_db:
         if torch.float32 in info.supported_dtypes("cpu") and info.supports_autograd:
-            samples = info.sample_inputs("cpu", torch.float32, requires_grad=False)
-            for sample in islice(samples, _GRADIENT_SAMPLES):
+            for sample in islice(_samples(info), _GRADIENT_SAMPLES):
                 if isinstance(sample.input, Tensor):
                     yield partial(_backward, info.op, sample)
 
