@@ -166,6 +166,10 @@ class Device:
         finally:
             self._quiet.depth -= 1
 
+    def is_quiet(self) -> bool:
+        """Whether what is called now happens inside a kernel of the vendor's."""
+        return bool(self._quiet.depth)
+
     @property
     def generator(self) -> torch.Generator:
         """What the device draws random numbers from."""

@@ -93,7 +93,7 @@ def _opened(job: ProbeJob) -> Iterator["Tries"]:
         def registered(name: str) -> bool:
             return name in entries and "PrivateUse1" in entries[name].keys
 
-        yield Tries(device, registered, fell_back)
+        yield Tries(device, registered, fell_back, emulator.device.is_quiet)
 
 
 def _real(job: ProbeJob) -> "Tries":

@@ -16,9 +16,10 @@ _UNINITIALISED = re.compile(r"(new_)?empty|resize|_resize|set_|_reshape_alias|_e
 _FIRST_ALONE = frozenset(
     {"topk", "sort", "kthvalue", "mode", "median", "nanmedian", "max", "min", "cummax", "cummin"}
     | {"max_pool2d_with_indices", "max_pool3d_with_indices", "adaptive_max_pool2d"}
-    | {"adaptive_max_pool3d", "fractional_max_pool2d", "fractional_max_pool3d"}
+    | {"adaptive_max_pool3d", "fractional_max_pool2d", "fractional_max_pool3d", "_ctc_loss"}
 )
-"""Overloads whose second result says where: of equal values any may be meant."""
+"""Overloads whose second result says where, and of equal values any may be meant, or is in part not
+written."""
 _ANY_OF_SEVERAL = frozenset(
     {"_linalg_svd", "_linalg_eigh", "linalg_eig", "linalg_qr", "geqrf", "_linalg_det"}
     | {"_linalg_slogdet", "linalg_lu_factor_ex", "linalg_lu", "_linalg_solve_ex", "argsort"}

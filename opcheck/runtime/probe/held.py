@@ -1,11 +1,12 @@
 """Every call that reaches the device, run on the host as well, and compared.
 
-Private torch API used here, checked on 2.13.0: ``torch._C._dispatch_dump`` and
-``torch._C._dispatch_has_kernel_for_dispatch_key``.
+Private torch API used here, checked on 2.13.0: ``torch._C._dispatch_dump``,
+``torch._C._dispatch_has_kernel_for_dispatch_key`` and ``torch._C._current_graph_task_id``.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -14,11 +15,13 @@ import torch
 from torch import Tensor
 from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_leaves
 
+from opcheck.errors import EmulationError
 from opcheck.model.probe import Observed, Outcome
 from opcheck.model.trace import Phase, TensorMeta, Value
 from opcheck.runtime.probe.compare import comparable, compared, expected, first_line, tensors
+from opcheck.runtime.probe.copies import copied, resolving
 from opcheck.runtime.probe.recorded import arguments, value_of
 
 Tell = Callable[[Observed], None]
@@ -36,6 +39,13 @@ class Tries:
     """Whether it has a kernel for an overload."""
     fell_back: Callable[[], tuple[str, ...]]
     """Overloads that ran on the host since this was asked last, as its runtime says."""
+    inside: Callable[[], bool] = lambda: False
+    """Whether what is called now is done by a kernel, and not asked of the device."""
+
+
+_NO_RESULT = object()
+"""What a call that fails in backward gives: C++ refuses it, which ends the backward. An exception
+would end the process where the device is a plugin's. Checked on 2.13.0."""
 
 
 class Held(TorchDispatchMode):
@@ -56,6 +66,18 @@ class Held(TorchDispatchMode):
         self.phase = Phase.FORWARD
         self.seen: list[Observed] = []
         """Every distinct call, in order."""
+        self._in_backward: Exception | None = None
+
+    @contextmanager
+    def raising(self) -> Iterator[None]:
+        """Give what a call in backward raised in the place of what came of that."""
+        self._in_backward = None
+        try:
+            yield
+        except Exception:
+            if self._in_backward is None:
+                raise
+            raise self._in_backward from None
 
     def __torch_dispatch__(
         self,
@@ -66,8 +88,18 @@ class Held(TorchDispatchMode):
     ) -> Any:
         """Announce the call, make it, and note what came of it."""
         given = (args, dict(kwargs or {}))
-        if not (isinstance(func, OpOverload) and self._concerned(given)):
+        if not isinstance(func, OpOverload) or self._on.inside() or not self._concerned(given):
             return func(*given[0], **given[1])
+        try:
+            with resolving():
+                return self._held(func, given)
+        except Exception as error:
+            if torch._C._current_graph_task_id() == -1:
+                raise
+            self._in_backward = self._in_backward or error
+            return _NO_RESULT
+
+    def _held(self, func: OpOverload, given: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
         call = self._observed(func, given)
         self._announce(call)
         copies = self._on_host(given)
@@ -75,6 +107,8 @@ class Held(TorchDispatchMode):
         try:
             found = func(*given[0], **given[1])
             self._wait()
+        except EmulationError:  # says that this is not emulated, and nothing of the device
+            raise
         except Exception as error:  # whatever the device raises is what came of it
             results = self._metas(expected(func, copies))
             text = first_line(error)
@@ -106,14 +140,9 @@ class Held(TorchDispatchMode):
     def _on_host(self, given: Any) -> Any:
         """Copies of the arguments; None where the device does not give them."""
         try:
-            return tree_map(self._host, given)
+            return copied(given)
         except (RuntimeError, NotImplementedError):
             return None
-
-    def _host(self, value: Any) -> Any:
-        if isinstance(value, Tensor):
-            return value.detach().cpu().clone()
-        return torch.device("cpu") if isinstance(value, torch.device) else value
 
     def _metas(self, results: Any) -> tuple[Value, ...]:
         """Results without their values, all as if they were on the device."""

@@ -41,7 +41,7 @@ def _finished(call: Call, held: Held, device: torch.device) -> Finished:
     note = ""
     held.phase = call.sample.phase
     try:
-        with held:
+        with held.raising(), held:
             _run(call, tree_map(lambda value: _moved(value, device), call.inputs))
     except Exception as error:  # what a call raised was noted; this may be Python code between
         note = first_line(error)
@@ -67,7 +67,9 @@ def _run(call: Call, inputs: Any) -> None:
 
 
 def _differentiate(results: Any, inputs: Any) -> None:
-    outputs = [leaf for leaf in _leaves(results) if leaf.requires_grad]
+    # torch has no ones in the other layouts
+    dense = [leaf for leaf in _leaves(results) if leaf.layout is torch.strided]
+    outputs = [leaf for leaf in dense if leaf.requires_grad]
     wanted = [leaf for leaf in _leaves(inputs) if leaf.requires_grad]
     if outputs and wanted:
         ones = [torch.ones_like(output) for output in outputs]
