@@ -83,9 +83,15 @@ class Catalogue:
         if text.startswith("(") and text.endswith(")") and "(" not in text[1:]:
             inner = self.tell(text[1:-1])
             return text if inner == text[1:-1] else f"（{inner}）"
+        place, _, said = text.partition(": ")
+        placed = " " in said and not PROSE.search(place)
+        if placed and (whole := self._whole(said, "")) is not None:
+            return f"{place}：{whole}"
         clauses = _CLAUSES.split(text)
         if len(clauses) > 1:
             return joined(list(self._clauses(clauses)))
+        if placed and (told := self.tell(said)) != said:
+            return f"{place}：{told}"
         if text[-1:] in _ENDS and (told := self.tell(text[:-1])) != text[:-1]:
             return f"{told}{_ENDS[text[-1]]}"
         return self._enumerated(text)

@@ -65,13 +65,16 @@ def literals(path: Path) -> Iterator[Message]:
     for node in ast.walk(tree):
         if id(node) in quiet or id(node) in inside:
             continue
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield Message(node.value, where, node.lineno)
-        elif isinstance(node, ast.JoinedStr):
-            yield Message(_template(node), where, node.lineno)
+        if isinstance(node, ast.JoinedStr) or (
+            isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ):
+            yield Message(text_of(node), where, node.lineno)
 
 
-def _template(node: ast.JoinedStr) -> str:
+def text_of(node: ast.Constant | ast.JoinedStr) -> str:
+    """The text of a literal; of an f-string, a template."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
     parts = []
     for value in node.values:
         if isinstance(value, ast.Constant):
