@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
 from pathlib import Path
 
-from tests.lang.messages import PACKAGE, Message, text_of
+from tests.lang.messages import PACKAGE, PLACE, Message, text_of
 
 TAKEN_OVER = ("BoundsError", "ShapeError", "SizeError", "UnreadableError", "UntranslatableError")
 """Errors that are none of ours to show, but whose text one of ours takes over."""
@@ -122,8 +123,9 @@ def _said(
 ) -> Iterator[Message]:
     match value:
         case ast.Constant(value=str()) | ast.JoinedStr():
-            if says(text := text_of(value)):
-                yield Message(text, scope.path, value.lineno)
+            for text in _wordings(value, scope, seen):
+                if says(text):
+                    yield Message(text, scope.path, value.lineno)
         case ast.Name(id=name) if name not in seen:
             for where, inner in _held(name, scope, reader):
                 yield from _said(inner, where, reader, seen | {name})
@@ -137,6 +139,28 @@ def _said(
         case ast.BoolOp(values=values) | ast.Tuple(elts=values):
             for inner in values:
                 yield from _said(inner, scope, reader, seen)
+
+
+def _wordings(value: ast.expr, scope: Scope, seen: frozenset[str]) -> Iterator[str]:
+    """A literal, with whatever texts a function's own names bring into it."""
+    match value:
+        case ast.JoinedStr(values=values):
+            ways = (tuple(_wordings(part, scope, seen)) for part in values)
+            yield from map("".join, product(*ways))
+        case ast.FormattedValue(value=ast.Name(id=name), conversion=-1) if name not in seen:
+            held = scope.held.get(name, ()) if scope.outer else ()
+            yield from [text for one in held for text in _wordings(one, scope, seen | {name})] or [
+                PLACE
+            ]
+        case ast.FormattedValue():
+            yield text_of(ast.JoinedStr([value]))
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.IfExp(body=one, orelse=other):
+            yield from _wordings(one, scope, seen)
+            yield from _wordings(other, scope, seen)
+        case _:
+            yield PLACE
 
 
 def _held(name: str, scope: Scope, reader: _Reader) -> Iterator[tuple[Scope, ast.expr]]:

@@ -55,7 +55,8 @@ def inputs_of(model: nn.Module, given: frozenset[str]) -> tuple[Inputs, tuple[st
                 continue
         shown = ", ".join(f"{n} {_shape(v)}" for n, v in main.items() if isinstance(v, Tensor))
         return ((), made), (f"called on {shown}",)
-    raise needed(f"the inputs of {type(model).__name__} cannot be told ({problem})", signature)
+    why = problem or "no way to call it is known"
+    raise needed(f"the inputs of {type(model).__name__} cannot be told ({why})", signature)
 
 
 class _Config:
