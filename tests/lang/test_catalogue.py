@@ -6,7 +6,7 @@ from itertools import chain
 import pytest
 
 from opcheck.lang.languages import Language
-from opcheck.lang.po import Entry, read_po
+from opcheck.lang.po import read_po
 from opcheck.lang.speech import catalogue
 from opcheck.lang.template import Template, places
 from tests.lang.messages import PACKAGE, Message, help_messages, is_prose, literals, shape
@@ -73,22 +73,26 @@ def test_every_help_text_has_an_entry(text: str) -> None:
     assert catalogue(Language.CHINESE).knows(text), f"zh.po lacks the help text {text!r}"
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"line {entry.line}")
-def test_a_translation_has_the_places_of_its_message(entry: Entry) -> None:
-    assert entry.forms
-    assert all(entry.forms)
-    for english in filter(None, (entry.english, entry.plural)):
-        for form in entry.forms:
-            assert set(places(form)) == set(places(english))
+def test_a_translation_has_the_places_of_its_message() -> None:
+    wrong = [
+        f"line {entry.line}"
+        for entry in ENTRIES
+        for english in filter(None, (entry.english, entry.plural))
+        if not entry.forms
+        or not all(form and set(places(form)) == set(places(english)) for form in entry.forms)
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"line {entry.line}")
-def test_an_entry_is_recognised_as_itself(entry: Entry) -> None:
+def test_an_entry_is_recognised_as_itself() -> None:
     """A text made of a message is read as that message, and not as a heavier one."""
     samples = {"count": "12", "percent": "35.0%", "list": "a, b", "text": "any text", "said": "yes"}
-    for english in filter(None, (entry.english, entry.plural)):
-        values = {name: _sample(name, samples) for name in places(english)}
-        assert Template(english).read(english.format_map(values)) == values
+    read, made = {}, {}
+    for entry in ENTRIES:
+        for english in filter(None, (entry.english, entry.plural)):
+            made[english] = {name: _sample(name, samples) for name in places(english)}
+            read[english] = Template(english).read(english.format_map(made[english]))
+    assert read == made
 
 
 def _sample(name: str, samples: dict[str, str]) -> str:
