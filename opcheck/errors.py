@@ -1,6 +1,7 @@
 """Expected failures: one class per room, each with the exit code that the command line gives it."""
 
-from enum import IntEnum
+from collections.abc import Mapping
+from enum import IntEnum, StrEnum
 
 
 class ExitCode(IntEnum):
@@ -14,6 +15,17 @@ class ExitCode(IntEnum):
     GATE = 10
 
 
+class Stop(StrEnum):
+    """What ended the process of a model before it had answered."""
+
+    TIME = "time"
+    MEMORY = "memory"
+    KILLED = "killed"
+    """SIGKILL, from whoever: the kernel sends it as well where memory is short."""
+    ENDED = "ended"
+    """Another signal, or its own code."""
+
+
 class OpcheckError(Exception):
     """A failure the user can act on: what was wrong and where, and in ``hint`` what to do next."""
 
@@ -23,6 +35,10 @@ class OpcheckError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.stop: Stop | None = None
+        """What ended the model's process, where that is what failed."""
+        self.files: Mapping[str, str] = {}
+        """The user's own files that had been imported in that process -> digest."""
 
 
 class UsageError(OpcheckError):

@@ -27,15 +27,23 @@ def run(
     memory: float | None = None,
     progress: Say = ignore,
     output: Say = ignore,
+    alone: bool = False,
+    beside: int = 1,
 ) -> tuple[WorkResult, ...]:
     """Trace a model for each device type asked: ``timeout`` in seconds, ``memory`` in GiB.
+
+    ``alone``: no two copies of its process work at a time; ``beside``: how many such processes
+    share the machine's memory where no limit was given.
 
     What can be refused without torch is refused before a process is started. Where that process
     could not be copied, others load the model again for the device types that stand apart; the
     listeners hear nothing of those, which do the same again.
     """
     check(request)
-    with Work(request, WorkResult, timeout=timeout, memory=memory) as work:
+    at_once = 1 if alone else AT_ONCE
+    with Work(
+        request, WorkResult, timeout=timeout, memory=memory, beside=beside, at_once=at_once
+    ) as work:  # fmt: skip
         results = work.results(progress, output)
     traced = {result.trace.device_type for result in results}
     if all(work.device_type in traced for group in request.apart for work in group):

@@ -19,6 +19,8 @@ from typing import IO
 
 from opcheck.isolate.strays import MARK, NO_MARK
 
+_HEAD = 16
+"""Bytes of what it says once it is ready."""
 _LATER = (
     MARK, "OMP_NUM_THREADS", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTEST_CURRENT_TEST",
 )  # fmt: skip
@@ -54,7 +56,9 @@ class Copy:
 class Template:
     """The process to copy: started when it is asked for, and anew where environments change."""
 
-    def __init__(self) -> None:
+    def __init__(self, libraries: Sequence[str] = ()) -> None:
+        """``libraries``: modules that most of what is copied comes to import."""
+        self._libraries = libraries
         self._lock = threading.Lock()
         self._running: tuple[subprocess.Popen[bytes], socket.socket] | None = None
         self._environment: Mapping[str, str] = {}
@@ -68,14 +72,27 @@ class Template:
                 if self._running is not None and self._asked != last:
                     return None  # it may be asked for once only
                 self.close()
-                self._running = _started(environment)
-                self._environment = self._asked
+                self._start(environment)
             with contextlib.suppress(OSError):
                 found = _copied(self._running[1], environment, files)
                 if found is not None:
                     return found
             self.close()  # it has ended
             return None
+
+    def load(self, environment: Mapping[str, str]) -> None:
+        """Start the process where there is none, and return once it has loaded everything."""
+        with self._lock:
+            if self._running is None:
+                self._asked = _alike(environment)
+                self._start(environment)
+                assert self._running is not None  # just now
+                with contextlib.suppress(OSError):  # where it has ended, what asks next finds out
+                    self._running[1].recv(_HEAD)
+
+    def _start(self, environment: Mapping[str, str]) -> None:
+        self._running = _started(environment, self._libraries)
+        self._environment = self._asked
 
     def close(self) -> None:
         """End the process, once its copies have ended."""
@@ -102,12 +119,21 @@ def loaded_once() -> Iterator[None]:
         yield
         return
     template = Template()
-    token = _CURRENT.set(template)
+    try:
+        with copied_from(template):
+            yield
+    finally:
+        template.close()
+
+
+@contextlib.contextmanager
+def copied_from(template: Template) -> Iterator[None]:
+    """Have workers that are started inside be copies of a process at hand, where that can be."""
+    token = _CURRENT.set(template if sys.platform == "linux" else None)
     try:
         yield
     finally:
         _CURRENT.reset(token)
-        template.close()
 
 
 @contextlib.contextmanager
@@ -124,11 +150,16 @@ def _alike(environment: Mapping[str, str]) -> Mapping[str, str]:
     return {name: text for name, text in environment.items() if name not in _LATER}
 
 
-def _started(environment: Mapping[str, str]) -> tuple[subprocess.Popen[bytes], socket.socket]:
+def _started(
+    environment: Mapping[str, str], libraries: Sequence[str]
+) -> tuple[subprocess.Popen[bytes], socket.socket]:
     requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "opcheck.worker.template", str(theirs.fileno())],
+            [
+                sys.executable, "-P", "-m", "opcheck.worker.template", str(theirs.fileno()),
+                *libraries,
+            ],  # fmt: skip
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from opcheck import errors
-from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError
+from opcheck.errors import EmulationError, OpcheckError, SourceError, Stop, TraceError
 from opcheck.isolate.emulated import left_off
 from opcheck.isolate.process import Event, WorkerProcess, total_memory
 from opcheck.isolate.recovered import cut_short
@@ -26,6 +26,7 @@ from opcheck.model.codec import from_json, to_json
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.trace import RUN_ENDED, Gap
 from opcheck.model.work import (
+    AT_ONCE,
     FIRST_JOURNAL,
     STACK_SECONDS,
     GraphRun,
@@ -77,8 +78,18 @@ class Work(Generic[T]):
         timeout: float | None = None,
         memory: float | None = None,
         beside: int = 1,
+        at_once: int = AT_ONCE,
     ) -> None:
-        """``beside``: how many such processes, this one included, share the machine's memory."""
+        """Begin to work on a request.
+
+        Args:
+            request: what is asked.
+            answer: what is answered with.
+            timeout: seconds; None: no limit.
+            memory: GiB; None: its share of what the machine has.
+            beside: how many such processes, this one included, share the machine's memory.
+            at_once: how many copies of it may work side by side.
+        """
         self._answer = answer
         self._answers: list[T] = []
         self._expected = 1
@@ -99,6 +110,7 @@ class Work(Generic[T]):
             journals=str(self._folder),
             shared=memory is None,
             aside=self._process.aside,
+            at_once=at_once,
         )
         self._process.feed(json.dumps(to_json(self._job)))
 
@@ -138,6 +150,7 @@ class Work(Generic[T]):
                     f"the model's code started more than {MOST_PROCESSES} processes "
                     f"while {self._doing}",
                     "look for calls of os.fork, subprocess or multiprocessing in a loop",
+                    Stop.ENDED,
                 )
             left = self._left()
         raise self._took_too_long()
@@ -152,11 +165,17 @@ class Work(Generic[T]):
         return self._ended(
             f"no answer within {self._timeout:g} s while {self._doing}",
             "give it longer with --timeout, or look for an endless loop there",
+            Stop.TIME,
         )
 
-    def _ended(self, message: str, hint: str) -> OpcheckError:
+    def _ended(self, message: str, hint: str, stop: Stop) -> OpcheckError:
         """The error of a process that ended too early, with what was traced until then."""
         self._process.kill()  # or it might write on
+        error = self._until_then(message, hint)
+        error.stop = stop
+        return error
+
+    def _until_then(self, message: str, hint: str) -> OpcheckError:
         place, request = self._place(), self._job.request
         error = self._failure(f"{message} (at {place})" if place else message, hint)
         if isinstance(request, EmulationRequest) and self._failure is EmulationError:
@@ -181,20 +200,21 @@ class Work(Generic[T]):
                 self._expected = max(int(message["answers"]), 1)
                 return
             if "error" in message:
-                name, what, hint = message["error"]
-                raise _ERRORS[name](f"{what}", f"{hint}")
+                raise _error(message)
             if "stopped" in message:
-                what, hint = message["stopped"]
-                raise self._ended(f"the model's code {what} while {self._doing}", f"{hint}")
+                what, hint, stop = message["stopped"]
+                told = f"the model's code {what} while {self._doing}"
+                raise self._ended(told, f"{hint}", Stop(stop))
             if "crash" in message:
                 raise RuntimeError(f"opcheck failed in the model's process:\n{message['crash']}")
             self._failure = _STAGES[message["stage"]]
             self._doing = f"{message['progress']}"
             calls = int(message.get("calls", 0))
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise self._ended(
                 f"the model's process sent what is not an answer while {self._doing}: {error}",
                 "the model's code must leave file descriptors that it did not open alone",
+                Stop.ENDED,
             ) from error
         progress(f"{self._doing}, {calls:,} calls so far" if calls else self._doing)
 
@@ -205,13 +225,15 @@ class Work(Generic[T]):
             return self._ended(
                 f"the model's code ended the process with exit code {code} while {self._doing}",
                 "take calls of os._exit out of the code that builds and runs the model",
+                Stop.ENDED,
             )
         name, left = _signal(-code), self._left()
         if name == "SIGSEGV" and left is not None and left < STACK_SECONDS:
             # faulthandler reads the stacks of threads that go on, and may stumble over one
             return self._took_too_long()
         message = f"the model's process was ended by {name} while {self._doing}"
-        return self._ended(message, self._remedy(name))
+        stop = Stop.KILLED if name == "SIGKILL" else Stop.ENDED
+        return self._ended(message, self._remedy(name), stop)
 
     def _remedy(self, name: str) -> str:
         if name == "SIGKILL":
@@ -229,6 +251,14 @@ class Work(Generic[T]):
 
     def _last_words(self) -> str:
         return f"its last output: {self._said[-1]}" if self._said else "it printed nothing"
+
+
+def _error(message: Mapping[str, Any]) -> OpcheckError:
+    """The error that the process tells of."""
+    name, what, hint = message["error"]
+    error = _ERRORS[name](f"{what}", f"{hint}")
+    error.files = {f"{file}": f"{digest}" for file, digest in message["files"].items()}
+    return error
 
 
 def _signal(number: int) -> str:

@@ -96,6 +96,8 @@ class WorkResult:
     """``str(Target)`` -> the ways out on it, for the targets asked for."""
     targets: tuple[str, ...] = ()
     """``str(Target)`` of those that the trace holds for; (): of all of its device type."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The user's own files whose code was imported -> digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +218,8 @@ class Job:
     """The folder for what is traced so far, one file a trace; "": it is not kept."""
     aside: int | None = None
     """File descriptor for what is printed by copies beside the first, which print the same."""
+    at_once: int = AT_ONCE
+    """How many copies of the process may work side by side."""
 
     @property
     def memory_hint(self) -> str:

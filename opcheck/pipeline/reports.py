@@ -23,16 +23,21 @@ def report_of(
     ``explained``: each finding says what was looked at.
     """
     if scanned.empty:
-        raise TraceError(
-            f"{source} calls no operator, so there is nothing to scan",
-            hint="check that the model's forward is reached and takes tensors",
-        )
+        raise nothing_called(source)
     return Report(
         opcheck_version=__version__,
         torch_version=scanned.first.torch_version,
-        model=ModelInfo(source, scanned.kind, scanned.digest or _graph_digest(scanned.first)),
+        model=ModelInfo(source, scanned.kind, scanned.digest or graph_digest(scanned.first)),
         trace=scanned.info(),
         targets=tuple(resolve(scanned.of(m.target), m, explained=explained) for m in matrices),
+    )
+
+
+def nothing_called(source: str) -> TraceError:
+    """That a model was run and asked for nothing."""
+    return TraceError(
+        f"{source} calls no operator, so there is nothing to scan",
+        hint="check that the model's forward is reached and takes tensors",
     )
 
 
@@ -60,7 +65,7 @@ def ranked(report: Report) -> Report:
     return replace(report, targets=best_first(report.targets))
 
 
-def _graph_digest(trace: Trace) -> str:
+def graph_digest(trace: Trace) -> str:
     """First 16 hex digits of a sha256 over every call in order, for models without a file."""
     import hashlib
 

@@ -12,11 +12,12 @@ import signal
 import sys
 import traceback
 
-from opcheck.errors import OpcheckError
+from opcheck.errors import OpcheckError, Stop
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.work import Job
 from opcheck.worker.answers import answers
 from opcheck.worker.copies import CopyEndedError
+from opcheck.worker.own_files import own_files
 from opcheck.worker.process import Process
 
 
@@ -30,14 +31,16 @@ def main() -> None:
     except CopyEndedError as copy:
         _end_as(copy.status)
     except OpcheckError as error:
-        process.send({"error": [type(error).__name__, error.message, error.hint]})
+        told = [type(error).__name__, error.message, error.hint]
+        process.send({"error": told, "files": dict(own_files())})
     except MemoryError:
         what = f"needs more memory than the {job.memory / 2**30:.1f} GiB that it may use"
-        process.send({"stopped": [what, job.memory_hint]})
+        process.send({"stopped": [what, job.memory_hint, Stop.MEMORY]})
     except Exception:
         process.send({"crash": traceback.format_exc()})
     except BaseException as error:  # what SystemExit and its like end is not ours
-        process.send({"stopped": [f"ends the process ({error!r})", "take that call out"]})
+        what = f"ends the process ({error!r})"
+        process.send({"stopped": [what, "take that call out", Stop.ENDED]})
     process.end()
     sys.stdout.flush()
     # threads and exit handlers of the user's are not waited for

@@ -2,6 +2,7 @@
 
 import gc
 import linecache
+import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import count
@@ -33,6 +34,7 @@ from opcheck.worker.changed import write_graph
 from opcheck.worker.copies import can_copy, spread
 from opcheck.worker.host import on_the_host
 from opcheck.worker.offline import cut_off
+from opcheck.worker.own_files import own_files
 from opcheck.worker.process import Process
 from opcheck.worker.runs import Run, runs_of
 from opcheck.worker.ticks import Ticks
@@ -60,9 +62,18 @@ def _load(request: Request, process: Process, *, weights: bool) -> Loaded:
     process.send({"stage": "load", "progress": f"loading {request.source}"})
     options = replace(options_of(request, weights=weights), libraries=_libraries(request))
     read_instead(request.patched)
+    _seed()
     loaded = load(request.source, options)
     guarded = cut_off() if request.trust else ""
     return replace(loaded, notes=(*loaded.notes, guarded)) if guarded else loaded
+
+
+def _seed() -> None:
+    """Have code that draws numbers while it builds a model draw the same ones each time."""
+    import numpy as np  # torch loads it, too
+
+    random.seed(0)
+    np.random.seed(0)
 
 
 def _libraries(request: Request) -> Schemas:
@@ -84,7 +95,7 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
             trace: Trace, plans: Mapping[str, tuple[NodePlan, ...]] = MappingProxyType({})
         ) -> WorkResult:
             kept = loaded.kind, loaded.digest, loaded.notes
-            return WorkResult(trace, *kept, plans, run.targets)
+            return WorkResult(trace, *kept, plans, run.targets, own_files())
 
         ticks = Ticks(process)
         trace = trace_model(

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from opcheck.model.work import AT_ONCE
 from opcheck.worker.process import Process
 
 T = TypeVar("T")
@@ -57,7 +56,7 @@ def spread(groups: Sequence[Sequence[T]], process: Process) -> Sequence[T]:
     """
     copies = _Copies(process)
     for works in groups:
-        copies.wait(AT_ONCE - 1)
+        copies.wait(process.at_once - 1)
         if copies.start(heard=works is groups[0]):
             return works
     copies.wait(0)
@@ -76,7 +75,7 @@ class _Copies:
     def start(self, *, heard: bool) -> bool:
         """Copy the process; whether this is the copy."""
         taken = {copy.place for copy in self._working.values()}
-        place = next(place for place in range(AT_ONCE) if place not in taken)
+        place = next(place for place in range(self._process.at_once) if place not in taken)
         answers = os.memfd_create("opcheck")
         for stream in (sys.stdout, sys.stderr):
             stream.flush()  # or a copy would say it again

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from opcheck.model.work import AT_ONCE, JOURNAL, STACK_SECONDS, Job
+from opcheck.model.work import JOURNAL, STACK_SECONDS, Job
 
 _PR_SET_PDEATHSIG = 1
 """Of ``prctl``: the signal to get when the parent ends."""
@@ -27,6 +27,8 @@ class Process:
 
     def __init__(self, job: Job) -> None:
         self._job = job
+        self.at_once = job.at_once
+        """How many copies of it may work side by side."""
         self._messages = self._stages = _private_channel()
         self._is_copy = False
         self._stack = open(job.stack, "w", encoding="utf-8")  # noqa: SIM115  # for its life
@@ -92,10 +94,10 @@ class Process:
                 os.dup2(self._job.aside, 1)
                 os.dup2(self._job.aside, 2)
         # what two write to one file at a time could not be read
-        self.watch_time(STACK_SECONDS * (AT_ONCE - place) / AT_ONCE)
+        self.watch_time(STACK_SECONDS * (self.at_once - place) / self.at_once)
         if self._job.shared:
             taken = _data()
-            _limit_memory(taken + (self._job.memory - taken) // AT_ONCE)
+            _limit_memory(taken + (self._job.memory - taken) // self.at_once)
 
     @staticmethod
     def _write(channel: TextIO, text: str) -> None:

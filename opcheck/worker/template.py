@@ -1,4 +1,4 @@
-"""The process that loads PyTorch and is copied, once for each worker: ``… template SOCKET``.
+"""Loads PyTorch and is copied, once for each worker: ``… template SOCKET [LIBRARY…]``.
 
 A worker that is a copy goes on as ``python -m opcheck.worker`` does, in the environment, the folder
 and with the files that it is given.
@@ -36,8 +36,11 @@ def main() -> NoReturn:
     for module in _LOADED:
         with contextlib.suppress(ImportError):  # told by the worker that needs it
             importlib.import_module(module)
+    if libraries := sys.argv[2:]:
+        _load(libraries)
     gc.collect()
     gc.freeze()  # the collector would write to what copies share
+    requests.send(b"loaded")
     while True:
         text, files, _, _ = socket.recv_fds(requests, _HEAD, _MOST_FILES)
         if text != b"copy":
@@ -48,6 +51,18 @@ def main() -> NoReturn:
         for file in files:
             os.close(file)
         _wait(os.WNOHANG)
+
+
+def _load(libraries: Sequence[str]) -> None:
+    """Import libraries of models in the way in which a worker does."""
+    from opcheck.source.building import processes, torchvision_schemas
+
+    torchvision_schemas.prepare()
+    processes.prepare()
+    for module in libraries:
+        with contextlib.suppress(Exception):  # told by the worker that needs it
+            importlib.import_module(module)
+    torchvision_schemas.settle()
 
 
 def _end(*, asked: bool) -> NoReturn:
