@@ -1,14 +1,17 @@
 """What a source kind is, and what it gives: something to run, and the inputs to run it on."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 from opcheck.model.calls import CallSpec
 from opcheck.model.schemas import Libraries
 from opcheck.source.inputs import InputSpec
 
+LIBRARIES = ("diffusers", "timm", "torchvision", "transformers", "ultralytics")
+"""Libraries of models."""
 RANDOM_WEIGHTS = "weights are random: the source has none"
 """The note where every weight is the library's initial one, or made up."""
 
@@ -74,6 +77,10 @@ class Source(ABC):
     """What reports call the kind."""
     help: ClassVar[str]
     """The form the user writes, as ``--help`` lists it."""
+    libraries: ClassVar[tuple[str, ...]] = LIBRARIES
+    """Those of ``LIBRARIES`` that its models may be made with."""
+    lists: ClassVar[bool] = False
+    """Whether a library knows all its models by name: ``NAME`` may be a pattern in a manifest."""
 
     @classmethod
     @abstractmethod
@@ -82,6 +89,16 @@ class Source(ABC):
 
     def check(self, text: str, options: LoadOptions) -> None:  # noqa: B027  # nothing to check
         """Raise what can be known to be wrong without torch; called before a worker starts."""
+
+    @classmethod
+    def path(cls, text: str) -> Path | None:
+        """The file or folder that it reads; None for a name that a library knows."""
+        return Path(text)
+
+    @classmethod
+    def names(cls) -> Sequence[str]:
+        """Every name that its library knows, where it ``lists`` them; imports the library."""
+        return ()
 
     @abstractmethod
     def load(self, text: str, options: LoadOptions) -> Loaded:

@@ -27,6 +27,7 @@ class DiffusersPipeline(Source):
 
     name = "diffusers"
     help = "DIR with model_index.json, or of one model of a pipeline (diffusers, no weights read)"
+    libraries = ("diffusers", "transformers")
 
     @classmethod
     def claims(cls, text: str) -> bool:

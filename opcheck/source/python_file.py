@@ -30,6 +30,11 @@ class PythonFile(Source):
         """Whether it names a ``.py`` file."""
         return _FORM.fullmatch(text) is not None
 
+    @classmethod
+    def path(cls, text: str) -> Path | None:
+        """The file, without the name in it."""
+        return _parts(text)[0]
+
     def check(self, text: str, options: LoadOptions) -> None:
         """Find the file, a syntax error in it, or that no name was given."""
         path, names = _parts(text)

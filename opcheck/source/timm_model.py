@@ -1,6 +1,8 @@
 """``timm:NAME``: a timm model by name, without its weights."""
 
 import difflib
+from collections.abc import Sequence
+from pathlib import Path
 
 from opcheck.errors import SourceError
 from opcheck.source import digest
@@ -14,11 +16,28 @@ class TimmModel(Source):
 
     name = "timm"
     help = "timm:NAME (as timm.list_models() has it)"
+    libraries = ("timm", "torchvision")
+    lists = True
 
     @classmethod
     def claims(cls, text: str) -> bool:
         """Whether it starts with ``timm:``."""
         return text.startswith(_PREFIX)
+
+    @classmethod
+    def path(cls, text: str) -> Path | None:
+        """None: timm knows it by name."""
+        return None
+
+    @classmethod
+    def names(cls) -> Sequence[str]:
+        """Every architecture, in timm's order."""
+        from opcheck.source.building import torchvision_schemas
+        from opcheck.source.building.library import import_library
+
+        torchvision_schemas.prepare()
+        names: list[str] = import_library("timm").list_models()
+        return names
 
     def load(self, text: str, options: LoadOptions) -> Loaded:
         """Build the model; its own default config tells the image size."""

@@ -2,6 +2,8 @@
 
 import difflib
 import inspect
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from opcheck.errors import SourceError
@@ -22,11 +24,28 @@ class TorchvisionModel(Source):
 
     name = "torchvision"
     help = "torchvision:NAME (as torchvision.models.list_models() has it)"
+    libraries = ("torchvision",)
+    lists = True
 
     @classmethod
     def claims(cls, text: str) -> bool:
         """Whether it starts with ``torchvision:``."""
         return text.startswith(_PREFIX)
+
+    @classmethod
+    def path(cls, text: str) -> Path | None:
+        """None: torchvision knows it by name."""
+        return None
+
+    @classmethod
+    def names(cls) -> Sequence[str]:
+        """Every model that can be built, quantised ones beside."""
+        from opcheck.source.building import torchvision_schemas
+        from opcheck.source.building.library import import_library
+
+        torchvision_schemas.prepare()
+        names: list[str] = import_library("torchvision.models").list_models()
+        return names
 
     def load(self, text: str, options: LoadOptions) -> Loaded:
         """Build the model; its task and its weights' description tell the input."""

@@ -24,6 +24,7 @@ class TransformersConfig(Source):
 
     name = "hf"
     help = "DIR or path/to/config.json (transformers, no weights read); hf:DIR says so"
+    libraries = ("transformers",)
 
     @classmethod
     def claims(cls, text: str) -> bool:
@@ -32,6 +33,11 @@ class TransformersConfig(Source):
             return True
         path = config_of(text)
         return path is not None and not is_pipeline_part(path)
+
+    @classmethod
+    def path(cls, text: str) -> Path | None:
+        """The folder or the config."""
+        return Path(text.removeprefix(_PREFIX))
 
     def check(self, text: str, options: LoadOptions) -> None:
         """Find the config and that it says which model it is for."""

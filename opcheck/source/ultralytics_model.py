@@ -18,6 +18,7 @@ class UltralyticsModel(Source):
 
     name = "ultralytics"
     help = "ultralytics:NAME.yaml (a model of the package, or a file of yours)"
+    libraries = ("ultralytics", "torchvision")
 
     @classmethod
     def claims(cls, text: str) -> bool:
@@ -33,6 +34,12 @@ class UltralyticsModel(Source):
                 f"{text}: want a local YAML that describes a model",
                 f"write ultralytics:{stem}.yaml; weights are not needed",
             )
+
+    @classmethod
+    def path(cls, text: str) -> Path | None:
+        """The YAML, where it is a file of the user's."""
+        path = Path(text.removeprefix(_PREFIX))
+        return path if path.is_file() else None
 
     def load(self, text: str, options: LoadOptions) -> Loaded:
         """Build the model of the task that the YAML's head tells; images as in training."""
