@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence, Verdict
 
 
@@ -53,10 +54,15 @@ class StoredTrace:
     casts: str
     """Casts that give another dtype than asked, ``float64=float32``, with commas; mostly ""."""
     data: str
-    """Base64 of compressed JSON; :mod:`opcheck.fleet.kept` reads it."""
+    """Base64 of compressed JSON; :mod:`opcheck.fleet.traces` reads it."""
     same_as: str = ""
-    """The device type whose trace of this model it is, but for the device's name; ``data`` is ""
-    then."""
+    """``name`` of the trace of this model that it is, but for the name of the device; ``data`` is
+    "" then."""
+
+    @property
+    def name(self) -> str:
+        """What tells it from the model's other traces: ``npu``, or ``npu float64=float32``."""
+        return f"{self.device_type} {self.casts}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,3 +241,52 @@ class Answer:
     support_rate: float | None
     blockers: tuple[Blocker, ...] = ()
     """Worst first; of a query for operators, those that were asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class FleetRequest:
+    """One run over a manifest, before anything was read."""
+
+    manifest: str
+    targets: tuple[TargetSpec, ...]
+    """Empty: the newest release of every target in the database."""
+    store: str
+    """The path of the SQLite file."""
+    options: Mapping[str, object] = field(default_factory=dict)
+    """What holds for every model of which the manifest does not say it: ``timeout``, ``memory``,
+    ``trust``, …, as fields of a manifest are."""
+    databases: tuple[str, ...] = ()
+    engine: str = "local"
+    workers: int | None = None
+    """None: one for each processor."""
+    address: str = ""
+    """Where a cluster is, for engines that have one."""
+    retry: bool = False
+    """Whether models whose scan did not end well are scanned again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers of a run that fit some filters."""
+
+    run: Run
+    filters: Filters
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How the models of a run fare, counted."""
+
+    run: Run
+    targets: Mapping[str, Mapping[Verdict, int]]
+    """Target -> how many models have which verdict there."""
+    endings: Mapping[Ending, int]
+    known: int
+    """How many were answered by what the store had already."""
+    troubled: tuple[Answer, ...]
+    """The models whose scan did not end well, once each, without a target."""
+
+
+FleetView = Answers | Totals
+"""What ``opcheck fleet`` answers with."""

@@ -82,8 +82,8 @@ def adopt(store: Store, run: Begun, position: int, model: int) -> None:
         _settle(write, run, position, model, 0.0)
 
 
-def finish(store: Store, run: Begun, asked: Asked, done: Done) -> None:
-    """Keep what came of one model: all of it, or after a kill nothing."""
+def finish(store: Store, run: Begun, asked: Asked, done: Done) -> int:
+    """Keep what came of one model, all of it or after a kill nothing; gives its row."""
     with store.transaction() as write:
         model = _model(write, asked, done)
         for trace in done.outcome.traces:
@@ -94,6 +94,7 @@ def finish(store: Store, run: Begun, asked: Asked, done: Done) -> None:
         for result in done.outcome.targets:
             _result(write, model, run.targets[result.target], result)
         _settle(write, run, done.position, model, done.seconds)
+    return model
 
 
 def end(store: Store, run: Begun) -> None:

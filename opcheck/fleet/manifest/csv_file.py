@@ -1,0 +1,71 @@
+"""A manifest as a table: a row of names, ``source`` among them, and a row for each model."""
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from opcheck.errors import UsageError
+from opcheck.fleet.manifest.fields import FIELDS, HINT, LISTS, Row
+
+SEPARATOR = ";"
+"""Between several values in one cell."""
+
+
+def read_csv(path: Path) -> tuple[Row, ...]:
+    """The rows of a file.
+
+    Raises:
+        UsageError: it cannot be read, or is no manifest.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            table = csv.reader(file, strict=True)
+            columns = [name.strip() for name in next(table, [])]
+            _check(columns, path)
+            found = [
+                _row(dict(zip(columns, cells, strict=True)), f"{path}:{table.line_num}")
+                for cells in table
+                if any(map(str.strip, cells)) and _fits(cells, columns, path, table.line_num)
+            ]
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}", HINT) from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: expected a table in UTF-8, but {error}", HINT) from error
+    if not found:
+        raise UsageError(f"{path}: names no model", HINT)
+    return tuple(found)
+
+
+def _check(columns: list[str], path: Path) -> None:
+    known = ["source", "name", *FIELDS]
+    if "source" not in columns:
+        found = ", ".join(columns) or "nothing"
+        raise UsageError(f"{path}:1: expected a column 'source', found {found:.80}", HINT)
+    for column in columns:
+        if column not in known:
+            hint = f"known columns: {', '.join(known)}"
+            raise UsageError(f"{path}:1: unknown column {column!r:.60}", hint)
+        if columns.count(column) > 1:
+            raise UsageError(f"{path}:1: the column {column!r} stands twice", "take one out")
+
+
+def _fits(cells: list[str], columns: list[str], path: Path, line: int) -> bool:
+    if len(cells) != len(columns):
+        raise UsageError(
+            f"{path}:{line}: expected {len(columns)} cells, found {len(cells)}",
+            "put what has commas in quotes",
+        )
+    return True
+
+
+def _row(cells: Mapping[str, str], where: str) -> Row:
+    given = {name: cell.strip() for name, cell in cells.items() if cell.strip()}
+    source, name = given.pop("source", ""), given.pop("name", "")
+    if not source:
+        raise UsageError(f"{where}: expected a source, found nothing", HINT)
+    options: dict[str, Any] = {
+        key: [part.strip() for part in cell.split(SEPARATOR)] if key in LISTS else cell
+        for key, cell in given.items()
+    }
+    return Row(source, where, options, name)

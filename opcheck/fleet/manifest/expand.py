@@ -1,0 +1,114 @@
+"""What a source of a manifest stands for: itself, a folder's models, or whatever a pattern fits."""
+
+import glob
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from opcheck.errors import OpcheckError, UsageError
+from opcheck.isolate.names import names_of
+from opcheck.source.model_folder import CONFIG, INDEX
+from opcheck.source.python_file import PythonFile
+from opcheck.source.select import kinds, select
+
+_WILD = re.compile(r"[*?\[]")
+_HF = "hf:"
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """The sources that one stands for."""
+
+    sources: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    """Files that a pattern fits and that are no models."""
+
+
+def expand(source: str, folder: Path) -> Expanded:
+    """The sources that one stands for; ``folder`` is where its paths begin.
+
+    Raises:
+        UsageError: nothing fits.
+        SourceError: the library that a pattern is for is not there.
+    """
+    prefix, colon, pattern = source.partition(":")
+    kind = next((kind for kind in kinds() if colon and kind.name == prefix), None)
+    if source.startswith(_HF):
+        return _configs(source, _within(folder, pattern))
+    if kind is None:
+        return _models(_within(folder, source))
+    if not (kind.lists and _WILD.search(pattern)):
+        return Expanded((source,))
+    known = names_of(prefix)
+    names = tuple(f"{prefix}:{name}" for name in known if fnmatchcase(name, pattern))
+    if not names:
+        raise UsageError(f"{source}: {prefix} has no such model", f"it has {len(known)} of them")
+    return Expanded(names)
+
+
+def _within(folder: Path, path: str) -> str:
+    """A path of a manifest as it is from here."""
+    if os.path.isabs(path) or folder.resolve() == Path.cwd():
+        return path
+    return os.path.normpath(os.path.join(folder, path))
+
+
+def _configs(source: str, path: str) -> Expanded:
+    """``hf:`` and a folder with a config, or a pattern for such folders."""
+    if not _WILD.search(path):
+        return Expanded((f"{_HF}{path}",))
+    found = sorted(glob.glob(path))
+    models = [one for one in found if one.endswith(".json") or _is_model_folder(one, CONFIG)]
+    if not models:
+        raise UsageError(
+            f"{source}: no folder with a {CONFIG}", f"it fits {len(found)} files and folders"
+        )
+    return Expanded(tuple(f"{_HF}{one}" for one in models))
+
+
+def _models(path: str) -> Expanded:
+    if _WILD.search(path):
+        found = sorted(glob.glob(path, recursive=True))
+        models = [one for one in found if _is_model(one)]
+        others = [one for one in found if one not in models and not os.path.isdir(one)]
+        if not models:
+            raise UsageError(f"{path}: fits no model", f"it fits {len(found)} files and folders")
+        return Expanded(tuple(models), tuple(others))
+    if not os.path.isdir(path) or _is_model(path):
+        return Expanded((path,))
+    inside = tuple(_inside(path))
+    if not inside:
+        raise UsageError(
+            f"{path}: there is no model in this folder",
+            "models in Python files are named one by one, as models.py:build",
+        )
+    return Expanded(inside)
+
+
+def _inside(folder: str) -> Iterator[str]:
+    """The models below a folder, each of its own folder or file, in order."""
+    for parent, folders, files in os.walk(folder):
+        if _is_model(parent):
+            folders.clear()
+            yield parent
+            continue
+        folders.sort()
+        paths = (os.path.join(parent, name) for name in sorted(files))
+        yield from (path for path in paths if _is_model(path))
+
+
+def _is_model_folder(path: str, *names: str) -> bool:
+    return any(os.path.isfile(os.path.join(path, name)) for name in names)
+
+
+def _is_model(path: str) -> bool:
+    """Whether a file or folder is one that a kind of source claims, as it stands."""
+    if os.path.isdir(path):
+        return _is_model_folder(path, CONFIG, INDEX)
+    try:
+        return not isinstance(select(path), PythonFile) and not path.endswith(".json")
+    except OpcheckError:
+        return False
