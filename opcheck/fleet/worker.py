@@ -14,8 +14,8 @@ from opcheck.errors import OpcheckError, Stop
 from opcheck.fleet.engine import ATTEMPTS, Setup
 from opcheck.fleet.traces import casts_of, restored, stored
 from opcheck.isolate import CutShortError, run
-from opcheck.isolate.kept import Kept, KeptEndedError
-from opcheck.isolate.process import WorkerProcess
+from opcheck.isolate.process import environment
+from opcheck.isolate.template import Template, copied_from, current
 from opcheck.model.fleet import Ending, Job, Outcome, TargetResult
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
@@ -42,7 +42,7 @@ class Worker:
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
-        self._kept: Kept | None = None
+        self._template = Template(setup.libraries)
 
     def __enter__(self) -> Self:
         return self
@@ -53,9 +53,7 @@ class Worker:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._kept is not None:
-            self._kept.end()
-            self._kept = None
+        self._template.close()
 
     def outcome(self, job: Job) -> Outcome:
         """What comes of one job; never an error of the model's."""
@@ -66,9 +64,6 @@ class Worker:
             return replace(_failed(error, until_then), traces=())
         except OpcheckError as error:
             return _failed(error, Outcome(Ending.FAILED))
-        except KeptEndedError:
-            reason = f"what worked on it was ended {ATTEMPTS} times"
-            return Outcome(Ending.LOST, reason, "run the same command again")
         except Exception as error:  # a bug of ours over one model is not the others'
             told = f"opcheck failed: {type(error).__name__}: {error}".splitlines()
             return Outcome(Ending.FAILED, told[-1], "this is a bug in opcheck; please report it")
@@ -83,27 +78,16 @@ class Worker:
     def _traced(self, job: Job) -> _Results:
         """The traces that the job needs: those that came with it, and the others made now."""
         matrices = self._matrices(job.request)
-        known = dict(restored(job.traces, job.casts))
+        known = restored(job.traces, job.casts)
         missing = [m for m in matrices if m.target.device_type not in known]
-        if not missing:
-            return known
-        for attempt in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS if missing else 0):
             try:
                 return {**known, **_by_type(self._run(job, missing))}
-            except (KeptEndedError, OpcheckError) as error:
-                if attempt == ATTEMPTS - 1 or not self._may_be_chance(error):
+            except OpcheckError as error:
+                # by somebody else, or by the kernel for what others took: it may go well now
+                if error.stop is not Stop.KILLED or attempt == ATTEMPTS - 1:
                     raise
-        raise AssertionError("the last attempt gives or raises")
-
-    def _may_be_chance(self, error: Exception) -> bool:
-        """Whether somebody else has ended the model's process, or what it was copied from."""
-        gone = isinstance(error, KeptEndedError)
-        if not gone and not (isinstance(error, OpcheckError) and error.stop is Stop.KILLED):
-            return False
-        if self._kept is not None and (gone or self._kept.ended()):
-            self._kept.end()
-            self._kept = None
-        return True
+        return known
 
     def _run(self, job: Job, missing: Sequence[SupportMatrix]) -> tuple[WorkResult, ...]:
         request, casts = job.request, {t: casts_of(text) for t, text in job.casts.items()}
@@ -126,20 +110,16 @@ class Worker:
             databases=request.databases,
             schemas=request.schemas,
         )
-        return run(
-            asked,
-            timeout=request.timeout,
-            memory=request.memory,
-            start=self._keeping().start if Kept.possible() else WorkerProcess,
-            alone=True,
-            beside=self._setup.workers or 1,
-        )
-
-    def _keeping(self) -> Kept:
-        if self._kept is None:
-            self._kept = Kept(self._setup.libraries)
-        self._kept.wait_until_ready()
-        return self._kept
+        with copied_from(self._template):
+            if current() is not None:
+                self._template.load(environment(asked))  # before the model's time begins
+            return run(
+                asked,
+                timeout=request.timeout,
+                memory=request.memory,
+                alone=True,
+                beside=self._setup.workers or 1,
+            )
 
     def _found(self, job: Job, traced: _Results) -> Outcome:
         """The traces held against every target of the job."""

@@ -32,6 +32,7 @@ _ENVIRONMENT = {
     "YOLO_AUTOINSTALL": "false",
     "YOLO_VERBOSE": "false",
     "CUDA_VISIBLE_DEVICES": "-1",  # the same answer on every machine
+    "PYTHONHASHSEED": "0",  # and in every process: sets have one order
     "TORCHDYNAMO_DISABLE": "1",  # what torch.compile would wrap is traced as it is written
     "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",  # the emulated device takes that place
 }

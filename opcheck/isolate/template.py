@@ -19,6 +19,7 @@ from typing import IO
 
 from opcheck.isolate.strays import MARK, NO_MARK
 
+_COMMAND = (sys.executable, "-P", "-m", "opcheck.worker.template")
 _HEAD = 16
 """Bytes of what it says once it is ready."""
 _LATER = (
@@ -72,7 +73,8 @@ class Template:
                 if self._running is not None and self._asked != last:
                     return None  # it may be asked for once only
                 self.close()
-                self._start(environment)
+                self._environment = self._asked
+                self._running = _started(environment, self._libraries)
             with contextlib.suppress(OSError):
                 found = _copied(self._running[1], environment, files)
                 if found is not None:
@@ -84,15 +86,10 @@ class Template:
         """Start the process where there is none, and return once it has loaded everything."""
         with self._lock:
             if self._running is None:
-                self._asked = _alike(environment)
-                self._start(environment)
-                assert self._running is not None  # just now
+                self._environment = self._asked = _alike(environment)
+                self._running = _started(environment, self._libraries)
                 with contextlib.suppress(OSError):  # where it has ended, what asks next finds out
                     self._running[1].recv(_HEAD)
-
-    def _start(self, environment: Mapping[str, str]) -> None:
-        self._running = _started(environment, self._libraries)
-        self._environment = self._asked
 
     def close(self) -> None:
         """End the process, once its copies have ended."""
@@ -156,10 +153,7 @@ def _started(
     requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
-            [
-                sys.executable, "-P", "-m", "opcheck.worker.template", str(theirs.fileno()),
-                *libraries,
-            ],  # fmt: skip
+            [*_COMMAND, str(theirs.fileno()), *libraries],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
