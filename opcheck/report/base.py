@@ -12,6 +12,7 @@ from opcheck.model.doctor import Doctor
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix
+from opcheck.model.fleet_answers import FleetView
 from opcheck.model.gate import GateResult
 from opcheck.model.lint import Lint
 from opcheck.model.report import Report
@@ -113,6 +114,10 @@ class Format(ABC):
         """Give what the database says of itself; a format made for reports alone declines."""
         raise UsageError(*self._declined("db"))
 
+    def render_fleet(self, view: FleetView, page: Page = PLAIN) -> str:
+        """Give what is said of a fleet as a whole; a format made for reports alone declines."""
+        raise UsageError(*self._declined("fleet"))
+
     def _declined(self, command: str) -> tuple[str, str]:
         return (
             f"the format {self.name!r} is for reports; opcheck {command} cannot write it",
@@ -133,6 +138,11 @@ def listing_formats() -> tuple[type[Format], ...]:
 def gate_formats() -> tuple[type[Format], ...]:
     """Those that write the answer of a gate."""
     return tuple(kind for kind in formats() if kind.render_gate is not Format.render_gate)
+
+
+def fleet_formats() -> tuple[type[Format], ...]:
+    """Those that write what is said of a fleet."""
+    return tuple(kind for kind in formats() if kind.render_fleet is not Format.render_fleet)
 
 
 def format_named(name: str) -> Format:

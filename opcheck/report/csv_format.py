@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from opcheck.lang.languages import Language
 from opcheck.lang.speech import speaking
+from opcheck.model.fleet_answers import FleetView
 from opcheck.model.gate import GateResult
 from opcheck.model.report import Finding, Place, Report, TargetReport
 from opcheck.report.base import PLAIN, Format, Page
@@ -48,6 +49,13 @@ class CsvFormat(Format):
 
         with speaking(Language.ENGLISH):
             return _written(table.COLUMNS, table.rows(found))
+
+    def render_fleet(self, view: FleetView, page: Page = PLAIN) -> str:
+        """Give a row for each target, each need of a step, or each change."""
+        from opcheck.report.fleet_table import fleet_rows
+
+        with speaking(Language.ENGLISH):
+            return _written(*fleet_rows(view))
 
 
 def _written(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

@@ -8,6 +8,7 @@ from opcheck.model.doctor import Doctor
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix
+from opcheck.model.fleet_answers import FleetView
 from opcheck.model.gate import GateResult
 from opcheck.model.lint import Lint
 from opcheck.model.report import Report
@@ -18,6 +19,7 @@ from opcheck.report.document.database import database_document
 from opcheck.report.document.doctor import doctor_document
 from opcheck.report.document.emulation import emulation_document
 from opcheck.report.document.fix import fix_document
+from opcheck.report.document.fleet import fleet_document
 from opcheck.report.document.gate import gate_document
 from opcheck.report.document.lint import lint_document
 from opcheck.report.document.listing import explanations_document, targets_document
@@ -82,6 +84,10 @@ class JsonFormat(Format):
     def render_database(self, view: DatabaseView, page: Page = PLAIN) -> str:
         """Give what the database says of itself as ``opcheck.database/1``."""
         return _text(database_document(view))
+
+    def render_fleet(self, view: FleetView, page: Page = PLAIN) -> str:
+        """Give what is said of a fleet as ``opcheck.fleet-summary/1``, or by its other schemas."""
+        return _text(fleet_document(view))
 
 
 def _text(document: Json) -> str:

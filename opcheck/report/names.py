@@ -1,7 +1,7 @@
 """What a target is called beside others."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from opcheck.model.report import TargetReport
 from opcheck.model.target import target_name
@@ -10,5 +10,12 @@ from opcheck.model.target import target_name
 def short_names(targets: Sequence[TargetReport]) -> Mapping[str, str]:
     """Target -> the shortest name that only it has: ``ascend-910b`` where there is one of it."""
     short = {target.target: target_name(target.vendor, target.chip) for target in targets}
+    uses = Counter(short.values())
+    return {full: name if uses[name] == 1 else full for full, name in short.items()}
+
+
+def short_target_names(targets: Iterable[str]) -> Mapping[str, str]:
+    """The same of targets that are known by their whole name alone."""
+    short = {target: target.partition("@")[0] for target in targets}
     uses = Counter(short.values())
     return {full: name if uses[name] == 1 else full for full, name in short.items()}

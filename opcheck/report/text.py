@@ -7,6 +7,7 @@ from opcheck.model.doctor import Doctor
 from opcheck.model.emulation import Emulation
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix
+from opcheck.model.fleet_answers import FleetView
 from opcheck.model.gate import GateResult
 from opcheck.model.lint import Lint
 from opcheck.model.report import Report
@@ -112,3 +113,9 @@ class TextFormat(Format):
         from opcheck.report.terminal.database.page import database_page
 
         return database_page(view, page)
+
+    def render_fleet(self, view: FleetView, page: Page = PLAIN) -> str:
+        """Say how many models run where, what would unblock most, or what changed."""
+        from opcheck.report.terminal.fleet.page import fleet_page
+
+        return fleet_page(view, page)

@@ -1,0 +1,35 @@
+"""The options that the commands on a fleet share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from opcheck.report.base import fleet_formats
+
+Store = Annotated[
+    Path,
+    typer.Argument(
+        parser=Path, metavar="STORE", help="What opcheck fleet wrote.", show_default=False
+    ),
+]
+RunName = Annotated[
+    str,
+    typer.Option("--run", metavar="RUN", help="The number of a run, last or previous."),
+]
+RunTargets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="TARGET",
+        help="A target of the run, its vendor, or a glob as ascend-*, repeatable.",
+        show_default="all of the run",
+    ),
+]
+FleetFormat = Annotated[
+    str,
+    typer.Option(
+        "--format", metavar="|".join(f.name for f in fleet_formats()), help="How to write it."
+    ),
+]

@@ -1,0 +1,1 @@
+"""What is said of a fleet as a whole, for people at a terminal."""
