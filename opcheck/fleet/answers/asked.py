@@ -95,7 +95,7 @@ def chosen(run: Run, globs: Sequence[str]) -> tuple[int, ...]:
     """
     for glob in globs:
         if not any(_fits(target, glob) for target in run.targets):
-            raise UsageError(f"run {run.id} has no target {glob!r}", _known(run))
+            raise UsageError(f"run {run.id} has no target {glob!r}", _known(run.targets))
     return tuple(
         at
         for at, target in enumerate(run.targets)
@@ -106,8 +106,9 @@ def chosen(run: Run, globs: Sequence[str]) -> tuple[int, ...]:
 def _one(run: Run, name: str) -> RunTarget:
     found = [run.targets[at] for at in chosen(run, [name])]
     if len(found) > 1:
-        names = ", ".join(target.target for target in found)
-        raise UsageError(f"{name!r} is {len(found)} targets of run {run.id}; want one", names)
+        raise UsageError(
+            f"{name!r} is {len(found)} targets of run {run.id}; want one", _known(found)
+        )
     return found[0]
 
 
@@ -117,8 +118,8 @@ def _fits(target: RunTarget, glob: str) -> bool:
     return any(fnmatchcase(name, glob) for name in names)
 
 
-def _known(run: Run) -> str:
-    names = ", ".join(target.target.partition("+")[0] for target in run.targets)
+def _known(targets: Sequence[RunTarget]) -> str:
+    names = ", ".join(target.target.partition("+")[0] for target in targets)
     return f"it has {names}"
 
 

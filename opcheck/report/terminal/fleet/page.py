@@ -99,8 +99,8 @@ def _write_failures(canvas: Canvas, failures: Sequence[Failure]) -> None:
     for failure in shown:
         names = failure.models if canvas.page.verbose else failure.models[:NAMES]
         left_out = len(failure.models) - len(names)
-        ending = tell(words.ENDINGS[failure.ending])
-        canvas.flow([(f"{ending}:", "red"), *split(failure.reason)], 2)
+        canvas.flow([*split(f"{words.ENDINGS[failure.ending]}:", "red"),
+                     *split(failure.reason)], 2)  # fmt: skip
         canvas.flow([*listed(names), *_rest(left_out, "model")], 4)
     if len(failures) > len(shown):
         canvas.flow(split(more(len(failures) - len(shown), "reason"), "dim"), 2)

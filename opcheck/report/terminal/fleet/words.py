@@ -10,7 +10,7 @@ from opcheck.report.terminal.units import plural
 TARGETS = ("Targets", "how many models run there")
 FAILURES = ("Without an answer", "their scan did not come so far")
 SUMMARY_COLUMNS = (
-    "target", "runs", "device", "fallback", "unknown", "broken", "no answer", "share"
+    "target", "run", "device", "fallback", "unknown", "broken", "no answer", "share"
 )  # fmt: skip
 """Those of :data:`LESS` are left out where there is no room."""
 LESS = ("device", "share", "unknown")
