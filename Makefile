@@ -2,6 +2,7 @@
 #   make setup   .venv with opcheck, the model libraries and the test tools
 #   make demo    set up, then scan two models
 #   make test    set up, then everything that CI checks
+#   make test-whole  the tests that "make test" takes a share of, too: all of them for every target
 #   make lint, make format, make bench
 #   make docs    docs/ as a site, into site/
 #   make readme  write the outputs that the README shows anew
@@ -12,7 +13,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs test lint format bench readme rates ways models fuzz
+.PHONY: help setup demo docs test test-whole lint format bench readme rates ways models fuzz
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -49,6 +50,9 @@ demo: setup
 # two files at a time: each process takes up to 4 GB
 test: setup lint docs
 	$(BIN)/pytest --numprocesses 2 --dist loadfile --durations 30
+
+test-whole: setup
+	OPCHECK_WHOLE=1 $(BIN)/pytest --numprocesses 2 --dist loadfile --durations 30
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

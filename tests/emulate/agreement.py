@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.emulate.agreement_side import AT, Outcome
+from tests.emulate.operator_samples import operator_names
+from tests.whole import WHOLE
 
 ROOT = Path(__file__).parent.parent.parent
 NEWEST = "ascend-910b"
@@ -24,15 +26,18 @@ SHARES: Mapping[str, Sequence[str]] = {
     "cambricon-mlu590": ("float32", "float64"),
     "moorethreads-s5000": ("bool", "float32"),
 }
-"""Every other target -> the dtypes of which a test run takes every operator.
+"""Every other target -> the dtypes of which a test run takes its share of the operators.
 
 What differs with the target is what it registers, so float32 is always one; the others are shared
-out. The page's own run takes all of them for all targets.
+out, and so are the operators: one in ``OPERATOR_SHARE`` for a target, each for one or two of them.
+The page's own run takes all of them for all targets, and so do tests with ``OPCHECK_WHOLE=1``.
 """
+OPERATOR_SHARE = 3
 TARGETS = (NEWEST, *SHARES)
 """Operators."""
 MODEL_SHARES = ("ascend-910b@6.0.0", "cambricon-mlu590", "moorethreads-s5000")
-"""Models: the other targets, among which a test run shares the models out."""
+"""Models: the other targets; a test run takes one in ``MODEL_SHARE`` for each, no model twice."""
+MODEL_SHARE = 6
 MODEL_TARGETS = (NEWEST, *MODEL_SHARES)
 """Models; the newest with plain tensors, too."""
 BESIDE = 2
@@ -174,6 +179,22 @@ def operators(targets: Sequence[str], **choice: Any) -> dict[str, Operators]:
     return {target: compared(predicted[target], asked[target]) for target in targets}
 
 
+def choice_of(target: str) -> dict[str, Any]:
+    """What a test run takes of a target's operators."""
+    if target == NEWEST or WHOLE:
+        return {}
+    first = list(SHARES).index(target) % OPERATOR_SHARE
+    return {"dtypes": SHARES[target], "operators": operator_names()[first::OPERATOR_SHARE]}
+
+
+def share_of(target: str) -> str:
+    """The same, as the page says it."""
+    if target == NEWEST:
+        return "all"
+    dtypes = ", ".join(f"`{dtype}`" for dtype in SHARES[target])
+    return f"1 operator in {OPERATOR_SHARE}, {dtypes}"
+
+
 def compared(predicted: Answer, asked: Answer) -> Operators:
     """Hold one target's answers against each other."""
     assert list(predicted) == list(asked), "the sides did not run the same cases"
@@ -244,10 +265,10 @@ def models(chosen: Mapping[str, Sequence[str]]) -> dict[str, Answer]:
 
 
 def every_run(names: Sequence[str]) -> dict[str, Sequence[str]]:
-    """Which of all models every test run takes for each target: each for one of the others."""
-    shares = {
-        target: names[index :: len(MODEL_SHARES)] for index, target in enumerate(MODEL_SHARES)
-    }
+    """Which of all models a test run takes for each target: for the others, no model twice."""
+    if WHOLE:
+        return dict.fromkeys(MODEL_TARGETS, names)
+    shares = {target: names[index::MODEL_SHARE] for index, target in enumerate(MODEL_SHARES)}
     return {NEWEST: names, **shares}
 
 

@@ -38,6 +38,13 @@ class Case:
         return self.function(first, *args, **kwargs)
 
 
+def operator_names() -> list[str]:
+    """What the database calls its operators, in its order; variants of one share a name."""
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    return list(dict.fromkeys(info.formatted_name for info in op_db))
+
+
 def cases(
     dtypes: Collection[str] | None = None,
     first: int = FIRST,

@@ -63,8 +63,12 @@ def test_a_rule_computes_what_it_replaces(rule: Rule, op: str, data: st.DataObje
 
 @each_pair
 def test_a_rule_takes_most_of_what_it_is_for(rule: Rule, op: str) -> None:
-    skipped = Counter(attempt(rule, op, RandomDraw(seed)).skipped for seed in range(30))
-    assert skipped[""] >= 10, skipped
+    skipped: Counter[str] = Counter()
+    for seed in range(30):
+        skipped[attempt(rule, op, RandomDraw(seed)).skipped] += 1
+        if skipped[""] >= 10:
+            return
+    pytest.fail(f"{skipped}")
 
 
 @each_pair
