@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from opcheck.lang.languages import Language
+from opcheck.lang.speech import speaking
 from opcheck.model.emulation import HostCalls, Refusal, Site
 from opcheck.model.report import KernelCount, Reason
 from opcheck.model.trace import Phase
@@ -597,3 +599,34 @@ def test_the_same_of_several_tests_is_said_once() -> None:
         "  aten::y  2 calls  t.py::b and 1 other  E: no x",
         "note: zeros are assumed",
     ]
+
+
+def test_the_section_is_told_in_the_language_of_the_run() -> None:
+    used = Used(
+        (KernelCount("aten::add.Tensor", Verdict.NATIVE, 3, Phase.FORWARD),),
+        (HostCalls("aten::x", Reason("host-fallback", ""), 3, 96, Phase.FORWARD, ()),),
+        (),
+        (),
+        (),
+    )
+    tests = [Test("t.py::a", "passed", used), Test("t.py::b", "passed", used)]
+    with speaking(Language.CHINESE):
+        assert list(summary.lines(tests, [])) == [
+            "2 个测试中有 2 个使用了设备：1 个 kernel，6 次调用",
+            "",
+            "在主机上：",
+            "  aten::x  6 次调用  192 B  t.py::a 及另外 1 个",
+        ]
+
+
+def test_a_refusal_is_told_in_the_language_of_the_run(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPCHECK_LANG", "zh")
+    monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
+    refused = run("--opcheck-confidence=high")
+    assert any(
+        "--opcheck-confidence 说明如何模拟设备，但没有指定设备；请加上 --opcheck-device TARGET"
+        in line
+        for line in refused.errlines
+    )

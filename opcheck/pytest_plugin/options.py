@@ -103,7 +103,7 @@ def _value(config: pytest.Config, name: str) -> Any:
 def _refuse_alone(config: pytest.Config) -> None:
     for name in (*_TEXTS, _DATABASES, *_SWITCHES):
         if name != "device" and _given(config, name) is not None:
-            raise pytest.UsageError(
+            raise _refused(
                 f"{_flag(name)} says how to emulate a device, but no device is named; "
                 "add --opcheck-device TARGET"
             )
@@ -111,7 +111,7 @@ def _refuse_alone(config: pytest.Config) -> None:
 
 def _level(text: str) -> str:
     if text not in _LEVELS:
-        raise pytest.UsageError(
+        raise _refused(
             f"{_flag('confidence')}: {text!r} is no confidence; it is one of {', '.join(_LEVELS)}"
         )
     return text
@@ -124,9 +124,15 @@ def _folders(config: pytest.Config) -> tuple[Path, ...]:
 
 def _file(path: Path) -> Path:
     if path.is_dir():
-        raise pytest.UsageError(f"{_flag('report')}: {path} is a directory; name a file")
+        raise _refused(f"{_flag('report')}: {path} is a directory; name a file")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise pytest.UsageError(f"{_flag('report')}: {error}; name a file elsewhere") from error
+        raise _refused(f"{_flag('report')}: {error}; name a file elsewhere") from error
     return path
+
+
+def _refused(problem: str) -> pytest.UsageError:
+    from opcheck.pytest_plugin.language import told  # every run of pytest imports this module
+
+    return pytest.UsageError(told(problem))

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from opcheck.errors import OpcheckError
+from opcheck.lang.speech import tell
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.emulation import HostCalls
 from opcheck.pytest_plugin import document, summary
+from opcheck.pytest_plugin.language import in_its_language, told
 from opcheck.pytest_plugin.options import Options
 from opcheck.pytest_plugin.tracebacks import end_at_device
 from opcheck.pytest_plugin.used import OUTSIDE, Test, Used
+from opcheck.report.terminal.wide import columns
 
 if TYPE_CHECKING:
     import torch
@@ -78,7 +81,7 @@ class DeviceRun:
     def pytest_report_header(self) -> str:
         """Say in the first lines what the tests run on."""
         how = "shapes only" if self._options.shapes else "computing on the host"
-        return f"opcheck: emulated {self._emulator.target}, {how}"
+        return told(f"opcheck: emulated {self._emulator.target}, {how}")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Generator[None, object, object]:
@@ -140,9 +143,13 @@ class DeviceRun:
         """Say what the tests asked of the device, if any ran."""
         if not self._tests and not self._outside:
             return
-        terminalreporter.write_sep("=", f"opcheck: emulated {self._emulator.target}")
-        for line in summary.lines(self._tests, self._outside):
-            terminalreporter.write_line(line)
+        title = told(f"opcheck: emulated {self._emulator.target}")
+        wide = columns(title) - len(title)  # pytest counts characters, and some take two columns
+        width = self._config.get_terminal_writer().fullwidth
+        terminalreporter.write_sep("=", title, fullwidth=width - wide)
+        with in_its_language():
+            for line in summary.lines(self._tests, self._outside):
+                terminalreporter.write_line(line)
 
     def _header(self) -> document.Header:
         return document.Header(
@@ -160,10 +167,11 @@ class DeviceRun:
 
 
 def _text(error: OpcheckError) -> str:
-    return f"opcheck: {error.message}\n{error.hint}".rstrip()
+    return f"opcheck: {told(error.message)}\n{told(error.hint)}".rstrip()
 
 
 def _forbidden(on_host: tuple[HostCalls, ...]) -> str:
-    lines = ["opcheck: runs on the host, where this test may run nothing"]
-    lines += summary.host_lines(on_host)
+    with in_its_language():
+        lines = [tell("opcheck: runs on the host, where this test may run nothing")]
+        lines += summary.host_lines(on_host)
     return "\n".join(lines)

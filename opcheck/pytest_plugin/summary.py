@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from opcheck.lang.speech import tell
 from opcheck.model.emulation import HostCalls
 from opcheck.pytest_plugin.used import Test
 from opcheck.report.terminal.units import plural, size
+from opcheck.report.terminal.wide import columns
 
 Row = tuple[str, ...]
 Said = tuple[str, str]
@@ -24,7 +26,7 @@ class _Sum:
     def where(self) -> str:
         """The first test that made one, and how many others did."""
         first, *others = self.tests
-        return f"{first} and {plural(len(others), 'other')}" if others else first
+        return tell(f"{first} and {plural(len(others), 'other')}") if others else first
 
 
 def lines(tests: Sequence[Test], outside: Sequence[Test]) -> Iterator[str]:
@@ -35,7 +37,7 @@ def lines(tests: Sequence[Test], outside: Sequence[Test]) -> Iterator[str]:
     yield from _block("refused", _refused(everything))
     yield from _block("with a caution", _cautions(everything))
     notes = dict.fromkeys(note for test in everything for note in test.used.notes)
-    yield from (f"note: {note}" for note in notes)
+    yield from (tell(f"note: {note}") for note in notes)
 
 
 def host_lines(calls: Iterable[HostCalls]) -> list[str]:
@@ -43,7 +45,7 @@ def host_lines(calls: Iterable[HostCalls]) -> list[str]:
     rows = []
     for item in calls:
         places = ", ".join(f"{site.file}:{site.line}" for site in item.sites if site.file)
-        rows.append((item.op, plural(item.count, "call"), size(item.nbytes), places))
+        rows.append((item.op, tell(plural(item.count, "call")), size(item.nbytes), places))
     return _aligned(rows)
 
 
@@ -52,7 +54,7 @@ def _headline(tests: Sequence[Test], everything: Iterable[Test]) -> str:
     distinct = len({kernel.op for kernel in kernels})
     calls = sum(kernel.count for kernel in kernels)
     used = sum(test.used.any for test in tests)
-    return (
+    return tell(
         f"{used:,} of {plural(len(tests), 'test')} used the device: "
         f"{plural(distinct, 'kernel')} in {plural(calls, 'call')}"
     )
@@ -65,7 +67,7 @@ def _on_host(tests: Iterable[Test]) -> list[Row]:
         for item in test.used.host_calls
     )
     return [
-        (op, plural(found.calls, "call"), size(found.nbytes), found.where)
+        (op, tell(plural(found.calls, "call")), size(found.nbytes), found.where)
         for (op, _), found in _summed(calls)
     ]
 
@@ -90,7 +92,8 @@ def _cautions(tests: Iterable[Test]) -> list[Row]:
 
 def _told(calls: Iterable[tuple[Test, Said, int, int]]) -> list[Row]:
     return [
-        (op, plural(found.calls, "call"), found.where, text) for (op, text), found in _summed(calls)
+        (op, tell(plural(found.calls, "call")), found.where, tell(text))
+        for (op, text), found in _summed(calls)
     ]
 
 
@@ -108,11 +111,16 @@ def _summed(calls: Iterable[tuple[Test, Said, int, int]]) -> list[tuple[Said, _S
 def _block(title: str, rows: Sequence[Row]) -> Iterator[str]:
     if rows:
         yield ""
-        yield f"{title}:"
+        yield tell(f"{title}:")
         yield from _aligned(rows)
 
 
 def _aligned(rows: Sequence[Row]) -> list[str]:
     """Columns one under the other; the last one may be of any length."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
+    return ["  " + "  ".join(map(_padded, row, widths)).rstrip() for row in rows]
+
+
+def _padded(text: str, width: int) -> str:
+    """The text, as wide as its column is on a terminal."""
+    return text + " " * (width - columns(text))

@@ -1,0 +1,21 @@
+"""The language of a test run: the environment asks for it, and the terminal can write it."""
+
+import os
+import sys
+from contextlib import AbstractContextManager
+
+from opcheck.lang.languages import Language, language_of, writable
+from opcheck.lang.speech import speaking, tell
+
+
+def in_its_language() -> AbstractContextManager[None]:
+    """What is told meanwhile is told as the user reads it."""
+    language = language_of(os.environ)
+    encoding = getattr(sys.__stdout__, "encoding", None) or "utf-8"  # pytest captures sys.stdout
+    return speaking(language if writable(language, encoding) else Language.ENGLISH)
+
+
+def told(text: str) -> str:
+    """A text as the user reads it."""
+    with in_its_language():
+        return tell(text)
