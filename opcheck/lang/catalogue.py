@@ -11,7 +11,7 @@ from opcheck.lang.template import Template, filled, is_told, places
 
 APART = (" · ", " - ")
 """Between things that have nothing to do with each other."""
-PROSE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")
+PROSE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}|\ba [a-z]{2,}")
 """Two words in a row: what has none is a name, a figure or code, the same in any language."""
 _CLAUSES = re.compile(r"(?<=[.;]) |(?<=\)) (?=\()")
 _ENDS = {":": "：", ".": "。", ",": "，", ";": "；"}

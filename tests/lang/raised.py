@@ -10,7 +10,14 @@ from pathlib import Path
 
 from tests.lang.messages import PACKAGE, PLACE, Message, text_of
 
-TAKEN_OVER = ("BoundsError", "ShapeError", "SizeError", "UnreadableError", "UntranslatableError")
+TAKEN_OVER = (
+    "BoundsError",
+    "FieldError",
+    "ShapeError",
+    "SizeError",
+    "UnreadableError",
+    "UntranslatableError",
+)
 """Errors that are none of ours to show, but whose text one of ours takes over."""
 HANDED = {"message", "hint", "what", "why", "wanted", "problem", "reason", "wrong", "expected"}
 """What a function calls a text that it is given for an error."""

@@ -23,7 +23,7 @@ SENTENCE = re.compile(r"[：；。()（）]|\s{2,}")
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 SMALL_WORDS = re.compile(
-    r"(?<![\w.:/=-])(?:is|are|the|of|has|have|which|while|not|no|it|its|for|with|on|by|and|that|an|or)"
+    r"(?<![\w.:/=-])(?:is|are|the|of|has|have|which|while|not|no|it|its|for|with|on|by|and|that|an?|or)"
     r"(?![\w.:/=(-])"
 )
 VALUES = {"argument": "self", "actual": "int64", "chip": "910b", "target": "ascend-910b"}
