@@ -26,6 +26,7 @@ EXAMPLES = (
     "opcheck gate report.json -t ascend-910b --write-baseline opcheck-baseline.json",
     "opcheck rules aten::isin",
     "opcheck upgrade torchvision:resnet50 -t ascend-910b@6.0.0+torch2.1",
+    "opcheck choose torchvision:resnet50 -t ascend -t nvidia-a100",
     "opcheck emulate torchvision:resnet50 -t ascend-910b --train",
     "opcheck emulate path/to/file.py:build -t ascend-910a --values --check",
     "opcheck repro path/to/file.py:build aten::special_i0 -t ascend-910b -o repro.py",

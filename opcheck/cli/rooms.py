@@ -7,6 +7,7 @@ from typing import Protocol
 
 import typer
 
+from opcheck.model.choice import Choosing
 from opcheck.model.database import Audit, Contents, DatabaseStatus, Imports, MatrixDiffs
 from opcheck.model.doctor import Doctor, DoctorRequest
 from opcheck.model.emulation import Emulation, EmulationRequest
@@ -49,6 +50,14 @@ class Rooms(Protocol):
         output: Callable[[str], None],
     ) -> Report:
         """Hold a model against targets, with a way out of each finding."""
+
+    def choose(
+        self,
+        request: ScanRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Choosing:
+        """Rank targets for a model."""
 
     def fix(
         self,

@@ -8,13 +8,14 @@ from opcheck.db import document
 from opcheck.db.document import Document
 from opcheck.db.evidence import Citations
 from opcheck.db.overlay import CHIPS
-from opcheck.db.shapes.chips import CHIPS_FILE, RATES, SIZES
+from opcheck.db.shapes.chips import CHIPS_FILE, RATES, READINGS, SIZES
 from opcheck.errors import DatabaseError
 from opcheck.model.chip import Chip, Cited, Compiler, Figure, Format, Grade, Multiple, Product
 from opcheck.model.verdict import Method
 
 _HINT = "correct the file, or restore it from the release"
 Said = Mapping[str, Any]
+_Units = Mapping[str, float]
 
 
 def chip(root: Path, vendor: Document, wanted: str, cache: Path | None) -> Chip:
@@ -77,29 +78,32 @@ class _Reader:
         """A product; rates that its chip has in every product stand with the chip."""
         return Product(
             name=name,
-            memory=self._figure(said.get("memory"), "size", SIZES),
-            bandwidth=self._figure(said.get("bandwidth"), "rate", _SPEEDS),
+            memory=self._figure(said.get("memory"), "size", SIZES, READINGS),
+            bandwidth=self._figure(said.get("bandwidth"), "rate", _SPEEDS, {}),
             matrix=self._rates(said.get("matrix") or chip.get("matrix")),
             vector=self._rates(said.get("vector") or chip.get("vector")),
             socs=tuple(said.get("socs", ())),
             note=said.get("note", ""),
         )
 
-    def _figure(self, said: Said | None, key: str, units: Mapping[str, float]) -> Figure | None:
-        return None if said is None else self._of(said[key], said, units)
+    def _figure(
+        self, said: Said | None, key: str, units: _Units, readings: _Units
+    ) -> Figure | None:
+        return None if said is None else self._of(said[key], said, units, readings)
 
     def _rates(self, said: Said | None) -> Mapping[str, Figure]:
         if said is None:
             return {}
-        return {dtype: self._of(text, said, RATES) for dtype, text in said["rates"].items()}
+        return {dtype: self._of(text, said, RATES, {}) for dtype, text in said["rates"].items()}
 
-    def _of(self, text: str, said: Said, units: Mapping[str, float]) -> Figure:
+    def _of(self, text: str, said: Said, units: _Units, readings: _Units) -> Figure:
         number, unit = text.split(" ")
         return Figure(
             float(number) * units[unit],
             self._grade(said["at"]),
             self._evidence(said),
             said.get("note", ""),
+            float(number) * readings[unit] if unit in readings else None,
         )
 
     def _multiples(self, said: Said | None) -> Mapping[str, Multiple]:

@@ -38,6 +38,13 @@ class Figure:
     """The best of its sources'."""
     evidence: Cited = ()
     note: str = ""
+    upper: float | None = None
+    """Another reading of the same number, which is more: of memory, a GB may be 2**30 bytes."""
+
+    @property
+    def most(self) -> float:
+        """The value in the reading that is most."""
+        return self.value if self.upper is None else self.upper
 
 
 @dataclass(frozen=True, slots=True)

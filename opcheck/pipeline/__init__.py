@@ -1,5 +1,6 @@
 """The order of the rooms: source, trace, database, resolve, report. Nothing here imports torch."""
 
+from opcheck.pipeline.chosen import choose
 from opcheck.pipeline.databases import (
     database_check,
     database_diff,
@@ -22,6 +23,7 @@ from opcheck.pipeline.scan import scan, scan_module, upgrade
 
 __all__ = [
     "check_rules",
+    "choose",
     "database_check",
     "database_diff",
     "database_import",

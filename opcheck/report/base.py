@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import opcheck.report
 from opcheck.errors import UsageError
+from opcheck.model.choice import Choosing
 from opcheck.model.database import DatabaseView
 from opcheck.model.doctor import Doctor
 from opcheck.model.emulation import Emulation
@@ -71,6 +72,10 @@ class Format(ABC):
     def render_upgrade(self, found: Upgrade, page: Page = PLAIN) -> str:
         """Give which moves would unblock a model; a format made for reports alone declines."""
         raise UsageError(*self._declined("upgrade"))
+
+    def render_choose(self, found: Choosing, page: Page = PLAIN) -> str:
+        """Give targets ranked for a model; a format made for reports alone declines."""
+        raise UsageError(*self._declined("choose"))
 
     def render_plan(self, report: Report, page: Page = PLAIN) -> str:
         """Give a report that has suggestions; as any report, unless a format knows better."""

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 
+from opcheck.model.choice import Choosing
 from opcheck.model.database import DatabaseView
 from opcheck.model.doctor import Doctor
 from opcheck.model.emulation import Emulation
@@ -15,6 +16,7 @@ from opcheck.model.report import Report
 from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.upgrade import Upgrade
 from opcheck.report.base import PLAIN, Format, Page
+from opcheck.report.document.choose import choose_document
 from opcheck.report.document.database import database_document
 from opcheck.report.document.doctor import doctor_document
 from opcheck.report.document.emulation import emulation_document
@@ -46,6 +48,10 @@ class JsonFormat(Format):
     def render_upgrade(self, found: Upgrade, page: Page = PLAIN) -> str:
         """Give the moves as ``opcheck.upgrade/1``."""
         return _text(upgrade_document(found))
+
+    def render_choose(self, found: Choosing, page: Page = PLAIN) -> str:
+        """Give the targets by place as ``opcheck.choose/1``."""
+        return _text(choose_document(found))
 
     def render_fix(self, found: Fix, page: Page = PLAIN) -> str:
         """Give what was written as ``opcheck.fix/1``."""

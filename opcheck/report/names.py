@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from opcheck.model.choice import Choice
 from opcheck.model.report import TargetReport
 from opcheck.model.target import target_name
 
 
-def short_names(targets: Sequence[TargetReport]) -> Mapping[str, str]:
+def short_names(targets: Sequence[TargetReport] | Sequence[Choice]) -> Mapping[str, str]:
     """Target -> the shortest name that only it has: ``ascend-910b`` where there is one of it."""
     short = {target.target: target_name(target.vendor, target.chip) for target in targets}
     uses = Counter(short.values())

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from opcheck.model.choice import Choosing
 from opcheck.model.database import DatabaseView
 from opcheck.model.doctor import Doctor
 from opcheck.model.emulation import Emulation
@@ -45,6 +46,12 @@ class TextFormat(Format):
         from opcheck.report.terminal.upgrade.page import upgrade_page
 
         return upgrade_page(found, page)
+
+    def render_choose(self, found: Choosing, page: Page = PLAIN) -> str:
+        """Give the targets by place, each with the reason for it, and what is not known."""
+        from opcheck.report.terminal.choose.page import choose_page
+
+        return choose_page(found, page)
 
     def render_plan(self, report: Report, page: Page = PLAIN) -> str:
         """Say what each tier brings, then the way out of each finding."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from opcheck.cli.main import run
 from opcheck.errors import DatabaseError, EmulationError, SourceError, TraceError, UsageError
+from opcheck.model.choice import Choosing
 from opcheck.model.database import Audit, Contents, DatabaseStatus, Imports, MatrixDiffs
 from opcheck.model.doctor import Doctor, DoctorRequest
 from opcheck.model.emulation import Emulation, EmulationRequest
@@ -21,6 +22,7 @@ from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.target import TargetSpec
 from opcheck.model.upgrade import Upgrade
 from opcheck.settings.template import starting_policy
+from tests.report.choosings import CHOOSINGS
 from tests.report.databases import CONTENTS, DIFFS, IMPORTS, SOUND, STATUS, UNSOUND
 from tests.report.doctors import DOCTORS
 from tests.report.emulations import EMULATIONS
@@ -82,6 +84,16 @@ class StandIn:
         """The standard answer that the source names, or the failure that it stands for."""
         self._ran(request, request.source, progress, output)
         return UPGRADES[request.source]
+
+    def choose(
+        self,
+        request: ScanRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Choosing:
+        """The standard answer that the source names, or the failure that it stands for."""
+        self._ran(request, request.source, progress, output)
+        return CHOOSINGS[request.source]
 
     def probe(self, request: ProbeRequest, progress: Callable[[str], None]) -> Probe:
         """The standard answer that the device's type names; of a target, that of ``npu``."""

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from opcheck.cli.guide import DYNAMIC, EXAMPLES, EXIT_CODES, INPUTS, STEPS
 from opcheck.cli.main import application, run
 from opcheck.errors import ExitCode
+from opcheck.model.choice import Choosing
 from opcheck.model.doctor import Doctor, DoctorRequest
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.emulation import Emulation, EmulationRequest
@@ -24,6 +25,7 @@ from opcheck.report.json_format import JsonFormat
 from opcheck.source.inputs import InputSpec
 from opcheck.source.select import select
 from tests.cli.stand_in import StandIn
+from tests.report.choosings import CHOOSINGS
 from tests.report.doctors import DOCTORS
 from tests.report.emulations import EMULATIONS
 from tests.report.fixes import FIXES
@@ -72,6 +74,15 @@ class _AnyModel(StandIn):
     ) -> Upgrade:
         self.asked.append(request)
         return UPGRADES["nothing"]
+
+    def choose(
+        self,
+        request: ScanRequest,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Choosing:
+        self.asked.append(request)
+        return CHOOSINGS["one"]
 
     def emulate(
         self,

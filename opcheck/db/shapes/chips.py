@@ -5,6 +5,8 @@ from opcheck.model.chip import DTYPES, Grade
 
 CHIPS = "opcheck.chips/1"
 
+READINGS = {"MB": 2**20, "GB": 2**30, "TB": 2**40}
+"""What the units of memory are to those who mean powers of two by them."""
 SIZES = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 """Units of memory; bandwidth has them a second."""
 RATES = {"GFLOP/s": 1e9, "TFLOP/s": 1e12, "GOP/s": 1e9, "TOP/s": 1e12}

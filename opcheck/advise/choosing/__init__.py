@@ -1,0 +1,1 @@
+"""Targets ranked for a model, each with the reason for its place."""

@@ -1,0 +1,1 @@
+"""The page about targets ranked for a model."""

@@ -1,0 +1,57 @@
+"""Every sentence of that page."""
+
+from opcheck.model.choice import Choice, Fit, Way
+from opcheck.model.tuning import Limit
+from opcheck.report.terminal.units import plural, size
+
+COLUMNS = ("", "target", "runs", "memory", "at best", "bound by", "product")
+WAYS = {
+    Way.ITSELF: "yes",
+    Way.HOST: "in part",
+    Way.REPAIRED: "repaired",
+    Way.UNKNOWN: "?",
+    Way.NOT: "no",
+}
+FITS = {Fit.EVERY: "fits", Fit.UNKNOWN: "?", Fit.NONE: "too small"}
+LIMITS = {Limit.COMPUTE: "compute", Limit.BANDWIDTH: "bandwidth", Limit.HOST: "host"}
+UNKNOWN = ("Not known", "counts for no target")
+NO_SOURCE = "no source says the {figure} of"
+SOME = "no source tells how fast these products are:"
+PRESS = "some figures are the press's word alone:"
+NOTE = (
+    "At best: the least time in which a chip can read, write and compute all of it, by the rates "
+    "that its vendor says. Nothing was measured, and real runs take longer."
+)
+PRODUCTS = (
+    "A chip that is sold as several products is ranked by the fastest that the model fits in."
+)
+ROOM = "What runtimes and kernels take of the memory beside that is not counted."
+WEIGHTS, INPUTS = "{size} of weights", "{size} of inputs"
+ACTIVATIONS, GRADIENTS = "{size} of activations", "{size} of gradients"
+STATES = "{size} of optimizer states"
+
+
+def headline(takes: int, may: int, of: int) -> str:
+    """How many of the targets take the model."""
+    unknown = f"; of {may:,} that is not known" if may else ""
+    return f"{takes:,} of {plural(of, 'target')} can take it{unknown}"
+
+
+def need(total: int) -> str:
+    """What a run needs."""
+    return f"a run needs {size(total)} at once:"
+
+
+def operations(dtype: str, count: int) -> str:
+    """How much is computed in a dtype."""
+    for unit, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6)):
+        if count >= scale:
+            return f"{count / scale:.3g} {unit}FLOP in {dtype}"
+    return f"{count:,} FLOP in {dtype}"
+
+
+def fit(choice: Choice) -> str:
+    """Whether it fits, in a table."""
+    if choice.fit is Fit.SOME:
+        return f"{sum(offer.fits is True for offer in choice.offers)} of {len(choice.offers)}"
+    return FITS[choice.fit]
