@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import opcheck.fleet.engines
 from opcheck.errors import UsageError
-from opcheck.model.fleet import Began, Done, Job
+from opcheck.model.fleet import Began, Done, Ending, Job, Outcome
 from opcheck.registry import discover
 
 
@@ -23,6 +23,8 @@ class Setup:
     """Folders of overlays."""
     libraries: tuple[str, ...] = ()
     """Modules that the models of the run are made with: workers import them once, before."""
+    ship: bool = False
+    """Whether the working directory is sent to the nodes of a cluster, which do not see it."""
 
 
 class Engine(ABC):
@@ -53,6 +55,12 @@ class Engine(ABC):
 
 ATTEMPTS = 3
 """How many workers may be ended over one job."""
+
+
+def lost() -> Outcome:
+    """What came of a job over which so many workers were ended."""
+    reason = f"the worker that did it was ended {ATTEMPTS} times"
+    return Outcome(Ending.LOST, reason, "run the same command again")
 
 
 def engines() -> tuple[type[Engine], ...]:

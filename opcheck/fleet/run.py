@@ -79,6 +79,7 @@ def run_fleet(request: FleetRequest, watcher: Watcher) -> Run:
             request.address,
             request.databases,
             keys.libraries_of(entry.request for entry in entries),
+            request.ship,
         )
         done = engine(setup).run(plan.jobs(), watcher.began)
         try:

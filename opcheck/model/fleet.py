@@ -263,6 +263,8 @@ class FleetRequest:
     """Where a cluster is, for engines that have one."""
     retry: bool = False
     """Whether models whose scan did not end well are scanned again."""
+    ship: bool = False
+    """Whether the working directory is sent to the nodes of a cluster."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from opcheck.fleet.engine import ATTEMPTS, Engine, Setup
+from opcheck.fleet.engine import ATTEMPTS, Engine, Setup, lost
 from opcheck.isolate.strays import MARK, end_marked
 from opcheck.model.codec import MalformedError, from_json, to_json
-from opcheck.model.fleet import Began, Done, Ending, Job, Outcome
+from opcheck.model.fleet import Began, Done, Job
 
 _END_SECONDS = 2.0
 """So long a worker has to end its model's process, before it is ended itself."""
@@ -114,9 +114,7 @@ class _Hand:
                 return Done(done.position, done.outcome, done.seconds, self._name)
             self._process.end()
             self._process = None
-        reason = f"the worker that did it was ended {ATTEMPTS} times"
-        lost = Outcome(Ending.LOST, reason, "run the same command again")
-        return Done(job.position, lost, 0.0, self._name)
+        return Done(job.position, lost(), 0.0, self._name)
 
 
 class _Process:
