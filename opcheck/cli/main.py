@@ -24,7 +24,7 @@ from opcheck.cli.language import Lang, Refusal, language_of_run, told_refusal
 from opcheck.cli.output import Output
 from opcheck.cli.rooms import Rooms
 from opcheck.errors import ExitCode, OpcheckError, UsageError
-from opcheck.lang.speech import speaking, tell
+from opcheck.lang.speech import speaking, tell, wording
 from opcheck.model.text import printable
 from opcheck.version import __version__
 
@@ -125,8 +125,10 @@ def _group(package: ModuleType, kind: type[DirectGroup], **options: Any) -> type
 
 
 def _told(error: OpcheckError) -> str:
-    hint = f"\n  {tell(f'hint: {error.hint}')}" if error.hint else ""
-    return printable(f"{tell(f'opcheck: error: {error.message}')}{hint}")
+    text = wording("opcheck: error: {said}").format(said=tell(error.message))
+    if error.hint:
+        text += "\n  " + wording("hint: {said}").format(said=tell(error.hint))
+    return printable(text)
 
 
 def _print_version(wanted: bool) -> None:

@@ -13,17 +13,19 @@ KINDS: Mapping[str, str] = {
     "list": r"\S+(?:, \S+)*",
     "text": r".+?",
     "said": r".+?",
+    "op": r"the operator|\S+?",
     "arg": rf"(?:anything but )?(?:{_ARGUMENT}|\S+(?:, \S+)*)(?: or (?:{_ARGUMENT}|\S+))*",
 }
 """What a place may hold, by the beginning of its name; a place of another name holds one word.
 
 What a place named ``said`` holds is a message itself, and is told in the other language, too. One
-named ``arg`` holds the name of an argument, or words for one, which alone are told.
+named ``arg`` holds the name of an argument, or words for one, which alone are told; so does one
+named ``op``, where a sentence is about several operators.
 """
 _BETWEEN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 """A space that stood beside a place, and is now among Chinese characters."""
 WORD = r"\S+?"
-SAID, ARGUMENT = "said", "arg"
+SAID, NAMED = "said", ("arg", "op")
 
 
 def places(template: str) -> tuple[str, ...]:
@@ -73,7 +75,7 @@ def filled(template: str, values: Mapping[str, str], tell: Callable[[str], str])
 
 def is_told(name: str, value: str) -> bool:
     """Whether what stands in a place is a message itself."""
-    return name.startswith(SAID) or (name.startswith(ARGUMENT) and " " in value)
+    return name.startswith(SAID) or (name.startswith(NAMED) and " " in value)
 
 
 def _kind(name: str) -> str:

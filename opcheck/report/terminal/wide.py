@@ -23,7 +23,10 @@ def pieces(text: str) -> list[str]:
     """The text in parts that stay whole: a path or a name, and a word with the sign behind it."""
     if text.isascii():
         return [text]
-    return _BEHIND_SIGN.split(text) if _NAME.search(text) else _PIECE.findall(text)
+    if not _NAME.search(text):
+        return _PIECE.findall(text)
+    parts = [part for part in _BEHIND_SIGN.split(text) if part]
+    return [piece for part in parts for piece in ([part] if _NAME.search(part) else pieces(part))]
 
 
 def closes(piece: str) -> bool:
