@@ -21,6 +21,7 @@ from opcheck.model.repro import ReproRequest
 from opcheck.model.request import ScanRequest
 from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.target import TargetSpec
+from opcheck.model.tuning import Tuning
 from opcheck.model.upgrade import Upgrade
 
 
@@ -100,6 +101,15 @@ class Rooms(Protocol):
 
     def probe(self, request: ProbeRequest, progress: Callable[[str], None]) -> Probe:
         """Run samples of every operator on a device."""
+
+    def tune(
+        self,
+        request: ScanRequest,
+        product: str,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Tuning:
+        """Say what a model costs on targets' chips, and what to change."""
 
     def repro(
         self,

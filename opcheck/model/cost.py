@@ -56,3 +56,6 @@ class Costs:
     grad_enabled: tuple[int, ...] = ()
     """Indices into ``Trace.uses`` of calls that the model makes in inference with gradients
     switched on; sorted."""
+    in_training: tuple[str, ...] = ()
+    """Layers that compute otherwise in training, and that the user's own model has in that mode;
+    with their kind, sorted."""

@@ -33,6 +33,11 @@ class Leaf:
     module: str = ""
     """Where it is made, as in a use."""
 
+    @property
+    def base(self) -> str:
+        """The operator without namespace and overload: ``addmm``."""
+        return self.op.partition("::")[2].partition(".")[0]
+
 
 class Limit(StrEnum):
     """What a call waits for, at best."""
@@ -111,9 +116,13 @@ class Advice:
     """What in the trace speaks for it, with its figures."""
     gain: Gain
     actions: tuple[str, ...] = ()
-    """Lines to write or commands to run."""
+    """What to do in words, one clause each."""
+    lines: tuple[str, ...] = ()
+    """Lines of code to write, or commands to run."""
     evidence: tuple[Evidence, ...] = ()
     """What says so of the chip or the vendor's software."""
+    needed: bool = False
+    """Whether the model does not run there, or gives wrong values, without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +160,12 @@ class TunedTarget:
     target: str
     vendor: str
     chip: str
+    title: str
+    """What the vendor calls the chip: ``NVIDIA A100``."""
+    product: str
+    """The product whose figures are taken: ``A100 80GB SXM``; "" where none is known."""
+    others: tuple[str, ...]
+    """Other products with the chip."""
     runs: bool | None
     """As in a report: None where that is not known."""
     figures: tuple[ChipFigure, ...]
@@ -164,8 +179,11 @@ class TunedTarget:
     operators: tuple[OperatorCost, ...]
     """The dearest first."""
     memory: MemoryNeed
+    largest_batch: int | None
+    """How many examples the chip's memory has room for, if all that lives at once grows with them;
+    None where that is not known."""
     advice: tuple[Advice, ...]
-    """What brings the most first, then what is not known to."""
+    """What is needed first, then what brings the most, then what is not known to."""
     unknown: tuple[str, ...] = ()
     """What is not known, and kept something from being said; one sentence each."""
 

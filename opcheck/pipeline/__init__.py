@@ -20,6 +20,7 @@ from opcheck.pipeline.planned import check_rules, plan, rules
 from opcheck.pipeline.probed import probe
 from opcheck.pipeline.reproduced import repro
 from opcheck.pipeline.scan import scan, scan_module, upgrade
+from opcheck.pipeline.tuned import tune
 
 __all__ = [
     "check_rules",
@@ -48,5 +49,6 @@ __all__ = [
     "scan",
     "scan_module",
     "targets",
+    "tune",
     "upgrade",
 ]

@@ -18,6 +18,7 @@ from opcheck.model.gate import GateResult
 from opcheck.model.lint import Lint
 from opcheck.model.report import Report
 from opcheck.model.rule import RuleCheck, RuleInfo
+from opcheck.model.tuning import Tuning
 from opcheck.model.upgrade import Upgrade
 from opcheck.registry import discover
 
@@ -92,6 +93,10 @@ class Format(ABC):
     def render_doctor(self, found: Doctor, page: Page = PLAIN) -> str:
         """Give what is installed and what goes together; one made for reports alone declines."""
         raise UsageError(*self._declined("doctor"))
+
+    def render_tune(self, found: Tuning, page: Page = PLAIN) -> str:
+        """Give what a model costs on chips; a format made for reports alone declines."""
+        raise UsageError(*self._declined("tune"))
 
     def render_gate(
         self, found: GateResult, page: Page = PLAIN, *, show_waived: bool = False

@@ -14,6 +14,7 @@ from opcheck.model.gate import GateResult
 from opcheck.model.lint import Lint
 from opcheck.model.report import Report
 from opcheck.model.rule import RuleCheck, RuleInfo
+from opcheck.model.tuning import Tuning
 from opcheck.model.upgrade import Upgrade
 from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.document.choose import choose_document
@@ -28,6 +29,7 @@ from opcheck.report.document.listing import explanations_document, targets_docum
 from opcheck.report.document.parts import Json
 from opcheck.report.document.report import report_document
 from opcheck.report.document.rules import checks_document, rules_document
+from opcheck.report.document.tune import tune_document
 from opcheck.report.document.upgrade import upgrade_document
 from opcheck.report.order import arranged, arranged_emulation
 
@@ -64,6 +66,10 @@ class JsonFormat(Format):
     def render_doctor(self, found: Doctor, page: Page = PLAIN) -> str:
         """Give what is installed as ``opcheck.doctor/1``."""
         return _text(doctor_document(found))
+
+    def render_tune(self, found: Tuning, page: Page = PLAIN) -> str:
+        """Give what a model costs as ``opcheck.tune/1``."""
+        return _text(tune_document(found))
 
     def render_gate(
         self, found: GateResult, page: Page = PLAIN, *, show_waived: bool = False

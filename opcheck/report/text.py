@@ -13,6 +13,7 @@ from opcheck.model.gate import GateResult
 from opcheck.model.lint import Lint
 from opcheck.model.report import Report
 from opcheck.model.rule import RuleCheck, RuleInfo
+from opcheck.model.tuning import Tuning
 from opcheck.model.upgrade import Upgrade
 from opcheck.report.base import PLAIN, Format, Page
 from opcheck.report.order import arranged, arranged_emulation
@@ -79,6 +80,12 @@ class TextFormat(Format):
         from opcheck.report.terminal.doctor.page import doctor_page
 
         return doctor_page(found, page)
+
+    def render_tune(self, found: Tuning, page: Page = PLAIN) -> str:
+        """Say what it costs at least, where the time goes, and what to change."""
+        from opcheck.report.terminal.tune.page import tune_page
+
+        return tune_page(found, page)
 
     def render_gate(
         self, found: GateResult, page: Page = PLAIN, *, show_waived: bool = False

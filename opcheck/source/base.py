@@ -35,6 +35,8 @@ class Loaded:
     """sha256 of the file or config, first 16 hex digits; empty for a live module."""
     notes: tuple[str, ...] = ()
     """What was chosen for the user, one sentence each: the class, the inputs, a fallback taken."""
+    in_training: tuple[str, ...] = ()
+    """Layers that the user's own model has in training mode, and that compute otherwise then."""
 
 
 @dataclass(frozen=True, slots=True)

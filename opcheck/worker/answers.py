@@ -111,6 +111,9 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
             progress=ticks.begin,
             journal=Journal(process.journal(number), result, ticks.calls),
         )
+        if trace.costs is not None:
+            costs = replace(trace.costs, in_training=loaded.in_training)
+            trace = replace(trace, costs=costs)
         trace = with_sizes(
             trace,
             request.dynamic,

@@ -142,6 +142,7 @@ def test_views_move_nothing_and_copies_compute_nothing() -> None:
         ("t", 0, 0, 0), ("contiguous", 128, 128, 0)
     )  # fmt: skip
     assert not moved(lambda a: a.contiguous(), x)
+    assert moved(lambda a: torch.ops.aten._unsafe_view(a, [32]), x) == (("_unsafe_view", 0, 0, 0),)
     assert moved(lambda a: a.reshape(32), x.t()) == (("reshape", 128, 128, 0),)
 
 

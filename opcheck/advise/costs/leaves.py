@@ -13,6 +13,8 @@ from opcheck.resolve.walk import Walk
 
 _WHOLE = frozenset({codes.REGISTERED, codes.CHOSEN, codes.THROUGH_OUT, codes.COLLECTIVE})
 """Codes of calls that the target runs as themselves, or as one other."""
+NOT_FUSED = "attention-not-fused"
+"""Code of the condition under which a vendor's own kernel of attention runs PyTorch's parts."""
 
 
 class Running:
@@ -42,7 +44,7 @@ class Running:
                 node = self.trace.nodes[index]
                 found.append(
                     Leaf(
-                        index, number, str(node.op), count * use.count, dtype_of(node),
+                        index, number, self._name(index), count * use.count, dtype_of(node),
                         self.verdict(index), self.costs.nodes[index], use.phase, use.module,
                     )
                 )  # fmt: skip
@@ -53,7 +55,7 @@ class Running:
         if index not in self._leaves:
             node, parts = self.trace.nodes[index], Counter[int]()
             if self.is_whole(index):
-                if self._walk.plain(node).code != codes.NO_DEVICE_WORK:
+                if not self._is_idle(index):
                     parts[index] = 1
             else:
                 for child, count in node.children or ():
@@ -62,12 +64,31 @@ class Running:
             self._leaves[index] = parts
         return self._leaves[index]
 
+    def _is_idle(self, index: int) -> bool:
+        """Whether the device has nothing to do: a copy is PyTorch's own, and moves bytes there."""
+        idle = self._walk.plain(self.trace.nodes[index]).code == codes.NO_DEVICE_WORK
+        return idle and not self.costs.nodes[index].moved
+
+    def _name(self, index: int) -> str:
+        """The overload that the target runs for a node, which may be another than the node's."""
+        fate = self._walk.plain(self.trace.nodes[index])
+        chosen = fate.code == codes.CHOSEN and len(fate.leaves) == 1
+        return next(iter(fate.leaves)) if chosen else str(self.trace.nodes[index].op)
+
     def is_whole(self, index: int) -> bool:
         """Whether the target does not take the call apart, be it that it cannot run it."""
         node = self.trace.nodes[index]
         if node.composite not in self.matrix.inherits or not node.children:
             return True
-        return self._walk.plain(node).code in _WHOLE
+        return self._walk.plain(node).code in _WHOLE and not self.is_not_fused(index)
+
+    def is_not_fused(self, index: int) -> bool:
+        """Whether the vendor's kernel for it is known to run PyTorch's parts after all."""
+        return self._walk.fate(index).code == NOT_FUSED
+
+    def verdict_of(self, node: Node) -> Verdict:
+        """How a call would fare that need not be one of the trace's."""
+        return self._walk.decide(node).verdict
 
     def verdict(self, index: int) -> Verdict:
         """How a call of the node fares."""

@@ -67,4 +67,7 @@ def summed(bounds: Iterable[Bound]) -> Bound:
         return Bound(None, limits.pop() if len(limits) == 1 else Limit.UNKNOWN, whole=False)
     times = {limit: sum(b.seconds or 0 for b in known if b.limit is limit) for limit in Limit}
     limit = max(times, key=lambda one: times[one])
-    return Bound(sum(times.values()), limit, all(bound.whole for bound in found))
+    seconds, whole = sum(times.values()), all(bound.whole for bound in found)
+    if not seconds and not whole:  # calls that do nothing are all that is known of
+        return Bound(None, Limit.UNKNOWN, whole=False)
+    return Bound(seconds, limit, whole)

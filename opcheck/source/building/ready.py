@@ -17,6 +17,7 @@ from opcheck.source.building.guess import guess
 from opcheck.source.building.hf_inputs import inputs_of
 from opcheck.source.building.hf_labels import with_labels
 from opcheck.source.building.input_sets import sets_named
+from opcheck.source.building.modes import in_training
 from opcheck.source.building.script import script_signature, traced_inputs
 from opcheck.source.building.several import repeated
 from opcheck.source.building.signature import Signature
@@ -40,6 +41,7 @@ def ready(
     """
     if isinstance(module, nn.DataParallel):
         module = module.module
+    modes = in_training(module, kind)
     with contextlib.suppress(NotImplementedError):  # an exported module has no modes
         module.eval()
     scripted = isinstance(module, torch.jit.ScriptModule)
@@ -58,9 +60,9 @@ def ready(
         if len(sets) > 1:
             raise UsageError("--decode follows one call, and --inputs gives several", _ONE_OF_TWO)
         module, (args, kwargs), note = decoding(module, sets[0], weights=options.weights)
-        return Loaded(module, args, kwargs, kind, digest, (*notes, note))
+        return Loaded(module, args, kwargs, kind, digest, (*notes, note), modes)
     module, (args, kwargs) = repeated(module, sets)
-    return Loaded(module, args, kwargs, kind, digest, notes)
+    return Loaded(module, args, kwargs, kind, digest, notes, modes)
 
 
 def _given(

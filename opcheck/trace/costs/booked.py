@@ -8,8 +8,9 @@ from torch.utils._pytree import tree_leaves
 
 from opcheck.model.trace import Composite
 from opcheck.trace.costs.account import Account, weight_bytes
+from opcheck.trace.costs.traffic import gives_a_view
 from opcheck.trace.device import DeviceTensor
-from opcheck.trace.dispatcher import facts, overload_named
+from opcheck.trace.dispatcher import facts
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.signature import Call
 from opcheck.trace.tree import Tree
@@ -32,6 +33,8 @@ class BookedTree(Tree):
         """Node -> bytes beyond what it gives that live while PyTorch runs it part by part."""
         self.grad_enabled: set[int] = set()
         """Uses that the model makes with gradients switched on where it is to infer."""
+        self.passes_on: set[int] = set()
+        """Nodes that give no more than what they take, as a dropout does that drops nothing."""
         self._views: dict[int, bool] = {}
 
     def answer(self, call: Call) -> Any:
@@ -44,15 +47,25 @@ class BookedTree(Tree):
             return result
         if weights:
             self.weights[index] = weights
-        if index in self.inside_of and new:
-            given = (t for t in tree_leaves(result) if isinstance(t, DeviceTensor))
-            beyond = self.inside_of[index] - sum(tensor.spec.nbytes for tensor in given)
-            self.inside_of[index] = max(beyond, 0)
+        if new:
+            self._look(index, call, result)
         inside = self.inside_of.get(index, 0)
         self.account.took(call.tensors, result, view=self.is_view(index), inside=inside)
         if not self._open:
             self.account.note(len(self.sequence))
         return result
+
+    def _look(self, index: int, call: Call, result: Any) -> None:
+        """Take note of what a signature gives, the first time that it is seen."""
+        given = [t for t in tree_leaves(result) if isinstance(t, DeviceTensor)]
+        if index in self.inside_of:
+            beyond = self.inside_of[index] - sum(tensor.spec.nbytes for tensor in given)
+            self.inside_of[index] = max(beyond, 0)
+        taken = {id(tensor) for tensor in call.tensors}
+        known = facts(call.func)
+        whole = known.composite is None or self._drafts[index].children or known.written
+        if given and not whole and all(id(tensor) in taken for tensor in given):
+            self.passes_on.add(index)
 
     def inside(self, func: Any, kind: Composite, args: Any, kwargs: Any) -> Any:
         """Run a composite kernel, and see how much lives meanwhile."""
@@ -67,11 +80,10 @@ class BookedTree(Tree):
         if index not in self._views:
             self._views[index] = False  # one that asks for itself adds nothing
             draft = self._drafts[index]
-            func = overload_named(str(draft.op))
             if draft.composite is not None and draft.children:
                 self._views[index] = all(self.is_view(child) for child in draft.children)
             else:
-                self._views[index] = func is not None and facts(func).view
+                self._views[index] = gives_a_view(draft.op)
         return self._views[index]
 
     def stepped(self, optimizer: torch.optim.Optimizer) -> None:

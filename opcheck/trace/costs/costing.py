@@ -40,7 +40,7 @@ def _node_costs(
     flops: dict[int, int | None] = {}
     for old, new in sorted(order.items(), key=lambda pair: pair[1]):
         node = nodes[new]
-        idle = tree.is_view(old) or (node.composite is not None and node.children == ())
+        idle = tree.is_view(old) or old in tree.passes_on
         moved = Traffic() if idle else traffic(node)
         operations = _flops(new, nodes, flops)
         yield NodeCost(

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from opcheck.model.names import OpName
 from opcheck.model.trace import DTYPE_BYTES, Node, TensorMeta
 from opcheck.trace.dispatcher import facts, overload_named
 
@@ -23,6 +24,8 @@ _INTO = frozenset(
 """Operators in place that change no more of their first tensor than they are given."""
 _NOTHING = ("empty", "new_empty", "resize_", "set_", "_local_scalar_dense", "sym_", "_fused_sdp")
 """How operators begin that move next to nothing."""
+_VIEWS_UNSAID = frozenset({"aten::_unsafe_view", "aten::lift"})
+"""Overloads that share their argument's memory, though their schema does not say so."""
 _ONLY_MOVE = frozenset(
     {"_to_copy", "clone", "contiguous", "cat", "stack", "constant_pad_nd", "pad", "roll", "flip",
      "repeat", "zeros", "ones", "full", "arange", "zeros_like", "ones_like", "full_like",
@@ -50,10 +53,10 @@ def distinct_bytes(tensor: TensorMeta) -> int:
     return count * DTYPE_BYTES.get(tensor.dtype, 1)
 
 
-def gives_a_view(node: Node) -> bool:
-    """Whether the overload itself, taken whole, makes no more than another view."""
-    func: Any = overload_named(str(node.op))
-    return func is not None and facts(func).view
+def gives_a_view(op: OpName) -> bool:
+    """Whether an overload, taken whole, makes no more than another view."""
+    func: Any = overload_named(str(op))
+    return str(op) in _VIEWS_UNSAID or (func is not None and facts(func).view)
 
 
 def traffic(node: Node) -> Traffic:

@@ -1,0 +1,1 @@
+"""Advice, one kind a file."""

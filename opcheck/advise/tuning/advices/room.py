@@ -1,0 +1,42 @@
+"""A run that the chip's memory does not hold."""
+
+from collections.abc import Iterator
+from math import ceil
+
+from opcheck.advise.tuning.base import Advisor, Ground
+from opcheck.model.figures import size
+from opcheck.model.tuning import Advice, Gain
+
+
+class Room(Advisor):
+    """Weights, activations and what a step keeps, against the memory of one device."""
+
+    name = "memory"
+    about = "a run that needs more memory than the chip has"
+
+    def advise(self, ground: Ground) -> Iterator[Advice]:
+        """Speak where the tensors alone do not fit."""
+        memory = None if ground.product is None else ground.product.memory
+        need = ground.memory
+        if memory is None or need.total <= memory.value:
+            return
+        least = ceil(need.total / memory.value)
+        wide = any(leaf.dtype in ("float32", "float64") for leaf in ground.leaves)
+        ways = []
+        if need.fixed < memory.value and need.batch not in (None, 1):
+            ways.append("a smaller batch")
+        if ground.step is not None and not ground.step.checkpointing:
+            ways.append("activations computed again in backward")
+        if wide:
+            ways.append("a dtype of 16 bits")
+        ways.append(f"weights spread over {least} devices at least")
+        yield self.advice(
+            "Make it fit",
+            (),
+            f"it needs {size(need.total)}, {size(need.weights)} of which are weights, and the chip "
+            f"has {size(memory.value)}",
+            Gain(nbytes=round(need.total - memory.value), text="what is too much"),
+            actions=ways,
+            evidence=memory.evidence,
+            needed=True,
+        )

@@ -1,0 +1,134 @@
+"""The page: what it costs at least, where the time goes, and what to change."""
+
+from collections.abc import Sequence
+
+from opcheck.lang.speech import tell
+from opcheck.model.figures import duration, operations, percent, size
+from opcheck.model.tuning import Advice, OperatorCost, TunedTarget, Tuning
+from opcheck.report.base import Page
+from opcheck.report.terminal.canvas import Atom, Canvas, phrase, split
+from opcheck.report.terminal.evidence import FEW, cited
+from opcheck.report.terminal.head import mark
+from opcheck.report.terminal.rest import write_heading
+from opcheck.report.terminal.tune import words
+
+OPERATORS = 5
+"""How many operators are shown unless all are asked for."""
+
+
+def tune_page(found: Tuning, page: Page) -> str:
+    """The whole answer as text, one target after the other."""
+    canvas = Canvas(page)
+    for i, target in enumerate(found.targets):
+        if i:
+            canvas.blank()
+        _write_target(canvas, found.model.source, target)
+    canvas.blank()
+    traced = f"opcheck {found.opcheck_version}, traced with torch {found.torch_version}"
+    canvas.flow([*split(f"{traced};", "dim"), *split(words.NEVER, "dim")])
+    for note in found.trace.notes if page.verbose else ():
+        canvas.flow(split(note, "dim"), 2)
+    return canvas.text()
+
+
+def _write_target(canvas: Canvas, model: str, target: TunedTarget) -> None:
+    head = phrase(
+        words.HEADS[target.runs], model=[(model, "bold")], target=[(target.target, "bold")]
+    )
+    canvas.flow([mark(target.runs, canvas.marks), *head])
+    canvas.blank()
+    _write_figures(canvas, target)
+    _write_operators(canvas, target.operators)
+    if not target.advice:
+        canvas.blank()
+        canvas.flow([(canvas.marks.good, "green"), *split(words.NOTHING)])
+        return _write_unknown(canvas, target)
+    write_heading(canvas, words.ADVICE, "", "")
+    for number, one in enumerate(target.advice, 1):
+        _write_advice(canvas, number, one)
+    return _write_unknown(canvas, target)
+
+
+def _write_figures(canvas: Canvas, target: TunedTarget) -> None:
+    dot = (canvas.marks.dot, "dim")
+    figures = [words.figure(figure) for figure in target.figures if figure.value is not None]
+    canvas.field(words.CHIP, _between(dot, [words.product(target), *figures]), 2)
+    work = [operations(target.flops), words.elements(target.elements), words.moved(target.moved)]
+    canvas.field(words.WORK, _between(dot, work), 2)
+    canvas.field(words.BOUND, split(words.bound(target), "bold"), 2)
+    parts = [words.room(target), words.memory(target.memory), words.largest(target)]
+    canvas.field(words.MEMORY, _between(dot, [part for part in parts if part]), 2)
+
+
+def _between(dot: Atom, texts: Sequence[str]) -> list[Atom]:
+    found: list[Atom] = []
+    for text in texts:
+        found += [dot, *split(text)] if found else split(text)
+    return found
+
+
+def _write_operators(canvas: Canvas, operators: Sequence[OperatorCost]) -> None:
+    timed = any(one.share for one in operators)
+    shown = [one for one in operators if one.share or one.flops or one.moved]
+    shown = shown if canvas.page.verbose else shown[:OPERATORS]
+    if not shown:
+        return
+    write_heading(canvas, words.OPERATORS if timed else words.BY_BYTES, "", "")
+    rows = [_row(one) for one in shown]
+    if not canvas.has_room(rows, 2):
+        rows = [row[:-1] for row in rows]
+    canvas.table(rows, 2, left=(0, 6, 7))
+    left = len([one for one in operators if one.moved or one.flops]) - len(shown)
+    if left > 0:
+        canvas.flow(split(words.more(left, "operator"), "dim"), 2)
+
+
+def _row(one: OperatorCost) -> list[Atom]:
+    flops = "?" if one.flops is None else operations(one.flops) if one.flops else ""
+    seconds = one.bound.seconds
+    time = "?" if seconds is None else duration(seconds)
+    share = "" if one.share is None else percent(one.share)
+    limit = tell(words.LIMITS[one.bound.limit])
+    return [
+        (one.op, ""),
+        (f"{one.calls:,}", "dim"),
+        (flops, ""),
+        (size(one.moved), ""),
+        (time, "bold"),
+        (share, "bold"),
+        (limit, "dim"),
+        (one.module, "dim"),
+    ]
+
+
+def _write_advice(canvas: Canvas, number: int, one: Advice) -> None:
+    share = one.gain.share
+    if one.needed:
+        sign = (tell(words.NEEDED), "bold red")
+    elif share is not None:
+        sign = (f"-{percent(share)}", "bold green")
+    else:
+        sign = (tell(words.NOT_KNOWN), "dim")
+    dot = (canvas.marks.dot, "dim")
+    lead = [(f"{number:>3} ", "dim")]
+    canvas.flow([*split(one.title, "bold"), dot, sign, dot, (one.code, "dim")], 4, lead)
+    if one.where:
+        places = [(f"{place}{',' if i < len(one.where) else ''}", "place")
+                  for i, place in enumerate(one.where, 1)]  # fmt: skip
+        canvas.field(words.WHERE, places, 4)
+    canvas.field(words.WHY, split(one.reason), 4)
+    canvas.field(words.GAIN, split(words.gain(one.gain)), 4)
+    ways = [*map(split, one.actions), *([(line, "green")] for line in one.lines)]
+    for i, way in enumerate(ways):
+        canvas.field("" if i else words.DO, way, 4)
+    shown = one.evidence if canvas.page.full else one.evidence[:FEW]
+    for i, fact in enumerate(shown):
+        canvas.field("" if i else words.FROM, cited(fact), 4)
+
+
+def _write_unknown(canvas: Canvas, target: TunedTarget) -> None:
+    if not target.unknown:
+        return
+    write_heading(canvas, words.UNKNOWN, "", "magenta")
+    for text in target.unknown:
+        canvas.flow(split(text), 4, [("  ", ""), (canvas.marks.dot, "dim"), (" ", "")])
