@@ -22,7 +22,7 @@ EXAMPLES = (
     "opcheck lint path/to/project -t ascend-910b",
     "opcheck doctor -t ascend-910b@8.x --write Dockerfile",
     "opcheck tune torchvision:resnet50 -t ascend-910b",
-    "opcheck tune torchvision:resnet50 -t nvidia-a100 --product 'A100 40GB PCIe' --train",
+    "opcheck tune torchvision:resnet50 -t nvidia-a100 --product 40GB-PCIe --train",
     "opcheck init -t ascend-910b",
     "opcheck gate path/to/file.py:build",
     "opcheck gate report.json -t ascend-910b --write-baseline opcheck-baseline.json",

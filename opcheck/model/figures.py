@@ -1,11 +1,11 @@
 """Figures as sentences have them."""
 
-_TIMES = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
+_TIMES = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
 _UNITS = ("", "K", "M", "G", "T", "P", "E")
 
 
 def operations(count: float) -> str:
-    """``8.2 GFLOP``."""
+    """``8.18 GFLOP``."""
     return f"{_scaled(count)}FLOP"
 
 
@@ -29,7 +29,7 @@ def duration(seconds: float) -> str:
     units = ((unit, each) for unit, each in _TIMES if seconds >= each * 0.9995)
     unit, each = next(units, _TIMES[-1])
     value = seconds / each
-    return f"{value:.0f} {unit}" if value >= 99.5 else f"{value:.2g} {unit}"
+    return f"{value:.3g} {unit}" if value >= 0.0995 else f"under 0.1 {unit}"
 
 
 def percent(share: float) -> str:
@@ -49,6 +49,4 @@ def _scaled(value: float) -> str:
     unit = 0
     while value >= 999.5 and unit < len(_UNITS) - 1:
         value, unit = value / 1000, unit + 1
-    digits = 0 if value >= 99.5 or not value else 1
-    text = f"{value:.{digits}f}".removesuffix(".0")
-    return f"{text} {_UNITS[unit]}"
+    return f"{value:.3g} {_UNITS[unit]}"

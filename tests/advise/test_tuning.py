@@ -172,7 +172,7 @@ def test_layers_that_the_user_left_in_training_mode_are_named() -> None:
 
 def test_what_falls_back_is_in_no_bound() -> None:
     found = SPEAKS["host-fallback"].tuned()
-    assert found.unknown == ("aten::median runs on the host, and is in no bound",)
+    assert found.unknown == ("run on the host; in no bound: aten::median",)
     assert found.operators[0].bound.limit is Limit.HOST
     assert found.bound.seconds is None
 

@@ -20,6 +20,7 @@ from opcheck.model.repro import ReproRequest
 from opcheck.model.request import ScanRequest
 from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.target import TargetSpec
+from opcheck.model.tuning import Tuning
 from opcheck.model.upgrade import Upgrade
 from opcheck.settings.template import starting_policy
 from tests.report.choosings import CHOOSINGS
@@ -32,6 +33,7 @@ from tests.report.lints import LINTS
 from tests.report.plans import CHECKS, PLANS, RULES
 from tests.report.probes import PROBES
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
+from tests.report.tunings import TUNINGS
 from tests.report.upgrades import UPGRADES
 
 FAILURES: dict[str, BaseException] = {
@@ -160,6 +162,18 @@ class StandIn:
         self.asked.append(request)
         progress("looking at what is installed")
         return DOCTORS[request.targets[0].name]
+
+    def tune(
+        self,
+        request: ScanRequest,
+        product: str,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Tuning:
+        """The standard answer that the source names, or the failure that it stands for."""
+        self._ran(request, request.source, progress, output)
+        self.asked.append(product)
+        return TUNINGS[request.source]
 
     def rules(self, name: str, folders: tuple[str, ...]) -> tuple[RuleInfo, ...]:
         """The standard rules, or the one that is asked for."""

@@ -20,6 +20,7 @@ from opcheck.model.lint import Lint, LintRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.training import TrainingSpec
+from opcheck.model.tuning import Tuning
 from opcheck.model.upgrade import Upgrade
 from opcheck.report.json_format import JsonFormat
 from opcheck.source.inputs import InputSpec
@@ -33,6 +34,7 @@ from tests.report.gates import GATES
 from tests.report.lints import LINTS
 from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
+from tests.report.tunings import TUNINGS
 from tests.report.upgrades import UPGRADES
 
 README = Path(__file__).parent.parent.parent / "README.md"
@@ -101,6 +103,16 @@ class _AnyModel(StandIn):
     ) -> GateResult:
         self.asked.append(request)
         return GATES["passing"]
+
+    def tune(
+        self,
+        request: ScanRequest,
+        product: str,
+        progress: Callable[[str], None],
+        output: Callable[[str], None],
+    ) -> Tuning:
+        self.asked.append(request)
+        return TUNINGS["advised"]
 
     def doctor(self, request: DoctorRequest, progress: Callable[[str], None]) -> Doctor:
         self.asked.append(request)

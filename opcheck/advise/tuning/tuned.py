@@ -114,10 +114,10 @@ def _unknown(ground: Ground) -> Iterator[str]:
 def _not_running(leaves: Sequence[Leaf]) -> Iterator[str]:
     """What is bounded as if it ran on the device, though it does not or nobody has said."""
     for verdict, what in (
-        (Verdict.UNSUPPORTED, "does not run there, and is bounded as if it did"),
-        (Verdict.UNKNOWN, "may not run there, and is bounded as if it did"),
-        (Verdict.FALLBACK, "runs on the host, and is in no bound"),
+        (Verdict.UNSUPPORTED, "not run there; bounded as if they did"),
+        (Verdict.UNKNOWN, "not known to run there; bounded as if they did"),
+        (Verdict.FALLBACK, "run on the host; in no bound"),
     ):
         ops = sorted({leaf.op for leaf in leaves if leaf.verdict is verdict})
         if ops:
-            yield f"{', '.join(first(ops))} {what}"
+            yield f"{what}: {', '.join(first(ops))}"

@@ -20,7 +20,7 @@ Product = Annotated[
     typer.Option(
         "--product",
         metavar="NAME",
-        help="What the chip is sold as, where there are several: 'A100 40GB PCIe'.",
+        help="What the chip is sold as, where there are several: 40GB-PCIe.",
         show_default="the fastest",
     ),
 ]

@@ -54,7 +54,7 @@ class Copies(Advisor):
         yield self.advice(
             title,
             first(sorted(moved, key=lambda place: (-moved[place], place))),
-            f"{plural(sum(leaf.count for leaf in leaves), 'call')} {what}, and move "
+            f"{plural(sum(leaf.count for leaf in leaves), 'call')} {what}; they move "
             f"{size(sum(moved.values()))}",
             ground.gain(seconds, "at most: without any of them"),
             actions=(way,),

@@ -42,8 +42,8 @@ class FusedAttention(Advisor):
             yield self.advice(
                 "Use fused attention",
                 first(sorted({ground.use(leaf).module for leaf in spelled})),
-                f"{plural(calls, 'softmax')} between two products: scores are written and read "
-                f"again, {size(moved)} in all, which {kernel} keeps on the chip",
+                f"{plural(calls, 'call')} of softmax between two products; what it takes and gives "
+                f"moves {size(moved)}, which {kernel} keeps on the chip",
                 ground.gain(seconds, "for what the scores move"),
                 lines=(_KERNELS[kernel],),
                 evidence=evidence,

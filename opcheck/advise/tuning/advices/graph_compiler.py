@@ -38,8 +38,8 @@ class GraphCompiler(Advisor):
             f"Try {' or '.join(compiler.name for compiler in compilers)}",
             (),
             f"{plural(calls, 'call')} without a product of matrices take "
-            f"{percent(ground.share(seconds))} of the time, to read and write what a compiler may "
-            "fuse",
+            f"{percent(ground.share(seconds))} of the time; a compiler may fuse what they "
+            "read and write",
             Gain(text=f"not known; {percent(ground.share(seconds))} at most"),
             actions=[f"{compiler.name}: {compiler.text}" for compiler in compilers],
             evidence=[fact for compiler in compilers for fact in compiler.evidence],

@@ -45,14 +45,14 @@ class EightBits(Advisor):
         kernels = _CONVOLUTIONS if 2 * convolved > counted else _MATRICES
         kernel = next((op for op in kernels if op in entries), "")
         reason = (
-            f"the chip does {rate(peaks['int8'], 'OP')} in INT8; {operations(counted)} are products"
+            f"the chip does {rate(peaks['int8'], 'OP')} in INT8; products are {operations(counted)}"
         )
         found = f"{kernel} is registered" if kernel else "no kernel for them is in the lists"
         evidence = entries[kernel].evidence[:1] if kernel else ()
         yield self.advice(
             "Quantise to INT8",
             (),
-            f"{reason}, and {found}",
+            f"{reason}; {found}",
             gain,
             evidence=(*ground.evidence("int8"), *evidence),
         )

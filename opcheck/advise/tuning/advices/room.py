@@ -33,9 +33,12 @@ class Room(Advisor):
         yield self.advice(
             "Make it fit",
             (),
-            f"it needs {size(need.total)}, {size(need.weights)} of which are weights, and the chip "
-            f"has {size(memory.value)}",
-            Gain(nbytes=round(need.total - memory.value), text="what is too much"),
+            f"it needs {size(need.total)}; {size(need.weights)} of that are weights; the chip has "
+            f"{size(memory.value)}",
+            Gain(
+                nbytes=round(need.total - memory.value),
+                text=f"{size(need.total - memory.value)} are too much",
+            ),
             actions=ways,
             evidence=memory.evidence,
             needed=True,

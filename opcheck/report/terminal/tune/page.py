@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from opcheck.lang.speech import tell
-from opcheck.model.figures import duration, operations, percent, size
+from opcheck.model.figures import duration, operations, percent, plural, size
 from opcheck.model.tuning import Advice, OperatorCost, TunedTarget, Tuning
 from opcheck.report.base import Page
-from opcheck.report.terminal.canvas import Atom, Canvas, phrase, split
+from opcheck.report.terminal.canvas import PLACE, Atom, Canvas, listed, phrase, split
 from opcheck.report.terminal.evidence import FEW, cited
 from opcheck.report.terminal.head import mark
 from opcheck.report.terminal.rest import write_heading
@@ -23,11 +23,7 @@ def tune_page(found: Tuning, page: Page) -> str:
         if i:
             canvas.blank()
         _write_target(canvas, found.model.source, target)
-    canvas.blank()
-    traced = f"opcheck {found.opcheck_version}, traced with torch {found.torch_version}"
-    canvas.flow([*split(f"{traced};", "dim"), *split(words.NEVER, "dim")])
-    for note in found.trace.notes if page.verbose else ():
-        canvas.flow(split(note, "dim"), 2)
+    _write_footer(canvas, found)
     return canvas.text()
 
 
@@ -56,8 +52,15 @@ def _write_figures(canvas: Canvas, target: TunedTarget) -> None:
     work = [operations(target.flops), words.elements(target.elements), words.moved(target.moved)]
     canvas.field(words.WORK, _between(dot, work), 2)
     canvas.field(words.BOUND, split(words.bound(target), "bold"), 2)
-    parts = [words.room(target), words.memory(target.memory), words.largest(target)]
-    canvas.field(words.MEMORY, _between(dot, [part for part in parts if part]), 2)
+    parts = words.memory(target.memory)
+    total, has = (size(target.memory.total), ""), words.capacity(target)
+    memory = phrase(words.ROOM, total=[total], has=[(has, "")]) if has else [total]
+    memory.append(dot)
+    for i, (name, nbytes) in enumerate(parts, 1):
+        memory += [*split(name), (nbytes + "," * (i < len(parts)), "")]
+    if words.largest(target):
+        memory += [dot, *split(words.largest(target))]
+    canvas.field(words.MEMORY, memory, 2)
 
 
 def _between(dot: Atom, texts: Sequence[str]) -> list[Atom]:
@@ -106,24 +109,50 @@ def _write_advice(canvas: Canvas, number: int, one: Advice) -> None:
     if one.needed:
         sign = (tell(words.NEEDED), "bold red")
     elif share is not None:
-        sign = (f"-{percent(share)}", "bold green")
+        sign = (tell(words.less(share)), "bold green")
     else:
         sign = (tell(words.NOT_KNOWN), "dim")
     dot = (canvas.marks.dot, "dim")
     lead = [(f"{number:>3} ", "dim")]
     canvas.flow([*split(one.title, "bold"), dot, sign, dot, (one.code, "dim")], 4, lead)
     if one.where:
-        places = [(f"{place}{',' if i < len(one.where) else ''}", "place")
-                  for i, place in enumerate(one.where, 1)]  # fmt: skip
-        canvas.field(words.WHERE, places, 4)
-    canvas.field(words.WHY, split(one.reason), 4)
-    canvas.field(words.GAIN, split(words.gain(one.gain)), 4)
+        canvas.field(words.WHERE, listed(map(tell, one.where), PLACE), 4)
+    canvas.field(words.WHY, _clauses(one.reason), 4)
+    canvas.field(words.GAIN, _clauses(words.gain(one.gain)), 4)
     ways = [*map(split, one.actions), *([(line, "green")] for line in one.lines)]
     for i, way in enumerate(ways):
         canvas.field("" if i else words.DO, way, 4)
     shown = one.evidence if canvas.page.full else one.evidence[:FEW]
     for i, fact in enumerate(shown):
         canvas.field("" if i else words.FROM, cited(fact), 4)
+
+
+def _write_footer(canvas: Canvas, found: Tuning) -> None:
+    """What was chosen for the user, and what the figures rest on."""
+    trace, dot = found.trace, canvas.marks.dot
+    canvas.blank()
+    for note in trace.notes:
+        canvas.flow(split(note, "dim"))
+    recorded = (
+        f"{found.model.kind} {dot} {trace.mode} {dot} {plural(trace.calls, 'call')} "
+        f"{dot} traced as {trace.device_type} with torch {found.torch_version}"
+    )
+    canvas.flow(split(recorded, "dim"))
+    canvas.flow([*split(f"opcheck {found.opcheck_version}", "dim"), (dot, "dim"),
+                 *split(words.NEVER, "dim")])  # fmt: skip
+
+
+def _clauses(text: str) -> list[Atom]:
+    """The clauses of a sentence, each told by itself."""
+    found: list[Atom] = []
+    for clause in text.split(_APART):
+        if found:
+            found[-1] = (f"{found[-1][0]}{_APART.strip()}", "")
+        found += split(clause)
+    return found
+
+
+_APART = "; "
 
 
 def _write_unknown(canvas: Canvas, target: TunedTarget) -> None:

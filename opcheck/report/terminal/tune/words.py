@@ -1,6 +1,6 @@
 """Every sentence of that page."""
 
-from opcheck.model.figures import duration, number, plural, rate, size
+from opcheck.model.figures import duration, number, percent, plural, rate, size
 from opcheck.model.tuning import ChipFigure, Gain, Limit, MemoryNeed, TunedTarget
 
 WORK, BOUND, MEMORY, CHIP = "work", "bound", "memory", "chip"
@@ -8,11 +8,12 @@ WHERE, WHY, GAIN, DO, FROM = "where", "why", "gain", "do", "from"
 OPERATORS = ("Where the time goes", "the least time of each operator's calls")
 BY_BYTES = ("What it runs", "nothing bounds its time")
 ADVICE = ("Advice", "each by itself, what brings most first")
-UNKNOWN = ("Not known", "and so not said")
+UNKNOWN = ("Left open", "what is not known, or not counted")
 NOTHING = "nothing in the trace gives reason for advice"
 NEEDED = "needed"
 NOT_KNOWN = "not known"
 NEVER = "times are bounds by the chip's figures, never forecasts"
+ROOM = "{total} of {has}"
 LIMITS = {
     Limit.COMPUTE: "compute",
     Limit.BANDWIDTH: "bandwidth",
@@ -69,21 +70,20 @@ def moved(nbytes: int) -> str:
     return f"{size(nbytes)} read and written"
 
 
-def memory(need: MemoryNeed) -> str:
-    """What the memory goes to."""
+def memory(need: MemoryNeed) -> list[tuple[str, str]]:
+    """What the memory goes to, and how much of it."""
     parts = [
         ("weights", need.weights), ("buffers", need.buffers), ("inputs", need.inputs),
         ("activations", need.activations), ("gradients", need.gradients),
         ("optimizer states", need.states),
     ]  # fmt: skip
-    return ", ".join(f"{name} {size(nbytes)}" for name, nbytes in parts if nbytes)
+    return [(name, size(nbytes)) for name, nbytes in parts if nbytes]
 
 
-def room(target: TunedTarget) -> str:
-    """How much of the chip's memory that is."""
+def capacity(target: TunedTarget) -> str:
+    """How much memory the chip has; "" where that is not known."""
     has = next((f.value for f in target.figures if f.name == "memory"), None)
-    total = size(target.memory.total)
-    return total if has is None else f"{total} of {size(has)}"
+    return "" if has is None else size(has)
 
 
 def largest(target: TunedTarget) -> str:
@@ -97,6 +97,11 @@ def largest(target: TunedTarget) -> str:
 def gain(one: Gain) -> str:
     """How much less, and how that was computed."""
     return one.text or NOT_KNOWN
+
+
+def less(share: float) -> str:
+    """How much less time it takes at most."""
+    return f"{percent(share)} less time"
 
 
 def more(count: int, noun: str) -> str:

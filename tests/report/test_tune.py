@@ -1,0 +1,58 @@
+"""What is said about costs: whole pages, and the published schema."""
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from opcheck.errors import UsageError
+from opcheck.model.report import Report
+from opcheck.report.base import PLAIN, Format, Page, format_named
+from opcheck.report.json_format import JsonFormat
+from opcheck.report.text import TextFormat
+from tests.report import snapshots
+from tests.report.test_formats import LISTING, PAGES
+from tests.report.test_json import schema
+from tests.report.tunings import TUNINGS
+
+SCHEMA = schema("tune")
+
+
+@pytest.mark.parametrize("sample", TUNINGS)
+@pytest.mark.parametrize("name", LISTING)
+def test_standard_answers(name: str, sample: str) -> None:
+    snapshots.check(f"{name}/tune/{sample}.txt", format_named(name).render_tune(TUNINGS[sample]))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages(page: str) -> None:
+    text = TextFormat().render_tune(TUNINGS["several"], PAGES[page])
+    snapshots.check(f"text/tune/several-{page}.txt", text)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_lines_of_code_are_never_broken(width: int) -> None:
+    found = TUNINGS["several"]
+    lines = [line.strip() for line in TextFormat().render_tune(found, Page(width)).splitlines()]
+    code = [line for target in found.targets for one in target.advice for line in one.lines]
+    assert all(any(line.endswith(each) for line in lines) for each in code)
+
+
+def test_the_schema_is_one() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("sample", TUNINGS)
+def test_documents_are_of_the_schema(sample: str) -> None:
+    Draft202012Validator(SCHEMA).validate(json.loads(JsonFormat().render_tune(TUNINGS[sample])))
+
+
+def test_a_format_made_for_reports_alone_declines() -> None:
+    class Reports(Format):
+        name = "reports"
+
+        def render(self, report: Report, page: Page = PLAIN) -> str:
+            return ""
+
+    with pytest.raises(UsageError, match="opcheck tune cannot write it"):
+        Reports().render_tune(TUNINGS["advised"])
