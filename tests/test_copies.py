@@ -180,9 +180,9 @@ def test_a_crash_comes_with_its_last_words(net: str, device: str) -> None:
 @pytest.mark.parametrize("device", ["npu", "cuda"])
 def test_time_runs_out_in_a_copy(net: str, device: str) -> None:
     started = time.monotonic()
-    error = failure(f"{net}:hangs_on_{device}", timeout=12)
+    error = failure(f"{net}:hangs_on_{device}", timeout=8)
     line = next(n for n, line in enumerate(NET.splitlines(), 1) if "while True: time" in line)
-    message = f"no answer within 12 s while recording the operators (at net.py:{line})"
+    message = f"no answer within 8 s while recording the operators (at net.py:{line})"
     assert (isinstance(error, TraceError), error.message) == (True, message)
     assert time.monotonic() - started < 20
 
@@ -202,7 +202,7 @@ def test_nothing_is_left_of_copies(net: str, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(tempfile, "tempdir", str(Path.cwd()))
     before = set(Path.cwd().iterdir())
     with (
-        Work(asked(f"{net}:hangs_on_npu"), WorkResult, timeout=12) as work,
+        Work(asked(f"{net}:hangs_on_npu"), WorkResult, timeout=8) as work,
         pytest.raises(TraceError),
     ):
         group = work._process.popen.pid

@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -88,62 +89,72 @@ def run_on_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from run_on_import(handler.body)
 
 
+@cache
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-every_module = pytest.mark.parametrize("path", MODULES, ids=name_of)
+def modules_of(room: str) -> list[Path]:
+    return [path for path in MODULES if room_of(name_of(path)) == room]
+
+
+every_room = pytest.mark.parametrize("room", sorted({room_of(name_of(path)) for path in MODULES}))
 
 
 def test_there_are_modules() -> None:
     assert len(MODULES) > 20
 
 
-@every_module
-def test_imports_run_downwards(path: Path) -> None:
-    room = room_of(name_of(path))
-    for module in imported(parse(path)):
-        if module.partition(".")[0] != "opcheck" or module == "opcheck.__version__":
+@every_room
+def test_imports_run_downwards(room: str) -> None:
+    for path in modules_of(room):
+        for module in imported(parse(path)):
+            if module.partition(".")[0] != "opcheck" or module == "opcheck.__version__":
+                continue
+            other = room_of(module)
+            allowed = other == room or rank_of(other) < rank_of(room)
+            assert allowed, f"{name_of(path)} of room {room} imports {module} of room {other}"
+
+
+@every_room
+def test_torch_is_imported_where_it_may_be(room: str) -> None:
+    for path in modules_of(room):
+        name = name_of(path)
+        if name.startswith(TORCH) and name != f"{WITHOUT_TORCH}.__init__":
             continue
-        other = room_of(module)
-        allowed = other == room or rank_of(other) < rank_of(room)
-        assert allowed, f"{name_of(path)} of room {room} imports {module} of room {other}"
-
-
-@every_module
-def test_torch_is_imported_where_it_may_be(path: Path) -> None:
-    if name_of(path).startswith(TORCH) and name_of(path) != f"{WITHOUT_TORCH}.__init__":
-        return
-    loaded = {name for node in run_on_import(parse(path).body) for name in imported(node)}
-    assert "torch" not in {name.partition(".")[0] for name in loaded}
-    loaded.discard(WITHOUT_TORCH)
-    assert not [name for name in loaded if f"{name}.".startswith(TORCH)]
+        loaded = {name for node in run_on_import(parse(path).body) for name in imported(node)}
+        assert "torch" not in {name.partition(".")[0] for name in loaded}, path
+        loaded.discard(WITHOUT_TORCH)
+        assert not [name for name in loaded if f"{name}.".startswith(TORCH)], path
 
 
 def test_a_deployed_program_imports_few_rooms() -> None:
     """What ``opcheck.runtime`` names itself; a command, a report or an emulated device is not."""
-    modules = [path for path in MODULES if room_of(name_of(path)) == "runtime"]
+    modules = modules_of("runtime")
     assert modules
     rooms = {room_of(name) for path in modules for name in imported(parse(path))
              if name.startswith("opcheck.")}  # fmt: skip
     assert rooms <= {"runtime", "errors", "model", "db", "source", "rewrite"}
 
 
-@every_module
-def test_only_the_database_reads_yaml(path: Path) -> None:
-    if room_of(name_of(path)) != "db":
-        assert "yaml" not in {name.partition(".")[0] for name in imported(parse(path))}
-
-
-@every_module
-def test_only_the_command_line_prints_and_exits(path: Path) -> None:
-    """So do modules that are run by themselves: ``python -m opcheck.…``."""
-    tree = parse(path)
-    if room_of(name_of(path)) == "cli" or '__name__ == "__main__"' in path.read_text():
+@every_room
+def test_only_the_database_reads_yaml(room: str) -> None:
+    if room == "db":
         return
-    calls = [ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for path in modules_of(room):
+        assert "yaml" not in {name.partition(".")[0] for name in imported(parse(path))}, path
+
+
+@every_room
+def test_only_the_command_line_prints_and_exits(room: str) -> None:
+    """So do modules that are run by themselves: ``python -m opcheck.…``."""
     spoken = {"print", "exit", "sys.exit", "os._exit", "sys.stdout.write", "sys.stderr.write"}
-    assert spoken.isdisjoint(calls)
+    for path in modules_of(room):
+        if room == "cli" or '__name__ == "__main__"' in path.read_text():
+            continue
+        walked = ast.walk(parse(path))
+        calls = [ast.unparse(node.func) for node in walked if isinstance(node, ast.Call)]
+        assert spoken.isdisjoint(calls), path
 
 
 @pytest.mark.parametrize(

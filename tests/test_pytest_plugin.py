@@ -241,9 +241,17 @@ REFUSED = """
 """
 
 
+@pytest.fixture(scope="module")
+def kept() -> dict[str, pytest.RunResult]:
+    return {}
+
+
 @pytest.fixture
-def refused(run: Run) -> pytest.RunResult:
-    return run("--opcheck-device=ascend-910a", "--tb=short", test_it=REFUSED)
+def refused(run: Run, kept: dict[str, pytest.RunResult]) -> pytest.RunResult:
+    """One run for all that is asked about it."""
+    if not kept:
+        kept["refused"] = run("--opcheck-device=ascend-910a", "--tb=short", test_it=REFUSED)
+    return kept["refused"]
 
 
 def test_a_refused_call_fails_in_the_users_line(refused: pytest.RunResult) -> None:
