@@ -159,6 +159,13 @@ class Choice:
         """The least time of a run on that one."""
         return self.best.seconds if self.best else None
 
+    @property
+    def floor(self) -> float | None:
+        """Where that is not known, a time that no product can be faster than, by what is known."""
+        if self.best or any(offer.bound.seconds is None for offer in self.open_offers):
+            return None
+        return min((offer.bound.seconds or 0 for offer in self.open_offers), default=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Choosing:

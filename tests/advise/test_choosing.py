@@ -136,6 +136,15 @@ def test_a_product_that_is_too_small_lends_no_speed() -> None:
     assert choice("c", offer(fits=False)).seconds is None
 
 
+def test_what_is_known_of_a_chip_bounds_it_from_below_and_ranks_nothing() -> None:
+    unknown = offer("Other", None)
+    assert choice("a", unknown, offer("More", None)).floor == unknown.bound.seconds
+    assert choice("a", unknown, SLOW).floor is None
+    assert choice("nobody").floor is None
+    nothing = replace(unknown, bound=replace(unknown.bound, seconds=None))
+    assert choice("a", unknown, nothing).floor is None
+
+
 def test_targets_that_nothing_tells_apart_share_a_place_and_its_reason() -> None:
     found = ranked([choice("c", SLOW), choice("a", FAST), choice("d", SLOW), choice("b", FAST)])
     assert [(one.chip, one.place) for one in found] == [("a", 1), ("b", 1), ("c", 3), ("d", 3)]

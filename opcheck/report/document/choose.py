@@ -40,6 +40,7 @@ def _choice(choice: Choice) -> Json:
         "need": _need(choice.need),
         "product": None if choice.best is None else choice.best.name,
         "seconds": choice.seconds,
+        "floor": choice.floor,
         "products": [_offer(offer) for offer in choice.offers],
         "criterion": None if choice.criterion is None else choice.criterion.value,
         "why": choice.why,

@@ -93,7 +93,9 @@ def _padded(row: Sequence[Atom], widths: Sequence[int]) -> list[Atom]:
 
 def _row(canvas: Canvas, choice: Choice, name: str) -> list[Atom]:
     best, dash = choice.best, canvas.marks.dash
-    time = dash if best is None or best.seconds is None else seconds(best.seconds)
+    time = dash if choice.seconds is None else seconds(choice.seconds)
+    if choice.floor:
+        time = f"{words.AT_LEAST[canvas.page.ascii]}{seconds(choice.floor)}"
     return [
         (str(choice.place), "bold"),
         (name, "bold"),
@@ -111,6 +113,8 @@ def _write_footer(canvas: Canvas, found: Choosing) -> None:
     canvas.flow(split(words.NOTE, "dim"))
     if any(len(choice.offers) > 1 for choice in found.choices):
         canvas.flow(split(words.PRODUCTS, "dim"))
+    if any(choice.floor for choice in found.choices):
+        canvas.flow(split(words.floor(canvas.page.ascii), "dim"))
     canvas.flow(split(words.ROOM, "dim"))
     said = f"{trace.mode} {dot} {plural(trace.calls, 'call')} {dot} torch {found.torch_version}"
     canvas.blank()

@@ -49,7 +49,7 @@ def _figures(choices: Sequence[Choice], names: Mapping[str, str]) -> Iterator[li
         yield [*said, *listed(targets)]
     if some := [name for choice in choices if choice.best for name in _slow(choice)]:
         yield [*split(words.SOME), *listed(some)]
-    if press := [names[choice.target] for choice in choices if any(map(_told, choice.offers))]:
+    if press := [names[choice.target] for choice in choices if _by_press(choice)]:
         yield [*split(words.PRESS), *listed(press)]
 
 
@@ -63,6 +63,11 @@ def _nowhere(choice: Choice) -> list[str]:
 
 def _slow(choice: Choice) -> list[str]:
     return [offer.name for offer in choice.offers if offer.seconds is None]
+
+
+def _by_press(choice: Choice) -> bool:
+    """Whether what it is ranked by is; where it is ranked by nothing, anything of it."""
+    return any(map(_told, (choice.best,) if choice.best else choice.offers))
 
 
 def _told(offer: Offer) -> bool:

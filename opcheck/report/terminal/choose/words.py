@@ -17,11 +17,13 @@ LIMITS = {Limit.COMPUTE: "compute", Limit.BANDWIDTH: "bandwidth", Limit.HOST: "h
 UNKNOWN = ("Not known", "counts for no target")
 NO_SOURCE = "no source says the {figure} of"
 SOME = "no source tells how fast these products are:"
-PRESS = "some figures are the press's word alone:"
+PRESS = "figures that are the press's word alone stand behind:"
 NOTE = (
     "At best: the least time in which a chip can read, write and compute all of it, by the rates "
     "that its vendor says. Nothing was measured, and real runs take longer."
 )
+AT_LEAST = {False: "≥", True: ">="}
+"""By whether a page is of ASCII alone."""
 PRODUCTS = (
     "A chip that is sold as several products is ranked by the fastest that the model fits in."
 )
@@ -48,6 +50,13 @@ def operations(dtype: str, count: int) -> str:
         if count >= scale:
             return f"{count / scale:.3g} {unit}FLOP in {dtype}"
     return f"{count:,} FLOP in {dtype}"
+
+
+def floor(ascii_alone: bool) -> str:
+    """What the sign before a time means."""
+    return (
+        f"{AT_LEAST[ascii_alone]} stands where a rate is not known: no faster, by those that are."
+    )
 
 
 def fit(choice: Choice) -> str:
