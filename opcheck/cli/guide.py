@@ -26,6 +26,7 @@ EXAMPLES = (
     "opcheck init -t ascend-910b",
     "opcheck gate path/to/file.py:build",
     "opcheck gate report.json -t ascend-910b --write-baseline opcheck-baseline.json",
+    "opcheck fleet models.yaml -t ascend-910b -t moorethreads-s4000",
     "opcheck rules aten::isin",
     "opcheck upgrade torchvision:resnet50 -t ascend-910b@6.0.0+torch2.1",
     "opcheck choose torchvision:resnet50 -t ascend -t nvidia-a100",
@@ -90,6 +91,14 @@ def write_sources(formatter: Any) -> None:
 
     with formatter.section("Sources"):
         formatter.write_dl([(kind.name, kind.help) for kind in kinds()])
+
+
+def write_manifests(formatter: Any) -> None:
+    """The forms of MANIFEST."""
+    from opcheck.fleet.manifest.read import FORMS
+
+    with formatter.section("Manifests"):
+        formatter.write_dl(list(FORMS.items()))
 
 
 def write_inputs(formatter: Any) -> None:

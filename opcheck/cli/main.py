@@ -19,7 +19,8 @@ from opcheck.cli.completion.ask import told
 from opcheck.cli.completion.install import install, shell_named
 from opcheck.cli.completion.scripts import SCRIPTS, VARIABLE
 from opcheck.cli.direct import DirectCommand, DirectGroup
-from opcheck.cli.guide import EXAMPLES, write_examples, write_exit_codes
+from opcheck.cli.groups import CommandGroup
+from opcheck.cli.guide import write_examples, write_exit_codes
 from opcheck.cli.language import Lang, Refusal, language_of_run, told_refusal
 from opcheck.cli.output import Output
 from opcheck.cli.rooms import Rooms
@@ -88,15 +89,6 @@ class _Program(DirectGroup):
         write_exit_codes(formatter)
 
 
-class _Group(DirectGroup):
-    """Ends its help with the examples of its commands."""
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write examples and exit codes."""
-        write_examples(formatter, [line for line in EXAMPLES if f" {ctx.info_name} " in line])
-        write_exit_codes(formatter)
-
-
 def application() -> typer.Typer:
     """Every command of the package, by name."""
     return _group(opcheck.cli.commands, _Program, callback=_opcheck, invoke_without_command=True)
@@ -117,7 +109,8 @@ def _group(package: ModuleType, kind: type[DirectGroup], **options: Any) -> type
         module = importlib.import_module(f"{package.__name__}.{info.name}")
         name = info.name.removesuffix("_")  # of a command that is a keyword of Python
         if info.ispkg:
-            app.add_typer(_group(module, _Group), name=name, help=module.__doc__)
+            group = getattr(module, "Group", CommandGroup)
+            app.add_typer(_group(module, group), name=name, help=module.__doc__)
         else:
             command = getattr(module, "Command", DirectCommand)
             app.command(name, cls=command)(getattr(module, info.name))

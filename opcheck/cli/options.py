@@ -63,6 +63,13 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def workers(text: str) -> int:
+    """Read how many are to work at a time."""
+    if not text.isdecimal() or len(text) > _LONGEST or not int(text):
+        raise typer.BadParameter(f"not a number of workers: {text[:40]!r}")
+    return int(text)
+
+
 def _days(text: str) -> int:
     if not text.isdecimal() or len(text) > _LONGEST:
         raise typer.BadParameter(f"not a number of days: {text[:40]!r}")

@@ -10,6 +10,7 @@ from typing import Protocol, assert_never
 
 from opcheck.errors import UsageError
 from opcheck.fleet import keys
+from opcheck.fleet.answers.summary import summary
 from opcheck.fleet.engine import Setup, engine_named
 from opcheck.fleet.manifest.fields import Row
 from opcheck.fleet.manifest.read import read_manifest
@@ -18,7 +19,8 @@ from opcheck.fleet.store.store import Known, Store
 from opcheck.fleet.store.writing import Asked, Begun, adopt, begin, end, finish
 from opcheck.fleet.traces import casts_text
 from opcheck.model.codec import to_json
-from opcheck.model.fleet import Began, Done, Ending, Entry, FleetRequest, Job, Run, RunTarget
+from opcheck.model.fleet import Began, Done, Ending, Entry, FleetRequest, Job, RunTarget
+from opcheck.model.fleet_answers import Summary
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.target import TargetSpec
 from opcheck.pipeline.opening import matrices_of, open_database
@@ -44,7 +46,7 @@ class Watcher(Protocol):
         """Something to know about the run."""
 
 
-def run_fleet(request: FleetRequest, watcher: Watcher) -> Run:
+def run_fleet(request: FleetRequest, watcher: Watcher) -> Summary:
     """Scan every model of a manifest that the store has no answer about.
 
     Raises:
@@ -90,7 +92,7 @@ def run_fleet(request: FleetRequest, watcher: Watcher) -> Run:
             if isinstance(done, Generator):
                 done.close()
         end(store, run)
-        return run_named(store, str(run.id))
+        return summary(store, run_named(store, str(run.id)))
 
 
 def _targets(matrices: Sequence[SupportMatrix]) -> tuple[RunTarget, ...]:

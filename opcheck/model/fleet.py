@@ -274,21 +274,3 @@ class Answers:
     run: Run
     filters: Filters
     answers: tuple[Answer, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """How the models of a run fare, counted."""
-
-    run: Run
-    targets: Mapping[str, Mapping[Verdict, int]]
-    """Target -> how many models have which verdict there."""
-    endings: Mapping[Ending, int]
-    known: int
-    """How many were answered by what the store had already."""
-    troubled: tuple[Answer, ...]
-    """The models whose scan did not end well, once each, without a target."""
-
-
-FleetView = Answers | Totals
-"""What ``opcheck fleet`` answers with."""

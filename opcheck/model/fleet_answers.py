@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from opcheck.model.fleet import Cause, Ending, Run, RunTarget
+from opcheck.model.fleet import Answers, Cause, Ending, Run, RunTarget
 from opcheck.model.verdict import Confidence, Verdict
 
 SUMMARY_SCHEMA = "opcheck.fleet-summary/1"
 MISSING_SCHEMA = "opcheck.fleet-missing/1"
+ANSWERS_SCHEMA = "opcheck.fleet-answers/1"
 DIFF_SCHEMA = "opcheck.fleet-diff/1"
 
 
@@ -262,5 +263,5 @@ class Difference:
     """In the order of the later run."""
 
 
-FleetView = Summary | Missing | Difference
+FleetView = Summary | Missing | Difference | Answers
 """What opcheck says of a fleet as a whole."""

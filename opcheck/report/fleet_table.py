@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
+from opcheck.model.fleet import Answers
 from opcheck.model.fleet_answers import (
     BlockedBy,
     Changed,
@@ -30,8 +31,15 @@ DIFF = (
 )
 
 
+ANSWERS = (
+    *("model", "source", "ending", "target", "verdict", "runs", "support_rate"),
+    *("operator", "cause", "code", "blocks", "confidence", "calls", "called"),
+    *("module", "file", "line", "why"),
+)
+
+
 def fleet_rows(found: FleetView) -> tuple[Sequence[str], Iterator[Row]]:
-    """The header, and a row for each target, each need of a step, or each change."""
+    """The header, and a row for each target, need of a step, change, or thing in the way."""
     match found:
         case Summary():
             return SUMMARY, _summary(found)
@@ -39,6 +47,8 @@ def fleet_rows(found: FleetView) -> tuple[Sequence[str], Iterator[Row]]:
             return MISSING, _missing(found)
         case Difference():
             return DIFF, _difference(found)
+        case Answers():
+            return ANSWERS, _answers(found)
         case _:
             assert_never(found)
 
@@ -52,6 +62,24 @@ def _summary(found: Summary) -> Iterator[Row]:
             *(tally.counts[standing] for standing in Standing),
             "" if tally.support_rate is None else tally.support_rate,
         )  # fmt: skip
+
+
+def _answers(found: Answers) -> Iterator[Row]:
+    """A row for each thing in the way of each answer."""
+    for one in found.answers:
+        head = (
+            one.model, one.source, one.ending, one.target, one.verdict or "",
+            "" if one.runs is None else str(one.runs).lower(),
+            "" if one.support_rate is None else one.support_rate,
+        )  # fmt: skip
+        for blocker in one.blockers:
+            yield (
+                *head, blocker.op, blocker.cause, blocker.code, blocker.verdict,
+                blocker.confidence, blocker.calls, " ".join(blocker.called), blocker.module,
+                blocker.file, blocker.line, blocker.text,
+            )  # fmt: skip
+        if not one.blockers:
+            yield (*head, *[""] * (len(ANSWERS) - len(head) - 1), one.reason)
 
 
 def _missing(found: Missing) -> Iterator[Row]:

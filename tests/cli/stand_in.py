@@ -12,6 +12,8 @@ from opcheck.model.doctor import Doctor, DoctorRequest
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
 from opcheck.model.fix import Fix, FixRequest
+from opcheck.model.fleet import FleetRequest
+from opcheck.model.fleet_answers import FleetView
 from opcheck.model.gate import GateRequest, GateResult
 from opcheck.model.lint import Lint, LintRequest
 from opcheck.model.probe import Probe, ProbeRequest
@@ -28,6 +30,7 @@ from tests.report.databases import CONTENTS, DIFFS, IMPORTS, SOUND, STATUS, UNSO
 from tests.report.doctors import DOCTORS
 from tests.report.emulations import EMULATIONS
 from tests.report.fixes import FIXES
+from tests.report.fleets import FLEETS
 from tests.report.gates import GATES
 from tests.report.lints import LINTS
 from tests.report.plans import CHECKS, PLANS, RULES
@@ -76,6 +79,11 @@ class StandIn:
         """The standard report that the source names, or the failure that it stands for."""
         self._ran(request, request.source, progress, output)
         return STANDARD[request.source]
+
+    def run_fleet(self, request: FleetRequest, watcher: object) -> FleetView:
+        """The standard summary."""
+        self.asked.append(request)
+        return FLEETS["summary"]
 
     def upgrade(
         self,

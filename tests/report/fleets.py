@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from opcheck.model.fleet import Cause, Ending, Run, RunTarget
+from opcheck.model.fleet import (
+    Answer,
+    Answers,
+    Blocker,
+    Cause,
+    Ending,
+    Filters,
+    Run,
+    RunTarget,
+)
 from opcheck.model.fleet_answers import (
     Because,
     BlockedBy,
@@ -131,7 +140,25 @@ _DIFFERENCE = Difference(
     _BEFORE, _RUN, ("new-model",), ("gone-model", "gone-too"), (), (),
     (_CHANGES, TargetChanges(_B, _B, 299, ()), TargetChanges(_C, _C, 299, ())),
 )  # fmt: skip
+_LACKS = Blocker(
+    _GONE.op, _GONE.cause, _GONE.code, _GONE.verdict, _GONE.text, _GONE.confidence, 2,
+    ("aten::special_erfcx",), "head", "net.py", 12,
+)  # fmt: skip
+_HALF = replace(
+    _LACKS, op="aten::mm", cause=Cause.CONDITION, code="dtype-not-supported",
+    verdict=Verdict.FALLBACK, called=("aten::linear", "aten::matmul"), module="", file="", line=0,
+)  # fmt: skip
+_ODD = (0, "odd", "net.py:odd", Ending.SCANNED, "")
+_LATE = (1, "late", "net.py:late", Ending.TIMED_OUT, "no answer within 600 s (at net.py:7)")
+_ANSWERS = Answers(_RUN, Filters(), (
+    Answer(*_ODD, _A.target, Verdict.FALLBACK, True, 0.6667, (_HALF,)),
+    Answer(*_ODD, _B.target, Verdict.UNSUPPORTED, False, 0.3333, (_LACKS,) * 3 + (_HALF,)),
+    Answer(*_LATE, _A.target, Verdict.UNKNOWN, None, None),
+    Answer(2, "gone", "gone.pt2", Ending.FAILED, "gone.pt2: no such file", "", None, None, None),
+))  # fmt: skip
 FLEETS: Mapping[str, FleetView] = {
+    "answers": _ANSWERS,
+    "answers-none": Answers(_RUN, Filters(models=("absent",)), ()),
     "summary": _SUMMARY,
     "summary-one": replace(
         _SUMMARY, run=replace(_RUN, targets=(_C,)), targets=_SUMMARY.targets[2:], failures=()

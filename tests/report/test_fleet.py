@@ -24,7 +24,7 @@ from tests.report.fleets import FLEETS
 from tests.report.test_json import schema
 
 NAMES = [kind.name for kind in fleet_formats()]
-SCHEMAS = {kind: schema(f"fleet-{kind}") for kind in ("summary", "missing", "diff")}
+SCHEMAS = {kind: schema(f"fleet-{kind}") for kind in ("summary", "missing", "diff", "answers")}
 
 
 def document(sample: str) -> Any:
@@ -46,7 +46,7 @@ def test_standard_answers(name: str, sample: str) -> None:
     snapshots.check(f"{name}/fleet/{sample}.txt", text)
 
 
-@pytest.mark.parametrize("sample", ["summary", "missing", "diff"])
+@pytest.mark.parametrize("sample", ["summary", "missing", "diff", "answers"])
 def test_answers_in_full_and_in_chinese(sample: str) -> None:
     full = TextFormat().render_fleet(FLEETS[sample], Page(120, verbose=True))
     snapshots.check(f"text/fleet/{sample}-verbose.txt", full)
@@ -69,7 +69,7 @@ def test_answers_follow_their_schema(sample: str) -> None:
     Draft202012Validator(schema_of(sample)).validate(document(sample))
 
 
-@pytest.mark.parametrize("sample", ["summary", "missing", "diff"])
+@pytest.mark.parametrize("sample", ["summary", "missing", "diff", "answers"])
 def test_a_schema_takes_no_other_keys(sample: str) -> None:
     found = document(sample)
     parts = [part for part in _objects(found) if part]
@@ -89,7 +89,9 @@ def _objects(value: Any) -> list[Any]:
 
 
 def test_schemas_name_what_there_is() -> None:
-    summary, missing, diff = (found["$defs"] for found in SCHEMAS.values())
+    summary, missing, diff, answers = (found["$defs"] for found in SCHEMAS.values())
+    assert answers["answer"]["properties"]["ending"]["enum"] == [*Ending]
+    assert answers["blocker"]["properties"]["verdict"]["enum"] == [*Verdict]
     assert list(summary["tally"]["properties"]["models"]["properties"]) == [*Standing]
     assert list(SCHEMAS["summary"]["properties"]["endings"]["properties"]) == [*Ending]
     assert missing["need"]["properties"]["cause"]["enum"] == [*Cause]

@@ -9,7 +9,15 @@ from typing import Any
 
 from opcheck.errors import UsageError
 from opcheck.fleet.store.store import Store
-from opcheck.model.fleet import Answer, Blocker, Cause, Ending, Filters, Run, RunTarget
+from opcheck.model.fleet import (
+    Answer,
+    Blocker,
+    Cause,
+    Ending,
+    Filters,
+    Run,
+    RunTarget,
+)
 from opcheck.model.verdict import Confidence, Verdict
 
 LAST, PREVIOUS = "last", "previous"

@@ -1,9 +1,10 @@
-"""``opcheck.fleet-summary/1``, ``-missing/1``, ``-diff/1``: what is said of a fleet as a whole."""
+"""``opcheck.fleet-summary/1``, ``-missing/1``, ``-diff/1``, ``-answers/1``."""
 
 from typing import assert_never
 
-from opcheck.model.fleet import Run, RunTarget
+from opcheck.model.fleet import Answer, Answers, Blocker, Run, RunTarget
 from opcheck.model.fleet_answers import (
+    ANSWERS_SCHEMA,
     DIFF_SCHEMA,
     MISSING_SCHEMA,
     SUMMARY_SCHEMA,
@@ -33,6 +34,8 @@ def fleet_document(found: FleetView) -> Json:
             return _missing(found)
         case Difference():
             return _difference(found)
+        case Answers():
+            return _answers(found)
         case _:
             assert_never(found)
 
@@ -133,6 +136,51 @@ def _need(need: Need) -> Json:
         "text": need.text,
         "confidence": need.confidence.value,
         "answers": need.answers,
+    }
+
+
+def _answers(found: Answers) -> Json:
+    """Nothing in it depends on when a run was made, or by what engine."""
+    run = found.run
+    return {
+        "schema": ANSWERS_SCHEMA,
+        "opcheck_version": run.opcheck_version,
+        "torch_version": run.torch_version,
+        "manifest": run.manifest,
+        "models": run.models,
+        "done": run.done,
+        "targets": [_target(target) for target in run.targets],
+        "answers": [_answer(answer) for answer in found.answers],
+    }
+
+
+def _answer(found: Answer) -> Json:
+    return {
+        "model": found.model,
+        "source": found.source,
+        "ending": found.ending.value,
+        "reason": found.reason,
+        "target": found.target or None,
+        "verdict": None if found.verdict is None else found.verdict.value,
+        "runs": found.runs,
+        "support_rate": found.support_rate,
+        "blockers": [_blocker(blocker) for blocker in found.blockers],
+    }
+
+
+def _blocker(found: Blocker) -> Json:
+    return {
+        "op": found.op,
+        "cause": found.cause.value,
+        "code": found.code,
+        "verdict": found.verdict.value,
+        "text": found.text,
+        "confidence": found.confidence.value,
+        "calls": found.calls,
+        "called": list(found.called),
+        "module": found.module,
+        "file": found.file,
+        "line": found.line,
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from opcheck.lang.speech import tell
-from opcheck.model.fleet import Run
+from opcheck.model.fleet import Answers, Run
 from opcheck.model.fleet_answers import (
     Difference,
     Failure,
@@ -18,6 +18,7 @@ from opcheck.report.base import Page
 from opcheck.report.names import short_target_names
 from opcheck.report.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, split
 from opcheck.report.terminal.fleet import words
+from opcheck.report.terminal.fleet.answers import write_answers
 from opcheck.report.terminal.fleet.changes import write_difference
 from opcheck.report.terminal.fleet.ranking import write_missing
 from opcheck.report.terminal.rest import write_heading
@@ -46,6 +47,8 @@ def fleet_page(view: FleetView, page: Page) -> str:
             _write_run(canvas, view.run)
         case Difference():
             write_difference(canvas, view)
+        case Answers():
+            write_answers(canvas, view)
         case _:
             assert_never(view)
     return canvas.text()

@@ -1,0 +1,29 @@
+"""Groups of commands: one that is only that, and one that is a command as well."""
+
+from typing import Any
+
+from opcheck.cli.direct import DirectGroup
+from opcheck.cli.guide import EXAMPLES, write_examples, write_exit_codes
+
+DEFAULT = "run"
+"""The command that is meant where none is named."""
+
+
+class CommandGroup(DirectGroup):
+    """Ends its help with the examples of its commands."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write examples and exit codes."""
+        write_examples(formatter, [line for line in EXAMPLES if f" {ctx.info_name} " in line])
+        write_exit_codes(formatter)
+
+
+class DefaultGroup(CommandGroup):
+    """Takes arguments that name none of its commands as those of ``run``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read the command line, ``run`` written out."""
+        known = {*self.commands, *self.get_help_option_names(ctx)}
+        if args and args[0] not in known:
+            args = [DEFAULT, *args]
+        return super().parse_args(ctx, args)
