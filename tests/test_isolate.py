@@ -59,6 +59,11 @@ def speaks():
     print("warned", file=sys.stderr)
     os.write(1, b'{"result": {}}\\n')
     return Net()
+def compiles():
+    torch.arange(12.0, device="meta").add(1)
+    def tell(): print("compiler", "torch._dynamo" in sys.modules)
+    tell()
+    return Net(tell)
 def floods():
     for _ in range(5000): os.write(1, b"x" * 4096)
     return Net()
@@ -124,6 +129,13 @@ def test_what_the_model_prints_is_no_message(net: str) -> None:
     (result,) = run(request(f"{net}:speaks"), output=said.append)
     assert result.trace.calls == 1
     assert sorted(said) == ["printed", "warned", '{"result": {}}']
+
+
+@pytest.mark.usefixtures("workers_are_started")
+def test_the_compiler_is_not_loaded(net: str) -> None:
+    said: list[str] = []
+    run(request(f"{net}:compiles"), output=said.append)
+    assert set(said) == {"compiler False"}
 
 
 def test_a_line_without_an_end_is_heard_in_pieces(net: str) -> None:

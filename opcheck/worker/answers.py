@@ -4,6 +4,7 @@ import gc
 import linecache
 import random
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -38,6 +39,7 @@ from opcheck.worker.own_files import own_files
 from opcheck.worker.process import Process
 from opcheck.worker.runs import Run, runs_of
 from opcheck.worker.ticks import Ticks
+from opcheck.worker.uncompiled import leave_compiler_out
 from opcheck.worker.ways import ways_out
 
 
@@ -60,6 +62,8 @@ def answers(
 
 def _load(request: Request, process: Process, *, weights: bool) -> Loaded:
     process.send({"stage": "load", "progress": f"loading {request.source}"})
+    with suppress(ImportError):  # told by what needs it
+        leave_compiler_out()
     options = replace(options_of(request, weights=weights), libraries=_libraries(request))
     read_instead(request.patched)
     _seed()
