@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from opcheck.advise.choosing.amounts import duration, nbytes
 from opcheck.advise.choosing.choices import choice_of
 from opcheck.advise.choosing.offers import computed, fit_of, offers, untold
 from opcheck.advise.choosing.ranking import ranked, standing
@@ -43,7 +42,7 @@ ORDER = (
     (
         choice("more", FAST, way=Way.HOST, host=(1200, 4096), share=0.95),
         Criterion.HOST,
-        "4 KiB cross to the host, 2 KiB of acme-host",
+        "4.1 KB cross to the host, 2.05 KB of acme-host",
     ),
     (
         choice("swap", SLOW, way=Way.REPAIRED, tier=Tier.SWAP, share=0.9),
@@ -63,7 +62,7 @@ ORDER = (
     (
         choice("tight", offer(fits=None)),
         Criterion.TAKES,
-        "whether it fits is not known: it needs 23.3 GiB, and One has 24 GB (22.4 to 24.0 GiB)",
+        "whether it fits is not known: it needs 25 GB, and One has 24 GB, or 25.8 GB if a GB is 2**30 bytes",
     ),
     (
         choice("nobody"),
@@ -88,7 +87,7 @@ ORDER = (
     (
         choice("small", offer(fits=False)),
         Criterion.TAKES,
-        "it does not fit: it needs 23.3 GiB, of 16 GB (14.9 to 16.0 GiB)",
+        "it does not fit: it needs 25 GB, of 16 GB",
     ),
     (
         choice("none", FAST, way=Way.NOT, share=0.5, blocking=("aten::a",)),
@@ -162,7 +161,7 @@ def test_all_that_does_not_fit_stands_by_its_memory() -> None:
     found = ranked([choice("a", offer(fits=False)), choice("b", large)])
     assert [one.chip for one in found] == ["b", "a"]
     assert found[0].why == (
-        "every call stays on the device; it does not fit: it needs 23.3 GiB, of 18.6 GiB"
+        "every call stays on the device; it does not fit: it needs 25 GB, of 20 GB"
     )
     assert found[1].criterion is Criterion.ROOM
 
@@ -301,15 +300,3 @@ def test_what_stands_in_the_way_is_named() -> None:
         "nobody has said whether it has 1 operator of the model's",
         "parts of the model were not seen, and may ask for more",
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("1.25 ms", duration(0.00125)), ("12.3 s", duration(12.345)), ("87 us", duration(8.7e-5)),
-        ("0.5 us", duration(5e-7)), ("512 B", nbytes(512)), ("1.5 KiB", nbytes(1536)),
-        ("2,048.0 GiB", nbytes(2**41)),
-    ],
-)  # fmt: skip
-def test_amounts(text: str, found: str) -> None:
-    assert text == found

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from opcheck.advise.choosing.amounts import capacity, duration, nbytes
 from opcheck.model.choice import Choice, Criterion, Fit, Offer, Way
+from opcheck.model.figures import duration, size
 from opcheck.model.plan import Tier
 from opcheck.model.target import target_name
 
@@ -34,7 +34,7 @@ def behind(criterion: Criterion, choice: Choice, above: Choice) -> str:
         case Criterion.FIT | Criterion.ROOM:
             return _fit(choice)
         case Criterion.HOST:
-            mine, theirs = nbytes(choice.host_bytes), nbytes(above.host_bytes)
+            mine, theirs = size(choice.host_bytes), size(above.host_bytes)
             return f"{mine} cross to the host, {theirs} of {_other(choice, above)}"
         case Criterion.SHARE:
             mine, theirs = _percent(choice), _percent(above)
@@ -85,8 +85,8 @@ def _fit(choice: Choice) -> str:
         case Fit.UNKNOWN:
             return f"whether it fits is not known: {_untold(choice)}"
         case Fit.NONE:
-            most = max(choice.offers, key=_memory)
-            return f"it does not fit: it needs {nbytes(choice.need.total)}, of {capacity(most)}"
+            most = size(max(map(_memory, choice.offers)))
+            return f"it does not fit: it needs {size(choice.need.total)}, of {most}"
 
 
 def _untold(choice: Choice) -> str:
@@ -95,10 +95,16 @@ def _untold(choice: Choice) -> str:
         return "no source says how much memory it has"
     near = [offer for offer in choice.offers if offer.fits is None and offer.memory]
     if near:
-        needs = nbytes(choice.need.total)
-        return f"it needs {needs}, and {near[0].name} has {capacity(near[0])}"
+        return f"it needs {size(choice.need.total)}, and {near[0].name} has {_capacity(near[0])}"
     names = ", ".join(offer.name for offer in choice.offers if offer.memory is None)
     return f"no source says the memory of {names}"
+
+
+def _capacity(offer: Offer) -> str:
+    """What a product has in either reading, where its vendor's GB may be larger ones."""
+    if offer.memory is None or offer.memory.upper is None:
+        return size(_memory(offer))
+    return f"{size(offer.memory.value)}, or {size(offer.memory.upper)} if a GB is 2**30 bytes"
 
 
 def _memory(offer: Offer) -> float:

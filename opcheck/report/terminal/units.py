@@ -20,14 +20,6 @@ def size(count: int) -> str:
     return f"{value:.1f} TiB"
 
 
-def seconds(value: float) -> str:
-    """Time in the unit that suits it: ``1.25 ms``."""
-    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
-        if value >= scale:
-            return f"{value / scale:,.3g} {unit}"
-    return f"{value / 1e-6:.3g} us"
-
-
 def plural(count: int, noun: str) -> str:
     """``1 call``, ``1,200 calls``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -6,6 +6,7 @@ from rich.cells import cell_len
 
 from opcheck.lang.speech import tell
 from opcheck.model.choice import Choice, Choosing, Fit, Way
+from opcheck.model.figures import duration, plural, size
 from opcheck.model.tuning import MemoryNeed
 from opcheck.report.base import Page
 from opcheck.report.names import short_names
@@ -13,7 +14,6 @@ from opcheck.report.terminal import words as common
 from opcheck.report.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, phrase, split
 from opcheck.report.terminal.choose import words
 from opcheck.report.terminal.choose.unknown import write_unknown
-from opcheck.report.terminal.units import plural, seconds, size
 
 STYLES = {Way.ITSELF: "green", Way.HOST: "yellow", Way.REPAIRED: "yellow", Way.NOT: "red"}
 _LEFT = range(1, len(words.COLUMNS))
@@ -93,9 +93,9 @@ def _padded(row: Sequence[Atom], widths: Sequence[int]) -> list[Atom]:
 
 def _row(canvas: Canvas, choice: Choice, name: str) -> list[Atom]:
     best, dash = choice.best, canvas.marks.dash
-    time = dash if choice.seconds is None else seconds(choice.seconds)
+    time = dash if choice.seconds is None else duration(choice.seconds)
     if choice.floor:
-        time = f"{words.AT_LEAST[canvas.page.ascii]}{seconds(choice.floor)}"
+        time = f"{words.AT_LEAST[canvas.page.ascii]}{duration(choice.floor)}"
     return [
         (str(choice.place), "bold"),
         (name, "bold"),

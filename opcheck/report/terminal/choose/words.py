@@ -1,8 +1,8 @@
 """Every sentence of that page."""
 
+from opcheck.model import figures
 from opcheck.model.choice import Choice, Fit, Way
 from opcheck.model.tuning import Limit
-from opcheck.report.terminal.units import plural, size
 
 COLUMNS = ("", "target", "runs", "memory", "at best", "bound by", "product")
 WAYS = {
@@ -36,20 +36,17 @@ STATES = "{size} of optimizer states"
 def headline(takes: int, may: int, of: int) -> str:
     """How many of the targets take the model."""
     unknown = f"; of {may:,} that is not known" if may else ""
-    return f"{takes:,} of {plural(of, 'target')} can take it{unknown}"
+    return f"{takes:,} of {figures.plural(of, 'target')} can take it{unknown}"
 
 
 def need(total: int) -> str:
     """What a run needs."""
-    return f"a run needs {size(total)} at once:"
+    return f"a run needs {figures.size(total)} at once:"
 
 
 def operations(dtype: str, count: int) -> str:
     """How much is computed in a dtype."""
-    for unit, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6)):
-        if count >= scale:
-            return f"{count / scale:.3g} {unit}FLOP in {dtype}"
-    return f"{count:,} FLOP in {dtype}"
+    return f"{figures.operations(count)} in {dtype}"
 
 
 def floor(ascii_alone: bool) -> str:
