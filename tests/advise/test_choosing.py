@@ -62,7 +62,8 @@ ORDER = (
     (
         choice("tight", offer(fits=None)),
         Criterion.TAKES,
-        "whether it fits is not known: it needs 25 GB, and One has 24 GB, or 25.8 GB if a GB is 2**30 bytes",
+        "whether it fits is not known: it needs 25 GB, and One has 24 GB, or 25.8 GB if a GB is "
+        "2**30 bytes",
     ),
     (
         choice("nobody"),
