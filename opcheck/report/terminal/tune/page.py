@@ -147,7 +147,7 @@ def _clauses(text: str) -> list[Atom]:
     found: list[Atom] = []
     for clause in text.split(_APART):
         if found:
-            found[-1] = (f"{found[-1][0]}{_APART.strip()}", "")
+            found[-1] = (f"{found[-1][0]}{tell(_APART.strip())}", "")
         found += split(clause)
     return found
 
