@@ -1,11 +1,14 @@
 """Each advice speaks of a model that deserves it, and of no other; figures are none but known."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
+from opcheck.advise.costs.leaves import NOT_FUSED
 from opcheck.advise.tuning.base import advisors
 from opcheck.model.matrix import Subject, Test
 from opcheck.model.tuning import Gain, Limit
@@ -161,6 +164,37 @@ def test_fused_attention_saves_what_its_scores_move() -> None:
     scores = 4 * 2 * 64 * 64
     assert found.where == ("*",)
     assert found.gain.seconds == pytest.approx(4 * scores / 1e9)  # written twice, read twice
+
+
+def test_attention_that_its_kernel_does_not_fuse_is_told_with_the_vendors_reason() -> None:
+    not_fused = condition(Verdict.NATIVE, code=NOT_FUSED, text="runs in parts")
+    case = Case(
+        lambda q: F.scaled_dot_product_attention(q, q, q),
+        (torch.ones(1, 2, 64, 8),),
+        extra=("aten::scaled_dot_product_attention",),
+        conditions={"aten::scaled_dot_product_attention": (not_fused,)},
+    )
+    (found,) = case.advice("fused-attention")
+    assert found.title == "Have attention take its fused kernel"
+    assert found.reason.startswith("runs in parts; scores move ")
+    fused = replace(case, conditions=None)
+    assert not fused.advice("fused-attention")
+    assert [one.op for one in fused.tuned().operators] == ["aten::scaled_dot_product_attention"]
+    whole, apart = fused.tuned(), case.tuned()
+    assert whole.flops == apart.flops
+    assert whole.memory.activations < apart.memory.activations
+
+
+@pytest.mark.parametrize(
+    ("copy", "title"),
+    [
+        (lambda x: x.half() + 1, "Keep one dtype"),
+        (lambda x: torch.empty_like(x, dtype=torch.float16).copy_(x), "Keep one dtype"),
+        (lambda x: x.t().contiguous() + 1, "Keep one layout"),
+    ],
+)
+def test_a_cast_is_told_from_a_copy(copy: Callable[[Tensor], Tensor], title: str) -> None:
+    assert [one.title for one in Case(copy, (ROWS,)).advice("copies")] == [title]
 
 
 def test_layers_that_the_user_left_in_training_mode_are_named() -> None:

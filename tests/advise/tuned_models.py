@@ -145,7 +145,7 @@ SPEAKS: Mapping[str, Case] = {
     "half-precision": Case(LINEAR, (ROWS,), chip(float32=1e9, bfloat16=8e9, float16=8e9)),
     "host-fallback": Case(torch.median, (ROWS,), without=frozenset({"aten::median"})),
     "host-reads": Case(reads, (ROWS,)),
-    "int8": Case(LINEAR, (ROWS,), chip(float32=1e9, int8=8e9)),
+    "int8": Case(LINEAR, (ROWS,), chip(float32=1e9, int8=8e9), extra=("aten::_int_mm",)),
     "memory": Case(LINEAR, (ROWS,), chip(memory=1000)),
     "memory-format": Case(CONVOLUTION, (IMAGE,), TUNED),
     "tf32": Case(LINEAR, (ROWS,), chip(float32=1e9, tf32=8e9), device_type="cuda"),
@@ -190,9 +190,10 @@ SILENT: Mapping[str, Sequence[Case]] = {
     "host-fallback": (Case(torch.median, (ROWS,)),),
     "host-reads": (Case(lambda x: x * x.sum(), (ROWS,)),),
     "int8": (
-        Case(LINEAR, (ROWS,)),
-        Case(LINEAR, (ROWS,), chip(float32=1e9, int8=8e9), train=True),
-        Case(POINTWISE, (ROWS,), chip(float32=1e9, int8=8e9)),
+        Case(LINEAR, (ROWS,), extra=("aten::_int_mm",)),
+        Case(LINEAR, (ROWS,), chip(float32=1e9, int8=8e9)),  # and no way to compute so
+        Case(LINEAR, (ROWS,), chip(float32=1e9, int8=8e9), extra=("aten::_int_mm",), train=True),
+        Case(POINTWISE, (ROWS,), chip(float32=1e9, int8=8e9), extra=("aten::_int_mm",)),
     ),
     "memory": (Case(LINEAR, (ROWS,)), Case(LINEAR, (ROWS,), replace(PLAIN, products=()))),
     "memory-format": (

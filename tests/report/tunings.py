@@ -37,8 +37,8 @@ _FORMAT = Advice(
 )  # fmt: skip
 _COMPILER = Advice(
     "graph-compiler", "Try torch.compile or Torch-TensorRT", (),
-    "120 calls without a product of matrices take 54% of the time, to read and write what a "
-    "compiler may fuse",
+    "120 calls without a product of matrices; 54% of the time goes there; a compiler may fuse what "
+    "they read and write",
     Gain(text="not known; 54% at most"),
     ("torch.compile: TorchInductor, with Triton kernels",), (), (_CODE, _SHEET, _CODE),
 )  # fmt: skip

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from opcheck.model.cost import Costs
 from opcheck.model.matrix import SupportMatrix
+from opcheck.model.names import OpName
 from opcheck.model.trace import Node, Trace
 from opcheck.model.tuning import Leaf
 from opcheck.model.verdict import Verdict
@@ -13,6 +14,8 @@ from opcheck.resolve.walk import Walk
 
 _WHOLE = frozenset({codes.REGISTERED, codes.CHOSEN, codes.THROUGH_OUT, codes.COLLECTIVE})
 """Codes of calls that the target runs as themselves, or as one other."""
+_COPY = OpName.parse("aten::copy_")
+"""What it calls is PyTorch's own way to a device, and none of the device's kernels."""
 NOT_FUSED = "attention-not-fused"
 """Code of the condition under which a vendor's own kernel of attention runs PyTorch's parts."""
 
@@ -40,12 +43,14 @@ class Running:
         """Every call that the target runs, in the order of the uses."""
         found: list[Leaf] = []
         for number, use in enumerate(self.trace.uses):
+            inside = self.is_not_fused(use.node)  # the vendor's kernel, which runs, calls its parts
             for index, count in self.parts(use.node).items():
-                node = self.trace.nodes[index]
+                verdict = self.verdict(use.node if inside else index)
                 found.append(
                     Leaf(
-                        index, number, self._name(index), count * use.count, dtype_of(node),
-                        self.verdict(index), self.costs.nodes[index], use.phase, use.module,
+                        index, number, self._name(index), count * use.count,
+                        dtype_of(self.trace.nodes[index]), verdict, self.costs.nodes[index],
+                        use.phase, use.module,
                     )
                 )  # fmt: skip
         return tuple(found)
@@ -78,7 +83,7 @@ class Running:
     def is_whole(self, index: int) -> bool:
         """Whether the target does not take the call apart, be it that it cannot run it."""
         node = self.trace.nodes[index]
-        if node.composite not in self.matrix.inherits or not node.children:
+        if node.composite not in self.matrix.inherits or not node.children or node.op == _COPY:
             return True
         return self._walk.plain(node).code in _WHOLE and not self.is_not_fused(index)
 

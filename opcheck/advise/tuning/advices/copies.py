@@ -32,11 +32,11 @@ class Copies(Advisor):
         casts = [leaf for leaf in copies if casts_of(ground.node(leaf))]
         others = [leaf for leaf in copies if not casts_of(ground.node(leaf))]
         yield from self._of(
-            ground, casts, "Keep one dtype", "cast tensors",
+            ground, casts, "Keep one dtype", "to cast tensors",
             "give weights and inputs the dtype that the model computes in",
         )  # fmt: skip
         yield from self._of(
-            ground, others, "Keep one layout", "copy tensors as they are",
+            ground, others, "Keep one layout", "to copy tensors as they are",
             "take the views out that make these tensors other than contiguous",
         )  # fmt: skip
 
@@ -54,8 +54,8 @@ class Copies(Advisor):
         yield self.advice(
             title,
             first(sorted(moved, key=lambda place: (-moved[place], place))),
-            f"{plural(sum(leaf.count for leaf in leaves), 'call')} {what}; they move "
-            f"{size(sum(moved.values()))}",
+            f"{plural(sum(leaf.count for leaf in leaves), 'call')} {what}; "
+            f"{size(sum(moved.values()))} moved",
             ground.gain(seconds, "at most: without any of them"),
             actions=(way,),
         )
@@ -63,8 +63,8 @@ class Copies(Advisor):
 
 def casts_of(node: Node) -> bool:
     """Whether a copy has another dtype than what it copies."""
-    dtypes = {tensor.dtype for _, tensor in node.tensors()}
-    return bool(dtypes) and not dtypes >= {tensor.dtype for tensor in node.output_tensors()}
+    tensors = [tensor for _, tensor in node.tensors()]
+    return len({tensor.dtype for tensor in (*tensors, *node.output_tensors())}) > 1
 
 
 def _crosses(node: Node) -> bool:

@@ -27,7 +27,7 @@ class Fallbacks(Advisor):
             yield self.advice(
                 f"Keep {op} on the device",
                 first(places(ground, found)),
-                f"{calls} run {where}; {size(moved)} are carried there and back; all that falls "
+                f"{calls} {where}; {size(moved)} carried there and back; all that falls "
                 f"back cuts the run into {islands}",
                 Gain(nbytes=moved, text="not known: figures of host and bus are missing"),
                 lines=(f"opcheck plan {ground.source} -t {ground.running.matrix.target}",),

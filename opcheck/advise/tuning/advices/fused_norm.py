@@ -39,8 +39,8 @@ class FusedNorm(Advisor):
         yield self.advice(
             "Use the vendor's root-mean-square norm",
             first(sorted(norms)),
-            f"{plural(count, 'norm')} run as {plural(sum(leaf.count for leaf in found), 'call')}; "
-            f"they move {size(moved)}; {kernel} moves {size(least)}",
+            f"{plural(count, 'norm')} as {plural(sum(leaf.count for leaf in found), 'call')}; "
+            f"{size(moved)} moved; {kernel} moves {size(least)}",
             ground.gain(saved / bandwidth if bandwidth else 0.0, "for what is moved less"),
             lines=(_KERNELS[kernel],),
             evidence=ground.running.matrix.entries[kernel].evidence[:1],

@@ -42,7 +42,7 @@ class FusedOptimizer(Advisor):
         yield self.advice(
             f"Fuse {step.optimizer}",
             (),
-            f"{calls} of the optimizer move {size(moved)}; parameters, gradients and states once "
+            f"{calls} of the optimizer; {size(moved)} moved; parameters, gradients and states once "
             f"are {size(least)}",
             ground.gain(saved, "where one kernel reads and writes each once"),
             lines=how,

@@ -39,8 +39,8 @@ class FusedRotary(Advisor):
         yield self.advice(
             "Use the vendor's rotary embedding",
             first(sorted(found)),
-            f"{plural(sum(leaf.count for leaf in halves), 'rotation')} run as "
-            f"{plural(sum(leaf.count for leaf in leaves), 'call')}; they move {size(moved)}; "
+            f"{plural(sum(leaf.count for leaf in halves), 'rotation')} as "
+            f"{plural(sum(leaf.count for leaf in leaves), 'call')}; {size(moved)} moved; "
             f"{kernel} moves {size(least)}",
             ground.gain(saved / bandwidth if bandwidth else 0.0, "for what is moved less"),
             lines=(_KERNELS[kernel],),

@@ -24,8 +24,8 @@ class Gradients(Advisor):
         yield self.advice(
             "Do not record gradients in inference",
             first([place or THE_MODEL for place in where]),
-            f"{plural(sum(use.count for use in uses), 'call')} are made with gradients switched on "
-            "by the model itself: what they take lives until the output is dropped",
+            f"{plural(sum(use.count for use in uses), 'call')} with gradients switched on by the "
+            "model itself; what they take lives until the output is dropped",
             Gain(text="not known: it depends on which tensors need gradients"),
             lines=("with torch.no_grad():",),
         )

@@ -37,9 +37,9 @@ class GraphCompiler(Advisor):
         yield self.advice(
             f"Try {' or '.join(compiler.name for compiler in compilers)}",
             (),
-            f"{plural(calls, 'call')} without a product of matrices take "
-            f"{percent(ground.share(seconds))} of the time; a compiler may fuse what they "
-            "read and write",
+            f"{plural(calls, 'call')} without a product of matrices; "
+            f"{percent(ground.share(seconds))} of the time goes there; a compiler may fuse "
+            "what they read and write",
             Gain(text=f"not known; {percent(ground.share(seconds))} at most"),
             actions=[f"{compiler.name}: {compiler.text}" for compiler in compilers],
             evidence=[fact for compiler in compilers for fact in compiler.evidence],

@@ -34,8 +34,8 @@ class HostReads(Advisor):
         yield self.advice(
             "Read no values on the way",
             first(sorted(counts, key=lambda place: (-counts[place], place))),
-            f"{plural(sum(counts.values()), 'call')} of {', '.join(first(ops))} have the host wait "
-            "for all that the device was given before",
+            f"{plural(sum(counts.values()), 'call')} of {', '.join(first(ops))}; the host waits "
+            "there for all that the device was given before",
             Gain(text="not known: how long the host waits is not in a trace"),
             actions=("keep decisions on the device: torch.where, masks, sizes that are fixed",),
         )

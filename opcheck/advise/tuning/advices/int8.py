@@ -47,8 +47,14 @@ class EightBits(Advisor):
         reason = (
             f"the chip does {rate(peaks['int8'], 'OP')} in INT8; products are {operations(counted)}"
         )
-        found = f"{kernel} is registered" if kernel else "no kernel for them is in the lists"
-        evidence = entries[kernel].evidence[:1] if kernel else ()
+        compilers = ground.chip.compilers
+        if not (kernel or compilers):
+            return  # nobody has said of a way to compute so
+        found = f"{kernel} is registered"
+        if not kernel:
+            names = " or ".join(compiler.name for compiler in compilers)
+            found = f"no kernel for them is in the lists; {names} may have one"
+        evidence = entries[kernel].evidence[:1] if kernel else compilers[0].evidence[:1]
         yield self.advice(
             "Quantise to INT8",
             (),

@@ -5,6 +5,7 @@ from math import ceil, prod
 
 from opcheck.advise.costs.roofline import convolves
 from opcheck.advise.tuning.base import NO_BOUND, WORTH, Advisor, Ground, first
+from opcheck.advise.tuning.recast import HALVES
 from opcheck.model.chip import Multiple
 from opcheck.model.figures import percent
 from opcheck.model.trace import Node
@@ -12,6 +13,8 @@ from opcheck.model.tuning import Advice, Gain, Leaf
 
 _IMAGE = 4
 """So many channels an image has, which nobody can choose."""
+_FULL = "float32"
+_LATER = "not known: it counts once the model runs in 16 bits"
 Sizes = Mapping[str, int]
 """Name of a size of a layer's own -> elements."""
 
@@ -40,20 +43,24 @@ class TileSizes(Advisor):
             where = f"{ground.use(leaf).module or leaf.op} ({told})"
             rows[where] = rows.get(where, 0.0) + ground.seconds(leaf)
         share = ground.share(sum(map(ground.seconds, off)))
+        known = ground.chip.multiples
+        meant = dtype if dtype in known else next(half for half in HALVES if half in known)
         return self.advice(
             f"Make sizes multiples of {multiple.elements}",
             first(sorted(rows, key=lambda row: (-rows[row], row))),
-            f"the matrix unit takes multiples of {multiple.elements} in {dtype}; layers of other "
+            f"the matrix unit takes multiples of {multiple.elements} in {meant}; layers of other "
             f"sizes take {percent(share)} of the time",
-            _gain(ground, off, multiple.elements),
+            _gain(ground, off, multiple.elements) if meant == dtype else Gain(text=_LATER),
             evidence=multiple.evidence,
         )
 
 
 def multiple_of(ground: Ground, dtype: str) -> Multiple | None:
-    """What sizes should divide by in a dtype; None where nobody has said."""
+    """What sizes should divide by in a dtype, or in 16 bits; None where nobody has said."""
     known = ground.chip.multiples
-    return known.get(dtype)
+    if dtype in known or dtype != _FULL:
+        return known.get(dtype)
+    return next((known[half] for half in HALVES if half in known), None)
 
 
 def sizes_of(node: Node) -> Sizes:

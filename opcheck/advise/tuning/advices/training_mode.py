@@ -38,9 +38,9 @@ class TrainingMode(Advisor):
             drops = [leaf for leaf in ground.leaves if _drops(ground, leaf)]
             yield self.advice(
                 "Leave training out of the forward",
-                first(sorted({f"{use.module or use.file}" for use in uses})),
-                f"{calls} of {ops} compute as in training although the model is in evaluation "
-                "mode: values differ from run to run, and running statistics change",
+                first(sorted({use.module or f"{use.file}:{use.line}" for use in uses})),
+                f"{calls} of {ops} as in training, although the model is in evaluation mode; "
+                "values differ from run to run, or running statistics change",
                 ground.gain(sum(map(ground.seconds, drops)), "what dropout takes"),
                 lines=("F.dropout(x, p, training=self.training)",),
                 needed=True,
@@ -50,8 +50,8 @@ class TrainingMode(Advisor):
             yield self.advice(
                 "Call model.eval() before inference",
                 first(modules),
-                f"{plural(len(modules), 'layer')} of the model that {ground.source} gives compute "
-                "otherwise in training mode, and are in it; evaluation mode is what was traced",
+                f"{plural(len(modules), 'layer')} of what {ground.source} gives, left in training "
+                "mode and other there; evaluation mode is what was traced",
                 Gain(text="not known: values are wrong without it"),
                 lines=("model.eval()",),
                 needed=True,

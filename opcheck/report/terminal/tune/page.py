@@ -37,7 +37,8 @@ def _write_target(canvas: Canvas, model: str, target: TunedTarget) -> None:
     _write_operators(canvas, target.operators)
     if not target.advice:
         canvas.blank()
-        canvas.flow([(canvas.marks.good, "green"), *split(words.NOTHING)])
+        sign = (canvas.marks.good, "green") if target.product else (canvas.marks.open, "magenta")
+        canvas.flow([sign, *split(words.NOTHING if target.product else words.NO_FIGURES)])
         return _write_unknown(canvas, target)
     write_heading(canvas, words.ADVICE, "", "")
     for number, one in enumerate(target.advice, 1):

@@ -10,6 +10,7 @@ BY_BYTES = ("What it runs", "nothing bounds its time")
 ADVICE = ("Advice", "each by itself, what brings most first")
 UNKNOWN = ("Left open", "what is not known, or not counted")
 NOTHING = "nothing in the trace gives reason for advice"
+NO_FIGURES = "what needs no figure of the chip's gives no reason for advice"
 NEEDED = "needed"
 NOT_KNOWN = "not known"
 NEVER = "times are bounds by the chip's figures, never forecasts"
