@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Protocol, assert_never
 from opcheck.errors import UsageError
 from opcheck.fleet import keys
 from opcheck.fleet.answers.summary import summary
-from opcheck.fleet.engine import Setup, engine_named
+from opcheck.fleet.engine import Engine, Setup, engine_named
 from opcheck.fleet.manifest.fields import Row
 from opcheck.fleet.manifest.read import read_manifest
 from opcheck.fleet.store.reading import run_named
@@ -46,53 +47,55 @@ class Watcher(Protocol):
         """Something to know about the run."""
 
 
-def run_fleet(request: FleetRequest, watcher: Watcher) -> Summary:
+def run_fleet(
+    request: FleetRequest, watcher: Watcher, engine: type[Engine] | None = None
+) -> Summary:
     """Scan every model of a manifest that the store has no answer about.
+
+    ``engine`` stands in for the one that the request names.
 
     Raises:
         UsageError: the manifest, a target, the store or the engine cannot be used.
         SourceError: the library that a pattern is for is not there.
         DatabaseError: the database is missing or damaged.
     """
-    engine = engine_named(request.engine)
+    engine = engine or engine_named(request.engine)
     manifest = read_manifest(request.manifest, Row("", request.manifest, request.options))
     for note in manifest.notes:
         watcher.note(note)
-    database = open_database(request.databases)
-    matrices = matrices_of(database, request.targets)
-    entries = tuple(
-        replace(entry, request=replace(entry.request, databases=request.databases))
-        for entry in manifest.entries
-    )
+    matrices = matrices_of(open_database(request.databases), request.targets)
     targets = _targets(matrices)
+    asked = [_asked(entry, request, targets) for entry in manifest.entries]
+    setup = Setup(
+        request.workers,
+        request.address,
+        request.databases,
+        keys.libraries_of(one.entry.request for one in asked),
+        request.ship,
+    )
     with Store(Path(request.store)) as store:
-        asked = [
-            Asked(entry, keys.key_of(entry.request, targets), __version__, keys.torch_version())
-            for entry in entries
-        ]
         run = begin(
-            store, entries, targets, manifest=request.manifest, digest=_digest(asked, targets),
-            opcheck=__version__, torch=keys.torch_version(), engine=request.engine,
+            store, manifest.entries, targets, manifest=request.manifest,
+            digest=_digest(asked, targets), opcheck=__version__, torch=keys.torch_version(),
+            engine=request.engine,
         )  # fmt: skip
-        watcher.planned(entries, len(run.open))
+        watcher.planned(manifest.entries, len(run.open))
         plan = _Plan(store, run, asked, targets, _trained(matrices), request.retry, watcher)
-        setup = Setup(
-            request.workers,
-            request.address,
-            request.databases,
-            keys.libraries_of(entry.request for entry in entries),
-            request.ship,
-        )
-        done = engine(setup).run(plan.jobs(), watcher.began)
-        try:
-            for one in done:
+        with closing(_over(engine(setup), plan, watcher)) as over:
+            for one in over:
                 plan.keep(one)
                 watcher.done(one)
-        finally:
-            if isinstance(done, Generator):
-                done.close()
         end(store, run)
         return summary(store, run_named(store, str(run.id)))
+
+
+def _over(engine: Engine, plan: "_Plan", watcher: Watcher) -> Generator[Done, None, None]:
+    yield from engine.run(plan.jobs(), watcher.began)
+
+
+def _asked(entry: Entry, request: FleetRequest, targets: Sequence[RunTarget]) -> Asked:
+    entry = replace(entry, request=replace(entry.request, databases=request.databases))
+    return Asked(entry, keys.key_of(entry.request, targets), __version__, keys.torch_version())
 
 
 def _targets(matrices: Sequence[SupportMatrix]) -> tuple[RunTarget, ...]:

@@ -56,7 +56,11 @@ def restored(
 
 
 def _restored(trace: StoredTrace, by_name: Mapping[str, StoredTrace]) -> tuple[WorkResult, ...]:
-    data = json.loads(_text_of(trace, by_name))
+    try:
+        text = _text_of(trace, by_name)
+    except (zlib.error, KeyError) as error:
+        raise ValueError(f"a stored trace is damaged: {error}") from error
+    data = json.loads(text)
     found = tuple(from_json(WorkResult, one) for one in data)
     for result in found:
         require_sound(result.trace)

@@ -58,7 +58,11 @@ class Worker:
     def outcome(self, job: Job) -> Outcome:
         """What comes of one job; never an error of the model's."""
         try:
-            return self._found(job, self._traced(job))
+            known = restored(job.traces, job.casts)
+        except ValueError:  # what the store has is damaged: the model is traced anew
+            known, job = {}, replace(job, traces=())
+        try:
+            return self._found(job, self._traced(job, known))
         except CutShortError as error:
             until_then = self._found(job, _by_type(error.results))
             return replace(_failed(error, until_then), traces=())
@@ -75,10 +79,9 @@ class Worker:
     def _matrices(self, request: ScanRequest) -> tuple[SupportMatrix, ...]:
         return tuple(self._database.matrix(self._database.resolve(t)) for t in request.targets)
 
-    def _traced(self, job: Job) -> _Results:
-        """The traces that the job needs: those that came with it, and the others made now."""
+    def _traced(self, job: Job, known: _Results) -> _Results:
+        """The traces that the job needs: those that are known, and the others made now."""
         matrices = self._matrices(job.request)
-        known = restored(job.traces, job.casts)
         missing = [m for m in matrices if m.target.device_type not in known]
         for attempt in range(ATTEMPTS if missing else 0):
             try:

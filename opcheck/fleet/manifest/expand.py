@@ -61,7 +61,9 @@ def _configs(source: str, path: str) -> Expanded:
     if not _WILD.search(path):
         return Expanded((f"{_HF}{path}",))
     found = sorted(glob.glob(path))
-    models = [one for one in found if one.endswith(".json") or _is_model_folder(one, CONFIG)]
+    models = [
+        one for one in found if os.path.basename(one) == CONFIG or _is_model_folder(one, CONFIG)
+    ]
     if not models:
         raise UsageError(
             f"{source}: no folder with a {CONFIG}", f"it fits {len(found)} files and folders"

@@ -1,0 +1,176 @@
+"""The local engine with real processes: bad models stop no other, and no kill loses anything."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from opcheck.fleet.store.reading import answers, runs
+from opcheck.fleet.store.store import Store
+from opcheck.model.fleet import Ending
+from opcheck.model.verdict import Verdict
+
+pytestmark = [
+    pytest.mark.slow,  # processes that import torch
+    pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc"),
+]
+
+NETS = """
+import os, time
+import torch
+from torch import nn
+from pathlib import Path
+
+class Net(nn.Module):
+    def __init__(self, act=None):
+        super().__init__()
+        self.layer = nn.Linear(3, 4)
+        self.act = act
+
+    def forward(self, x):
+        x = self.layer(x)
+        if self.act: self.act()
+        return torch.special.erfcx(x)
+
+def good(): return Net(), torch.ones(1, 3)
+def hangs(): return Net(lambda: time.sleep(600)), torch.ones(1, 3)
+def crashes(): return Net(lambda: __import__("ctypes").string_at(0)), torch.ones(1, 3)
+def is_killed(): return Net(lambda: os.kill(os.getpid(), 9)), torch.ones(1, 3)
+def allocates(): return Net(lambda: [bytearray(2**28) for _ in range(99)]), torch.ones(1, 3)
+def raises(): raise ValueError("no such thing")
+def slow(): return Net(lambda: (Path("slow").touch(), time.sleep(2))), torch.ones(1, 3)
+"""
+MODELS = """
+- nets.py:good
+- {source: nets.py:good, name: trained, train: true}
+- {source: nets.py:hangs, timeout: 2}
+- nets.py:crashes
+- nets.py:is_killed
+- {source: nets.py:allocates, memory: 1.5}
+- nets.py:raises
+- gone.pt2
+"""
+COMMAND = (
+    sys.executable, "-m", "opcheck", "fleet", "models.yaml", "-t", "ascend-910b", "--workers", "1",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    package = str(Path(__file__).parents[2])
+    monkeypatch.setenv("PYTHONPATH", package)
+    Path("nets.py").write_text(NETS)
+
+
+def told() -> dict[str, tuple[Ending, Verdict | None]]:
+    """Each model of the last run: how its scan ended, and its verdict."""
+    with Store(Path("opcheck-fleet.db")) as store:
+        found = answers(store, runs(store)[-1].id)
+    return {one.model: (one.ending, one.verdict) for one in found}
+
+
+def counted(table: str) -> int:
+    with Store(Path("opcheck-fleet.db")) as store:
+        count: int = store.connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
+        return count
+
+
+def test_no_model_stops_another() -> None:
+    Path("models.yaml").write_text(MODELS)
+    done = subprocess.run(COMMAND, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert told() == {
+        "nets.py:good": (Ending.SCANNED, Verdict.FALLBACK),
+        "trained": (Ending.SCANNED, Verdict.FALLBACK),
+        "nets.py:hangs": (Ending.TIMED_OUT, Verdict.UNKNOWN),
+        "nets.py:crashes": (Ending.CRASHED, Verdict.UNKNOWN),
+        "nets.py:is_killed": (Ending.CRASHED, Verdict.UNKNOWN),
+        "nets.py:allocates": (Ending.OUT_OF_MEMORY, Verdict.UNKNOWN),
+        "nets.py:raises": (Ending.FAILED, None),
+        "gone.pt2": (Ending.FAILED, None),
+    }
+    lines = [line for line in done.stderr.splitlines() if line.startswith("[")]
+    assert [line.partition("]")[0] for line in lines] == [f"[{n}/8" for n in range(1, 9)]
+    again = subprocess.run(COMMAND, capture_output=True, text=True, check=False)
+    assert [line.rpartition(" ")[2] for line in again.stderr.splitlines()] == ["known"] * 8
+
+
+@pytest.fixture
+def running() -> Iterator["subprocess.Popen[str]"]:
+    """A run that has scanned one model and is at the next, which takes a while."""
+    Path("models.yaml").write_text("- nets.py:good\n- nets.py:slow\n- gone.pt2\n")
+    with subprocess.Popen(COMMAND, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as it:
+        deadline = time.monotonic() + 90
+        while not Path("slow").exists():
+            assert it.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        yield it
+        it.kill()
+
+
+def _workers(parent: int) -> list[int]:
+    text = Path(f"/proc/{parent}/task").glob("*/children")
+    return [int(pid) for path in text for pid in path.read_text().split()]
+
+
+def _below(parent: int) -> set[int]:
+    found = {parent}
+    for child in _workers(parent):
+        found |= _below(child)
+    return found
+
+
+def _gone(pids: set[int]) -> bool:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if not any(_alive(pid) for pid in pids):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _alive(pid: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=str)
+def test_a_run_that_is_ended_is_gone_on_with(
+    running: "subprocess.Popen[str]", number: signal.Signals
+) -> None:
+    family = _below(running.pid)
+    assert len(family) > 2
+    os.kill(running.pid, number)
+    assert running.wait() == (-9 if number is signal.SIGKILL else 130)
+    assert _gone(family)
+    assert told() == {"nets.py:good": (Ending.SCANNED, Verdict.FALLBACK)}
+    done = subprocess.run(COMMAND, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    over = [line for line in done.stderr.splitlines() if line.startswith("[")]
+    assert [line.split()[1] for line in over] == ["nets.py:slow", "gone.pt2"]
+    assert counted("runs") == 1
+    assert counted("models") == 3
+    assert counted("results") == 2
+
+
+def test_a_worker_that_is_ended_loses_no_model(running: "subprocess.Popen[str]") -> None:
+    (worker,) = _workers(running.pid)
+    family = _below(worker)
+    os.kill(worker, signal.SIGKILL)
+    assert running.wait() == 0
+    assert _gone(family)
+    assert told() == {
+        "nets.py:good": (Ending.SCANNED, Verdict.FALLBACK),
+        "nets.py:slow": (Ending.SCANNED, Verdict.FALLBACK),
+        "gone.pt2": (Ending.FAILED, None),
+    }
+    assert counted("models") == 3

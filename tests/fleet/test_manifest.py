@@ -1,0 +1,223 @@
+"""Manifests: what they give, and one clear error with its line where they give nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from opcheck.errors import UsageError
+from opcheck.fleet.manifest.fields import FIELDS, Row
+from opcheck.fleet.manifest.read import FORMS, read_manifest
+from opcheck.model.calls import CallSpec
+from opcheck.model.dynamic import DynamicInput
+from opcheck.model.fleet import Entry
+from opcheck.model.request import ScanRequest
+from opcheck.model.training import TrainingSpec
+
+FULL = """\
+defaults: {timeout: 60, memory: 2}
+models:
+  - timm:resnet18  # a source alone
+  - source: nets.py:build
+    name: mine
+    input: ["x=1x3", "y=1x4:int64"]
+    dynamic: x:0
+    timeout: 5
+    trust: true
+  - source: nets.py:other
+    inputs: sets.py:three
+    decode: true
+  - source: nets.py:trained
+    step: {optimizer: "adamw:fused", scaler: true}
+"""
+TABLE = """\
+source,name,input,step,timeout
+timm:resnet18,,,,
+nets.py:build,mine,x=1x3; y=1x4:int64,,5
+
+nets.py:trained,,,optimizer=sgd;clip=1,
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def entries(text: str, name: str = "models.yaml") -> tuple[Entry, ...]:
+    Path(name).write_text(text, encoding="utf-8")
+    return read_manifest(name).entries
+
+
+def refusal(text: str, name: str = "models.yaml") -> str:
+    with pytest.raises(UsageError) as caught:
+        entries(text, name)
+    assert caught.value.hint
+    return caught.value.message
+
+
+def test_a_yaml_file_says_all_that_scan_takes() -> None:
+    limits = {"timeout": 60.0, "memory": 2.0}
+    assert entries(FULL) == (
+        Entry(
+            "timm:resnet18", ScanRequest("timm:resnet18", (), **limits), "models.yaml:3"
+        ),
+        Entry(
+            "mine",
+            ScanRequest(
+                "nets.py:build", (), ("x=1x3", "y=1x4:int64"), timeout=5.0, memory=2.0,
+                trust=True, dynamic=(DynamicInput("x", (0,)),),
+            ),
+            "models.yaml:4",
+        ),
+        Entry(
+            "nets.py:other",
+            ScanRequest("nets.py:other", (), calls=CallSpec("sets.py:three", True), **limits),
+            "models.yaml:10",
+        ),
+        Entry(
+            "nets.py:trained",
+            ScanRequest(
+                "nets.py:trained", (), step=TrainingSpec("adamw", "fused", scaler=True), **limits
+            ),
+            "models.yaml:13",
+        ),
+    )  # fmt: skip
+
+
+def test_a_table_says_the_same_in_cells() -> None:
+    first, mine, trained = entries(TABLE, "models.csv")
+    assert first == Entry("timm:resnet18", ScanRequest("timm:resnet18", ()), "models.csv:2")
+    inputs = ("x=1x3", "y=1x4:int64")
+    assert mine == Entry(
+        "mine", ScanRequest("nets.py:build", (), inputs, timeout=5.0), "models.csv:3"
+    )
+    assert trained.request.step == TrainingSpec("sgd", clip=1.0)
+    assert trained.where == "models.csv:5"
+
+
+def test_what_a_manifest_does_not_say_is_as_on_the_command_line() -> None:
+    Path("models.yaml").write_text("- a.py:a\n- {source: b.py:b, timeout: 3}\n")
+    given = Row("", "", {"timeout": 9.0, "trust": True})
+    found = [entry.request for entry in read_manifest("models.yaml", given).entries]
+    assert [(one.timeout, one.trust) for one in found] == [(9.0, True), (3.0, True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- a.py:a\n- 3\n", "models.yaml:2: expected a source"),
+        ("- a.py:a\n- name: b\n", "models.yaml:2: expected the key 'source', which is missing"),
+        ("- a.py:a\n- source: b.py:b\n  limit: 3\n", "models.yaml:3: expected no key 'limit' here"),
+        ("models: []\n", "models.yaml:1: expected a list of 1 or more"),
+        ("models: [a.py:a]\nextra: 1\n", "models.yaml:2: expected no key 'extra' here"),
+        ("- a.py:a\n- {source: b.py:b, timeout: soon}\n", "models.yaml:2: timeout: expected a pos"),
+        ("- {source: b.py:b, trust: perhaps}\n", "models.yaml:1: trust: expected true or false"),
+        ("- {source: b.py:b, input: 3}\n", "models.yaml:1: input: expected text or a list"),
+        ("- {source: b.py:b, input: x=1xx}\n", "models.yaml:1: "),
+        ("- {source: b.py:b, step: {optimizer: best}}\n", "models.yaml:1: --step 'optimizer=best'"),
+        ("- {source: b.py:b, decode: true, train: true}\n", "models.yaml:1: a training step"),
+        ("- a.py:a\n- {source: b.py:b, name: a.py:a}\n", "models.yaml:2: a second model called"),
+        ("- [unclosed\n", "models.yaml:"),
+        ("", "models.yaml:1: expected a list, found nothing"),
+    ],
+    ids=range(14),
+)  # fmt: skip
+def test_what_is_wrong_is_told_with_its_line(text: str, message: str) -> None:
+    assert refusal(text).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name\nx\n", "models.csv:1: expected a column 'source', found name"),
+        ("source,colour\nx,red\n", "models.csv:1: unknown column 'colour'"),
+        ("source,name,name\nx,y,z\n", "models.csv:1: the column 'name' stands twice"),
+        ("source,name\na.py:a,b,c\n", "models.csv:2: expected 2 cells, found 3"),
+        ("source,name\n,b\n", "models.csv:2: expected a source, found nothing"),
+        ("source,timeout\na.py:a,-1\n", "models.csv:2: timeout: expected a positive number"),
+        ('source\n"a', "models.csv: expected a table in UTF-8, but"),
+        ("source\n", "models.csv: names no model"),
+        ("", "models.csv:1: expected a column 'source', found nothing"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_told_with_its_line(text: str, message: str) -> None:
+    assert refusal(text, "models.csv").startswith(message)
+
+
+def test_a_manifest_that_is_not_there_is_named() -> None:
+    for name in ("absent.yaml", "absent.csv"):
+        with pytest.raises(UsageError, match=f"cannot read {name}"):
+            read_manifest(name)
+
+
+def test_paths_begin_at_the_manifest() -> None:
+    Path("zoo").mkdir()
+    Path("zoo/models.yaml").write_text("- nets.py:build\n- timm:resnet18\n- /abs/net.pt2\n")
+    found = [entry.request.source for entry in read_manifest("zoo/models.yaml").entries]
+    assert found == ["zoo/nets.py:build", "timm:resnet18", "/abs/net.pt2"]
+
+
+@pytest.fixture
+def zoo() -> Path:
+    """A folder with two configs, a pipeline, a saved graph by its name, and a text."""
+    zoo = Path("zoo")
+    for name in ("bert", "deep/gpt"):
+        (zoo / name).mkdir(parents=True)
+        (zoo / name / "config.json").write_text('{"model_type": "bert"}')
+        (zoo / name / "weights.pt2").write_text("of the same model")
+    (zoo / "net.pt2").write_text("PK")
+    (zoo / "nets.py").write_text("def build(): ...")
+    (zoo / "readme.txt").write_text("no model")
+    return zoo
+
+
+@pytest.mark.usefixtures("zoo")
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("zoo", ["zoo/net.pt2", "zoo/bert", "zoo/deep/gpt"]),
+        ("zoo/*", ["zoo/bert", "zoo/net.pt2"]),
+        ("zoo/**/*.pt2", ["zoo/bert/weights.pt2", "zoo/deep/gpt/weights.pt2", "zoo/net.pt2"]),
+        ("hf:zoo/*", ["hf:zoo/bert"]),
+        ("zoo/bert", ["zoo/bert"]),
+        ("zoo/nets.py:build", ["zoo/nets.py:build"]),
+        ("timm:resnet18", ["timm:resnet18"]),
+    ],
+)
+def test_folders_and_patterns_stand_for_their_models(text: str, names: list[str]) -> None:
+    assert [entry.name for entry in read_manifest(text).entries] == names
+
+
+@pytest.mark.usefixtures("zoo")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("zoo/*.onnx", "zoo/*.onnx: fits no model"),
+        ("zoo/deep/*/x*", "zoo/deep/*/x*: fits no model"),
+        ("hf:zoo/bert/*2", "hf:zoo/bert/*2: no folder with a config.json"),
+        ("empty", "empty: there is no model in this folder"),
+    ],
+)
+def test_what_stands_for_nothing_is_refused(text: str, message: str) -> None:
+    Path("empty").mkdir()
+    with pytest.raises(UsageError) as caught:
+        read_manifest(text)
+    assert caught.value.message == message
+
+
+@pytest.mark.usefixtures("zoo")
+def test_options_of_a_pattern_are_those_of_each_model() -> None:
+    found = entries('- {source: "zoo/*", timeout: 4}\n- zoo/net.pt2\n'.replace("- zoo", "# zoo"))
+    assert [entry.request.timeout for entry in found] == [4.0, 4.0]
+    message = "models.yaml:1: one name for 2 models: 'all'"
+    assert refusal('- {source: "zoo/*", name: all}\n') == message
+
+
+def test_every_field_is_an_option_of_scan() -> None:
+    from opcheck.cli.main import application
+
+    (scan,) = (c for c in application().registered_commands if c.name == "scan")
+    assert scan.callback is not None
+    taken = {name.replace("_", "-") for name in scan.callback.__annotations__}
+    assert set(FIELDS) - {"input"} <= taken
+    assert all(FORMS.values())
