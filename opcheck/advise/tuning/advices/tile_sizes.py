@@ -69,7 +69,7 @@ def sizes_of(node: Node) -> Sizes:
     base = node.op.base
     if convolves(str(node.op)) and len(shapes.get("weight", ())) > 2:
         out, into = shapes["weight"][:2]
-        return {} if into <= _IMAGE else {"in": into, "out": out}
+        return {"out": out} if into <= _IMAGE else {"in": into, "out": out}
     if base == "linear" and len(shapes.get("weight", ())) == 2:
         return {"in": shapes["weight"][1], "out": shapes["weight"][0]}
     if base in ("mm", "addmm", "_int_mm") and len(shapes.get("mat2", ())) == 2:
