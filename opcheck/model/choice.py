@@ -66,6 +66,15 @@ class Criterion(StrEnum):
     """The least time that a run can take."""
 
 
+PEAK = "peak "
+"""How names of figures begin that are rates in a dtype."""
+
+
+def spelled(figure: str) -> str:
+    """A figure as sentences name it: ``peak rate in float32``."""
+    return f"peak rate in {figure.removeprefix(PEAK)}" if figure.startswith(PEAK) else figure
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """One product that a chip is sold as, for one model."""

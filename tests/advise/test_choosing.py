@@ -32,7 +32,7 @@ ORDER = (
     (
         choice("untold", offer(seconds=None)),
         Criterion.BOUND,
-        "how fast it can be is not known: no source says its peak float16",
+        "how fast it can be is not known: no source says its peak rate in float16",
     ),
     (
         choice("host", FAST, way=Way.HOST, host=(1, 2048), share=0.9),
@@ -245,12 +245,12 @@ def test_a_chip_of_which_nobody_has_said_anything() -> None:
 def test_what_nobody_has_said_and_what_the_press_alone_has() -> None:
     found = (offer("A", grade=Grade.PRESS), offer("B", None), offer("C", None))
     assert untold(found) == (
-        "no source says its peak float16, of B, C",
+        "no source says its peak rate in float16, of B, C",
         "only the press says its memory, of A",
         "only the press says its bandwidth, of A",
-        "only the press says its peak float16, of A",
+        "only the press says its peak rate in float16, of A",
     )
-    assert untold(found[1:]) == ("no source says its peak float16",)
+    assert untold(found[1:]) == ("no source says its peak rate in float16",)
 
 
 # --- from a report -------------------------------------------------------------------------------

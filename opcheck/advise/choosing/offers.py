@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from opcheck.advise.costs.products import roof_of
 from opcheck.model.chip import Chip, Figure, Grade, Product
-from opcheck.model.choice import Fit, Offer
+from opcheck.model.choice import PEAK, Fit, Offer, spelled
 from opcheck.model.tuning import Leaf
 from opcheck.model.verdict import Verdict
 
@@ -52,7 +52,7 @@ def _offer(
         bound=roof.total(leaves),
         missing=(
             *(name for name, figure in figures.items() if figure is None),
-            *(f"peak {dtype}" for dtype in slow),
+            *(f"{PEAK}{dtype}" for dtype in slow),
         ),
     )
 
@@ -84,13 +84,13 @@ def untold(found: Sequence[Offer]) -> tuple[str, ...]:
         for name in offer.missing:
             missing.setdefault(name, []).append(offer.name)
         figures = {"memory": offer.memory, "bandwidth": offer.bandwidth}
-        figures |= {f"peak {dtype}": rate for dtype, rate in offer.peaks.items()}
+        figures |= {f"{PEAK}{dtype}": rate for dtype, rate in offer.peaks.items()}
         for name, figure in figures.items():
             if figure is not None and figure.grade is Grade.PRESS:
                 press.setdefault(name, []).append(offer.name)
     said = (("no source", missing), ("only the press", press))
     return tuple(
-        f"{who} says its {name}{_of(whom, found)}" for who, names in said
+        f"{who} says its {spelled(name)}{_of(whom, found)}" for who, names in said
         for name, whom in names.items()
     )  # fmt: skip
 

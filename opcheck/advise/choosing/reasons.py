@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from opcheck.model.choice import Choice, Criterion, Fit, Offer, Way
+from opcheck.model.choice import Choice, Criterion, Fit, Offer, Way, spelled
 from opcheck.model.figures import duration, size
 from opcheck.model.plan import Tier
 from opcheck.model.target import target_name
@@ -127,7 +127,7 @@ def _time(choice: Choice) -> str:
     missing = dict.fromkeys(
         name for offer in choice.open_offers for name in offer.missing if name != "memory"
     )
-    names = ", ".join(missing) if choice.offers else "bandwidth"
+    names = " and ".join(map(spelled, missing)) if choice.offers else "bandwidth"
     said = "how fast it can be is not known"
     return f"{said}: no source says its {names}" if names else said
 

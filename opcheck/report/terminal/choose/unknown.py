@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from opcheck.model.chip import Grade
-from opcheck.model.choice import Choice, Choosing, Offer
+from opcheck.model.choice import Choice, Choosing, Offer, spelled
 from opcheck.report.names import short_names
 from opcheck.report.terminal.canvas import Atom, Canvas, listed, phrase, split
 from opcheck.report.terminal.choose import words
@@ -45,7 +45,7 @@ def _figures(choices: Sequence[Choice], names: Mapping[str, str]) -> Iterator[li
         for name in _nowhere(choice):
             whom.setdefault(name, []).append(names[choice.target])
     for figure, targets in sorted(whom.items(), key=lambda item: -len(item[1])):
-        said = phrase(words.NO_SOURCE, figure=split(figure))
+        said = phrase(words.NO_SOURCE, figure=split(spelled(figure)))
         yield [*said, *listed(targets)]
     if some := [name for choice in choices if choice.best for name in _slow(choice)]:
         yield [*split(words.SOME), *listed(some)]
