@@ -56,10 +56,9 @@ def refusal(text: str, name: str = "models.yaml") -> str:
 
 
 def test_a_yaml_file_says_all_that_scan_takes() -> None:
-    limits = {"timeout": 60.0, "memory": 2.0}
     assert entries(FULL) == (
         Entry(
-            "timm:resnet18", ScanRequest("timm:resnet18", (), **limits), "models.yaml:3"
+            "timm:resnet18", ScanRequest("timm:resnet18", (), timeout=60.0, memory=2.0), "models.yaml:3"
         ),
         Entry(
             "mine",
@@ -71,13 +70,13 @@ def test_a_yaml_file_says_all_that_scan_takes() -> None:
         ),
         Entry(
             "nets.py:other",
-            ScanRequest("nets.py:other", (), calls=CallSpec("sets.py:three", True), **limits),
+            ScanRequest("nets.py:other", (), calls=CallSpec("sets.py:three", True), timeout=60.0, memory=2.0),
             "models.yaml:10",
         ),
         Entry(
             "nets.py:trained",
             ScanRequest(
-                "nets.py:trained", (), step=TrainingSpec("adamw", "fused", scaler=True), **limits
+                "nets.py:trained", (), step=TrainingSpec("adamw", "fused", scaler=True), timeout=60.0, memory=2.0
             ),
             "models.yaml:13",
         ),
