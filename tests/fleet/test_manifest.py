@@ -58,7 +58,8 @@ def refusal(text: str, name: str = "models.yaml") -> str:
 def test_a_yaml_file_says_all_that_scan_takes() -> None:
     assert entries(FULL) == (
         Entry(
-            "timm:resnet18", ScanRequest("timm:resnet18", (), timeout=60.0, memory=2.0), "models.yaml:3"
+            "timm:resnet18", ScanRequest("timm:resnet18", (), timeout=60.0, memory=2.0),
+            "models.yaml:3",
         ),
         Entry(
             "mine",
@@ -70,13 +71,15 @@ def test_a_yaml_file_says_all_that_scan_takes() -> None:
         ),
         Entry(
             "nets.py:other",
-            ScanRequest("nets.py:other", (), calls=CallSpec("sets.py:three", True), timeout=60.0, memory=2.0),
+            ScanRequest("nets.py:other", (), timeout=60.0, memory=2.0,
+                        calls=CallSpec("sets.py:three", True)),
             "models.yaml:10",
         ),
         Entry(
             "nets.py:trained",
             ScanRequest(
-                "nets.py:trained", (), step=TrainingSpec("adamw", "fused", scaler=True), timeout=60.0, memory=2.0
+                "nets.py:trained", (), timeout=60.0, memory=2.0,
+                step=TrainingSpec("adamw", "fused", scaler=True),
             ),
             "models.yaml:13",
         ),

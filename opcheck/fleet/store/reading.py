@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import groupby
 from typing import Any
@@ -22,6 +22,11 @@ from opcheck.model.verdict import Confidence, Verdict
 
 LAST, PREVIOUS = "last", "previous"
 """Names of runs beside their numbers."""
+_ENDINGS = {ending.value: ending for ending in Ending}
+_VERDICTS: Mapping[str | None, Verdict] = {verdict.value: verdict for verdict in Verdict}
+_CAUSES = {cause.value: cause for cause in Cause}
+_CONFIDENCES = {confidence.value: confidence for confidence in Confidence}
+# tables, since a store is asked for hundreds of thousands of them
 
 
 def runs(store: Store) -> tuple[Run, ...]:
@@ -58,74 +63,106 @@ def answers(store: Store, run: int, filters: Filters = Filters()) -> tuple[Answe
 
     A model without any answer has one row, without a target, where no filter asks for more.
     """
+    causes = _causes(store, filters.operators)
+    where, values = _condition(store, run, filters, causes)
     rows = store.connection.execute(
         "SELECT position, name, source, ending, reason, target, verdict, runs, support_rate, "
-        "result FROM answers WHERE run=? ORDER BY position, target_position",
-        (run,),
-    )
+        f"result FROM answers WHERE {where} ORDER BY position, target_position",
+        values,
+    ).fetchall()
+    blocked = _blockers(store, run, causes, None if len(values) == 1 else rows)
+    narrowed = bool(filters.targets or filters.verdicts or filters.operators)
     found: list[Answer] = []
-    blocked = _blockers(store, run, filters.operators)
     for _, group in groupby(rows, key=lambda row: row["position"]):
-        found += _fitting(list(group), filters, blocked)
+        of_one = list(group)
+        answered = [row for row in of_one if row["result"] is not None]
+        if not answered and not narrowed:
+            found.append(_answer(of_one[0], "", ()))
+        found += [_answer(row, row["target"], blocked.get(row["result"], ())) for row in answered]
     return tuple(found)
 
 
-def _fitting(
-    rows: Sequence[sqlite3.Row], filters: Filters, blocked: dict[int, tuple[Blocker, ...]]
-) -> Iterator[Answer]:
-    """The answers of one model that fit."""
-    first = rows[0]
-    if not _any(first["name"], filters.models):
-        return
-    if filters.endings and first["ending"] not in filters.endings:
-        return
-    answered = [row for row in rows if row["result"] is not None]
-    narrowed = filters.targets or filters.verdicts or filters.operators
-    if not answered and not narrowed:
-        yield _answer(first, "", ())
-    for row in answered:
-        blockers = blocked.get(row["result"], ())
-        if (
-            _of_target(row["target"], filters.targets)
-            and (not filters.verdicts or row["verdict"] in filters.verdicts)
-            and (not filters.operators or blockers)
-        ):
-            yield _answer(row, row["target"], blockers)
+def _condition(
+    store: Store, run: int, filters: Filters, causes: Mapping[int, sqlite3.Row]
+) -> tuple[str, list[object]]:
+    """What SQLite is to look for, and the values in it."""
+    where: list[str] = ["run = ?"]
+    values: list[object] = [run]
+    lists: dict[str, Sequence[object]] = {}
+    if filters.verdicts:
+        lists["verdict"] = filters.verdicts
+    if filters.endings:
+        lists["ending"] = filters.endings
+    if filters.models:
+        names = store.connection.execute("SELECT position, name FROM run_models WHERE run=?", [run])
+        lists["position"] = [at for at, name in names if _any(name, filters.models)]
+    if filters.targets:
+        names = store.connection.execute(
+            "SELECT run_targets.position, targets.target FROM run_targets "
+            "JOIN targets ON targets.id = run_targets.target WHERE run=?",
+            [run],
+        )
+        lists["target_position"] = [at for at, name in names if _of_target(name, filters.targets)]
+    for column, accepted in lists.items():
+        where.append(f"{column} IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(accepted))
+    if filters.operators:
+        where.append(
+            "result IN (SELECT result FROM blockers WHERE cause IN "
+            "(SELECT value FROM json_each(?)))"
+        )
+        values.append(json.dumps([*causes]))
+    return " AND ".join(where), values
 
 
 def _answer(row: sqlite3.Row, target: str, blockers: tuple[Blocker, ...]) -> Answer:
+    position, name, source, ending, reason, _, verdict, runs, rate, _ = row
     return Answer(
-        row["position"], row["name"], row["source"], Ending(row["ending"]), row["reason"], target,
-        None if row["verdict"] is None else Verdict(row["verdict"]),
-        None if row["runs"] is None else bool(row["runs"]), row["support_rate"], blockers,
+        position, name, source, _ENDINGS[ending], reason, target, _VERDICTS.get(verdict),
+        None if runs is None else bool(runs), rate, blockers,
     )  # fmt: skip
 
 
-def _blockers(store: Store, run: int, operators: Sequence[str]) -> dict[int, tuple[Blocker, ...]]:
-    """By result, the things in the way, or those of some overloads."""
-    causes = {
-        row["id"]: row
-        for row in store.connection.execute("SELECT * FROM causes")
-        if _of_operator(row["op"], operators)
-    }
-    chosen = "" if not operators else f" AND blockers.cause IN ({','.join(map(str, causes))})"
-    rows = store.connection.execute(
-        "SELECT blockers.* FROM blockers JOIN results ON results.id = blockers.result "
-        "JOIN run_targets ON run_targets.target = results.target AND run_targets.run = ?1 "
-        "JOIN (SELECT DISTINCT model FROM run_models WHERE run = ?1) AS mine "
-        f"ON mine.model = results.model WHERE 1{chosen} ORDER BY result, place",
-        (run,),
-    )
-    found: dict[int, list[Blocker]] = {}
-    for row in rows:
-        found.setdefault(row["result"], []).append(_blocker(row, causes[row["cause"]]))
-    return {result: tuple(blockers) for result, blockers in found.items()}
+def _causes(store: Store, operators: Sequence[str]) -> Mapping[int, sqlite3.Row]:
+    """By row, the things that may be in the way, or those of some overloads."""
+    rows = store.connection.execute("SELECT * FROM causes")
+    return {row["id"]: row for row in rows if _of_operator(row["op"], operators)}
+
+
+def _blockers(
+    store: Store,
+    run: int,
+    causes: Mapping[int, sqlite3.Row],
+    rows: Sequence[sqlite3.Row] | None,
+) -> Mapping[int, tuple[Blocker, ...]]:
+    """By result, what is in its way; of some answers alone, or with None of the whole run."""
+    if rows is None:
+        found = store.connection.execute(
+            "SELECT blockers.* FROM blockers JOIN results ON results.id = blockers.result "
+            "JOIN run_targets ON run_targets.target = results.target AND run_targets.run = ?1 "
+            "JOIN (SELECT DISTINCT model FROM run_models WHERE run = ?1) AS mine "
+            "ON mine.model = results.model ORDER BY result, place",
+            (run,),
+        )
+    else:
+        results = json.dumps([row["result"] for row in rows if row["result"] is not None])
+        found = store.connection.execute(
+            "SELECT * FROM blockers WHERE result IN (SELECT value FROM json_each(?)) "
+            "ORDER BY result, place",
+            (results,),
+        )
+    by_result: dict[int, list[Blocker]] = {}
+    for row in found:
+        cause = causes.get(row["cause"])
+        if cause is not None:
+            by_result.setdefault(row["result"], []).append(_blocker(row, cause))
+    return {result: tuple(blockers) for result, blockers in by_result.items()}
 
 
 def _blocker(row: sqlite3.Row, cause: sqlite3.Row) -> Blocker:
     return Blocker(
-        cause["op"], Cause(cause["cause"]), cause["code"], Verdict(cause["verdict"]),
-        cause["text"], Confidence(cause["confidence"]), row["calls"],
+        cause["op"], _CAUSES[cause["cause"]], cause["code"], _VERDICTS[cause["verdict"]],
+        cause["text"], _CONFIDENCES[cause["confidence"]], row["calls"],
         tuple(json.loads(row["called"])), row["module"], row["file"], row["line"],
     )  # fmt: skip
 
