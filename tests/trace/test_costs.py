@@ -146,6 +146,11 @@ def test_views_move_nothing_and_copies_compute_nothing() -> None:
     assert moved(lambda a: a.reshape(32), x.t()) == (("reshape", 128, 128, 0),)
 
 
+def test_what_passes_its_input_on_moves_nothing() -> None:
+    assert moved(nn.Dropout(0.5).eval(), X) == (("dropout", 0, 0, 0),)
+    assert moved(nn.Identity(), X) == ()
+
+
 def test_calls_read_their_arguments_and_write_what_they_give() -> None:
     x, row = torch.ones(4, 8), torch.ones(8)
     assert moved(lambda a, b: a + b, x, row) == (("add", 160, 128, 32),)
