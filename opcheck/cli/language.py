@@ -113,7 +113,7 @@ class _Told:
         self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
         """Write names with what they mean beside or, where a name is long, below them."""
-        names = [tell(name) for name, _ in rows]
+        names = [tell(name) if " " in name else name for name, _ in rows]  # one word is a command
         second = min(max(map(columns, names), default=0), col_max) + col_spacing
         width = max(self.width - self.current_indent - second, 10)
         for name, (_, meaning) in zip(names, rows, strict=True):

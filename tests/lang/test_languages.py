@@ -272,6 +272,14 @@ def test_help_is_in_chinese(command: list[str]) -> None:
     assert all(columns(line) <= 80 or line.startswith("  opcheck ") for line in told.splitlines())
 
 
+def test_commands_keep_their_names() -> None:
+    """One of them is called as a word of the reports is, which has its Chinese."""
+    told = run("fleet", "--help", lang="zh")
+    assert re.findall(r"^  ([a-z]+) +\S*[\u4e00-\u9fff]", told, re.MULTILINE) == [
+        "diff", "export", "missing", "query", "run", "summary",
+    ]  # fmt: skip
+
+
 def test_a_refusal_is_in_chinese() -> None:
     told = run("scan", "--bogus", lang="zh", code=2)
     assert told == "用法：opcheck scan [OPTIONS] {SOURCE}\n用 'opcheck scan -h' 查看帮助。\n\n" + (
