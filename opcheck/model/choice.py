@@ -59,9 +59,9 @@ class Criterion(StrEnum):
     ROOM = "room"
     """Memory of the largest product, where none has room."""
     HOST = "host"
-    """Bytes that cross to the host."""
+    """Bytes that cross to the host, where it runs with calls that leave the device."""
     SHARE = "share"
-    """Of operators that it supports."""
+    """Of operators that it supports, after repair where it needs one."""
     BOUND = "bound"
     """The least time that a run can take."""
 
@@ -145,6 +145,11 @@ class Choice:
         if self.way is Way.NOT or self.fit is Fit.NONE:
             return False
         return None if self.way is Way.UNKNOWN or self.fit is Fit.UNKNOWN else True
+
+    @property
+    def rate(self) -> float | None:
+        """Of operators that it supports, after repair where it needs one; None: not known."""
+        return self.repaired_rate if self.way is Way.REPAIRED else self.support_rate
 
     @property
     def open_offers(self) -> tuple[Offer, ...]:

@@ -14,6 +14,8 @@ from opcheck.pipeline.opening import Progress, matrices_for, open_database, requ
 from opcheck.pipeline.reports import report_of, with_plans
 from opcheck.pipeline.traces import gathered, worked
 
+UNCOUNTED = "nobody has said how many operations these take, so that their bytes alone bound them"
+
 
 def choose(
     request: ScanRequest, progress: Progress = silent, output: Progress = silent
@@ -53,5 +55,5 @@ def choose(
         report.trace,
         ranked(choices),
         dtypes,
-        tuple(f"nobody has said how many operations {op} takes" for op in sorted(uncounted)),
+        (f"{UNCOUNTED}: {', '.join(sorted(uncounted))}",) if uncounted else (),
     )

@@ -59,6 +59,7 @@ def choice(
         need=NEED,
         offers=offers,
         support_rate=share,
+        repaired_rate=share,
         tier=tier,
         blocking=blocking,
         host_calls=host[0],

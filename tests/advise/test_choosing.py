@@ -57,7 +57,7 @@ ORDER = (
     (
         choice("less", FAST, way=Way.REPAIRED, tier=Tier.COMPAT, share=0.8),
         Criterion.SHARE,
-        "it supports 80.0% of the operators, acme-compat 90.0%",
+        "after repair it supports 80.0% of the operators, acme-compat 90.0%",
     ),
     (
         choice("tight", offer(fits=None)),

@@ -8,6 +8,7 @@ from opcheck.model.choice import Choosing, Way
 from opcheck.model.plan import Tier
 from opcheck.model.trace import Gap
 from opcheck.model.tuning import MemoryNeed
+from opcheck.pipeline.chosen import UNCOUNTED
 from tests.advise.chosen import choice, offer
 from tests.report.samples import STANDARD
 
@@ -34,7 +35,7 @@ _MANY = Choosing(
     trace=replace(_REPORT.trace, gaps=()),
     choices=ranked(_CHOICES),
     dtypes={"float16": 8_178_368_512, "float32": 1200},
-    unknown=("nobody has said how many operations acme::fused takes",),
+    unknown=(f"{UNCOUNTED}: acme::fused",),
 )
 _STEP = MemoryNeed(
     weights=10**9, buffers=1 << 20, inputs=602_112, activations=10**8, gradients=10**9,

@@ -42,7 +42,7 @@ def standing(choice: Choice) -> tuple[float, ...]:
         Criterion.TIER: choice.tier or 0,
         Criterion.FIT: 0 if choice.fit is Fit.SOME else choice.fit.rank,
         Criterion.ROOM: -(choice.most_memory or 0) if choice.fit is Fit.NONE else 0,
-        Criterion.HOST: choice.host_bytes,
+        Criterion.HOST: choice.host_bytes if choice.way is Way.HOST else 0,
         Criterion.SHARE: _share(choice),
         Criterion.BOUND: math.inf if choice.seconds is None else choice.seconds,
     }
@@ -53,7 +53,7 @@ def _share(choice: Choice) -> float:
     """Of what it does not support: where all of it runs as it is, that says nothing."""
     if choice.way is Way.ITSELF:
         return 0
-    return math.inf if choice.support_rate is None else 1 - choice.support_rate
+    return math.inf if choice.rate is None else 1 - choice.rate
 
 
 def _criterion(choice: Choice, above: Choice) -> Criterion | None:

@@ -26,6 +26,7 @@ def first(choice: Choice) -> str:
 
 def behind(criterion: Criterion, choice: Choice, above: Choice) -> str:
     """What a target is behind the one above it for."""
+    other = _other(choice, above)
     match criterion:
         case Criterion.TAKES:
             return _trouble(choice)
@@ -35,10 +36,12 @@ def behind(criterion: Criterion, choice: Choice, above: Choice) -> str:
             return _fit(choice)
         case Criterion.HOST:
             mine, theirs = size(choice.host_bytes), size(above.host_bytes)
-            return f"{mine} cross to the host, {theirs} of {_other(choice, above)}"
+            return f"{mine} cross to the host, {theirs} of {other}"
         case Criterion.SHARE:
             mine, theirs = _percent(choice), _percent(above)
-            return f"it supports {mine} of the operators, {_other(choice, above)} {theirs}"
+            if choice.way is Way.REPAIRED:
+                return f"after repair it supports {mine} of the operators, {other} {theirs}"
+            return f"it supports {mine} of the operators, {other} {theirs}"
         case Criterion.BOUND:
             return _slower(choice, above)
 
@@ -144,5 +147,5 @@ def _slower(choice: Choice, above: Choice) -> str:
 
 
 def _percent(choice: Choice) -> str:
-    rate = choice.support_rate
+    rate = choice.rate
     return "an unknown share" if rate is None else f"{rate:.1%}"
