@@ -59,7 +59,7 @@ def test_what_is_needed_comes_first_and_what_is_not_known_last() -> None:
     )
     found = roomless.tuned().advice
     assert [one.code for one in found] == [
-        "memory", "int8", "half-precision", "tile-multiple",
+        "memory", "half-precision", "tile-multiple", "int8",
     ]  # fmt: skip
     shares = [one.gain.share for one in found]
     assert shares[0] is None
@@ -83,6 +83,15 @@ def test_the_gain_of_half_precision_is_that_of_the_bounds() -> None:
     assert found.title == "Run in bfloat16"
     assert found.gain.share == pytest.approx(1 - after / before)
     assert found.gain.seconds == pytest.approx(before - after)
+
+
+def test_the_gain_of_int8_is_what_16_bits_do_not_bring() -> None:
+    case = replace(SPEAKS["int8"], chip=chip(float32=1e9, float16=4e9, int8=8e9))
+    (found,) = case.advice("int8")
+    flops, moved = 2 * 256 * 64 * 64, 4 * (256 * 64 * 2 + 64 * 64 + 64)
+    as_it_is, in_16 = max(flops / 1e9, moved / 1e9), max(flops / 4e9, moved / 2e9)
+    assert found.gain.share == pytest.approx((in_16 - max(flops / 8e9, moved / 4e9)) / as_it_is)
+    assert found.gain.text.startswith("at most, beyond float16: ")
 
 
 def test_a_type_that_the_chip_does_not_take_is_not_advised() -> None:

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 from opcheck.advise.tuning.base import Ground
-from opcheck.model.trace import DTYPE_BYTES, Constant, Node, TensorMeta, Value
+from opcheck.model.trace import DTYPE_BYTES, Constant, Node, Phase, TensorMeta, Value
 from opcheck.model.tuning import Leaf
 from opcheck.model.verdict import Verdict
 
+FULL = "float32"
 HALVES = ("bfloat16", "float16")
 """Dtypes of 16 bits, the one with the range of float32 first."""
 
@@ -38,6 +39,23 @@ def refused(ground: Ground, before: str, after: str) -> tuple[str, ...]:
         and not fares(ground, leaf, before, after).on_device
     }
     return tuple(sorted(found))
+
+
+def halved(ground: Ground) -> tuple[str, tuple[Leaf, ...]]:
+    """The type of 16 bits in which the chip is fastest of those that it takes, and the run in it.
+
+    "" and the run as it is where the chip takes none, or no rate in one is known. Under autocast an
+    optimizer stays in float32.
+    """
+    rates = ground.roof.peaks
+    takes = [half for half in HALVES if half in rates and not refused(ground, FULL, half)]
+    if not takes:
+        return "", ground.leaves
+    best = max(takes, key=lambda half: rates[half])  # of equals the first, of larger range
+    return best, tuple(
+        leaf if leaf.phase is Phase.OPTIMIZER else recast(leaf, FULL, best)
+        for leaf in ground.leaves
+    )
 
 
 def _node_in(node: Node, before: str, after: str) -> Node:

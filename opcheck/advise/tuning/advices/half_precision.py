@@ -3,13 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from opcheck.advise.tuning.base import WORTH, Advisor, Ground, first, places
-from opcheck.advise.tuning.recast import HALVES, fares, recast, refused
+from opcheck.advise.tuning.recast import FULL, HALVES, fares, halved, refused
 from opcheck.model.figures import operations, percent, rate
-from opcheck.model.trace import Phase
 from opcheck.model.tuning import Advice, Gain, Leaf
 from opcheck.model.verdict import Verdict
-
-_FULL = "float32"
 
 
 class HalfPrecision(Advisor):
@@ -23,32 +20,28 @@ class HalfPrecision(Advisor):
 
     def advise(self, ground: Ground) -> Iterator[Advice]:
         """Speak of float32, or of the half that does not run."""
-        full = [leaf for leaf in ground.leaves if leaf.cost.flops and leaf.dtype == _FULL]
+        full = [leaf for leaf in ground.leaves if leaf.cost.flops and leaf.dtype == FULL]
         if full:
             yield from self._from_full(ground, full)
         for before, after in (HALVES, HALVES[::-1]):
             yield from self._other_half(ground, before, after)
 
     def _from_full(self, ground: Ground, full: Sequence[Leaf]) -> Iterator[Advice]:
-        rates = ground.roof.peaks
-        no = {half: refused(ground, _FULL, half) for half in HALVES if half in rates}
-        takes = [half for half in no if not no[half]]
-        if not takes:
+        best, after = halved(ground)
+        if not best:
             return
-        best = max(takes, key=lambda half: rates[half])  # of equals the first, of larger range
-        after = [
-            leaf if leaf.phase is Phase.OPTIMIZER else recast(leaf, _FULL, best)
-            for leaf in ground.leaves
-        ]
-        gain = ground.less(after, f"at most: autocast leaves some operators in {_FULL}")
+        rates = ground.roof.peaks
+        gain = ground.less(after, f"at most: autocast leaves some operators in {FULL}")
         if gain.share is not None and gain.share < WORTH:
             return
-        reason = f"{_counted(ground, full)} in {_FULL}; the chip does {rate(rates[best])} in {best}"
+        reason = f"{_counted(ground, full)} in {FULL}; the chip does {rate(rates[best])} in {best}"
         slow = ground.roof.peak(max(full, key=ground.seconds))
         if slow is not None:
             reason += f" and {rate(slow)} as it is"
         told = [
-            f"{half} is not taken by {', '.join(first(ops))}" for half, ops in no.items() if ops
+            f"{half} is not taken by {', '.join(first(ops))}"
+            for half in HALVES
+            if half in rates and (ops := refused(ground, FULL, half))
         ]
         yield self.advice(
             f"Run in {best}",

@@ -1,18 +1,17 @@
 """Eight bits, where the chip computes faster in them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from opcheck.advise.costs.roofline import convolves
 from opcheck.advise.tuning.base import Advisor, Ground
-from opcheck.advise.tuning.recast import recast
+from opcheck.advise.tuning.recast import halved, recast
 from opcheck.model.figures import operations, rate
-from opcheck.model.tuning import Advice
+from opcheck.model.tuning import Advice, Gain, Leaf
+from opcheck.model.verdict import Evidence
 
 _FLOATING = ("float32", "float16", "bfloat16")
 _WORTH = 0.1
-"""Part of the bound that it must save: it is the most work of all, and costs accuracy."""
-
-
+"""Part of the least time that it must save: it is the most work of all, and costs accuracy."""
 _MATRICES = ("npu::npu_quant_matmul", "aten::_int_mm", "quantized::linear")
 _CONVOLUTIONS = ("npu::npu_quant_conv2d", "quantized::conv2d", "quantized::conv2d.new")
 """Products of eight bits as vendors register them."""
@@ -25,40 +24,51 @@ class EightBits(Advisor):
     about = "inference whose products take most of the time, on a chip that is faster in INT8"
 
     def advise(self, ground: Ground) -> Iterator[Advice]:
-        """Speak in inference, of what 16 bits do not save already."""
+        """Speak in inference, where there is a kernel or a compiler for it."""
         peaks = ground.roof.peaks
-        products = {leaf for leaf in ground.leaves if leaf.cost.flops and leaf.dtype in _FLOATING}
+        products = [leaf for leaf in ground.leaves if _is_product(leaf)]
         if ground.step is not None or not products or "int8" not in peaks:
             return
-        after = [
-            recast(leaf, leaf.dtype, "int8") if leaf in products else leaf for leaf in ground.leaves
-        ]
-        text = "at most: all products in INT8, and what accuracy that costs is not known"
-        gain = ground.less(after, text)
-        if gain.share is None or gain.share < _WORTH:
+        gain, (way, evidence) = _gain(ground), _way(ground, products)
+        if gain is None or not way:
             return
         counted = sum(leaf.count * (leaf.cost.flops or 0) for leaf in products)
-        entries = ground.running.matrix.entries
-        convolved = sum(
-            leaf.count * (leaf.cost.flops or 0) for leaf in products if convolves(leaf.op)
-        )
-        kernels = _CONVOLUTIONS if 2 * convolved > counted else _MATRICES
-        kernel = next((op for op in kernels if op in entries), "")
-        reason = (
-            f"the chip does {rate(peaks['int8'], 'OP')} in INT8; products are {operations(counted)}"
-        )
-        compilers = ground.chip.compilers
-        if not (kernel or compilers):
-            return  # nobody has said of a way to compute so
-        found = f"{kernel} is registered"
-        if not kernel:
-            names = " or ".join(compiler.name for compiler in compilers)
-            found = f"no kernel for them is in the lists; {names} may have one"
-        evidence = entries[kernel].evidence[:1] if kernel else compilers[0].evidence[:1]
         yield self.advice(
             "Quantise to INT8",
             (),
-            f"{reason}; {found}",
+            f"the chip does {rate(peaks['int8'], 'OP')} in INT8; products are "
+            f"{operations(counted)}; {way}",
             gain,
             evidence=(*ground.evidence("int8"), *evidence),
         )
+
+
+def _is_product(leaf: Leaf) -> bool:
+    return bool(leaf.cost.flops) and leaf.dtype in _FLOATING
+
+
+def _gain(ground: Ground) -> Gain | None:
+    """What it brings beyond 16 bits, which are less work; None where that is little."""
+    half, before = halved(ground)
+    after = [recast(leaf, leaf.dtype, "int8") if _is_product(leaf) else leaf for leaf in before]
+    least, quantised = (ground.roof.total(leaves).seconds for leaves in (before, after))
+    if not least or quantised is None or least - quantised < _WORTH * least:
+        return None
+    beyond = f"at most, beyond {half}" if before != ground.leaves else "at most"
+    text = f"{beyond}: all products in INT8, at a loss of accuracy that is not known"
+    return ground.gain(least - quantised, text)
+
+
+def _way(ground: Ground, products: Sequence[Leaf]) -> tuple[str, tuple[Evidence, ...]]:
+    """What may compute so on the target, and what says so; "" where nobody has said."""
+    entries, compilers = ground.running.matrix.entries, ground.chip.compilers
+    work = [(leaf.count * (leaf.cost.flops or 0), convolves(leaf.op)) for leaf in products]
+    convolved = sum(flops for flops, convolution in work if convolution)
+    kernels = _CONVOLUTIONS if 2 * convolved > sum(flops for flops, _ in work) else _MATRICES
+    for op in kernels:
+        if op in entries:
+            return f"{op} is registered", entries[op].evidence[:1]
+    if not compilers:
+        return "", ()
+    names = " or ".join(compiler.name for compiler in compilers)
+    return f"no kernel for them is in the lists; {names} may have one", compilers[0].evidence[:1]
