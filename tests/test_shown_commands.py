@@ -64,6 +64,9 @@ def _command(arguments: Sequence[str]) -> tuple[Any, str, list[str], Any]:
         parent = found.make_context(name, [], parent=parent, resilient_parsing=True)
         name = rest.pop(0)
         found = found.commands[name]
+    if rest and (default := getattr(found, "default", "")):
+        parent = found.make_context(name, [], parent=parent, resilient_parsing=True)
+        found = found.commands[default]
     return found, name, rest, parent
 
 

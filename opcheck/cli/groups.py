@@ -5,9 +5,6 @@ from typing import Any
 from opcheck.cli.direct import DirectGroup
 from opcheck.cli.guide import EXAMPLES, write_examples, write_exit_codes
 
-DEFAULT = "run"
-"""The command that is meant where none is named."""
-
 
 class CommandGroup(DirectGroup):
     """Ends its help with the examples of its commands."""
@@ -19,11 +16,13 @@ class CommandGroup(DirectGroup):
 
 
 class DefaultGroup(CommandGroup):
-    """Takes arguments that name none of its commands as those of ``run``."""
+    """Takes arguments that name none of its commands as those of its default."""
+
+    default = "run"
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """Read the command line, ``run`` written out."""
+        """Read the command line, the default written out where it is meant."""
         known = {*self.commands, *self.get_help_option_names(ctx)}
         if args and args[0] not in known:
-            args = [DEFAULT, *args]
+            args = [self.default, *args]
         return super().parse_args(ctx, args)

@@ -1,5 +1,6 @@
 """Which code is the user's own, as opposed to a library's, Python's or ours."""
 
+import os
 import re
 import sysconfig
 from functools import cache
@@ -31,6 +32,12 @@ def innermost(stack: str) -> str:
         if is_users(frame["file"]):
             return f"{shown(frame['file'])}:{frame['line']}"
     return ""
+
+
+@cache
+def library_prefixes() -> tuple[str, ...]:
+    """How the path of a library's file begins, as it is mostly written: a quick first look."""
+    return tuple(f"{folder}{os.sep}" for folder in _libraries())
 
 
 @cache

@@ -6,13 +6,15 @@ from functools import cache
 from pathlib import Path
 
 from opcheck.source import digest
-from opcheck.source.user_code import is_users, shown
+from opcheck.source.user_code import is_users, library_prefixes, shown
 
 
 def own_files() -> Mapping[str, str]:
     """Files whose code was imported by now, as reports show them -> digest; no library's."""
+    libraries = library_prefixes()
     files = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
-    own = sorted(file for file in files if isinstance(file, str) and is_users(file))
+    others = [f for f in files if isinstance(f, str) and not f.startswith(libraries)]
+    own = sorted(file for file in others if is_users(file))
     return {shown(file): found for file in own if (found := _digest(file))}
 
 

@@ -18,11 +18,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from opcheck.source.select import kinds
 from opcheck.worker.process import end_with_parent
 
 _LOADED = (
     "opcheck.worker.answers", "opcheck.source.load", "opcheck.trace.run", "opcheck.trace.sized",
-    "opcheck.emulate.run", "torch._dynamo",
+    "opcheck.emulate.run", "torch._dynamo", "opcheck.source.building.ready",
+    "opcheck.source.building.several", "opcheck.source.building.stand_ins.finder",
+    "opcheck.source.building.script",
 )  # fmt: skip
 """What almost every worker comes to use; nothing of the user's."""
 _MOST_FILES = 16
@@ -36,6 +39,7 @@ def main() -> NoReturn:
     for module in _LOADED:
         with contextlib.suppress(ImportError):  # told by the worker that needs it
             importlib.import_module(module)
+    kinds()  # imports each of them, and keeps which there are
     if libraries := sys.argv[2:]:
         _load(libraries)
     gc.collect()
