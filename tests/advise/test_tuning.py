@@ -10,6 +10,7 @@ from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
 from opcheck.advise.costs.leaves import NOT_FUSED
 from opcheck.advise.tuning.base import advisors
+from opcheck.model.chip import Figure, Grade
 from opcheck.model.matrix import Subject, Test
 from opcheck.model.tuning import Gain, Limit
 from opcheck.model.verdict import Verdict
@@ -116,6 +117,21 @@ def test_a_model_in_a_type_that_does_not_run_is_told_of_the_other() -> None:
     found, *_ = case.tuned().advice
     assert (found.title, found.needed) == ("Run in float16", True)
     assert found.reason == ("in bfloat16 the device does not run aten::addmm; in float16 it does")
+
+
+def test_a_type_of_which_no_rate_is_known_gives_way_to_one_that_has() -> None:
+    case = Case(nn.Linear(64, 64, dtype=torch.bfloat16), (ROWS.bfloat16(),), chip(float16=1e9))
+    (found,) = case.advice("half-precision")
+    assert (found.title, found.needed) == ("Run in float16", False)
+    assert found.gain == Gain(text="not known")
+    assert not replace(case, chip=chip(float16=1e9, bfloat16=1e9)).advice("half-precision")
+
+
+def test_memory_that_may_be_larger_than_said_is_not_too_little() -> None:
+    product = chip().products[0]
+    twice = replace(product, memory=Figure(1000, Grade.VENDOR, upper=1e6))
+    assert SPEAKS["memory"].advice("memory")
+    assert not replace(SPEAKS["memory"], chip=replace(PLAIN, products=(twice,))).advice("memory")
 
 
 def test_a_step_keeps_its_optimizer_in_full_precision() -> None:

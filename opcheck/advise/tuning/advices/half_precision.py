@@ -62,6 +62,7 @@ class HalfPrecision(Advisor):
             and fares(ground, leaf, before, after).on_device
         ]
         if not mended:
+            yield from self._known_half(ground, before, after)
             return
         ops = ", ".join(first(sorted({leaf.op for leaf in mended})))
         yield self.advice(
@@ -72,6 +73,21 @@ class HalfPrecision(Advisor):
             lines=(f"model.to(torch.{after})",),
             needed=any(leaf.verdict is Verdict.UNSUPPORTED for leaf in mended),
         )
+
+    def _known_half(self, ground: Ground, before: str, after: str) -> Iterator[Advice]:
+        """Where nobody has said how fast the chip is in a half, and it is known of the other."""
+        rates = ground.roof.peaks
+        products = [leaf for leaf in ground.leaves if leaf.cost.flops and leaf.dtype == before]
+        known = after in rates and before not in rates
+        if products and known and not refused(ground, before, after):
+            yield self.advice(
+                f"Run in {after}",
+                (),
+                f"the chip does {rate(rates[after])} in {after}; of {before} nobody says how fast",
+                Gain(text="not known"),
+                lines=(f"model.to(torch.{after})",),
+                evidence=ground.evidence(after),
+            )
 
 
 def _counted(ground: Ground, full: Sequence[Leaf]) -> str:

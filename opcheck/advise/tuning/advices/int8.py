@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from opcheck.advise.costs.roofline import convolves
 from opcheck.advise.tuning.base import Advisor, Ground
-from opcheck.advise.tuning.recast import halved, recast
+from opcheck.advise.tuning.recast import FULL, halved, recast
 from opcheck.model.figures import operations, rate
 from opcheck.model.tuning import Advice, Gain, Leaf
 from opcheck.model.verdict import Evidence
@@ -54,7 +54,8 @@ def _gain(ground: Ground) -> Gain | None:
     least, quantised = (ground.roof.total(leaves).seconds for leaves in (before, after))
     if not least or quantised is None or least - quantised < _WORTH * least:
         return None
-    beyond = f"at most, beyond {half}" if before != ground.leaves else "at most"
+    helped = any(_is_product(leaf) and leaf.dtype == FULL for leaf in ground.leaves)
+    beyond = f"at most, beyond {half}" if half and helped else "at most"
     text = f"{beyond}: all products in INT8, at a loss of accuracy that is not known"
     return ground.gain(least - quantised, text)
 

@@ -7,6 +7,8 @@ from opcheck.advise.tuning.base import Advisor, Ground
 from opcheck.model.figures import size
 from opcheck.model.tuning import Advice, Gain
 
+_WIDE = frozenset({"float32", "float64"})
+
 
 class Room(Advisor):
     """Weights, activations and what a step keeps, against the memory of one device."""
@@ -18,12 +20,12 @@ class Room(Advisor):
         """Speak where the tensors alone do not fit."""
         memory = None if ground.product is None else ground.product.memory
         need = ground.memory
-        if memory is None or need.total <= memory.value:
+        if memory is None or need.total <= memory.most:
             return
-        least = ceil(need.total / memory.value)
-        wide = any(leaf.dtype in ("float32", "float64") for leaf in ground.leaves)
+        least = ceil(need.total / memory.most)
+        wide = any(leaf.cost.weights and leaf.dtype in _WIDE for leaf in ground.leaves)
         ways = []
-        if need.fixed < memory.value and need.batch not in (None, 1):
+        if need.fixed < memory.most and need.batch not in (None, 1):
             ways.append("a smaller batch")
         if ground.step is not None and not ground.step.checkpointing:
             ways.append("activations computed again in backward")
@@ -34,10 +36,10 @@ class Room(Advisor):
             "Make it fit",
             (),
             f"it needs {size(need.total)}; {size(need.weights)} of that are weights; the chip has "
-            f"{size(memory.value)}",
+            f"{size(memory.most)}",
             Gain(
-                nbytes=round(need.total - memory.value),
-                text=f"{size(need.total - memory.value)} are too much",
+                nbytes=round(need.total - memory.most),
+                text=f"{size(need.total - memory.most)} are too much",
             ),
             actions=ways,
             evidence=memory.evidence,

@@ -50,6 +50,9 @@ def _write_figures(canvas: Canvas, target: TunedTarget) -> None:
     dot = (canvas.marks.dot, "dim")
     figures = [words.figure(figure) for figure in target.figures if figure.value is not None]
     canvas.field(words.CHIP, _between(dot, [words.product(target), *figures]), 2)
+    for figure in target.figures if canvas.page.verbose else ():
+        for fact in figure.evidence[:1]:
+            canvas.field("", [(f"{figure.name}:", "dim"), *cited(fact)], 2)
     work = [operations(target.flops), words.elements(target.elements), words.moved(target.moved)]
     canvas.field(words.WORK, _between(dot, work), 2)
     canvas.field(words.BOUND, split(words.bound(target), "bold"), 2)
