@@ -11,15 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from opcheck.fleet.engine import Setup
+from opcheck.fleet.engines.local import Local
 from opcheck.fleet.store.reading import answers, runs
 from opcheck.fleet.store.store import Store
-from opcheck.model.fleet import Ending
+from opcheck.model.fleet import Began, Ending, Job, Outcome
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict
 
-pytestmark = [
-    pytest.mark.slow,  # processes that import torch
-    pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+imports_torch = pytest.mark.slow
 
 NETS = """
 import os, time
@@ -82,6 +84,33 @@ def counted(table: str) -> int:
         return count
 
 
+def gone(position: int) -> Job:
+    """A model that is no file, which is known without torch."""
+    request = ScanRequest(f"gone{position}.pt2", (TargetSpec("ascend-910b"),))
+    return Job(position, f"gone{position}", request, {"npu": ""})
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_every_job_is_done_once_and_then_the_workers_end(workers: int) -> None:
+    begun: list[Began] = []
+    found = list(Local(Setup(workers)).run(map(gone, range(5)), begun.append))
+    assert sorted(done.position for done in found) == list(range(5))
+    assert sorted(event.position for event in begun) == list(range(5))
+    assert [done.outcome for done in sorted(found, key=lambda done: done.position)] == [
+        Outcome(Ending.FAILED, f"gone{at}.pt2: no such file", "check the path") for at in range(5)
+    ]
+    assert len({done.worker for done in found}) <= workers
+    assert not _workers(os.getpid())
+
+
+def test_leaving_early_ends_the_workers() -> None:
+    jobs = Local(Setup(2)).run(map(gone, range(5)), lambda _: None)
+    next(jobs)
+    jobs.close()  # type: ignore[attr-defined]  # a generator
+    assert not _workers(os.getpid())
+
+
+@imports_torch
 def test_no_model_stops_another() -> None:
     Path("models.yaml").write_text(MODELS)
     done = subprocess.run(COMMAND, capture_output=True, text=True, check=False)
@@ -143,6 +172,7 @@ def _alive(pid: int) -> bool:
     return False
 
 
+@imports_torch
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=str)
 def test_a_run_that_is_ended_is_gone_on_with(
     running: "subprocess.Popen[str]", number: signal.Signals
@@ -162,6 +192,7 @@ def test_a_run_that_is_ended_is_gone_on_with(
     assert counted("results") == 2
 
 
+@imports_torch
 def test_a_worker_that_is_ended_loses_no_model(running: "subprocess.Popen[str]") -> None:
     (worker,) = _workers(running.pid)
     family = _below(worker)

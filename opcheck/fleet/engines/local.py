@@ -50,6 +50,8 @@ class Local(Engine):
                         raise error
         finally:
             for hand in hands:
+                hand.tell_to_stop()  # all of them: whichever thread takes the word first
+            for hand in hands:
                 hand.stop()
 
 
@@ -81,10 +83,13 @@ class _Hand:
         if not self._thread.ident:
             self._thread.start()
 
-    def stop(self) -> None:
-        """End the worker and all that it has started."""
+    def tell_to_stop(self) -> None:
+        """Have no job begun any more."""
         self._stopping = True
         self._todo.put(None)
+
+    def stop(self) -> None:
+        """End the worker and all that it has started."""
         if self._thread.ident:
             while self._thread.is_alive():
                 process = self._process
