@@ -97,7 +97,8 @@ def test_every_job_is_done_once_and_then_the_workers_end(workers: int) -> None:
     assert sorted(done.position for done in found) == list(range(5))
     assert sorted(event.position for event in begun) == list(range(5))
     assert [done.outcome for done in sorted(found, key=lambda done: done.position)] == [
-        Outcome(Ending.FAILED, f"gone{at}.pt2: no such file", "check the path") for at in range(5)
+        Outcome(Ending.FAILED, f"gone{at}.pt2: no such file", "check the path of the model file")
+        for at in range(5)
     ]
     assert len({done.worker for done in found}) <= workers
     assert not _workers(os.getpid())
