@@ -141,7 +141,7 @@ def request_for(
         str(manifest),
         tuple(map(TargetSpec.parse, TARGETS)),
         f"{engine}.db",
-        {"timeout": 300.0, "memory": 1.0},
+        {"timeout": 120.0, "memory": 1.0},
         engine=engine,
         workers=workers,
         address=address,
@@ -159,7 +159,7 @@ def test_dying_workers_and_nodes_change_no_answer(
 ) -> None:
     models = (*CHANCES, *PLAIN, "cursed")
     seen = Ending(cluster=cluster)
-    run = run_fleet(request_for(models, "ray", cluster.address), seen)
+    run = run_fleet(request_for(models, "ray", cluster.address), seen).run
     assert (run.models, run.done) == (len(models), len(models))
     assert seen.begun == {**dict.fromkeys(PLAIN, 1), "worker": 2, "node": 2, "cursed": ATTEMPTS}
     assert written(seen.outcomes) == written({**alone, "cursed": lost()})
@@ -186,7 +186,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(
         time.sleep(0.1)
     (folder / "released").touch()
     seen = Seen()
-    run = run_fleet(request_for(models, "ray", cluster.address, workers=1), seen)
+    run = run_fleet(request_for(models, "ray", cluster.address, workers=1), seen).run
     assert (run.id, run.models, run.done) == (1, len(models), len(models))
     assert seen.begun == {"node": 1}
     assert written(seen.outcomes) == written({"node": alone["node"]})

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from opcheck.errors import UsageError
 from opcheck.fleet.engine import ATTEMPTS, Engine, Setup, lost
 from opcheck.isolate.strays import MARK, end_marked
 from opcheck.model.codec import MalformedError, from_json, to_json
@@ -26,7 +27,13 @@ class Local(Engine):
     name = "local"
 
     def run(self, jobs: Iterable[Job], began: Callable[[Began], None]) -> Iterator[Done]:
-        """Do every job and give each as soon as it is over."""
+        """Do every job and give each as soon as it is over.
+
+        Raises:
+            UsageError: something is asked for that only a cluster has.
+        """
+        if self.setup.address or self.setup.ship:
+            raise UsageError("--address and --ship are for a cluster", "add --engine ray")
         count = self.setup.workers or processors()
         todo: queue.Queue[Job | None] = queue.Queue()
         told: queue.Queue[_Told] = queue.Queue()

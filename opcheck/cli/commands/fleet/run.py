@@ -37,10 +37,23 @@ Workers = Annotated[
     ),
 ]
 EngineName = Annotated[
-    str, typer.Option("--engine", metavar="NAME", help="What scans them: processes here, or more.")
+    str, typer.Option("--engine", metavar="NAME", help="What scans them: local or ray.")
 ]
 Address = Annotated[
-    str, typer.Option("--address", metavar="ADDRESS", help="Where the cluster of an engine is.")
+    str,
+    typer.Option(
+        "--address",
+        metavar="HOST:PORT",
+        help="Where the Ray cluster is.",
+        show_default="the one that this machine is a node of",
+    ),
+]
+Ship = Annotated[
+    bool,
+    typer.Option(
+        "--ship",
+        help="Send the working directory to the nodes of the cluster, where they do not see it.",
+    ),
 ]
 Retry = Annotated[
     bool,
@@ -64,6 +77,7 @@ def run(
     retry: Retry = False,
     engine: EngineName = "local",
     address: Address = "",
+    ship: Ship = False,
     database: options.Databases = None,
     format: fleet_options.FleetFormat = "text",
     output: options.OutputFile = None,
@@ -81,7 +95,7 @@ def run(
     request = FleetRequest(
         manifest, tuple(target or ()), store,
         {name: value for name, value in given.items() if value},
-        tuple(database or ()), engine, workers, address, retry,
+        tuple(database or ()), engine, workers, address, retry, ship,
     )  # fmt: skip
     rooms: Any = context.obj or importlib.import_module("opcheck.fleet.run")
     with FleetProgress(quiet=quiet) as progress:
