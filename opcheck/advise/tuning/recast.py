@@ -8,6 +8,8 @@ from opcheck.model.tuning import Leaf
 from opcheck.model.verdict import Verdict
 
 FULL = "float32"
+OFF = frozenset({Verdict.FALLBACK, Verdict.UNSUPPORTED})
+"""Verdicts on what is known not to run on the device."""
 HALVES = ("bfloat16", "float16")
 """Dtypes of 16 bits, the one with the range of float32 first."""
 
@@ -36,7 +38,7 @@ def refused(ground: Ground, before: str, after: str) -> tuple[str, ...]:
         for leaf in ground.leaves
         if leaf.dtype == before
         and leaf.verdict.on_device
-        and not fares(ground, leaf, before, after).on_device
+        and fares(ground, leaf, before, after) in OFF
     }
     return tuple(sorted(found))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from opcheck.advise.tuning.base import WORTH, Advisor, Ground, first, places
-from opcheck.advise.tuning.recast import FULL, HALVES, fares, halved, refused
+from opcheck.advise.tuning.recast import FULL, HALVES, OFF, fares, halved, refused
 from opcheck.model.figures import operations, percent, rate
 from opcheck.model.tuning import Advice, Gain, Leaf
 from opcheck.model.verdict import Verdict
@@ -58,7 +58,7 @@ class HalfPrecision(Advisor):
             leaf
             for leaf in ground.leaves
             if leaf.dtype == before
-            and not leaf.verdict.on_device
+            and leaf.verdict in OFF
             and fares(ground, leaf, before, after).on_device
         ]
         if not mended:
