@@ -33,10 +33,10 @@ def duration(seconds: float) -> str:
 
 
 def percent(share: float) -> str:
-    """``17%``; ``0.4%`` where it is little."""
+    """``17%``; ``0.4%`` or ``<0.1%`` where it is little."""
     figure = share * 100
     if figure and figure < 0.05:
-        return "under 0.1%"
+        return "<0.1%"
     return f"{figure:.0f}%" if figure >= 9.95 else f"{figure:.1f}%"
 
 

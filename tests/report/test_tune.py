@@ -1,6 +1,7 @@
 """What is said about costs: whole pages, and the published schema."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -36,6 +37,20 @@ def test_lines_of_code_are_never_broken(width: int) -> None:
     lines = [line.strip() for line in TextFormat().render_tune(found, Page(width)).splitlines()]
     code = [line for target in found.targets for one in target.advice for line in one.lines]
     assert all(any(line.endswith(each) for line in lines) for each in code)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_figures_of_operators_fit_the_page(width: int) -> None:
+    (target,) = TUNINGS["advised"].targets
+    long = replace(target.operators[0], op="aten::_scaled_dot_product_efficient_attention_backward")
+    found = replace(
+        TUNINGS["advised"],
+        targets=(replace(target, operators=(long, *target.operators), advice=()),),
+    )
+    lines = TextFormat().render_tune(found, Page(width)).splitlines()
+    assert all(len(line) <= width or line.strip() == long.op for line in lines)
+    figures = next(i for i, line in enumerate(lines) if long.op in line)
+    assert "44%" in " ".join(lines[figures : figures + 3])
 
 
 def test_the_schema_is_one() -> None:

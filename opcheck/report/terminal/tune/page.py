@@ -81,13 +81,23 @@ def _write_operators(canvas: Canvas, operators: Sequence[OperatorCost]) -> None:
     if not shown:
         return
     write_heading(canvas, words.OPERATORS if timed else words.BY_BYTES, "", "")
-    rows = [_row(one) for one in shown]
-    if not canvas.has_room(rows, 2):
-        rows = [row[:-1] for row in rows]
-    canvas.table(rows, 2, left=(0, 6, 7))
+    _write_rows(canvas, [_row(one) for one in shown])
     left = len([one for one in operators if one.moved or one.flops]) - len(shown)
     if left > 0:
         canvas.flow(split(words.more(left, "operator"), "dim"), 2)
+
+
+def _write_rows(canvas: Canvas, rows: Sequence[Sequence[Atom]]) -> None:
+    """A table with as many columns as there is room for; long names stand above their figures."""
+    for last in (None, -1, -2):
+        narrowed = [row[:last] for row in rows]
+        if canvas.has_room(narrowed, 2):
+            canvas.table(narrowed, 2, left=(0, 6, 7))
+            return
+    for name, *figures in rows:
+        canvas.flow([name], 2)
+        told = [text for text, _ in figures[:-1] if text]
+        canvas.flow(_between((canvas.marks.dot, "dim"), told), 6)
 
 
 def _row(one: OperatorCost) -> list[Atom]:
