@@ -76,6 +76,8 @@ class MemoryNeed:
     states: int = 0
     batch: int | None = None
     """The first size that all inputs share; None: they share none."""
+    phase: Phase = Phase.FORWARD
+    """When the most is needed."""
 
     @property
     def fixed(self) -> int:

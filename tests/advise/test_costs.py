@@ -165,8 +165,9 @@ def test_memory_is_what_is_needed_at_the_worst_moment() -> None:
     )  # fmt: skip
     # backward of a later step: what lived in it, and the states, but not the last gradient
     assert memory_need(Running(found, matrix("aten::mm"))) == MemoryNeed(
-        weights=10, buffers=1, inputs=4, activations=60, gradients=10, states=40
-    )
+        weights=10, buffers=1, inputs=4, activations=60, gradients=10, states=40,
+        phase=Phase.BACKWARD,
+    )  # fmt: skip
     assert memory_need(Running(found, matrix("aten::mm"))).total == 10 + 1 + 4 + 70 + 40
 
 

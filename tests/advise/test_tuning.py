@@ -134,6 +134,15 @@ def test_memory_that_may_be_larger_than_said_is_not_too_little() -> None:
     assert not replace(SPEAKS["memory"], chip=replace(PLAIN, products=(twice,))).advice("memory")
 
 
+def test_ways_to_make_room_are_those_of_the_moment_that_needs_the_most() -> None:
+    wide = nn.Sequential(nn.Linear(512, 512), nn.Linear(512, 512))
+    stepping = replace(SPEAKS["memory"], model=wide, inputs=(torch.ones(2, 512),), train=True)
+    keeping = replace(stepping, model=LINEAR, inputs=(torch.ones(4096, 64),))
+    (parameters,), (activations,) = stepping.advice("memory"), keeping.advice("memory")
+    assert any("foreach=False" in way for way in parameters.actions)
+    assert "activations computed again in backward" in activations.actions
+
+
 def test_a_step_keeps_its_optimizer_in_full_precision() -> None:
     case = replace(SPEAKS["half-precision"], train=True)
     (found,) = case.advice("half-precision")

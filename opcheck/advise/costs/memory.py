@@ -13,11 +13,11 @@ def memory_need(running: Running) -> MemoryNeed:
     A step is taken to be a later one, whose optimizer has its states from the start.
     """
     costs = running.costs
-    most, at = 0, -1
+    most, at, worst = 0, -1, Phase.FORWARD
     for number, (phase, live) in enumerate(_moments(running)):
         nbytes = live if phase is Phase.OPTIMIZER else live + costs.states
         if nbytes > most:
-            most, at = nbytes, number
+            most, at, worst = nbytes, number, phase
     states = min(costs.states, most)
     gradients = sum(nbytes for born, nbytes in costs.gradients if born <= at)
     gradients = min(gradients, most - states)
@@ -29,6 +29,7 @@ def memory_need(running: Running) -> MemoryNeed:
         gradients=gradients,
         states=states,
         batch=costs.batch,
+        phase=worst,
     )
 
 

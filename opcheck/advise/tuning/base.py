@@ -73,6 +73,10 @@ class Ground:
             return Gain(text=NO_BOUND)
         return self.gain(max(self.bound.seconds - after, 0.0), text)
 
+    def is_little(self, gain: Gain) -> bool:
+        """Whether a gain is known and not worth a line."""
+        return gain.share is not None and gain.share < WORTH
+
     def evidence(self, *figures: str) -> tuple[Evidence, ...]:
         """What the product's figures rest on: ``bandwidth``, ``memory`` or a dtype's rate."""
         found: list[Evidence] = []

@@ -6,7 +6,7 @@ from opcheck.advise.costs.leaves import NOT_FUSED
 from opcheck.advise.tuning.base import Advisor, Ground, first
 from opcheck.model.figures import plural, size
 from opcheck.model.trace import Node, TensorMeta
-from opcheck.model.tuning import Advice, Leaf
+from opcheck.model.tuning import Advice, Gain, Leaf
 
 _PRODUCTS = frozenset({"bmm", "matmul", "baddbmm"})
 _SOFTMAXES = frozenset({"softmax", "_softmax", "_safe_softmax"})
@@ -34,30 +34,40 @@ class FusedAttention(Advisor):
             return
         apart = _apart(ground)
         spelled = _spelled_out(ground)
-        kernel = kernels[0]
-        evidence = ground.running.matrix.entries[kernel].evidence[:1]
         if spelled:
-            moved, seconds = _scores(ground, spelled)
-            calls = sum(leaf.count for leaf in spelled if leaf.base in _SOFTMAXES)
-            yield self.advice(
-                "Use fused attention",
-                first(sorted({ground.use(leaf).module for leaf in spelled})),
-                f"{plural(calls, 'call')} of softmax between two products; what it takes and gives "
-                f"moves {size(moved)}, which {kernel} keeps on the chip",
-                ground.gain(seconds, "for what the scores move"),
-                lines=(_KERNELS[kernel],),
-                evidence=evidence,
-            )
+            yield from self._instead(ground, spelled, kernels[0])
         if apart:
-            moved, seconds = _scores(ground, apart)
-            finding = next(f for f in ground.report.findings if f.reason.code == NOT_FUSED)
-            yield self.advice(
-                "Have attention take its fused kernel",
-                first(sorted({ground.use(leaf).module for leaf in apart})),
-                f"{finding.reason.text}; scores move {size(moved)}",
-                ground.gain(seconds, "for what the scores move"),
-                evidence=finding.evidence,
-            )
+            yield from self._whole(ground, apart)
+
+    def _instead(self, ground: Ground, spelled: Sequence[Leaf], kernel: str) -> Iterator[Advice]:
+        """The vendor's kernel instead of what is spelled out."""
+        moved, gain = _scores(ground, spelled)
+        if ground.is_little(gain):
+            return
+        calls = sum(leaf.count for leaf in spelled if leaf.base in _SOFTMAXES)
+        yield self.advice(
+            "Use fused attention",
+            first(sorted({ground.use(leaf).module for leaf in spelled})),
+            f"{plural(calls, 'call')} of softmax between two products; what it takes and gives "
+            f"moves {size(moved)}, which {kernel} keeps on the chip",
+            gain,
+            lines=(_KERNELS[kernel],),
+            evidence=ground.running.matrix.entries[kernel].evidence[:1],
+        )
+
+    def _whole(self, ground: Ground, apart: Sequence[Leaf]) -> Iterator[Advice]:
+        """What keeps a call from the kernel, in the vendor's words."""
+        moved, gain = _scores(ground, apart)
+        if ground.is_little(gain):
+            return
+        finding = next(f for f in ground.report.findings if f.reason.code == NOT_FUSED)
+        yield self.advice(
+            "Have attention take its fused kernel",
+            first(sorted({ground.use(leaf).module for leaf in apart})),
+            f"{finding.reason.text}; scores move {size(moved)}",
+            gain,
+            evidence=finding.evidence,
+        )
 
 
 def _apart(ground: Ground) -> list[Leaf]:
@@ -106,8 +116,8 @@ def _numel(node: Node, side: str) -> int:
     return tensors[0].numel if tensors else 0
 
 
-def _scores(ground: Ground, leaves: Sequence[Leaf]) -> tuple[int, float]:
-    """Bytes that tensors as large as the scores move, and the least time for them."""
+def _scores(ground: Ground, leaves: Sequence[Leaf]) -> tuple[int, Gain]:
+    """Bytes that tensors as large as the scores move, and what it brings to move none."""
     large = {
         given[0].numel
         for leaf in leaves
@@ -120,4 +130,5 @@ def _scores(ground: Ground, leaves: Sequence[Leaf]) -> tuple[int, float]:
         node = ground.node(leaf)
         tensors = [*(tensor for _, tensor in node.tensors()), *node.output_tensors()]
         moved += leaf.count * sum(tensor.nbytes for tensor in tensors if tensor.numel in large)
-    return moved, moved / ground.roof.bandwidth if ground.roof.bandwidth else 0.0
+    seconds = moved / ground.roof.bandwidth if ground.roof.bandwidth else 0.0
+    return moved, ground.gain(seconds, "for what the scores move")

@@ -36,12 +36,15 @@ class FusedNorm(Advisor):
         bandwidth = ground.roof.bandwidth
         saved = max(moved - least, 0)
         count = sum(leaf.count for leaf in found if leaf.base in _ROOTS)
+        gain = ground.gain(saved / bandwidth if bandwidth else 0.0, "for what is moved less")
+        if ground.is_little(gain):
+            return
         yield self.advice(
             "Use the vendor's root-mean-square norm",
             first(sorted(norms)),
             f"{plural(count, 'norm')} as {plural(sum(leaf.count for leaf in found), 'call')}; "
             f"{size(moved)} moved; {kernel} moves {size(least)}",
-            ground.gain(saved / bandwidth if bandwidth else 0.0, "for what is moved less"),
+            gain,
             lines=(_KERNELS[kernel],),
             evidence=ground.running.matrix.entries[kernel].evidence[:1],
         )

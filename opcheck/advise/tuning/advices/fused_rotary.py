@@ -36,13 +36,16 @@ class FusedRotary(Advisor):
         least = sum(leaf.count * 2 * 2 * _size(ground.node(leaf)) for leaf in halves)
         bandwidth = ground.roof.bandwidth
         saved = max(moved - least, 0)
+        gain = ground.gain(saved / bandwidth if bandwidth else 0.0, "for what is moved less")
+        if ground.is_little(gain):
+            return
         yield self.advice(
             "Use the vendor's rotary embedding",
             first(sorted(found)),
             f"{plural(sum(leaf.count for leaf in halves), 'rotation')} as "
             f"{plural(sum(leaf.count for leaf in leaves), 'call')}; {size(moved)} moved; "
             f"{kernel} moves {size(least)}",
-            ground.gain(saved / bandwidth if bandwidth else 0.0, "for what is moved less"),
+            gain,
             lines=(_KERNELS[kernel],),
             evidence=ground.running.matrix.entries[kernel].evidence[:1],
         )

@@ -5,6 +5,7 @@ from math import ceil
 
 from opcheck.advise.tuning.base import Advisor, Ground
 from opcheck.model.figures import size
+from opcheck.model.trace import Phase
 from opcheck.model.tuning import Advice, Gain
 
 _WIDE = frozenset({"float32", "float64"})
@@ -23,11 +24,15 @@ class Room(Advisor):
         if memory is None or need.total <= memory.most:
             return
         least = ceil(need.total / memory.most)
-        wide = any(leaf.cost.weights and leaf.dtype in _WIDE for leaf in ground.leaves)
+        wide = any(leaf.cost.flops and leaf.dtype in _WIDE for leaf in ground.leaves)
         ways = []
         if need.fixed < memory.most and need.batch not in (None, 1):
             ways.append("a smaller batch")
-        if ground.step is not None and not ground.step.checkpointing:
+        if need.phase is Phase.OPTIMIZER:
+            ways.append(
+                "an optimizer that steps parameters one by one (foreach=False), or is fused"
+            )
+        elif ground.step is not None and not ground.step.checkpointing:
             ways.append("activations computed again in backward")
         if wide:
             ways.append("a dtype of 16 bits")
