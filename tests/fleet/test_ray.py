@@ -165,7 +165,7 @@ def test_dying_workers_and_nodes_change_no_answer(
     assert written(seen.outcomes) == written({**alone, "cursed": lost()})
 
 
-def test_a_run_that_is_killed_goes_on_where_it_was(
+def test_a_run_that_is_killed_goes_on_where_it_was_also_with_its_folder_sent_along(
     cluster: SmallCluster, alone: Mapping[str, Outcome], folder: Path
 ) -> None:
     models = ("dense", "broken", "node")
@@ -185,18 +185,10 @@ def test_a_run_that_is_killed_goes_on_where_it_was(
     while at_work_in(folder):  # the cluster is as it was
         time.sleep(0.1)
     (folder / "released").touch()
-    seen = Seen()
-    run = run_fleet(request_for(models, "ray", cluster.address, workers=1), seen).run
+    seen = Looking()
+    sent = request_for(models, "ray", cluster.address, workers=1, ship=True)
+    run = run_fleet(sent, seen).run
     assert (run.id, run.models, run.done) == (1, len(models), len(models))
     assert seen.begun == {"node": 1}
-    assert written(seen.outcomes) == written({"node": alone["node"]})
-
-
-def test_the_working_directory_is_sent_along(
-    cluster: SmallCluster, alone: Mapping[str, Outcome], folder: Path
-) -> None:
-    seen = Looking()
-    asked = request_for(("broken",), "ray", cluster.address, workers=1, ship=True)
-    run_fleet(asked, seen)
     assert folder not in seen.folders
-    assert written(seen.outcomes) == written({"broken": alone["broken"]})
+    assert written(seen.outcomes) == written({"node": alone["node"]})
