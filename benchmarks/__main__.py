@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import database, processes
+from benchmarks import database, fleets, processes
 from benchmarks.measure import ROOT, Figure
 
 
@@ -25,6 +25,7 @@ def _measured(folder: Path) -> Iterator[Figure]:
         processes.many_targets(folder),
         processes.every_target(folder),
         processes.planning(folder),
+        fleets.figures(folder),
         _within("benchmarks.calls"),
         _within("benchmarks.verdicts"),
         _within("benchmarks.shims"),

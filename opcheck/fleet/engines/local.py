@@ -149,7 +149,7 @@ class _Process:
             },
             start_new_session=True,  # Ctrl-C is for the run, which ends its workers
         )
-        self._ended = False
+        self._ended, self._ending = False, threading.Lock()
         self._send(to_json(setup))
 
     def done(self, job: Job) -> Done | None:
@@ -162,17 +162,21 @@ class _Process:
         return None
 
     def end(self) -> None:
-        """End it; it ends what it has started, and what it can no longer end is ended here."""
-        if self._ended:
-            return
-        self._ended = True
-        self._popen.terminate()
-        try:
-            self._popen.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._popen.kill()
-            self._popen.wait()
-        end_marked(self._mark)
+        """End it; it ends what it has started, and what it can no longer end is ended here.
+
+        Whoever asks second waits: with the thread that began it, the system would kill it.
+        """
+        with self._ending:
+            if self._ended:
+                return
+            self._ended = True
+            self._popen.terminate()
+            try:
+                self._popen.wait(_END_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._popen.kill()
+                self._popen.wait()
+            end_marked(self._mark)
 
     def _send(self, message: object) -> None:
         assert self._popen.stdin is not None  # asked for above

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -62,6 +62,8 @@ class Store:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        with suppress(sqlite3.Error):  # another one reads or writes: the last to leave does it
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.connection.close()
 
     @contextmanager

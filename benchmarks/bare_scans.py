@@ -1,0 +1,24 @@
+"""Scans one after the other with torch loaded once, as a fleet's are held against.
+
+``python -m benchmarks.bare_scans TARGET SOURCE…``: each in a process of its own, with nothing kept.
+"""
+
+import sys
+
+from opcheck.fleet.keys import libraries_of
+from opcheck.isolate.process import environment
+from opcheck.isolate.template import Template, copied_from
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec
+from opcheck.model.work import WorkRequest
+from opcheck.pipeline import scan
+
+if __name__ == "__main__":
+    target, *sources = sys.argv[1:]
+    requests = [ScanRequest(source, (TargetSpec.parse(target),)) for source in sources]
+    template = Template(libraries_of(requests))
+    with copied_from(template):
+        template.load(environment(WorkRequest("", "")))
+        for request in requests:
+            scan(request)
+    template.close()
