@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from opcheck.isolate.results import Results
 from opcheck.isolate.sound import require_sound
-from opcheck.model.codec import from_json, to_json
+from opcheck.model.codec import to_json
 from opcheck.model.fleet import StoredTrace
 from opcheck.model.work import WorkResult
 
@@ -52,16 +53,19 @@ def restored(
     """
     by_name = {trace.name: trace for trace in traces}
     wanted = [one for one in traces if casts.get(one.device_type) == one.casts]
-    return {one.device_type: _restored(one, by_name) for one in wanted}
+    results = Results()
+    return {one.device_type: _restored(one, by_name, results) for one in wanted}
 
 
-def _restored(trace: StoredTrace, by_name: Mapping[str, StoredTrace]) -> tuple[WorkResult, ...]:
+def _restored(
+    trace: StoredTrace, by_name: Mapping[str, StoredTrace], results: Results
+) -> tuple[WorkResult, ...]:
     try:
         text = _text_of(trace, by_name)
     except (zlib.error, KeyError) as error:
         raise ValueError(f"a stored trace is damaged: {error}") from error
     data = json.loads(text)
-    found = tuple(from_json(WorkResult, one) for one in data)
+    found = tuple(results.read(one) for one in data)
     for result in found:
         require_sound(result.trace)
     return found

@@ -21,6 +21,7 @@ from opcheck.errors import EmulationError, OpcheckError, SourceError, Stop, Trac
 from opcheck.isolate.emulated import left_off
 from opcheck.isolate.process import Event, WorkerProcess, total_memory
 from opcheck.isolate.recovered import cut_short
+from opcheck.isolate.results import Results
 from opcheck.isolate.sound import require_answer
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.emulation import Emulation, EmulationRequest
@@ -92,6 +93,7 @@ class Work(Generic[T]):
         """
         self._answer = answer
         self._answers: list[T] = []
+        self._results = Results()
         self._expected = 1
         self._timeout = timeout
         self._started = time.monotonic()
@@ -191,10 +193,7 @@ class Work(Generic[T]):
         try:
             message: Mapping[str, Any] = json.loads(text)
             if "result" in message:
-                answer = from_json(self._answer, message["result"])
-                if isinstance(answer, WorkResult):
-                    require_answer(answer, self._job.request)
-                self._answers.append(answer)
+                self._answers.append(self._read(message["result"]))
                 return
             if "answers" in message:
                 self._expected = max(int(message["answers"]), 1)
@@ -217,6 +216,14 @@ class Work(Generic[T]):
                 Stop.ENDED,
             ) from error
         progress(f"{self._doing}, {calls:,} calls so far" if calls else self._doing)
+
+    def _read(self, data: Any) -> T:
+        """One answer that is what was asked for."""
+        if self._answer is not WorkResult:
+            return from_json(self._answer, data)
+        answer: Any = self._results.read(data)
+        require_answer(answer, self._job.request)
+        return answer  # type: ignore[no-any-return]  # T is WorkResult here
 
     def _died(self) -> OpcheckError:
         """Say how the process ended without an answer."""
