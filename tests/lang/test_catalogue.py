@@ -31,7 +31,7 @@ TOLD = (
 NOT_SAID = (
     "report/terminal/alike.py",
     "report/terminal/emulation/compared.py",
-    "report/html/page.py",
+    "report/html/whole.py",
     "report/gate/sarif.py",
     "report/gate/table.py",
 )

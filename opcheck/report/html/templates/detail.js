@@ -55,8 +55,6 @@ function drawBody(finding) {
   );
 }
 
-const section = (title, content) => make("section", {}, make("h4", {}, title), content);
-const listOf = (items) => make("ul", {}, items.map((item) => make("li", {}, item)));
 const named = (name, text) => make("div", { class: "faint" }, `${name} `, make("span", { class: "code" }, text));
 
 function drawPlace(place) {

@@ -1,15 +1,7 @@
-/* The filters, the heat map's buttons, the theme, the address; then the first drawing. */
+/* The filters, the heat map's buttons, the address; then the first drawing. */
 
-const root = document.documentElement;
 const filters = document.getElementById("filters");
 const counted = document.getElementById("count");
-
-function choice(label, values, chosen, choosing) {
-  const options = values.map(([value, text]) => make("option", { value }, text));
-  const element = make("select", { "aria-label": label, onchange: () => choosing(element.value) }, options);
-  element.value = String(chosen);
-  return element;
-}
 
 const search = make("input", {
   type: "search", placeholder: words.search, "aria-label": words.search, autocomplete: "off",
@@ -106,28 +98,6 @@ function readAddress() {
   return said.get("finding");
 }
 
-const theme = document.getElementById("theme");
-const themes = Object.keys(words.themes);
-function setTheme(name) {
-  root.dataset.theme = name;
-  theme.textContent = words.themes[name];
-  try {
-    localStorage.setItem("opcheck-theme", name);
-  } catch {
-    /* not kept where nothing can be kept */
-  }
-}
-function keptTheme() {
-  try {
-    const name = localStorage.getItem("opcheck-theme");
-    return themes.includes(name) ? name : "auto";
-  } catch {
-    return "auto";
-  }
-}
-theme.hidden = false;
-theme.addEventListener("click", () => setTheme(themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length]));
-
 document.addEventListener("keydown", (event) => {
   const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
   if (event.key === "/" && !typing && !panel.open) {
@@ -160,7 +130,6 @@ listeners.push((change) => {
   writeAddress();
 });
 
-setTheme(keptTheme());
 const wanted = readAddress();
 drawTable();
 drawFilters();
