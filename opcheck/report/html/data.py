@@ -21,12 +21,17 @@ SHARED = ("uses", "evidence", "suggestions", "declined")
 
 
 def embedded(report: Report) -> str:
-    """The report as JSON that can stand inside a script element, whatever it holds.
+    """The report as JSON that can stand inside a script element, whatever it holds."""
+    return escaped(_document(report))
+
+
+def escaped(value: object) -> str:
+    """A value as JSON for a script element.
 
     ``<``, ``>`` and ``&`` are escaped, so that nothing in it ends the element, and every
     character that a reader could not see is spelled out, as in a terminal.
     """
-    text = json.dumps(shown(_document(report)), separators=(",", ":"), allow_nan=False)
+    text = json.dumps(shown(value), separators=(",", ":"), allow_nan=False)
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
@@ -64,7 +69,7 @@ def _document(report: Report) -> Json:
     tables = {key: _Table() for key in SHARED}
     names = short_names(report.targets)
     return {
-        "words": {**_told(FOR_SCRIPT), "names": _names(report)},
+        "words": {**told(FOR_SCRIPT), "names": _names(report)},
         "verdicts": [verdict.value for verdict in WORST_FIRST],
         "signs": [SIGNS[verdict] for verdict in WORST_FIRST],
         "model": report.model.source,
@@ -89,10 +94,10 @@ def _finding(finding: Finding, target: int, tables: Mapping[str, _Table]) -> Jso
     return {**value, **places, "reason": reason, "target": target, "family": family(finding.op)}
 
 
-def _told(words: Mapping[str, object]) -> Json:
+def told(words: Mapping[str, object]) -> Json:
     """What the script says, in the reader's language; its places are filled in there."""
     return {
-        key: _told(said) if isinstance(said, Mapping) else wording(str(said))
+        key: told(said) if isinstance(said, Mapping) else wording(str(said))
         for key, said in words.items()
     }
 

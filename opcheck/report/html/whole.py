@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from opcheck.lang.speech import spoken, tell
 from opcheck.model.text import printable
+from opcheck.report.terminal.canvas import COLUMN_CONTEXT
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -50,6 +51,7 @@ def _environment() -> jinja2.Environment:
         finalize=_safe,
     )
     environment.filters["tell"] = tell
+    environment.filters["column"] = lambda name: tell(name, COLUMN_CONTEXT)
     environment.filters["figure"] = lambda count: f"{count:,}"
     return environment
 
