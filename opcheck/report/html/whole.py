@@ -13,7 +13,7 @@ from opcheck.lang.speech import spoken, tell
 from opcheck.model.text import printable
 from opcheck.report.terminal.canvas import COLUMN_CONTEXT
 
-_TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 
 
 def whole_page(
@@ -42,7 +42,7 @@ def whole_page(
 
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -77,4 +77,4 @@ def _hash(text: str) -> str:
 
 
 def _joined(names: Sequence[str]) -> str:
-    return "\n" + "\n".join((_TEMPLATES / name).read_text(encoding="utf-8") for name in names)
+    return "\n" + "\n".join((TEMPLATES / name).read_text(encoding="utf-8") for name in names)

@@ -10,7 +10,9 @@ import pytest
 from opcheck.model.report import Report, Stretch
 from opcheck.report.base import format_named
 from opcheck.report.html.data import SHARED
+from opcheck.report.html.fleet import page as fleet_page
 from opcheck.report.html.page import SCRIPTS, STYLES
+from opcheck.report.html.whole import TEMPLATES
 from opcheck.report.order import WORST_FIRST
 from tests.report.html.parsed import Element, embedded, parsed
 from tests.report.plans import PLANS
@@ -160,9 +162,8 @@ def test_the_same_report_is_the_same_page(sample: str) -> None:
     assert text.endswith("</html>\n")
 
 
-def test_files_of_the_page_are_all_in_it_and_ascii() -> None:
-    from opcheck.report.html import page
-
-    files = {path.name for path in page._TEMPLATES.iterdir()}
-    assert all((page._TEMPLATES / name).read_bytes().isascii() for name in (*SCRIPTS, *STYLES))
-    assert {name for name in files if not name.endswith(".html")} == {*SCRIPTS, *STYLES}
+def test_files_of_the_pages_are_all_in_one_and_ascii() -> None:
+    named = {*SCRIPTS, *STYLES, *fleet_page.SCRIPTS, *fleet_page.STYLES}
+    assert all((TEMPLATES / name).read_bytes().isascii() for name in named)
+    files = (path.relative_to(TEMPLATES).as_posix() for path in TEMPLATES.rglob("*.*"))
+    assert {name for name in files if not name.endswith(".html")} == named

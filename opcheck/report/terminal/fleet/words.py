@@ -76,7 +76,7 @@ def everywhere(count: int, models: int, targets: int) -> str:
 
 def nowhere(count: int) -> str:
     """How many run on none."""
-    return f"{count:,} on none"
+    return f"{count:,} run on none"
 
 
 def run_of(run: Run) -> str:
