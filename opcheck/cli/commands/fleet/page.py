@@ -1,13 +1,37 @@
 """``opcheck fleet page``: a run as a web page."""
 
+import os
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+
 from opcheck.cli import fleet_options, options
 from opcheck.cli.output import Output
+from opcheck.cli.progress import Progress
+from opcheck.errors import UsageError
+from opcheck.model.report import Report
+from opcheck.report.html_format import HtmlFormat
+
+ReportsFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--reports",
+        parser=Path,
+        metavar="FOLDER",
+        help="Write the report of each model there too, for the page to lead to.",
+        show_default="the page says how to write each",
+    ),
+]
 
 
 def page(
     store: fleet_options.Store,
     run: fleet_options.RunName = "last",
     output: options.OutputFile = None,
+    reports: ReportsFolder = None,
+    database: options.Databases = None,
 ) -> None:
     """Write a run as a web page: every model on every target, and what would unblock most.
 
@@ -18,4 +42,31 @@ def page(
     from opcheck.report.html.fleet.page import fleet_page
 
     out = Output(output)
-    out.write(fleet_page(page_of(store, run)))
+    written = {}
+    if reports is not None:
+        written = _written(store, run, reports, output, tuple(database or ()))
+    out.write(fleet_page(page_of(store, run, written)))
+
+
+def _written(
+    store: Path, run: str, folder: Path, output: Path | None, databases: tuple[str, ...]
+) -> dict[str, str]:
+    """Write the reports; gives their addresses, as the page has to name them."""
+    from opcheck.fleet.answers.report import write_reports
+
+    if output is None:
+        raise UsageError("--reports wants a page in a file", "give it with -o")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write {folder}: {error.strerror or error}") from error
+    found = {}
+    with Progress() as progress:
+        for name, file in write_reports(store, run, folder, _write, databases):
+            progress(f"writing the report of {name}")
+            found[name] = quote(os.path.relpath(file, output.parent).replace(os.sep, "/"))
+    return found
+
+
+def _write(path: Path, report: Report) -> None:
+    Output(path).write(HtmlFormat().render(report))

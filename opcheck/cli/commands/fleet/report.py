@@ -1,0 +1,46 @@
+"""``opcheck fleet report``: one model of a run, as if it had been scanned alone."""
+
+from typing import Annotated
+
+import typer
+
+from opcheck.cli import fleet_options, options
+from opcheck.cli.detail import Detail
+from opcheck.cli.outputs import Outputs
+from opcheck.cli.progress import said
+from opcheck.lang.speech import tell
+
+Model = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL", help="What the run calls it: timm:resnet50.", show_default=False
+    ),
+]
+
+
+def report(
+    store: fleet_options.Store,
+    model: Model,
+    target: fleet_options.RunTargets = None,
+    run: fleet_options.RunName = "last",
+    format: options.ReportFormats = None,
+    output: options.OutputFile = None,
+    database: options.Databases = None,
+    verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
+    explain: options.Explain = False,
+    top: options.Top = None,
+) -> None:
+    """Give the whole report of one model of a run.
+
+    Its stored trace is held against the targets anew: the model is not run, and torch is not
+    needed.
+    """
+    from opcheck.fleet.answers.report import report_of_model
+
+    out = Outputs(format, output, Detail(verbose, quiet, explain, top))
+    found = report_of_model(store, model, run, tuple(target or ()), tuple(database or ()))
+    if found.newer:
+        names = ", ".join(found.newer)
+        said(tell(f"the database has newer data of {names} than the run: this is by the newer"))
+    out.write(found.report)
