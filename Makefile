@@ -10,10 +10,11 @@
 #   make ways    write docs/ways-out.md anew
 #   make fuzz    hostile files for every reader, for a quarter of an hour
 #   make models  write docs/scanned-models.md anew
+#   make missing STORE=fleet.db  write docs/missing-kernels.md anew
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs test test-whole lint format bench readme rates ways models fuzz
+.PHONY: help setup demo docs test test-whole lint format bench readme rates ways models missing fuzz
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -80,6 +81,11 @@ ways: setup
 
 models: setup
 	$(BIN)/python -m benchmarks.scanned_models
+
+STORE ?= opcheck-fleet.db
+
+missing: setup
+	$(BIN)/python -m benchmarks.missing_kernels $(STORE)
 
 fuzz: setup
 	$(BIN)/python -m tests.fuzz 900

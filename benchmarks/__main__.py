@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import database, fleets, processes
+from benchmarks import database, fleet_answers, fleets, processes
 from benchmarks.measure import ROOT, Figure
 
 
@@ -20,6 +20,8 @@ def _measured(folder: Path) -> Iterator[Figure]:
         processes.startup(),
         database.loading(),
         database.size(),
+        fleet_answers.answering(),
+        fleet_answers.page_size(),
         processes.saved_graphs(folder),
         processes.large_process(folder),
         processes.many_targets(folder),

@@ -276,7 +276,7 @@ def test_commands_keep_their_names() -> None:
     """One of them is called as a word of the reports is, which has its Chinese."""
     told = run("fleet", "--help", lang="zh")
     assert re.findall(r"^  ([a-z]+) +\S*[\u4e00-\u9fff]", told, re.MULTILINE) == [
-        "diff", "export", "missing", "query", "run", "summary",
+        "diff", "export", "missing", "page", "query", "report", "run", "summary",
     ]  # fmt: skip
 
 

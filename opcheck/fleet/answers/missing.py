@@ -66,8 +66,12 @@ def missing(
         target = run.targets[at]
         pools[target.vendor if pool is Pool.VENDOR else target.target].append(at)
     read = _reader(store, goal)
+    answers = dict(store.connection.execute(
+        "SELECT target_position, COUNT(result) FROM answers WHERE run=? GROUP BY target_position",
+        (run.id,),
+    ).fetchall())  # fmt: skip
     return Missing(run, goal, tuple(causes), tuple(
-        _ranking(store, run, name, some, goal, causes, top, read)
+        _ranking(store, run, name, some, goal, causes, top, read, answers)
         for name, some in pools.items()
     ))  # fmt: skip
 
@@ -81,18 +85,15 @@ def _ranking(
     causes: Sequence[Cause],
     top: int | None,
     read: Callable[[str], tuple[_Cause, ...]],
+    answers: Mapping[int, int],
 ) -> Ranking:
     blocked = list(_blocked(store, run, targets, goal, read))
     seen = [answer for answer in blocked if not answer.unseen]
     open_ = [answer for answer in seen if all(one.cause in causes for one in answer.causes)]
     found, more = _steps(open_, seen, top)
-    marks = ",".join("?" * len(targets))
-    answers = store.connection.execute(
-        f"SELECT COUNT(result) FROM answers WHERE run=? AND target_position IN ({marks})",
-        (run.id, *targets),
-    ).fetchone()[0]
     return Ranking(
-        name, tuple(run.targets[at].target for at in targets), answers, len(blocked),
+        name, tuple(run.targets[at].target for at in targets),
+        sum(answers.get(at, 0) for at in targets), len(blocked),
         len({answer.position for answer in blocked}), len(blocked) - len(seen),
         len(seen) - len(open_), found, more,
     )  # fmt: skip

@@ -81,4 +81,4 @@ FOR_SCRIPT: Mapping[str, object] = {
 
 def title(manifest: str) -> str:
     """The name of the browser's tab."""
-    return f"{manifest} – opcheck fleet"
+    return f"{manifest} – opcheck"

@@ -1,7 +1,7 @@
 """What is missing, what unblocks most first: a table for each pool of targets."""
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, groupby
 
 from rich.cells import cell_len
 
@@ -68,17 +68,20 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 def _write_step(canvas: Canvas, step: Step, figures: str) -> None:
     """Each need on a line of its own, with its sentence where the name does not say it all."""
     indent = cell_len(figures) + 2
-    for place, need in enumerate(step.needs):
-        canvas.flow(_named(need, len(step.needs) > 1 and not place), indent,
-                    [("" if place else figures, "")])  # fmt: skip
-        if need.cause is not Cause.KERNEL or canvas.page.verbose:
-            canvas.flow(split(need.text, "dim"), indent + 2)
+    lead: list[Atom] = [(figures, "")]
+    for text, needs in groupby(step.needs, key=lambda need: need.text):
+        alike = list(needs)
+        for need in alike:
+            canvas.flow(_named(need), indent, lead)
+            lead = []
+        if alike[0].cause is not Cause.KERNEL or canvas.page.verbose:
+            canvas.flow(split(text, "dim"), indent + 2)
     if len(step.needs) > 1:
         canvas.flow(split(words.together(len(step.needs)), "dim"), indent)
     if canvas.page.verbose:
         canvas.flow(listed(step.models, "dim"), indent + 2)
 
 
-def _named(need: Need, _: bool) -> list[Atom]:
+def _named(need: Need) -> list[Atom]:
     said = need.code if need.cause is Cause.CONDITION else words.CAUSES[need.cause]
     return [(need.op, "bold"), *split(said, _STYLES[need.cause])]
