@@ -108,12 +108,13 @@ def _bar(tally: TargetTally) -> list[tuple[Standing, float, float]]:
 
 
 def _pools(page: FleetPage) -> list[tuple[str, Sequence[Ranked]]]:
-    """Vendors with something blocked, each with its rankings."""
+    """Vendors with something blocked, each with its rankings: what both goals need alike once."""
     found: dict[str, list[Ranked]] = {}
     for missing in page.missing:
         for ranking in missing.rankings:
-            if ranking.steps:
-                found.setdefault(ranking.pool, []).append(_ranked(missing.goal, ranking))
+            told = found.setdefault(ranking.pool, []) if ranking.steps else []
+            if ranking.steps and not any(one.ranking.steps == ranking.steps for one in told):
+                told.append(_ranked(missing.goal, ranking))
     return list(found.items())
 
 
