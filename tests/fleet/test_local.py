@@ -92,7 +92,7 @@ def gone(position: int) -> Job:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_job_is_done_once_and_then_the_workers_end(workers: int) -> None:
-    begun: list[Began] = []
+    before, begun = _workers(os.getpid()), list[Began]()
     found = list(Local(Setup(workers)).run(map(gone, range(5)), begun.append))
     assert sorted(done.position for done in found) == list(range(5))
     assert sorted(event.position for event in begun) == list(range(5))
@@ -101,14 +101,15 @@ def test_every_job_is_done_once_and_then_the_workers_end(workers: int) -> None:
         for at in range(5)
     ]
     assert len({done.worker for done in found}) <= workers
-    assert not _workers(os.getpid())
+    assert _workers(os.getpid()) == before
 
 
 def test_leaving_early_ends_the_workers() -> None:
+    before = _workers(os.getpid())
     jobs = Local(Setup(2)).run(map(gone, range(5)), lambda _: None)
     next(jobs)
     jobs.close()  # type: ignore[attr-defined]  # a generator
-    assert not _workers(os.getpid())
+    assert _workers(os.getpid()) == before
 
 
 @imports_torch
