@@ -22,9 +22,10 @@ from opcheck.model.trace import TensorMeta
 from opcheck.trace import device_guard
 from opcheck.trace.answering import now
 from opcheck.trace.device_module import DeviceModule
-from opcheck.trace.held_values import HELD, LOST, address
 
 _UNNAMED = "privateuseone"
+_LOST = "_opcheck_lost"
+"""Marks the storage of values of which some were overwritten with others that nobody knows."""
 
 
 def prepare(device_type: str) -> torch.device:
@@ -199,19 +200,18 @@ class DeviceTensor(torch.Tensor):
     @property
     def value(self) -> Tensor | None:
         """Its values on the host, or None where they are not known (any more)."""
-        if self._value is not None and LOST in self._value.untyped_storage().__dict__:
+        if self._value is not None and _LOST in self._value.untyped_storage().__dict__:
             self._value = None
         return self._value
 
     @value.setter
     def value(self, new: Tensor | None) -> None:
         self._value = new
-        HELD.note(self, new)
 
     def lose(self) -> None:
         """Take its values, and those of all that shares their memory, as not known any more."""
         if self._value is not None:
-            self._value.untyped_storage().__dict__[LOST] = True
+            self._value.untyped_storage().__dict__[_LOST] = True
             self._value = None
 
     @property
@@ -271,15 +271,13 @@ class DeviceTensor(torch.Tensor):
 
 
 @contextmanager
-def live(*, gradients: bool) -> Iterator[None]:
+def live() -> Iterator[None]:
     """Have tensors of the device be used inside the block: C++ alone decides what happens."""
     before = DeviceTensor.__dict__["__torch_function__"]
-    held, HELD.values = HELD.values, {} if gradients else None
     DeviceTensor.__torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment, method-assign]  # C
     try:
         yield
     finally:
-        HELD.values = held
         DeviceTensor.__torch_function__ = before  # type: ignore[method-assign]  # as it was
 
 
@@ -336,13 +334,16 @@ def adopt(
         if other.value is not None and _shares_memory(tensor, other):
             value = other.value.as_strided(spec.shape, spec.stride, tensor.storage_offset())
             return device_tensor(spec, value, device)
-    return device_tensor(spec, HELD.of(tensor) if tensor.device == device else None, device)
+    return device_tensor(spec, None, device)
 
 
 def _shares_memory(bare: Tensor, ours: DeviceTensor) -> bool:
     """Whether one is a plain view of the other: of its dtype, and no conjugate of it."""
     alike = (bare.dtype, bare.is_conj(), bare.is_neg())
-    return alike == (ours.dtype, ours.is_conj(), ours.is_neg()) and address(bare) == address(ours)
+    return (
+        alike == (ours.dtype, ours.is_conj(), ours.is_neg())
+        and bare.untyped_storage()._cdata == ours.untyped_storage()._cdata
+    )
 
 
 def _follow(tensor: DeviceTensor) -> None:

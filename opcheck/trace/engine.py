@@ -129,7 +129,7 @@ class Engine(TorchDispatchMode):
             stack.enter_context(self.modules.watching())
             stack.enter_context(self._kernels_here())
             stack.enter_context(answering(self))
-            stack.enter_context(live(gradients=self.training))
+            stack.enter_context(live())
             if not self.training:
                 stack.enter_context(self)
             try:

@@ -22,15 +22,12 @@ def saying(text: str) -> Callable[..., Any]:
 
 def test_the_last_fallback_answers_while_it_holds() -> None:
     x = device_tensor(Spec.of(torch.float32, (2, 2), (2, 1)), None, prepare("npu"))
-    with live(gradients=False), falling_back(saying("first"), KEYS):
+    with live(), falling_back(saying("first"), KEYS):
         with falling_back(saying("second"), KEYS), pytest.raises(LookupError, match="second: aten"):
             torch.ops.aten.tril_(x)
         with pytest.raises(LookupError, match="first: aten"):
             torch.ops.aten.tril_(x)
-    with (
-        live(gradients=False),
-        pytest.raises(NotImplementedError, match="Could not run 'aten::tril"),
-    ):
+    with live(), pytest.raises(NotImplementedError, match="Could not run 'aten::tril"):
         torch.ops.aten.tril_(x)
 
 
