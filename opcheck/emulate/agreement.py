@@ -18,7 +18,6 @@ from opcheck.trace.step import TrainingStep
 from opcheck.trace.training import Training
 
 Counts = Mapping[tuple[str, Phase], int]
-_ADD, _ADD_IN_PLACE = "aten::add.Tensor", "aten::add_.Tensor"
 
 
 def predict_model(
@@ -67,14 +66,10 @@ def asked_in(prediction: Prediction) -> Asked:
 
 
 def agreement(predicted: Asked, asked: Asked, *, conditions: bool) -> Agreement:
-    """Compare sets and counts; with ``conditions`` also which overloads are refused by one.
-
-    Autograd adds up gradients in place where nothing else holds one; the emulated device does hold
-    them, as Python has seen their storages. So both ways to add count as one in a backward.
-    """
+    """Compare sets and counts; with ``conditions`` also which overloads are refused by one."""
     found = [
-        *_differing("native", added_alike(predicted.native), added_alike(asked.native)),
-        *_differing("missing", added_alike(predicted.missing), added_alike(asked.missing)),
+        *_differing("native", predicted.native, asked.native),
+        *_differing("missing", predicted.missing, asked.missing),
     ]
     both_refused = 0
     if conditions:
@@ -87,16 +82,6 @@ def agreement(predicted: Asked, asked: Asked, *, conditions: bool) -> Agreement:
         refused=both_refused,
         disagreements=tuple(found),
     )
-
-
-def added_alike(counts: Counts) -> Counts:
-    """The counts, with additions of a backward in place as such that are not."""
-    found = dict(counts)
-    inplace = found.pop((_ADD_IN_PLACE, Phase.BACKWARD), 0)
-    if inplace:
-        key = (_ADD, Phase.BACKWARD)
-        found[key] = found.get(key, 0) + inplace
-    return found
 
 
 def _once(counts: Counts) -> Counts:

@@ -3,24 +3,22 @@
 Private torch API used here, checked on 2.13.0: ``torch.utils.backend_registration.
 _setup_privateuseone_for_python_backend`` (device guard and hooks from Python; absent before 2.10,
 where the name, ``torch._register_device_module`` and a borrowed guard do, checked on 2.6.0),
-``torch._C._get_privateuse1_backend_name``, ``torch._C._set_conj``, ``torch._C._set_neg``,
-``torch._C._disabled_torch_dispatch_impl``, ``torch._C.DisableTorchFunctionSubclass`` and
-``torch.Tensor._make_wrapper_subclass``, of which an alias has no Python key; and that the Python
-object of a storage, with its ``__dict__``, lives as long as the storage does.
-``tests/trace/test_private_api.py`` fails when they move.
+``torch._C._get_privateuse1_backend_name``, ``torch._C._set_conj``, ``torch._C._set_neg`` and
+``torch.Tensor._make_wrapper_subclass``; and that the Python object of a storage, with its
+``__dict__``, lives as long as the storage does. ``tests/trace/test_private_api.py`` fails when they
+move.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from opcheck.errors import TraceError
 from opcheck.model.trace import TensorMeta
 from opcheck.trace import device_guard
-from opcheck.trace.answering import now
 from opcheck.trace.device_module import DeviceModule
 
 _UNNAMED = "privateuseone"
@@ -176,26 +174,23 @@ class DeviceTensor(torch.Tensor):
     shown: ClassVar[torch.device | None] = None
     """The device that Python is told of while a disguise is worn, see ``trace/disguise.py``."""
 
-    __torch_dispatch__ = torch._C._disabled_torch_dispatch_impl  # no Python key: C++'s plain branch
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # C
 
     @classmethod
-    def __torch_function__(
+    def __torch_dispatch__(  # type: ignore[override]  # torch types it more narrowly than it calls
         cls,
         func: Any,
         types: Sequence[type],
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Run what needs no device, and nothing else: outside :func:`live` its trace is over."""
-        with torch._C.DisableTorchFunctionSubclass():
-            try:
-                return func(*args, **(kwargs or {}))
-            except NotImplementedError as error:
-                name = getattr(func, "__name__", func)
-                raise TraceError(
-                    f"{name} was called on a tensor that belongs to a finished trace",
-                    hint="the model kept it as an attribute; build the model anew",
-                ) from error
+        """Refuse: such a tensor computes nothing once its trace is over."""
+        if func is torch.ops.aten._has_compatible_shallow_copy_type.default:
+            return True  # asked by ``Tensor.data = ...``, see :func:`become`
+        raise TraceError(
+            f"{func} was called on a tensor that belongs to a finished trace",
+            hint="the model kept it as an attribute; build the model anew",
+        )
 
     @property
     def value(self) -> Tensor | None:
@@ -238,7 +233,7 @@ class DeviceTensor(torch.Tensor):
 
     def tolist(self) -> Any:
         """Values as Python numbers, moved to the host first as every device does."""
-        engine = now()
+        engine: Any = _get_current_dispatch_mode()
         if self.value is None and engine is not None:
             engine.note_read()
         return self.to("cpu").tolist()
@@ -254,7 +249,7 @@ class DeviceTensor(torch.Tensor):
 
     def __format__(self, spec: str) -> str:
         """Format a number as every device does, which reads it."""
-        if self.dim() or now() is None:
+        if self.dim() or _get_current_dispatch_mode() is None:
             return object.__format__(self, spec)
         return format(self.item(), spec)
 
@@ -270,27 +265,6 @@ class DeviceTensor(torch.Tensor):
         return copied
 
 
-@contextmanager
-def live() -> Iterator[None]:
-    """Have tensors of the device be used inside the block: C++ alone decides what happens."""
-    before = DeviceTensor.__dict__["__torch_function__"]
-    DeviceTensor.__torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment, method-assign]  # C
-    try:
-        yield
-    finally:
-        DeviceTensor.__torch_function__ = before  # type: ignore[method-assign]  # as it was
-
-
-class _Keyed(torch.Tensor):
-    """What torch can make of a device's type without memory; it has a Python key."""
-
-    @classmethod
-    def __torch_dispatch__(cls, *_: Any) -> Any:
-        raise AssertionError("only an alias of it is ever used")
-
-
-_ALIAS: Any = torch.ops.aten.alias.default
-_EXPLICIT = torch._C.DispatchKey.CompositeExplicitAutograd
 _make = torch.Tensor._make_wrapper_subclass
 _place = torch.Tensor.device.__get__
 
@@ -298,9 +272,9 @@ _place = torch.Tensor.device.__get__
 def device_tensor(spec: Spec, value: Tensor | None, device: torch.device) -> DeviceTensor:
     """Make a tensor of ``spec`` on ``device``; ``value`` is a CPU tensor of the same spec."""
     offset = 0 if value is None else value.storage_offset()
-    keyed = _make(_Keyed, spec.shape, spec.stride, offset, None, spec.dtype, torch.strided, device)
-    made: Any = _ALIAS._op_dk(_EXPLICIT, keyed)  # C++ takes the Python key off
-    made.__class__ = DeviceTensor
+    made: Any = _make(
+        DeviceTensor, spec.shape, spec.stride, offset, None, spec.dtype, torch.strided, device
+    )
     made.spec = spec
     made.value = value
     spec.marked(made)

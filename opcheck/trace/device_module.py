@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from opcheck.trace.answering import now
+from torch.utils._python_dispatch import _get_current_dispatch_mode
+
 from opcheck.trace.device_parts.accelerator import answering
 from opcheck.trace.device_parts.amp import AutocastState, MixedPrecision
 from opcheck.trace.device_parts.device import Devices
@@ -88,7 +89,8 @@ def traced(device_type: str) -> DeviceState:
     """Give the device as a trace presents it: there while a model runs, taking no memory."""
 
     def running() -> bool:
-        return getattr(now(), "device_type", None) == device_type
+        mode: Any = _get_current_dispatch_mode()  # others are entered too, to build a model
+        return getattr(mode, "device_type", None) == device_type
 
     return DeviceState(
         device_type=device_type,
