@@ -44,9 +44,13 @@ def main() -> NoReturn:
         _load(libraries)
     gc.collect()
     gc.freeze()  # the collector would write to what copies share
-    requests.send(b"loaded")
+    with contextlib.suppress(OSError):  # who asks next hears that nobody does any more
+        requests.send(b"loaded")
     while True:
-        text, files, _, _ = socket.recv_fds(requests, _HEAD, _MOST_FILES)
+        try:
+            text, files, _, _ = socket.recv_fds(requests, _HEAD, _MOST_FILES)
+        except ConnectionResetError:  # "loaded" was not read before the end: that comes next
+            continue
         if text != b"copy":
             _end(asked=bool(text))
         if not os.fork():
