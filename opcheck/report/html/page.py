@@ -14,7 +14,7 @@ from opcheck.report.terminal import words as common
 STYLES = ("base.css", "parts.css", "narrow.css")
 SCRIPTS = (
     *("elements.js", "theme.js", "core.js", "tree.js", "picture.js", "table.js", "detail.js"),
-    "main.js",
+    *("viewing.js", "main.js"),
 )
 """In the order in which they stand; each uses what comes before it."""
 

@@ -18,7 +18,7 @@ from opcheck.report.terminal.units import percent, plural
 STYLES = ("base.css", "parts.css", "fleet/fleet.css", "narrow.css", "fleet/narrow.css")
 SCRIPTS = (
     *("elements.js", "theme.js", "fleet/core.js", "fleet/grid.js", "fleet/detail.js"),
-    "fleet/main.js",
+    *("viewing.js", "fleet/main.js"),
 )
 """In the order in which they stand; each uses what comes before it."""
 

@@ -79,12 +79,7 @@ function writeAddress() {
   if (state.verdicts.size) said.set("verdicts", [...state.verdicts].join(" "));
   if (state.down) said.set("down", "1");
   if (state.open) said.set("finding", `${data.targets[state.open.target].name} ${state.open.id}`);
-  const text = said.toString();
-  try {
-    history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
-  } catch {
-    /* some viewers of local files do not allow it, and the page does without */
-  }
+  writeHash(said);
 }
 
 function readAddress() {
@@ -98,25 +93,8 @@ function readAddress() {
   return said.get("finding");
 }
 
-document.addEventListener("keydown", (event) => {
-  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
-  if (event.key === "/" && !typing && !panel.open) {
-    event.preventDefault();
-    search.focus();
-  } else if (event.key === "Escape" && document.activeElement === search) choose({ text: "" });
-});
-
-let counting = "";
-addEventListener("beforeprint", () => {
-  counting = counted.textContent;
-  if (list.rows.length > PRINTED)
-    counted.textContent = fill(words.printed, { shown: figure(PRINTED), all: figure(list.rows.length) });
-  drawSome(0, Math.min(PRINTED, list.rows.length));
-});
-addEventListener("afterprint", () => {
-  counted.textContent = counting;
-  drawRows();
-});
+followKeys(search);
+followPrinting(counted);
 
 listeners.push((change) => {
   const looks = Object.keys(change).filter((key) => key !== "open");

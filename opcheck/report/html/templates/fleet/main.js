@@ -83,12 +83,7 @@ function writeAddress() {
   if (sort !== "order") said.set("sort", sort);
   if (state.down) said.set("down", "1");
   if (state.open) said.set("model", state.open.name);
-  const text = said.toString();
-  try {
-    history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
-  } catch {
-    /* some viewers of local files do not allow it, and the page does without */
-  }
+  writeHash(said);
 }
 
 function readAddress() {
@@ -104,25 +99,8 @@ function readAddress() {
   return said.get("model");
 }
 
-document.addEventListener("keydown", (event) => {
-  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
-  if (event.key === "/" && !typing && !panel.open) {
-    event.preventDefault();
-    search.focus();
-  } else if (event.key === "Escape" && document.activeElement === search) choose({ text: "" });
-});
-
-let counting = "";
-addEventListener("beforeprint", () => {
-  counting = counted.textContent;
-  if (list.rows.length > PRINTED)
-    counted.textContent = fill(words.printed, { shown: figure(PRINTED), all: figure(list.rows.length) });
-  drawSome(0, Math.min(PRINTED, list.rows.length));
-});
-addEventListener("afterprint", () => {
-  counted.textContent = counting;
-  drawRows();
-});
+followKeys(search);
+followPrinting(counted);
 
 listeners.push((change) => {
   if (Object.keys(change).some((key) => key !== "open" && key !== "column")) {
