@@ -170,3 +170,31 @@ def browser(profile: Path) -> Iterator[Browser]:
         process.wait()
         os.close(to_write)
         os.close(from_read)
+
+
+@contextmanager
+def content(found: Browser) -> Iterator[Browser]:
+    """The browser, wide and with nothing noted; inside it must find nothing to complain of."""
+    found.errors.clear()
+    found.asked.clear()
+    found.look(1280)
+    yield found
+    assert found.errors == []
+    assert all(url.startswith(("file:", "data:")) for url in found.asked), found.asked
+
+
+class Pages:
+    """Writes pages into a folder and opens them."""
+
+    def __init__(self, browser: Browser, folder: Path) -> None:
+        self.browser = browser
+        self._folder = folder
+        self._count = 0
+
+    def written(self, page: bytes, fragment: str) -> Browser:
+        """The browser with one page open."""
+        self._count += 1
+        path = self._folder / f"{self._count}.html"
+        path.write_bytes(page)
+        self.browser.open(path, fragment)
+        return self.browser

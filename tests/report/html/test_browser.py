@@ -9,7 +9,7 @@ import pytest
 
 from opcheck.model.report import Report
 from opcheck.report.html_format import HtmlFormat
-from tests.report.html.chromium import FOUND, Browser, browser
+from tests.report.html.chromium import FOUND, Browser, Pages, content
 from tests.report.html.test_escaping import BAIT, baited
 from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
@@ -22,36 +22,18 @@ pytestmark = [
 MANY = 20_000
 
 
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser(tmp_path_factory.mktemp("profile")) as found:
-        found.look(1280)
-        yield found
-
-
 @pytest.fixture
 def page(opened: Browser, tmp_path: Path) -> Iterator["Page"]:
     """Opens reports, and ends well only if the browser had nothing to complain of."""
-    opened.errors.clear()
-    opened.asked.clear()
-    opened.look(1280)
-    yield Page(opened, tmp_path)
-    assert opened.errors == []
-    assert all(url.startswith(("file:", "data:")) for url in opened.asked), opened.asked
+    with content(opened):
+        yield Page(opened, tmp_path)
 
 
-class Page:
-    def __init__(self, browser: Browser, folder: Path) -> None:
-        self.browser = browser
-        self._folder = folder
-        self._count = 0
-
+class Page(Pages):
     def show(self, report: Report, fragment: str = "") -> Browser:
-        self._count += 1
-        path = self._folder / f"{self._count}.html"
-        path.write_bytes(HtmlFormat().render(report).encode("utf-8", "backslashreplace"))
-        self.browser.open(path, fragment)
-        return self.browser
+        return self.written(
+            HtmlFormat().render(report).encode("utf-8", "backslashreplace"), fragment
+        )
 
     def rows(self) -> list[str]:
         found = self.browser.value(

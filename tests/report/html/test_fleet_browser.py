@@ -8,7 +8,7 @@ import pytest
 
 from opcheck.model.fleet_page import FleetPage
 from opcheck.report.html.fleet.page import fleet_page
-from tests.report.html.chromium import FOUND, Browser, browser
+from tests.report.html.chromium import FOUND, Browser, Pages, content
 from tests.report.html.fleet_samples import MODELS, PAGE, baited
 
 pytestmark = [
@@ -19,35 +19,16 @@ pytestmark = [
 MANY = 5_000
 
 
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
-
 @pytest.fixture
 def page(opened: Browser, tmp_path: Path) -> Iterator["Page"]:
     """Opens pages, and ends well only if the browser had nothing to complain of."""
-    opened.errors.clear()
-    opened.asked.clear()
-    opened.look(1280)
-    yield Page(opened, tmp_path)
-    assert opened.errors == []
-    assert all(url.startswith(("file:", "data:")) for url in opened.asked), opened.asked
+    with content(opened):
+        yield Page(opened, tmp_path)
 
 
-class Page:
-    def __init__(self, browser: Browser, folder: Path) -> None:
-        self.browser = browser
-        self._folder = folder
-        self._count = 0
-
+class Page(Pages):
     def show(self, found: FleetPage = PAGE, fragment: str = "") -> Browser:
-        self._count += 1
-        path = self._folder / f"{self._count}.html"
-        path.write_text(fleet_page(found), encoding="utf-8")
-        self.browser.open(path, fragment)
-        return self.browser
+        return self.written(fleet_page(found).encode(), fragment)
 
     def models(self) -> list[str]:
         found = self.browser.value(
