@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from opcheck.isolate.ends import signal_name
 from opcheck.model.codec import to_json
 from opcheck.model.probe import ProbeJob
 
@@ -71,8 +72,4 @@ class Child:
 
 
 def _how(code: int) -> str:
-    if code >= 0:
-        return f"exit code {code}"
-    with contextlib.suppress(ValueError):
-        return signal.Signals(-code).name
-    return f"signal {-code}"
+    return f"exit code {code}" if code >= 0 else signal_name(-code)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from opcheck import errors
-from opcheck.errors import EmulationError, OpcheckError
+from opcheck.errors import EmulationError
+from opcheck.isolate.ends import ERRORS
 from opcheck.isolate.probe_child import Child
 from opcheck.model.codec import from_json
 from opcheck.model.probe import Finished, Observed, Outcome, ProbeJob, Sample, Tried, Unit
@@ -20,11 +20,6 @@ START_SECONDS = 300.0
 BATCH = 24
 """Units that share a process."""
 Keep = Callable[[Finished], None]
-_ERRORS: Mapping[str, type[OpcheckError]] = {
-    name: value
-    for name, value in vars(errors).items()
-    if isinstance(value, type) and issubclass(value, OpcheckError)
-}
 
 
 @dataclass(slots=True)
@@ -175,7 +170,7 @@ def _noted(told: Told, message: Mapping[str, Any]) -> bool:
     """Add what a message says; whether it is of a sample, so that the limit of one holds."""
     match message:
         case {"error": [str(name), str(what), str(hint)]}:
-            raise _ERRORS[name](what, hint)
+            raise ERRORS[name](what, hint)
         case {"bug": text}:
             raise RuntimeError(f"opcheck failed in the process that tries the device:\n{text}")
         case {"device": data}:

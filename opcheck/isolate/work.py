@@ -7,7 +7,6 @@ import contextlib
 import json
 import queue
 import shutil
-import signal
 import tempfile
 import time
 from collections import deque
@@ -16,9 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from opcheck import errors
 from opcheck.errors import EmulationError, OpcheckError, SourceError, Stop, TraceError
 from opcheck.isolate.emulated import left_off
+from opcheck.isolate.ends import ERRORS, signal_name
 from opcheck.isolate.process import Event, WorkerProcess, total_memory
 from opcheck.isolate.recovered import cut_short
 from opcheck.isolate.results import Results
@@ -54,11 +53,6 @@ _STAGES: Mapping[str, type[OpcheckError]] = {
     "emulate": EmulationError,
 }
 """What the process is at -> the error of a failure there."""
-_ERRORS: Mapping[str, type[OpcheckError]] = {
-    name: value
-    for name, value in vars(errors).items()
-    if isinstance(value, type) and issubclass(value, OpcheckError)
-}
 
 Say = Callable[[str], None]
 T = TypeVar("T", bound=WorkResult | Emulation | HostRun | GraphRun)
@@ -234,7 +228,7 @@ class Work(Generic[T]):
                 "take calls of os._exit out of the code that builds and runs the model",
                 Stop.ENDED,
             )
-        name, left = _signal(-code), self._left()
+        name, left = signal_name(-code), self._left()
         if name == "SIGSEGV" and left is not None and left < STACK_SECONDS:
             # faulthandler reads the stacks of threads that go on, and may stumble over one
             return self._took_too_long()
@@ -263,13 +257,6 @@ class Work(Generic[T]):
 def _error(message: Mapping[str, Any]) -> OpcheckError:
     """The error that the process tells of."""
     name, what, hint = message["error"]
-    error = _ERRORS[name](f"{what}", f"{hint}")
+    error = ERRORS[name](f"{what}", f"{hint}")
     error.files = {f"{file}": f"{digest}" for file, digest in message["files"].items()}
     return error
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # most of those for real time have no name
-        return f"signal {number}"

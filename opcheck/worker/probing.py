@@ -17,6 +17,7 @@ from opcheck.errors import EmulationError, OpcheckError
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.emulation import Event, Happened
 from opcheck.model.probe import ProbeJob
+from opcheck.worker.process import private_channel
 
 if TYPE_CHECKING:
     from opcheck.runtime.probe.held import Tries
@@ -38,8 +39,7 @@ def main() -> None:
 
 def _sender() -> Callable[[dict[str, Any]], None]:
     """What writes to the stdout that this process was given; others' output goes to stderr."""
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
+    out = private_channel()
 
     def send(message: dict[str, Any]) -> None:
         out.write(f"{json.dumps(message)}\n")

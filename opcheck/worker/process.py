@@ -29,7 +29,7 @@ class Process:
         self._job = job
         self.at_once = job.at_once
         """How many copies of it may work side by side."""
-        self._messages = self._stages = _private_channel()
+        self._messages = self._stages = private_channel()
         self._is_copy = False
         self._stack = open(job.stack, "w", encoding="utf-8")  # noqa: SIM115  # for its life
         faulthandler.enable(self._stack)
@@ -105,7 +105,7 @@ class Process:
         channel.flush()
 
 
-def _private_channel() -> TextIO:
+def private_channel() -> TextIO:
     """The stdout that we were given; from now on it is stderr for everyone else."""
     sys.stdout.flush()
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
