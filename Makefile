@@ -48,12 +48,14 @@ demo: setup
 	$(BIN)/opcheck scan torchvision:resnet50 -t ascend-910b
 	$(BIN)/opcheck scan examples/rotary_attention.py:model -t ascend-910b -t ascend-910a
 
-# two files at a time: each process takes up to 4 GB
+# two files at a time: each process takes up to 4 GB; tests/conftest.py says which come first
+PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 30
+
 test: setup lint docs
-	$(BIN)/pytest --numprocesses 2 --dist loadfile --durations 30
+	$(PYTEST)
 
 test-whole: setup
-	OPCHECK_WHOLE=1 $(BIN)/pytest --numprocesses 2 --dist loadfile --durations 30
+	OPCHECK_WHOLE=1 $(PYTEST)
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -12,6 +13,22 @@ from opcheck.isolate.template import loaded_anew, loaded_once
 os.environ["OPCHECK_LANG"] = "en"  # whatever language the machine speaks
 # before torch is loaded: with a test at work on each core, threads would only wait for each other
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+LONGEST = (
+    "emulate/test_agreement_operators.py", "emulate/test_agreement_models.py",
+    "rewrite/test_rules.py", "db/test_importers.py", "trace/test_strides.py",
+    "rewrite/test_spellings.py", "test_pytest_plugin.py", "test_readme.py",
+    "rewrite/custom/test_projects.py", "rewrite/custom/test_kernels.py", "test_cut_short.py",
+    "test_copies.py", "cli/test_fix.py", "trace/test_exact.py", "trace/test_training.py",
+)  # fmt: skip
+"""Files that take a minute or more: the last to be begun would be waited for alone."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have the files that take the longest come first."""
+    places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+    assert all(map(Path.is_file, places))
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 @pytest.fixture(scope="session", autouse=True)
