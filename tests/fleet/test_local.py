@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from opcheck.fleet.engine import Setup
+from opcheck.fleet.engines import local
 from opcheck.fleet.engines.local import Local
 from opcheck.fleet.store.reading import answers, runs
 from opcheck.fleet.store.store import Store
@@ -102,6 +103,20 @@ def test_every_job_is_done_once_and_then_the_workers_end(workers: int) -> None:
     ]
     assert len({done.worker for done in found}) <= workers
     assert _workers(os.getpid()) == before
+
+
+def test_as_many_workers_as_processors_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    setups: list[Setup] = []
+
+    class Process(local._Process):
+        def __init__(self, setup: Setup) -> None:
+            setups.append(setup)
+            super().__init__(setup)
+
+    monkeypatch.setattr(local, "_Process", Process)
+    monkeypatch.setattr(local, "processors", lambda: 3)
+    assert len(list(Local(Setup()).run(map(gone, range(3)), lambda _: None))) == 3
+    assert {setup.workers for setup in setups} == {3}
 
 
 def test_leaving_early_ends_the_workers() -> None:

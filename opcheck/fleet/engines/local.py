@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from opcheck.errors import UsageError
@@ -37,7 +38,8 @@ class Local(Engine):
         count = self.setup.workers or processors()
         todo: queue.Queue[Job | None] = queue.Queue()
         told: queue.Queue[_Told] = queue.Queue()
-        hands = [_Hand(number, self.setup, todo, told) for number in range(1, count + 1)]
+        setup = replace(self.setup, workers=count)  # so many share the machine's memory
+        hands = [_Hand(number, setup, todo, told) for number in range(1, count + 1)]
         more, out = iter(jobs), 0
         try:
             while True:
