@@ -80,10 +80,11 @@ class Browser:
 
     def click(self, selector: str) -> None:
         """Press the mouse in the middle of an element, wherever it is on the page."""
+        element = f"document.querySelector({json.dumps(selector)})"
+        self.value(f"{element}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+        self._drawn()
         found = self.value(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
-            "e.scrollIntoView({block: 'center', behavior: 'instant'});"
-            "const r = e.getBoundingClientRect();"
+            f"(() => {{ const r = {element}.getBoundingClientRect();"
             "return [r.x + r.width / 2, r.y + r.height / 2]; })()"
         )
         for kind in ("mousePressed", "mouseReleased"):
@@ -91,6 +92,11 @@ class Browser:
                 "Input.dispatchMouseEvent",
                 type=kind, x=found[0], y=found[1], button="left", clickCount=1,
             )  # fmt: skip
+
+    def _drawn(self) -> None:
+        """Wait until the page is seen as it is now: what is drawn anew meanwhile takes no click."""
+        frames = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        self.call("Runtime.evaluate", expression=frames, awaitPromise=True)
 
     def type(self, text: str) -> None:
         """Type into what has the focus."""
