@@ -1,7 +1,8 @@
 """Figures of many models: what a fleet adds to a scan, workers side by side, asking a store.
 
-``python -m benchmarks.fleets`` prints them alone, as JSON; ``… zoo [COUNT]`` scans so many models
-of timm, spread over all that it has, against every target, and prints how long that took.
+``python -m benchmarks.fleets`` prints them alone, as JSON; ``… zoo [COUNT [FOLDER]]`` scans so many
+models of timm, and sixty of transformers, against every target, and prints how long that took.
+The manifest and the store are left in the folder.
 """
 
 import dataclasses
@@ -13,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.fleet_made import fill
+from benchmarks.fleet_zoo import written
 from benchmarks.measure import Cost, Figure, in_turn, median_seconds, process, timed
 
 TARGET = "ascend"
@@ -81,30 +83,30 @@ def asking(folder: Path) -> Iterator[Figure]:
 
 
 def zoo(count: int, folder: Path) -> str:
-    """So many models of timm against every target, with as many workers as processors."""
-    from opcheck.isolate.names import names_of
-
-    names = names_of("timm")
-    models = [f"timm:{name}" for name in names[:: len(names) // count][:count]]
-    cost = _fleet(folder, models, None, target="all")
+    """Models of timm and transformers against every target, a worker for each processor."""
+    manifest, models = written(folder, count)
+    cost = _run(folder, manifest, "all")
     size = sum(path.stat().st_size for path in folder.glob("fleet.db*"))
     return (
-        f"{len(models)} models in {cost.seconds / 60:.1f} minutes, "
-        f"{(cost.cpu_seconds or 0) / len(models):.2f} s of computing and "
-        f"{size / len(models) / 1024:.0f} KiB a model"
+        f"{models} models in {cost.seconds / 60:.1f} minutes, "
+        f"{(cost.cpu_seconds or 0) / models:.2f} s of computing and "
+        f"{size / models / 1024:.0f} KiB a model"
     )
 
 
-def _fleet(folder: Path, models: Sequence[str], workers: int | None, target: str = TARGET) -> Cost:
+def _fleet(folder: Path, models: Sequence[str], workers: int) -> Cost:
+    manifest = folder / "models.yaml"
+    manifest.write_text("".join(f"- {model}\n" for model in models))
+    return _run(folder, manifest, TARGET, "--workers", str(workers))
+
+
+def _run(folder: Path, manifest: Path, target: str, *options: str) -> Cost:
     """A run that knows nothing yet."""
     for path in folder.glob("fleet.db*"):
         path.unlink()
-    manifest = folder / "models.yaml"
-    manifest.write_text("".join(f"- {model}\n" for model in models))
-    count = ("--workers", str(workers)) if workers else ()
     return process(
         "-m", "opcheck", "fleet", str(manifest), "-t", target, "-q",
-        "--store", str(folder / "fleet.db"), *count,
+        "--store", str(folder / "fleet.db"), *options,
     )  # fmt: skip
 
 
@@ -120,6 +122,7 @@ def _cpu(costs: Sequence[Cost]) -> float:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         if sys.argv[1:2] == ["zoo"]:
-            print(zoo(int((*sys.argv[2:], "300")[0]), Path(name)))
+            count, folder = (*sys.argv[2:], *("300", name)[len(sys.argv[2:]) :])
+            print(zoo(int(count), Path(folder)))
         else:
             print(json.dumps([dataclasses.asdict(figure) for figure in figures(Path(name))]))
