@@ -5,14 +5,16 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.measure import ROOT
 from opcheck.fleet.answers.asked import Wanted, missing_of, summary_of
 from opcheck.model.fleet import Cause
-from opcheck.model.fleet_answers import Goal, Missing, Need, Ranking, Step, Summary
+from opcheck.model.fleet_answers import Goal, Missing, Ranking, Step, Summary
 from opcheck.model.target import TargetSpec
+from opcheck.report.terminal.fleet import words
+from opcheck.report.terminal.fleet.needs import Alike, alike
 from opcheck.report.terminal.units import plural
 
 PAGE = ROOT / "docs" / "missing-kernels.md"
@@ -105,18 +107,19 @@ def _others(every: Ranking) -> Iterator[str]:
 
 
 def _row(number: int, step: Step) -> str:
-    needs = "<br>".join(map(_need, step.needs))
+    needs = "<br>".join(_need(group, ops) for group in alike(step.needs) for ops in group.lines())
     return (
         f"| {number} | {needs} | +{len(step.models):,} | {step.total_models:,} "
         f"| +{step.answers:,} |\n"
     )
 
 
-def _need(need: Need) -> str:
-    if need.cause is Cause.KERNEL:
-        return f"`{need.op}`"
-    code = need.code if need.cause is Cause.CONDITION else "unknown"
-    return f"`{need.op}` {code}"
+def _need(group: Alike, ops: Sequence[str]) -> str:
+    names = ", ".join(f"`{op}`" for op in ops)
+    more = f" {words.more_operators(group.unnamed())}" if group.unnamed() else ""
+    if group.cause is Cause.KERNEL:
+        return f"{names}{more}"
+    return f"{names}{more} {group.code if group.cause is Cause.CONDITION else 'unknown'}"
 
 
 def _these(count: int) -> str:

@@ -1,5 +1,6 @@
 """The page of missing kernels tells what a store holds, and promises no more than that."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks import missing_kernels
@@ -52,6 +53,20 @@ With conditions lifted and unknowns settled, 2 kernels, 1 condition would unbloc
 
 nvidia-h100: nothing is blocked.
 """
+    )
+
+
+def test_what_one_sentence_says_is_told_once(tmp_path: Path) -> None:
+    store = tmp_path / "fleet.db"
+    lacks = [replace(DOUBLE, op=f"aten::{op}") for op in ("add", "cos", "div", "exp", "mm", "mul")]
+    needed = [replace(DOUBLE, op=f"aten::{op}") for op in ("sin", "tan")]
+    filled(store, {"one": scanned(result(A, kernel("aten::roll"), *lacks, *needed))}, [A])
+    found = missing_of(store, "last", Wanted())
+    text = page(summary_of(store), {Goal.RUNS: (found, found)})
+    row = next(line for line in text.splitlines() if line.startswith("| 1 |"))
+    assert row == (
+        "| 1 | `aten::roll`<br>`aten::add`, `aten::cos`, `aten::div`, `aten::exp`, `aten::mm`, "
+        "`aten::mul` and 2 more operators dtype-not-supported | +1 | 1 | +1 |"
     )
 
 

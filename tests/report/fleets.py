@@ -112,6 +112,16 @@ _OPEN = replace(
     ),
 )  # fmt: skip
 
+_FLOAT64 = "is float64, which arc does not have: the kernel raises"
+_ARC = tuple(
+    replace(_DOUBLE, op=f"aten::{op}", text=f"{tensor} {_FLOAT64}")
+    for op in ("add", "arange", "cat", "clone", "cos", "div", "mm", "mul")
+    for tensor in ("self", "the result")
+)
+_MANY = replace(_OPEN, rankings=(
+    Ranking(_A.target, (_A.target,), 118, 1, 1, 0, 0, (Step(_ARC, ("sines",), 1, 1, 1),), 0),
+))  # fmt: skip
+
 _GONE = BlockedBy(
     "aten::special_erfcx", Cause.KERNEL, "no-kernel", Verdict.UNSUPPORTED, _ERFCX.text,
     Confidence.HIGH,
@@ -165,6 +175,7 @@ FLEETS: Mapping[str, FleetView] = {
     ),
     "missing": _MISSING,
     "missing-open": _OPEN,
+    "missing-many": _MANY,
     "diff": _DIFFERENCE,
     "diff-alike": replace(
         _DIFFERENCE, new=(), gone=(), targets=(replace(_CHANGES, before=_A), replace(

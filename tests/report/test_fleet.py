@@ -46,7 +46,7 @@ def test_standard_answers(name: str, sample: str) -> None:
     snapshots.check(f"{name}/fleet/{sample}.txt", text)
 
 
-@pytest.mark.parametrize("sample", ["summary", "missing", "diff", "answers"])
+@pytest.mark.parametrize("sample", ["summary", "missing", "missing-many", "diff", "answers"])
 def test_answers_in_full_and_in_chinese(sample: str) -> None:
     full = TextFormat().render_fleet(FLEETS[sample], Page(120, verbose=True))
     snapshots.check(f"text/fleet/{sample}-verbose.txt", full)
@@ -69,7 +69,7 @@ def test_answers_follow_their_schema(sample: str) -> None:
     Draft202012Validator(schema_of(sample)).validate(document(sample))
 
 
-@pytest.mark.parametrize("sample", ["summary", "missing", "diff", "answers"])
+@pytest.mark.parametrize("sample", ["summary", "missing", "missing-many", "diff", "answers"])
 def test_a_schema_takes_no_other_keys(sample: str) -> None:
     found = document(sample)
     parts = [part for part in _objects(found) if part]

@@ -13,6 +13,7 @@ from opcheck.report.html.fleet.data import embedded
 from opcheck.report.html.whole import whole_page
 from opcheck.report.names import short_target_names
 from opcheck.report.terminal.fleet import words as said
+from opcheck.report.terminal.fleet.needs import alike
 from opcheck.report.terminal.units import percent, plural
 
 STYLES = ("base.css", "parts.css", "fleet/fleet.css", "narrow.css", "fleet/narrow.css")
@@ -59,6 +60,7 @@ def fleet_page(page: FleetPage) -> str:
         words=words,
         common=common,
         said=said,
+        alike=alike,
         standings=tuple(Standing),
         tone=_tone(page),
         headline=tell(said.everywhere(summary.everywhere, run.done, len(run.targets))),

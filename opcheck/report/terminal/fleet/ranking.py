@@ -1,15 +1,16 @@
 """What is missing, what unblocks most first: a table for each pool of targets."""
 
-from collections.abc import Sequence
-from itertools import chain, groupby
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from rich.cells import cell_len
 
 from opcheck.lang.speech import tell
 from opcheck.model.fleet import Cause
-from opcheck.model.fleet_answers import Goal, Missing, Need, Ranking, Step
+from opcheck.model.fleet_answers import Goal, Missing, Ranking, Step
 from opcheck.report.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, split
 from opcheck.report.terminal.fleet import words
+from opcheck.report.terminal.fleet.needs import Alike, alike
 
 _STYLES = {Cause.KERNEL: "red", Cause.CONDITION: "yellow", Cause.UNKNOWN: "magenta"}
 
@@ -66,22 +67,26 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _write_step(canvas: Canvas, step: Step, figures: str) -> None:
-    """Each need on a line of its own, with its sentence where the name does not say it all."""
+    """What is needed, with its sentence where the name does not say it all."""
     indent = cell_len(figures) + 2
     lead: list[Atom] = [(figures, "")]
-    for text, needs in groupby(step.needs, key=lambda need: need.text):
-        alike = list(needs)
-        for need in alike:
-            canvas.flow(_named(need), indent, lead)
+    for group in alike(step.needs):
+        for line in _named(group, every=canvas.page.verbose):
+            canvas.flow(line, indent, lead)
             lead = []
-        if alike[0].cause is not Cause.KERNEL or canvas.page.verbose:
-            canvas.flow(split(text, "dim"), indent + 2)
+        if group.cause is not Cause.KERNEL or canvas.page.verbose:
+            canvas.flow(split(group.text, "dim"), indent + 2)
     if len(step.needs) > 1:
         canvas.flow(split(words.together(len(step.needs)), "dim"), indent)
     if canvas.page.verbose:
         canvas.flow(listed(step.models, "dim"), indent + 2)
 
 
-def _named(need: Need) -> list[Atom]:
-    said = need.code if need.cause is Cause.CONDITION else words.CAUSES[need.cause]
-    return [(need.op, "bold"), *split(said, _STYLES[need.cause])]
+def _named(group: Alike, *, every: bool) -> Iterator[list[Atom]]:
+    """Lines with the operators of a group and what each lacks."""
+    said = group.code if group.cause is Cause.CONDITION else words.CAUSES[group.cause]
+    rest = group.unnamed(every=every)
+    lacks = split(said, _STYLES[group.cause])
+    more = split(words.more_operators(rest)) if rest else []
+    for ops in group.lines(every=every):
+        yield [*listed(ops, "bold"), *more, *lacks]

@@ -98,7 +98,8 @@ def blocked(ranking: Ranking, goal: Goal) -> str:
     """How much of a pool is blocked."""
     models = plural(ranking.blocked_models, "model")
     if len(ranking.targets) == 1:
-        return f"{models} of {ranking.answers:,} are blocked"
+        verb = "is" if ranking.blocked_models == 1 else "are"
+        return f"{models} of {ranking.answers:,} {verb} blocked"
     return (
         f"{models} blocked on {plural(len(ranking.targets), 'target')}: "
         f"{ranking.blocked:,} of {plural(ranking.answers, 'pair')}"
@@ -139,6 +140,11 @@ def left(ranking: Ranking) -> tuple[str, ...]:
         (ranking.unseen, f"{plural(ranking.unseen, 'pair')} open: parts were not seen"),
     )
     return tuple(text for count, text in said if count)
+
+
+def more_operators(count: int) -> str:
+    """Operators that are not named."""
+    return f"and {plural(count, 'more operator')}"
 
 
 def together(needs: int) -> str:
