@@ -24,6 +24,7 @@ _HEAD = 16
 """Bytes of what it says once it is ready."""
 _LATER = (
     MARK, "OMP_NUM_THREADS", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTEST_CURRENT_TEST",
+    "PWD", "OLDPWD", "SHLVL", "_",  # a shell's own
 )  # fmt: skip
 """Variables that a copy can still be given, or that nothing reads while it loads."""
 
