@@ -7,18 +7,23 @@ is what it prints. A block with ``title="FILE"`` is a file that the commands aft
 
 import os
 import re
+import shlex
 import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+from tests.preloaded import python
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 _BLOCK = re.compile(r"^```(?P<head>\w+[^\n`]*)\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE)
 _TITLE = re.compile(r'title="(?P<name>[^"]+)"')
 _PROMPT = "$ "
-_SHELL = 'opcheck() { "$PYTHON" -m opcheck "$@"; }; python() { "$PYTHON" "$@"; }; '
+_SHELL = 'opcheck() { python -m opcheck "$@"; }; python() { %s "$@"; }; '
+_LOADED = ("torch", "opcheck.cli.main", "tests.preloaded.workers")
+"""What most commands come to use: it is loaded once for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +42,23 @@ def steps(text: str) -> tuple[Step, ...]:
 
 def printed(command: str, folder: Path) -> str:
     """What a command prints now, in a terminal of 80 columns without colour."""
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("OPCHECK_")},
-        "COLUMNS": "80",
-        "NO_COLOR": "1",
-        "LC_ALL": "C.UTF-8",
-        "PYTHON": sys.executable,
-        "PYTHONPATH": str(ROOT),
-    }
+    environment = _environment()
+    program = shlex.join(python(*_LOADED, environment=tuple(environment.items())))
     done = subprocess.run(
-        ["bash", "-c", _SHELL + command],
+        ["bash", "-c", _SHELL % program + command],
         capture_output=True, text=True, check=False, cwd=folder, env=environment,
     )  # fmt: skip
     if done.returncode:
         raise RuntimeError(f"{command!r} exits with {done.returncode}:\n{done.stderr}")
     return "".join(f"{line.rstrip()}\n" for line in done.stdout.strip("\n").splitlines())
+
+
+@cache
+def _environment() -> Mapping[str, str]:
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("OPCHECK_")}
+    kept.pop("PYTEST_CURRENT_TEST", None)  # of the first test only
+    terminal = {"COLUMNS": "80", "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
+    return {**kept, **terminal, "PYTHONPATH": str(ROOT)}
 
 
 def shown_now(text: str, folder: Path) -> str:

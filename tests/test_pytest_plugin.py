@@ -1,4 +1,7 @@
-"""A user's suite under ``pytest --opcheck-device``; every run is a process of its own."""
+"""A user's suite under ``pytest --opcheck-device``; every run is a process of its own.
+
+But for runs without a device, they are copies of one that has PyTorch loaded.
+"""
 
 import json
 import os
@@ -24,6 +27,7 @@ from opcheck.model.verdict import Verdict
 from opcheck.pytest_plugin import summary
 from opcheck.pytest_plugin.used import OUTSIDE, Test, Used
 from tests.db.overlays import OVERLAY, written
+from tests.preloaded import python
 
 pytest_plugins = ("pytester",)
 
@@ -35,19 +39,36 @@ DEVICE = "--opcheck-device=ascend-910b"
 Run = Callable[..., pytest.RunResult]
 
 
+OTHERS = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:anyio")
+"""What else is installed here takes longer to load than most suites below."""
+
+
 @pytest.fixture
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run pytest in a process of its own, with the plugin whether it is installed or not."""
+    return _runs(pytester, monkeypatch, python("torch"))
+
+
+@pytest.fixture
+def run_anew(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The same in a process that has not loaded anything."""
+    return _runs(pytester, monkeypatch, (sys.executable,))
+
+
+def _runs(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, program: tuple[str, ...]
+) -> Run:
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setenv("PYTHONPATH", path)
     monkeypatch.setenv("NO_COLOR", "1")
     installed = any(e.value == MODULE for e in entry_points(group="pytest11"))
     plugin = () if installed else ("-p", MODULE)
+    place = f"--basetemp={pytester.path.parent / 'of-the-run'}"
 
     def call(*arguments: str, **files: str) -> pytest.RunResult:
         if files:
             pytester.makepyfile(**files)
-        return pytester.runpytest_subprocess(*plugin, "-p", "no:cacheprovider", *arguments)
+        return pytester.run(*program, "-m", "pytest", place, *plugin, *OTHERS, *arguments)
 
     return call
 
@@ -86,8 +107,8 @@ def test_pytest_finds_the_plugin_by_its_entry_point() -> None:
     assert project["entry-points"]["pytest11"] == {"opcheck": MODULE}
 
 
-def test_without_a_device_nothing_is_loaded(run: Run) -> None:
-    result = run(
+def test_without_a_device_nothing_is_loaded(run_anew: Run) -> None:
+    result = run_anew(
         test_plain="""
             import sys
 
@@ -134,9 +155,9 @@ def test_without_a_device_nothing_is_loaded(run: Run) -> None:
     ],
 )
 def test_bad_options_are_usage_errors(
-    run: Run, pytester: pytest.Pytester, arguments: list[str], message: str
+    run_anew: Run, pytester: pytest.Pytester, arguments: list[str], message: str
 ) -> None:
-    result = run(*arguments)
+    result = run_anew(*arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert result.stderr.str().strip() == message.format(here=pytester.path)
 
@@ -500,7 +521,7 @@ def test_cuda_is_as_before_when_the_run_is_over(run: Run, pytester: pytest.Pytes
         """,
     )
     path = {**os.environ, "PYTHONPATH": os.environ.get("PYTHONPATH", "") + os.pathsep + str(ROOT)}
-    subprocess.run([sys.executable, "check.py"], check=True, env=path)
+    subprocess.run([*python("torch"), "check.py"], check=True, env=path)
 
 
 def test_shapes_alone_take_no_time_for_values(run: Run) -> None:
@@ -628,11 +649,11 @@ def test_the_section_is_told_in_the_language_of_the_run() -> None:
 
 
 def test_a_refusal_is_told_in_the_language_of_the_run(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run_anew: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPCHECK_LANG", "zh")
     monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
-    refused = run("--opcheck-confidence=high")
+    refused = run_anew("--opcheck-confidence=high")
     assert any(
         "--opcheck-confidence 说明如何模拟设备，但没有指定设备；请加上 --opcheck-device TARGET"
         in line

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from opcheck.model.training import TrainingSpec
 from opcheck.report.json_format import JsonFormat
 from opcheck.repro.reading import read_arguments
 from tests.cli.stand_in import StandIn
+from tests.preloaded import python
 
 ROOT = Path(__file__).parents[2]
 MODEL = """
@@ -69,7 +69,7 @@ def played(folder: Path, text: str, *options: str) -> subprocess.CompletedProces
     path = folder / "repro.py"
     path.write_text(text, encoding="utf-8")
     return subprocess.run(
-        [sys.executable, str(path), *options],
+        [*python("torch"), str(path), *options],
         capture_output=True, text=True, check=False, cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip

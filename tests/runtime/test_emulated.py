@@ -5,12 +5,12 @@ A process has one device, so each has its own.
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from opcheck.runtime.device import VARIABLE
+from tests.preloaded import python
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "infer.py"
 TARGETS = ("ascend-910b", "cambricon-mlu370", "moorethreads-s4000")
@@ -20,7 +20,7 @@ CASES = Path(__file__).parent / "on_device.py"
 
 def ran(file: Path, target: str) -> subprocess.CompletedProcess[str]:
     """Run on the emulated device of a target; on the host where none is named."""
-    command = [sys.executable, str(file), *([target] if target else [])]
+    command = [*python("torch", "torch._dynamo"), str(file), *([target] if target else [])]
     environment = {**os.environ, VARIABLE: "" if target else "cpu"}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 

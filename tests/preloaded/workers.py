@@ -1,0 +1,11 @@
+"""Imported by a process that is copied: has one worker of opcheck loaded for all of its copies."""
+
+from opcheck.isolate.process import environment
+from opcheck.isolate.template import Template, copied_from
+from opcheck.model.work import WorkRequest
+
+LOADED = Template()
+KEPT = copied_from(LOADED)
+"""Open until the process ends: no copy may close what the others have."""
+KEPT.__enter__()
+LOADED.load(environment(WorkRequest("", "")))
