@@ -1,5 +1,7 @@
 """The report of one model of a run: what a scan of it says, from its stored trace."""
 
+import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from opcheck.cli.main import run
-from opcheck.errors import ExitCode, UsageError
+from opcheck.errors import ExitCode, OpcheckError, UsageError
+from opcheck.fleet.answers import report_files
 from opcheck.fleet.answers.report import report_of_model
 from opcheck.fleet.traces import casts_text, stored
 from opcheck.model.fleet import Ending, RunTarget
@@ -116,6 +119,35 @@ def test_the_page_leads_to_reports_beside_it(
     assert '"all%20reports/net-x-2.html"' in text
     assert run([*line[:5], "--reports", str(folder)]) == ExitCode.USAGE
     assert "--reports wants a page in a file" in capsys.readouterr().err
+
+
+def test_reports_are_written_side_by_side_as_one_by_one(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report_files, "WORTH", 1)
+    written = []
+    for processes in (1, 2):
+        monkeypatch.setattr(report_files, "processors", lambda count=processes: count)
+        page, folder = tmp_path / f"{processes}.html", tmp_path / str(processes)
+        line = ["--lang", "zh", "fleet", "page", str(store), "--run", "1", "-o", str(page)]
+        assert run([*line, "--reports", str(folder)]) == ExitCode.PASS
+        written.append({file.name: file.read_bytes() for file in folder.iterdir()})
+    assert written[0] == written[1]
+    assert len(written[0]) == 2
+    assert all(b'lang="zh' in text for text in written[0].values())
+
+
+def test_a_writer_that_is_ended_is_told(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report_files, "WORTH", 1)
+    monkeypatch.setattr(report_files, "processors", lambda: 2)
+    with pytest.raises(OpcheckError, match="a process that writes reports was ended"):
+        list(report_files.write_reports(store, "1", tmp_path, _is_ended))
+
+
+def _is_ended(path: Path, report: Report) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_report_is_written_in_any_format(store: Path, capsys: pytest.CaptureFixture[str]) -> None:

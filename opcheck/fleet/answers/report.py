@@ -1,8 +1,7 @@
 """One model of a run as a report: its stored traces held against today's data of the targets."""
 
-import re
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from opcheck.pipeline.reports import report_of
 
 _NAMES = 5
 """How many names are told in a hint."""
-_UNSAFE = re.compile(r"[^\w.+-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,44 +116,6 @@ def report_of_model(
     with Store(path, create=False) as store:
         reports = Reports(store, run_named(store, run), targets, databases)
         return Found(reports.of(name), reports.newer)
-
-
-def write_reports(
-    path: Path,
-    run: str,
-    folder: Path,
-    write: Callable[[Path, Report], None],
-    databases: Sequence[str] = (),
-) -> Iterator[tuple[str, Path]]:
-    """Have ``write`` put the report of each model that has one into a folder; gives where.
-
-    Raises:
-        UsageError: there is no such store or run.
-    """
-    with Store(path, create=False) as store:
-        found = run_named(store, run)
-        reports = Reports(store, found, (), databases)
-        names = store.connection.execute(
-            "SELECT name FROM run_models JOIN models ON models.id = model "
-            "WHERE run=? AND ending=? ORDER BY position",
-            (found.id, Ending.SCANNED),
-        )
-        taken: set[str] = set()
-        for (name,) in names.fetchall():
-            file = folder / f"{_file_name(name, taken)}.html"
-            write(file, reports.of(name))
-            yield name, file
-
-
-def _file_name(name: str, taken: set[str]) -> str:
-    """A name that any file system takes, and that no other model has, whatever its case."""
-    base = _UNSAFE.sub("-", name).strip("-.")[:100] or "model"
-    made, number = base, 1
-    while made.lower() in taken:
-        number += 1
-        made = f"{base}-{number}"
-    taken.add(made.lower())
-    return made
 
 
 def _matrix(database: Database, target: RunTarget) -> SupportMatrix:

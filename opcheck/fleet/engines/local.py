@@ -13,6 +13,7 @@ from pathlib import Path
 
 from opcheck.errors import UsageError
 from opcheck.fleet.engine import ATTEMPTS, Engine, Setup, lost
+from opcheck.fleet.processors import processors
 from opcheck.isolate.strays import MARK, end_marked
 from opcheck.model.codec import MalformedError, from_json, to_json
 from opcheck.model.fleet import Began, Done, Job
@@ -62,13 +63,6 @@ class Local(Engine):
                 hand.tell_to_stop()  # all of them: whichever thread takes the word first
             for hand in hands:
                 hand.stop()
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class _Hand:

@@ -1,6 +1,7 @@
 """``opcheck fleet page``: a run as a web page."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
@@ -11,6 +12,8 @@ from opcheck.cli import fleet_options, options
 from opcheck.cli.output import Output
 from opcheck.cli.progress import Progress
 from opcheck.errors import UsageError
+from opcheck.lang.languages import Language
+from opcheck.lang.speech import speaking, spoken
 from opcheck.model.report import Report
 from opcheck.report.html_format import HtmlFormat
 
@@ -52,7 +55,7 @@ def _written(
     store: Path, run: str, folder: Path, output: Path | None, databases: tuple[str, ...]
 ) -> dict[str, str]:
     """Write the reports; gives their addresses, as the page has to name them."""
-    from opcheck.fleet.answers.report import write_reports
+    from opcheck.fleet.answers.report_files import write_reports
 
     if output is None:
         raise UsageError("--reports wants a page in a file", "give it with -o")
@@ -62,11 +65,18 @@ def _written(
         raise UsageError(f"cannot write {folder}: {error.strerror or error}") from error
     found = {}
     with Progress() as progress:
-        for name, file in write_reports(store, run, folder, _write, databases):
+        for name, file in write_reports(store, run, folder, _Writing(spoken()), databases):
             progress(f"writing the report of {name}")
             found[name] = quote(os.path.relpath(file, output.parent).replace(os.sep, "/"))
     return found
 
 
-def _write(path: Path, report: Report) -> None:
-    Output(path).write(HtmlFormat().render(report))
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """Writes a report in the language of this run, in whatever process that is."""
+
+    language: Language
+
+    def __call__(self, path: Path, report: Report) -> None:
+        with speaking(self.language):
+            Output(path).write(HtmlFormat().render(report))
