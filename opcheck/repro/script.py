@@ -34,7 +34,7 @@ def tensor(dtype, shape, stride, device, high=4):
     else:
         low = 1 if high > 1 and dtype != torch.bool else 0
         flat = torch.randint(low, high, (size,)).to(dtype)
-    flat = flat.to(device)
+    flat = torch.empty(size, dtype=dtype, device=device).copy_(flat)  # .to() may change the dtype
     if torch.empty_strided(shape, stride, device="meta").is_contiguous():
         return flat.view(shape)
     return flat.as_strided(shape, stride)
