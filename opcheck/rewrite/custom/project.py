@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,9 @@ def _tidy(text: str) -> str:
     return re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines).strip("\n")) + "\n"
 
 
+@cache
 def _environment() -> jinja2.Environment:
+    """With every template that was read: to read them takes longer than to fill them in."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         undefined=jinja2.StrictUndefined,

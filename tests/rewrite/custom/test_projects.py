@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import subprocess
-import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ import torch
 from opcheck.rewrite.custom.base import Toolchain, of_vendor, toolchains
 from opcheck.rewrite.custom.project import package_name, project
 from opcheck.rewrite.custom.signature import signature
+from tests.preloaded import python
 from tests.rewrite.custom.made import CALLS, CHAINS, STUBS, made, matrix_of, written
 from tests.rewrite.custom.test_kernels import COMPILER, TILE, needs_compiler, on_host, with_tiling
 
@@ -126,7 +127,7 @@ def test_an_older_torch_gets_its_own_optional() -> None:
 def run(folder: Path, *arguments: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, check=False, cwd=folder,
+        [*python("torch"), *arguments], capture_output=True, text=True, check=False, cwd=folder,
         env=environment,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
@@ -146,7 +147,7 @@ INCLUDE = Path(torch.__file__).parent / "include"
 HEADERS = [f"-I{INCLUDE}", f"-I{INCLUDE / 'torch/csrc/api/include'}"]
 LIBRARIES = INCLUDE.parent / "lib"
 ABI = f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}"
-STANDARD = "-std=c++20"
+WITHOUT_TORCH = [str(COMPILER), "-std=c++20", "-w", ABI, "-fPIC", f"-I{STUBS}"]
 BODIES = {
     "aten::kthvalue": """
   const int64_t last = given.self.sizes[1], k = given.k;
@@ -181,6 +182,20 @@ HEADS = """\
 #include <tuple>
 """
 """What a binding includes, before it is put into a namespace."""
+
+
+@pytest.fixture(scope="module")
+def torch_first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sequence[str]]:
+    """What has a compiler begin with PyTorch's headers, which it has read once for all tests."""
+    header = tmp_path_factory.mktemp("heads") / "heads.h"
+    header.write_text(HEADS, encoding="utf-8")
+    read = header.with_name("heads.h.gch")
+    compiler = [*WITHOUT_TORCH, *HEADERS]
+    subprocess.run([*compiler, "-x", "c++-header", str(header), "-o", str(read)], check=True)
+    yield [*compiler, "-include", str(header)]
+    read.unlink()  # it takes hundreds of megabytes
+
+
 HELD = """
 import torch
 x = torch.randn(4, 3)
@@ -214,9 +229,10 @@ except RuntimeError:
 
 @pytest.mark.slow
 @needs_compiler
-def test_the_binding_runs_on_the_cpu_in_the_devices_place(tmp_path: Path) -> None:
-    assert COMPILER is not None
-    lines = HEADS.splitlines()
+def test_the_binding_runs_on_the_cpu_in_the_devices_place(
+    torch_first: Sequence[str], tmp_path: Path
+) -> None:
+    kernels, headers, bindings = list[str](), list[str](), list[str]()
     ops = ["aten::special_erfcx", "aten::lerp.Scalar", "aten::sign", *BODIES]
     for number, op in enumerate(ops):
         folder = written(tmp_path, made(CHAINS["cuda"], op), finish=True)
@@ -226,24 +242,32 @@ def test_the_binding_runs_on_the_cpu_in_the_devices_place(tmp_path: Path) -> Non
         kernel.write_text(text, encoding="utf-8")
         text = binding.read_text(encoding="utf-8").replace(", CUDA, m)", ", CPU, m)")
         binding.write_text(text, encoding="utf-8")
-        lines.insert(0, f'#include "{kernel}"')
-        lines.append(f'namespace in_{number} {{\n#include "{binding}"\n}}')
-    lines.insert(0, "#include <c10/cuda/CUDAStream.h>")
-    build(tmp_path, lines)
+        kernels.append(f'#include "{kernel}"')
+        headers.append(f'#include "{kernel.with_name("kernel.h")}"')
+        bindings.append(f'namespace in_{number} {{\n#include "{binding}"\n}}')
+    headers.append("#include <c10/cuda/CUDAStream.h>")
+    build(torch_first, tmp_path, [*headers, *bindings], kernels)
     (tmp_path / "held.py").write_text(HELD, encoding="utf-8")
     assert run(tmp_path, "held.py").strip() == "held"
 
 
-def build(folder: Path, lines: list[str]) -> None:
-    assert COMPILER is not None
-    source = folder / "all.cpp"
+def build(
+    torch_first: Sequence[str], folder: Path, bindings: Sequence[str], kernels: Sequence[str]
+) -> None:
+    """A library of bindings, which PyTorch's headers come before, and of kernels without those."""
+    library = ["-shared", "-o", str(folder / "all.so"), f"-L{LIBRARIES}", "-lc10", "-ltorch_cpu"]
+    require_compiled([*torch_first, "-c"], folder / "bindings.cpp", bindings)
+    require_compiled([*WITHOUT_TORCH, "-c"], folder / "kernels.cpp", kernels)
+    end = f"-Wl,-rpath,{LIBRARIES}"
+    objects = [str(folder / "bindings.o"), str(folder / "kernels.o")]
+    subprocess.run([*WITHOUT_TORCH, *objects, *library, end], check=True, cwd=folder)
+
+
+def require_compiled(compiler: Sequence[str], source: Path, lines: Sequence[str]) -> None:
     source.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    command = [
-        COMPILER, STANDARD, "-w", ABI, "-shared", "-fPIC", f"-I{STUBS}", *HEADERS, str(source),
-        "-o", str(folder / "all.so"), f"-L{LIBRARIES}", "-lc10", "-ltorch_cpu",
-        f"-Wl,-rpath,{LIBRARIES}",
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*compiler, str(source)], capture_output=True, text=True, check=False, cwd=source.parent
+    )
     assert done.returncode == 0, done.stderr[-4000:]
 
 
@@ -316,15 +340,18 @@ void run_aclnn{operator}({", ".join(parameters)}) {{
 @pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("name", ["ascend-c", "bang-c"])
-def test_a_vector_project_runs_on_the_cpu_in_the_devices_place(name: str, tmp_path: Path) -> None:
+def test_a_vector_project_runs_on_the_cpu_in_the_devices_place(
+    name: str, torch_first: Sequence[str], tmp_path: Path
+) -> None:
     first = ["#define EXEC_NPU_CMD_EXT(name, ...) run_##name(__VA_ARGS__)"]
-    lines: list[str] = []
+    kernels, lines = list[str](), list[str]()
     for number, op in enumerate(["aten::special_erfcx", "aten::lerp.Scalar", "aten::sign"]):
         folder = written(tmp_path, made(CHAINS[name], op))
         if name == "bang-c":
             kernel = folder / "csrc" / "kernel.mlu"
             kernel.write_text(on_host(kernel.read_text(encoding="utf-8")), encoding="utf-8")
-            first.append(f'#include "{kernel}"')
+            kernels.append(f'#include "{kernel}"')
+            first.append(f'#include "{kernel.with_name("kernel.h")}"')
         else:
             lines.append(aclnn(folder, op))
         binding = folder / "csrc" / "binding.cpp"
@@ -332,10 +359,10 @@ def test_a_vector_project_runs_on_the_cpu_in_the_devices_place(name: str, tmp_pa
         binding.write_text(text, encoding="utf-8")
         lines.append(f'namespace in_{number} {{\n#include "{binding}"\n}}')
     header = getattr(CHAINS[name], "stream_header")  # noqa: B009  # of those with a binding
-    included = [*HEADS.splitlines(), f'#include "{header}"']
+    included = [f'#include "{header}"']
     if name == "ascend-c":
         included.append("#include <kernel_operator.h>")
-    build(tmp_path, [*first, *included, *lines])
+    build(torch_first, tmp_path, [*first, *included, *lines], kernels)
     (tmp_path / "held.py").write_text(OF_VECTORS, encoding="utf-8")
     assert run(tmp_path, "held.py") == REFUSED
 
@@ -343,20 +370,19 @@ def test_a_vector_project_runs_on_the_cpu_in_the_devices_place(name: str, tmp_pa
 @pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("name", ["ascend-c", "bang-c", "hip", "musa-c"])
-def test_bindings_are_read_by_a_compiler(name: str, tmp_path: Path) -> None:
-    assert COMPILER is not None
+def test_bindings_are_read_by_a_compiler(
+    name: str, torch_first: Sequence[str], tmp_path: Path
+) -> None:
     header = getattr(CHAINS[name], "stream_header")  # noqa: B009  # of those with a binding
-    lines = [*HEADS.splitlines(), f'#include "{header}"']
+    headers, bindings = list[str](), [f'#include "{header}"']
     for number, op in enumerate(CALLS):
         folder = written(tmp_path, made(CHAINS[name], op))
         if (folder / "csrc" / "kernel.h").exists():
-            lines.insert(0, f'#include "{folder}/csrc/kernel.h"')
-        lines.append(f'namespace in_{number} {{\n#include "{folder}/csrc/binding.cpp"\n}}')
-    source = tmp_path / "all.cpp"
-    source.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    command = [COMPILER, STANDARD, "-w", ABI, "-fsyntax-only", f"-I{STUBS}", *HEADERS, str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-4000:]
+            headers.append(f'#include "{folder}/csrc/kernel.h"')
+        bindings.append(f'namespace in_{number} {{\n#include "{folder}/csrc/binding.cpp"\n}}')
+    require_compiled([*WITHOUT_TORCH, "-fsyntax-only"], tmp_path / "headers.cpp", headers)
+    syntax = [*torch_first, "-fsyntax-only"]
+    require_compiled(syntax, tmp_path / "bindings.cpp", [*headers, *bindings])
 
 
 @pytest.mark.slow
