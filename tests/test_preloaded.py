@@ -3,11 +3,14 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.preloaded import python
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is copied")
 
 TOLD = """
 import os, sys
@@ -39,7 +42,9 @@ def ran(program: tuple[str, ...], folder: Path, *arguments: str) -> tuple[int, s
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("begin", [("told.py",), ("-m", "told"), ("-c", TOLD)])
+@pytest.mark.parametrize(
+    "begin", [("told.py",), ("-m", "told"), ("-c", TOLD), ("-P", "-m", "told")]
+)
 def test_a_copy_is_as_a_process_that_was_started(folder: Path, begin: tuple[str, ...]) -> None:
     started = ran((sys.executable,), folder, *begin, "one", "-c")
     assert ran(python(), folder, *begin, "one", "-c") == started
@@ -52,6 +57,20 @@ def test_it_ends_as_one(folder: Path, code: str) -> None:
     assert copied[:2] == started[:2]
     assert copied[0] == ENDS[code]
     assert copied[2].splitlines()[-1:] == started[2].splitlines()[-1:]
+
+
+def test_it_is_ended_with_whoever_stands_for_it(folder: Path) -> None:
+    code = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
+    command = [*python(), "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as standing:
+        assert standing.stdout is not None
+        copy = Path(f"/proc/{standing.stdout.readline().strip()}")
+        assert copy.exists()
+        standing.kill()
+    limit = time.monotonic() + 60
+    while copy.exists() and time.monotonic() < limit:
+        time.sleep(0.05)
+    assert not copy.exists()
 
 
 def test_modules_are_loaded(folder: Path) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +16,21 @@ from opcheck.isolate.ends import signal_name
 from opcheck.model.codec import to_json
 from opcheck.model.probe import ProbeJob
 
+PYTHON = (sys.executable, "-P")
+"""A file of the user's named like a library must not be taken for it."""
 _EMULATED = {"CUDA_VISIBLE_DEVICES": "-1", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
 
 
 class Child:
     """The process, heard line by line."""
 
-    def __init__(self, job: ProbeJob) -> None:
+    def __init__(self, job: ProbeJob, program: Sequence[str] = PYTHON) -> None:
+        """``program``: what runs a module, as Python does."""
         package = str(Path(__file__).resolve().parents[2])
         paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
         self._heard: queue.Queue[dict[str, Any]] = queue.Queue()
-        # -P: a file of the user's named like a library must not be taken for it
         self._popen = subprocess.Popen(
-            [sys.executable, "-P", "-m", "opcheck.worker.probing"],
+            [*program, "-m", "opcheck.worker.probing"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

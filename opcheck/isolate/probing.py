@@ -11,7 +11,7 @@ from typing import Any
 
 from opcheck.errors import EmulationError
 from opcheck.isolate.ends import ERRORS
-from opcheck.isolate.probe_child import Child
+from opcheck.isolate.probe_child import PYTHON, Child
 from opcheck.model.codec import from_json
 from opcheck.model.probe import Finished, Observed, Outcome, ProbeJob, Sample, Tried, Unit
 
@@ -46,10 +46,11 @@ class Told:
 class Prober:
     """Runs jobs, each in a process, and says what came of every sample."""
 
-    def __init__(self, job: ProbeJob, timeout: float) -> None:
+    def __init__(self, job: ProbeJob, timeout: float, program: Sequence[str] = PYTHON) -> None:
         """``job`` holds what every process is told; ``timeout``: seconds for one sample."""
         self._job = job
         self._timeout = timeout
+        self._program = program
 
     def survey(self) -> tuple[Tried, tuple[Unit, ...]]:
         """The device, and the units that there are.
@@ -57,7 +58,7 @@ class Prober:
         Raises:
             EmulationError: there is no such device, or its process ended.
         """
-        told = _heard(replace(self._job, units=None), self._timeout)
+        told = self._heard(replace(self._job, units=None))
         if told.device is None or not told.whole:
             raise EmulationError(
                 f"the process that looks for the device {told.ended or 'said nothing'}",
@@ -75,7 +76,7 @@ class Prober:
         """
         todo = list(units)
         while todo:
-            told = _heard(self._of(todo), self._timeout, keep)
+            told = self._heard(self._of(todo), keep)
             if told.whole:
                 return
             if told.running is None:
@@ -91,7 +92,7 @@ class Prober:
         """What is to be said of the sample that the process ended at."""
         at = told.running
         assert at is not None  # asked for above
-        alone = _heard(self._of([_only(at)]), self._timeout)
+        alone = self._heard(self._of([_only(at)]))
         if not alone.whole:
             yield _fatal(alone, at)
             return
@@ -112,7 +113,10 @@ class Prober:
         return None
 
     def _ends(self, samples: Sequence[Sample]) -> bool:
-        return not _heard(self._of([_only(each) for each in samples]), self._timeout).whole
+        return not self._heard(self._of([_only(each) for each in samples])).whole
+
+    def _heard(self, job: ProbeJob, keep: Keep | None = None) -> Told:
+        return _heard(Child(job, self._program), self._timeout, keep)
 
     def _of(self, units: Sequence[Unit]) -> ProbeJob:
         return replace(self._job, units=tuple(units))
@@ -140,9 +144,8 @@ def _fatal(told: Told, at: Sample) -> Finished:
 # --- one process ---------------------------------------------------------------------------------
 
 
-def _heard(job: ProbeJob, timeout: float, keep: Keep | None = None) -> Told:
-    """Run one process to its end, or to the end of its time; ``keep`` gets each sample at once."""
-    child = Child(job)
+def _heard(child: Child, timeout: float, keep: Keep | None) -> Told:
+    """Hear a process to its end, or to the end of its time; ``keep`` gets each sample at once."""
     told = Told()
     limit = START_SECONDS
     try:

@@ -9,6 +9,7 @@ import json
 import os
 import runpy
 import select
+import signal
 import socket
 import sys
 import types
@@ -25,6 +26,7 @@ def main() -> None:
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     paths = [path for path in sys.path if path not in given]
     listening = socket.socket(fileno=int(sys.argv[1]))
+    sys.path.append(str(Path(__file__).parents[2]))
     for name in sys.argv[2:]:
         importlib.import_module(name)
     gc.collect()
@@ -56,8 +58,13 @@ def _answer(connection: socket.socket, paths: Sequence[str]) -> None:
     text, files, _, _ = socket.recv_fds(connection, _MOST, 3)
     pid = os.fork()
     if pid:
+        ended = os.pidfd_open(pid)
+        ready, _, _ = select.select([ended, connection.fileno()], [], [])
+        if ended not in ready:  # whoever stood for it was killed
+            os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
-        connection.send(str(os.waitstatus_to_exitcode(status)).encode())
+        if ended in ready:
+            connection.send(str(os.waitstatus_to_exitcode(status)).encode())
         os._exit(0)
     connection.close()
     for number, file in enumerate(files):
@@ -71,7 +78,9 @@ def _run(asked: Mapping[str, Any], paths: Sequence[str]) -> None:
     os.environ.clear()
     os.environ.update(asked["environment"])
     os.chdir(asked["folder"])
-    first, *rest = asked["arguments"]
+    arguments = asked["arguments"]
+    safe = arguments[0] == "-P"
+    first, *rest = arguments[safe:]
     if first in ("-c", "-m"):
         kind, what, rest = first, rest[0], rest[1:]
     else:
@@ -79,7 +88,7 @@ def _run(asked: Mapping[str, Any], paths: Sequence[str]) -> None:
     sys.argv = [kind or what, *rest]
     begin = {"-c": "", "-m": asked["folder"], "": str(Path(what).resolve().parent)}[kind]
     given = asked["environment"].get("PYTHONPATH", "").split(os.pathsep)
-    sys.path[:] = [begin, *filter(None, given), *paths]
+    sys.path[:] = [*([] if safe else [begin]), *filter(None, given), *paths]
     if kind == "-m":
         runpy.run_module(what, run_name="__main__", alter_sys=True)
     elif kind == "-c":

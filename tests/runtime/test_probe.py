@@ -31,6 +31,7 @@ from opcheck.report.base import Page
 from opcheck.report.terminal.probe import probe_page
 from opcheck.resolve.probed import compared, distinct
 from tests.cli.stand_in import StandIn
+from tests.preloaded import python
 from tests.report.probes import PROBES
 
 TARGET = TargetSpec("ascend-910b", "26.1.0", "2.12")
@@ -154,6 +155,10 @@ def test_an_emulated_device_agrees_with_its_list(tmp_path: Path) -> None:
 # --- a host that breaks --------------------------------------------------------------------------
 
 
+LOADED = ("opcheck.runtime.probe.run", "torch.testing._internal.common_methods_invocations")
+"""What each of ten processes would load anew."""
+
+
 @pytest.fixture
 def breaking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProbeJob:
     """A plugin that puts kernels of its own in the place of the host's."""
@@ -166,7 +171,7 @@ def breaking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProbeJob:
 def test_what_ends_a_process_is_named_and_the_rest_is_run(breaking: ProbeJob) -> None:
     units = [Unit("erfinv", d) for d in ("float64", "bfloat16", "float32")]
     found = list[Finished]()
-    Prober(breaking, 6).run([*units, Unit("expm1", "float32")], found.append)
+    Prober(breaking, 6, python(*LOADED)).run([*units, Unit("expm1", "float32")], found.append)
     calls = {f"{each.sample.unit}": each.observed[-1] for each in found}
     assert {name: (c.op, c.outcome) for name, c in calls.items()} == {
         "erfinv float64": ("aten::erfinv", Outcome.CRASHES),
@@ -183,7 +188,7 @@ def test_what_ends_a_process_is_named_and_the_rest_is_run(breaking: ProbeJob) ->
 def test_a_crash_that_another_sample_prepared_names_it(breaking: ProbeJob) -> None:
     units = [Unit(op, "float32") for op in ("neg", "abs", "sinc")]
     found = list[Finished]()
-    Prober(breaking, 60).run(units, found.append)
+    Prober(breaking, 60, python(*LOADED)).run(units, found.append)
     (call,) = (o for each in found for o in each.observed if o.outcome is Outcome.CRASHES)
     assert call.op == "aten::sinc"
     assert call.text == "was ended by SIGABRT, after neg float32 0 forward"
