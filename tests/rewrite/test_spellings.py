@@ -70,8 +70,7 @@ def test_a_spelling_gives_what_torch_gives(rule: Rule, spelling: str) -> None:
 def _tried(rule: Rule, spelling: str, given: Given) -> str:
     """Make one call both ways."""
     args, kwargs = given
-    form = forms_of(rule.name)[spelling]
-    parameters = Parameters.of(form.code, form.function)
+    parameters = _parameters(rule.name, spelling)
     if parameters.misfit(len(args), tuple(kwargs)):
         return "left"
     try:
@@ -88,6 +87,13 @@ def _tried(rule: Rule, spelling: str, given: Given) -> str:
         return outcome
     reached = _reached(rule, _public(spelling), args, kwargs)
     return "refused" if any(rule.refuses(call) for call in reached) else outcome
+
+
+@cache
+def _parameters(name: str, spelling: str) -> Parameters:
+    """Of what a rule of this name has users call."""
+    form = forms_of(name)[spelling]
+    return Parameters.of(form.code, form.function)
 
 
 def _settled(rule: Rule, spelling: str, given: Given, results: list[Tensor]) -> Sequence[Tensor]:
