@@ -1,6 +1,8 @@
 """Writing files of ``compat_db`` from a vendor's own files."""
 
-from collections.abc import Mapping, Sequence
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,12 +40,25 @@ def import_files(
         raise UsageError(f"no folder of vendor files: {sources}", "give the one with SOURCES.yaml")
     if (sources / "SOURCES.yaml").is_file():
         sources = sources.resolve().parent
-    texts = _texts(importer, sources, releases)
+    with _uncollected():
+        texts = _texts(importer, sources, releases)
     folder = into / importer.name
     return tuple(
         _written(folder / name, text)
         for name, text in {**texts, sums.NAME: sums.note(folder, texts)}.items()
     )
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Have the collector rest: half of the time it looks at what files hold, and nothing goes."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _importer(vendor: str) -> Importer:
