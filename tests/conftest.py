@@ -1,5 +1,6 @@
 """What every test of one process shares."""
 
+import gc
 import os
 import subprocess
 from collections.abc import Iterator
@@ -29,6 +30,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
     assert all(map(Path.is_file, places))
     items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
+def pytest_collection_finish() -> None:
+    """Leave every test and what is loaded until the end: the collector need not look at it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
