@@ -19,6 +19,8 @@ from opcheck.model.report import Report
 
 Write = Callable[[Path, Report], None]
 """Writes a report into a file; it is pickled."""
+_Whose = tuple[Path, str, tuple[str, ...]]
+"""A store, the number of a run, and folders of overlays."""
 WORTH = 8
 """So many reports are worth a process: to begin one takes about as long as to write two."""
 _UNSAFE = re.compile(r"[^\w.+-]+")
@@ -53,7 +55,7 @@ def write_reports(
 
 
 def _side_by_side(
-    processes: int, whose: "_Whose", write: Write, files: Mapping[str, Path]
+    processes: int, whose: _Whose, write: Write, files: Mapping[str, Path]
 ) -> Iterator[tuple[str, Path]]:
     spawning = multiprocessing.get_context("spawn")  # nothing of this one's threads is copied
     pool = ProcessPoolExecutor(processes, spawning, _leave_interrupts)
@@ -75,12 +77,8 @@ def _leave_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _write_one(whose: "_Whose", write: Write, name: str, file: Path) -> None:
+def _write_one(whose: _Whose, write: Write, name: str, file: Path) -> None:
     write(file, _reports(whose).of(name))
-
-
-_Whose = tuple[Path, str, tuple[str, ...]]
-"""A store, the number of a run, and folders of overlays."""
 
 
 @cache
