@@ -17,12 +17,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 LONGEST = (
     "emulate/test_agreement_operators.py", "emulate/test_agreement_models.py",
-    "rewrite/test_rules.py", "db/test_importers.py", "trace/test_strides.py",
-    "rewrite/test_spellings.py", "test_pytest_plugin.py", "test_readme.py",
-    "rewrite/custom/test_projects.py", "rewrite/custom/test_kernels.py", "test_cut_short.py",
-    "test_copies.py", "cli/test_fix.py", "trace/test_exact.py", "trace/test_training.py",
+    "rewrite/test_rules.py", "test_readme.py", "test_cut_short.py", "test_copies.py",
+    "runtime/test_probe.py", "test_pytest_plugin.py", "rewrite/custom/test_projects.py",
+    "trace/test_exact.py", "test_isolate.py", "rewrite/test_spellings.py", "trace/test_training.py",
+    "trace/test_strides.py", "db/test_importers.py", "cli/test_fix.py",
 )  # fmt: skip
-"""Files that take a minute or more: the last to be begun would be waited for alone."""
+"""Files that take half a minute or more: the last to be begun would be waited for alone."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
