@@ -2,8 +2,8 @@
 
 torch's own error there lists every backend that it knows, and copying a storage crashes.
 
-Private torch API used here, checked on 2.13.0: ``Library._destroy``, and that
-``torch.UntypedStorage`` is a Python class that inherits its ``__new__``.
+Private torch API used here, checked on 2.13.0: that ``torch.UntypedStorage`` is a Python class that
+inherits its ``__new__``.
 """
 
 from collections.abc import Iterator
@@ -12,18 +12,18 @@ from typing import Any
 
 import torch
 
+from opcheck.trace.fallbacks import falling_back
+
 
 @contextmanager
 def closed() -> Iterator[None]:
     """Have all that is asked of the device raise inside the block; printing asks nothing of it."""
-    library = torch.library.Library("_", "IMPL")
-    library.fallback(_refuse, "PrivateUse1")
     torch.UntypedStorage.__new__ = _no_storage  # type: ignore[method-assign]  # taken back below
     try:
-        yield
+        with falling_back(_refuse, ("PrivateUse1",)):
+            yield
     finally:
         del torch.UntypedStorage.__new__
-        library._destroy()
 
 
 def _refuse(func: Any, *_: Any, **__: Any) -> Any:

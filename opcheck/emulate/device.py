@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map, tree_map_only
+from torch.utils._pytree import tree_map_only
 
 from opcheck.emulate.backward import Backward
 from opcheck.emulate.judge import Judge, Objection
@@ -22,7 +22,6 @@ from opcheck.emulate.overload import CAST, Overload
 from opcheck.emulate.record import Record
 from opcheck.emulate.shapes import Shapes
 from opcheck.emulate.values import Values
-from opcheck.emulate.watched import watched_by
 from opcheck.emulate.wording import Wording
 from opcheck.model.emulation import Site
 from opcheck.model.matrix import SupportMatrix
@@ -60,15 +59,12 @@ class Device:
         values: bool,
         stop: bool,
         least: Confidence = Confidence.LOW,
-        watch: bool = False,
     ) -> None:
         self.matrix = matrix
         self.torch_device = device
         self._process = os.getpid()
         self.backward = Backward()
-        self.watched = watched_by(self.backward.keep) if watch else None
-        """The kind of its tensors, where they are no plain ones."""
-        self.memory = Memory(device, self.watched.of if self.watched else None)
+        self.memory = Memory(device)
         self.record = Record(self._site)
         self.assumed = False
         """Whether Python was given a number that is not known without data."""
@@ -235,10 +231,8 @@ class Device:
         """Views share the storage itself: what makes them for every device makes them here."""
         with self.quiet():
             if overload.facts.composite is not None:
-                result = run_composite(overload.func, overload.facts.composite, args, kwargs)
-            else:
-                result = overload.func._op_dk(_CPU, *args, **kwargs)
-        return tree_map(self.watched.of, result) if self.watched else result
+                return run_composite(overload.func, overload.facts.composite, args, kwargs)
+            return overload.func._op_dk(_CPU, *args, **kwargs)
 
     def _cast(self, overload: Overload, call: Call, result: Any) -> Any:
         """Give a cast that ran as its parts the dtype that the device's own cast gives."""

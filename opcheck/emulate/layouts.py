@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from torch.library import Library
-
 from opcheck.emulate.backward import Backward
 from opcheck.errors import EmulationError
+from opcheck.trace.fallbacks import falling_back
 
 _KEYS = tuple(f"{kind}PrivateUse1" for kind in ("Sparse", "SparseCsr", "Quantized", "NestedTensor"))
 
@@ -23,15 +22,10 @@ def not_emulated(op: str) -> EmulationError:
 @contextmanager
 def layouts_refused(backward: Backward) -> Iterator[None]:
     """Have the device refuse such tensors where it has no kernel for them, inside the block."""
-    library = Library("_", "IMPL")
 
     def kernel(func: Any, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         return backward.keep(not_emulated(func.name()))
 
-    try:
-        for key in _KEYS:
-            library.fallback(kernel, key)
+    with falling_back(kernel, _KEYS):
         yield
-    finally:
-        library._destroy()

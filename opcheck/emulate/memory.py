@@ -7,7 +7,7 @@ Private torch API used here, checked on 2.13.0: ``torch._C._acc.create_empty_ten
 of a storage, with its ``__dict__``, lives as long as the storage does.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from weakref import WeakValueDictionary
 
@@ -55,9 +55,8 @@ def _plain(tensor: Tensor) -> bool:
 class Memory:
     """Makes the tensors of one device and finds the host values behind them."""
 
-    def __init__(self, device: torch.device, finish: Callable[[Tensor], Tensor] | None) -> None:
+    def __init__(self, device: torch.device) -> None:
         self.device = device
-        self._finish = finish
         self.allocated = 0
         """Bytes of all live storages."""
         self.peak = 0
@@ -177,4 +176,4 @@ class Memory:
     ) -> Tensor:
         made: Tensor = torch._C._acc.create_empty_tensor((0,), dtype)
         _SET._op_dk(_CPU, made, storage, offset, shape, stride)
-        return made if self._finish is None else self._finish(made)
+        return made

@@ -6,7 +6,7 @@ Private torch API used here, checked on 2.13.0: ``torch._C._dispatch_get_all_op_
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import torch
@@ -14,14 +14,12 @@ from torch.library import Library
 
 from opcheck.emulate.device import Device
 from opcheck.model.trace import Composite
-from opcheck.trace.dispatcher import RAISING, composite_kind
+from opcheck.trace.dispatcher import RAISING, SHALLOW_COPY, composite_kind
+from opcheck.trace.fallbacks import falling_back
 
 _KEY = "PrivateUse1"
 _AUTOGRAD = "AutogradPrivateUse1"
 _BELOW = torch._C._AutoDispatchBelowAutograd
-
-_QUESTION = "aten::_has_compatible_shallow_copy_type"
-"""Asked by ``tensor.data = other``, inside our own kernels too: it is no work of the device's."""
 
 _OURS = frozenset({"aten::_to_copy"})
 """Composites that run otherwise here than in C++, which asks for pinned memory in this one."""
@@ -32,16 +30,13 @@ Kernel = Callable[..., Any]
 @contextmanager
 def registered(device: Device) -> Iterator[None]:
     """Have the dispatcher ask ``device`` inside the block."""
-    libraries = [Library("aten", "IMPL"), Library("_", "IMPL")]
+    library = Library("aten", "IMPL")
     try:
-        _register(libraries[0], device)
-        libraries[1].fallback(_unknown(device), _KEY)
-        if device.watched is not None:
-            device.watched.met = staticmethod(partial(_extend, device, libraries))
-        yield
+        _register(library, device)
+        with falling_back(_unknown(device), (_KEY,)):
+            yield
     finally:
-        for library in libraries:
-            library._destroy()
+        library._destroy()
 
 
 def _register(library: Library, device: Device) -> None:
@@ -49,7 +44,7 @@ def _register(library: Library, device: Device) -> None:
     lacking = _without_any_kernel()
     for name in aten_overloads():
         entry = matrix.entries.get(name)
-        if entry is not None and name == _QUESTION:
+        if entry is not None and name == SHALLOW_COPY:
             _put(library, name, _compatible)
         elif entry is not None and _KEY in entry.keys:
             _put(library, name, _asking(device, device.native, name))
@@ -85,21 +80,6 @@ def _asking(device: Device, answer: Callable[[str, Any, Any], Any], name: str) -
 def _compatible(tensor: torch.Tensor, other: torch.Tensor) -> bool:
     """Let host tensors become device tensors: what vendors register the question for."""
     return True
-
-
-def _extend(device: Device, libraries: list[Library], func: Any) -> None:
-    """Give an overload outside aten a kernel of its own.
-
-    C++ does not find a fallback in Python for tensors that have a Python key.
-    """
-    name = func.name()
-    if func.namespace == "aten" or torch._C._dispatch_has_kernel_for_dispatch_key(name, _KEY):
-        return
-    if composite_kind(name) is None:
-        answer = device.native if name in device.matrix.entries else device.missing
-        library = Library(func.namespace, "IMPL")
-        libraries.append(library)
-        library.impl(name.partition("::")[2], _asking(device, answer, name), _KEY)
 
 
 def _unknown(device: Device) -> Kernel:

@@ -120,11 +120,11 @@ def _step(spec: TrainingSpec, values: bool) -> TrainingStep:
 
 
 def _agreement(job: Job, matrix: SupportMatrix, progress: Progress) -> Agreement:
-    """Hold the scan's prediction against a run whose tensors C++ treats as the tracer's."""
+    """Hold the scan's prediction against a run that goes on where the device refuses."""
     progress("predicting what the scan says")
     predicted = predict_model(job.module, job.args, job.kwargs, matrix, job.step)
     progress("holding the prediction against the dispatcher")
-    ran = on_device(job, partial(Emulator, matrix, values=False, stop=False, watch=True))
+    ran = on_device(job, partial(Emulator, matrix, values=False, stop=False))
     return agreement(predicted, ran.emulator.asked, conditions=True)
 
 

@@ -37,7 +37,6 @@ from opcheck.trace.eager import not_compiled
 from opcheck.trace.lazy_copies import copied_as_they_are
 from opcheck.trace.overrides import overriding
 from opcheck.trace.place import from_stack
-from opcheck.trace.step import taken_as_plain
 
 _open: "Emulator | None" = None
 _lock = threading.Lock()
@@ -60,7 +59,6 @@ class Emulator:
         values: bool = True,
         stop: bool = True,
         confidence: Confidence | str = Confidence.LOW,
-        watch: bool = False,
         databases: Sequence[str | Path] = (),
         shims: Sequence[str | Path] = (),
     ) -> None:
@@ -73,7 +71,6 @@ class Emulator:
             stop: raise where the device refuses a call; else note it and go on.
             confidence: the least sure condition that refuses a call: ``"high"`` leaves out what
                 only a document says.
-            watch: have tensors that C++ takes for a tracer's, to compare with a prediction.
             databases: folders of overlays, as ``--db`` takes them; the last one holds.
             shims: files that ``opcheck fix --shim`` wrote, with further kernels for the device.
 
@@ -88,7 +85,6 @@ class Emulator:
         """Whether the device computes."""
         self._stop = stop
         self._least = _confidence(confidence)
-        self._watch = watch
         self._shims = tuple(shims)
         self._undo = ExitStack()
         self._device: Device | None = None
@@ -182,7 +178,7 @@ class Emulator:
         self._undo.callback(lambda: _between.enter_context(closed()))
         device = self._device = Device(
             self._matrix, made,
-            values=self.values, stop=self._stop, least=self._least, watch=self._watch,
+            values=self.values, stop=self._stop, least=self._least,
         )  # fmt: skip
         self._undo.callback(forget)
         self._undo.enter_context(registered(device))
@@ -200,8 +196,6 @@ class Emulator:
         self._undo.enter_context(printed(device))
         self._undo.enter_context(not_compiled())
         self._undo.enter_context(optimizer_noticed(device.record))
-        if device.watched is not None:
-            self._undo.enter_context(taken_as_plain(device.watched))
         self._undo.enter_context(shimmed(self._shims))
         return made
 

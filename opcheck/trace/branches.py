@@ -16,6 +16,7 @@ from torch import nn
 
 from opcheck.trace.device import prepare
 from opcheck.trace.dispatcher import composite_kind
+from opcheck.trace.kernels import Kernels
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.swap import on_device, swapped
 from opcheck.trace.tree import Tree
@@ -35,14 +36,17 @@ def record(device_type: str) -> Table:
     device = prepare(device_type)
     found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
     runs = (*_operators(), *_modules(device))
-    for run in chain(runs, _by_schema(found)):
-        tree = Tree(device, {}, ModuleStack(nn.Module()))
-        with tree.running():
-            try:
-                run(device)
-            except Exception as error:  # a sample that this device refuses says nothing
-                _LOG.debug("passed over: %s: %s", type(error).__name__, error)
-        _collect(tree, found)
+    kernels = Kernels()
+    with kernels.kept():
+        for run in chain(runs, _by_schema(found)):
+            tree = Tree(device, {}, ModuleStack(nn.Module()))
+            tree.device_kernels = kernels
+            with tree.running():
+                try:
+                    run(device)
+                except Exception as error:  # a sample that this device refuses says nothing
+                    _LOG.debug("passed over: %s: %s", type(error).__name__, error)
+            _collect(tree, found)
     return _without_repeats(found)
 
 

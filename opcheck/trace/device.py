@@ -3,27 +3,28 @@
 Private torch API used here, checked on 2.13.0: ``torch.utils.backend_registration.
 _setup_privateuseone_for_python_backend`` (device guard and hooks from Python; absent before 2.10,
 where the name, ``torch._register_device_module`` and a borrowed guard do, checked on 2.6.0),
-``torch._C._get_privateuse1_backend_name``, ``torch._C._set_conj``, ``torch._C._set_neg`` and
-``torch.Tensor._make_wrapper_subclass``; and that the Python object of a storage, with its
-``__dict__``, lives as long as the storage does. ``tests/trace/test_private_api.py`` fails when they
-move.
+``torch._C._get_privateuse1_backend_name``, ``torch._C._set_conj``, ``torch._C._set_neg``,
+``torch._C._disabled_torch_dispatch_impl``, ``torch._C.DisableTorchFunctionSubclass`` and
+``torch.Tensor._make_wrapper_subclass``, of which an alias has no Python key; and that the Python
+object of a storage, with its ``__dict__``, lives as long as the storage does.
+``tests/trace/test_private_api.py`` fails when they move.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from opcheck.errors import TraceError
 from opcheck.model.trace import TensorMeta
 from opcheck.trace import device_guard
+from opcheck.trace.answering import now
 from opcheck.trace.device_module import DeviceModule
+from opcheck.trace.held_values import HELD, LOST, address
 
 _UNNAMED = "privateuseone"
-_LOST = "_opcheck_lost"
-"""Marks the storage of values of which some were overwritten with others that nobody knows."""
 
 
 def prepare(device_type: str) -> torch.device:
@@ -173,40 +174,46 @@ class DeviceTensor(torch.Tensor):
     """The tensor of a real device that this one stands for, if any."""
     shown: ClassVar[torch.device | None] = None
     """The device that Python is told of while a disguise is worn, see ``trace/disguise.py``."""
+    accounted: ClassVar[bool] = False
+    """Whether an account of the run's memory is kept, so that storages know something."""
 
-    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # C
+    __torch_dispatch__ = torch._C._disabled_torch_dispatch_impl  # no Python key: C++'s plain branch
 
     @classmethod
-    def __torch_dispatch__(  # type: ignore[override]  # torch types it more narrowly than it calls
+    def __torch_function__(
         cls,
         func: Any,
         types: Sequence[type],
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Refuse: such a tensor computes nothing once its trace is over."""
-        if func is torch.ops.aten._has_compatible_shallow_copy_type.default:
-            return True  # asked by ``Tensor.data = ...``, see :func:`become`
-        raise TraceError(
-            f"{func} was called on a tensor that belongs to a finished trace",
-            hint="the model kept it as an attribute; build the model anew",
-        )
+        """Run what needs no device, and nothing else: outside :func:`live` its trace is over."""
+        with torch._C.DisableTorchFunctionSubclass():
+            try:
+                return func(*args, **(kwargs or {}))
+            except NotImplementedError as error:
+                name = getattr(func, "__name__", func)
+                raise TraceError(
+                    f"{name} was called on a tensor that belongs to a finished trace",
+                    hint="the model kept it as an attribute; build the model anew",
+                ) from error
 
     @property
     def value(self) -> Tensor | None:
         """Its values on the host, or None where they are not known (any more)."""
-        if self._value is not None and _LOST in self._value.untyped_storage().__dict__:
+        if self._value is not None and LOST in self._value.untyped_storage().__dict__:
             self._value = None
         return self._value
 
     @value.setter
     def value(self, new: Tensor | None) -> None:
         self._value = new
+        HELD.note(self, new)
 
     def lose(self) -> None:
         """Take its values, and those of all that shares their memory, as not known any more."""
         if self._value is not None:
-            self._value.untyped_storage().__dict__[_LOST] = True
+            self._value.untyped_storage().__dict__[LOST] = True
             self._value = None
 
     @property
@@ -233,7 +240,7 @@ class DeviceTensor(torch.Tensor):
 
     def tolist(self) -> Any:
         """Values as Python numbers, moved to the host first as every device does."""
-        engine: Any = _get_current_dispatch_mode()
+        engine = now()
         if self.value is None and engine is not None:
             engine.note_read()
         return self.to("cpu").tolist()
@@ -249,7 +256,7 @@ class DeviceTensor(torch.Tensor):
 
     def __format__(self, spec: str) -> str:
         """Format a number as every device does, which reads it."""
-        if self.dim() or _get_current_dispatch_mode() is None:
+        if self.dim() or now() is None:
             return object.__format__(self, spec)
         return format(self.item(), spec)
 
@@ -265,6 +272,29 @@ class DeviceTensor(torch.Tensor):
         return copied
 
 
+@contextmanager
+def live(*, gradients: bool) -> Iterator[None]:
+    """Have tensors of the device be used inside the block: C++ alone decides what happens."""
+    before = DeviceTensor.__dict__["__torch_function__"]
+    held, HELD.values = HELD.values, {} if gradients else None
+    DeviceTensor.__torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment, method-assign]  # C
+    try:
+        yield
+    finally:
+        HELD.values = held
+        DeviceTensor.__torch_function__ = before  # type: ignore[method-assign]  # as it was
+
+
+class _Keyed(torch.Tensor):
+    """What torch can make of a device's type without memory; it has a Python key."""
+
+    @classmethod
+    def __torch_dispatch__(cls, *_: Any) -> Any:
+        raise AssertionError("only an alias of it is ever used")
+
+
+_ALIAS: Any = torch.ops.aten.alias.default
+_EXPLICIT = torch._C.DispatchKey.CompositeExplicitAutograd
 _make = torch.Tensor._make_wrapper_subclass
 _place = torch.Tensor.device.__get__
 
@@ -272,9 +302,10 @@ _place = torch.Tensor.device.__get__
 def device_tensor(spec: Spec, value: Tensor | None, device: torch.device) -> DeviceTensor:
     """Make a tensor of ``spec`` on ``device``; ``value`` is a CPU tensor of the same spec."""
     offset = 0 if value is None else value.storage_offset()
-    made: Any = _make(
-        DeviceTensor, spec.shape, spec.stride, offset, None, spec.dtype, torch.strided, device
-    )
+    keyed = _make(_Keyed, spec.shape, spec.stride, offset, None, spec.dtype, torch.strided, device)
+    with torch._C.DisableTorchFunction():  # a mode would call it anew, without the key
+        made: Any = _ALIAS._op_dk(_EXPLICIT, keyed)  # C++ takes the Python key off
+    made.__class__ = DeviceTensor
     made.spec = spec
     made.value = value
     spec.marked(made)
@@ -286,7 +317,12 @@ KEPT = "_opcheck_memory"
 
 
 def carry(made: DeviceTensor, source: DeviceTensor) -> None:
-    """Have a tensor that stands for the same memory as ``source`` keep what is known of that."""
+    """Have a tensor that stands for the same memory as ``source`` keep what is known of that.
+
+    Where no account is kept, no storage is asked for: autograd sums in place what nobody holds.
+    """
+    if not DeviceTensor.accounted:
+        return
     found = source.untyped_storage().__dict__.get(KEPT)
     if found is not None:
         made.untyped_storage().__dict__[KEPT] = found
@@ -308,16 +344,13 @@ def adopt(
         if other.value is not None and _shares_memory(tensor, other):
             value = other.value.as_strided(spec.shape, spec.stride, tensor.storage_offset())
             return device_tensor(spec, value, device)
-    return device_tensor(spec, None, device)
+    return device_tensor(spec, HELD.of(tensor) if tensor.device == device else None, device)
 
 
 def _shares_memory(bare: Tensor, ours: DeviceTensor) -> bool:
     """Whether one is a plain view of the other: of its dtype, and no conjugate of it."""
     alike = (bare.dtype, bare.is_conj(), bare.is_neg())
-    return (
-        alike == (ours.dtype, ours.is_conj(), ours.is_neg())
-        and bare.untyped_storage()._cdata == ours.untyped_storage()._cdata
-    )
+    return alike == (ours.dtype, ours.is_conj(), ours.is_neg()) and address(bare) == address(ours)
 
 
 def _follow(tensor: DeviceTensor) -> None:

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from torch.utils._python_dispatch import _get_current_dispatch_mode
-
+from opcheck.trace.answering import now
 from opcheck.trace.device_parts.accelerator import answering
 from opcheck.trace.device_parts.amp import AutocastState, MixedPrecision
 from opcheck.trace.device_parts.device import Devices
@@ -89,8 +88,7 @@ def traced(device_type: str) -> DeviceState:
     """Give the device as a trace presents it: there while a model runs, taking no memory."""
 
     def running() -> bool:
-        mode: Any = _get_current_dispatch_mode()  # others are entered too, to build a model
-        return getattr(mode, "device_type", None) == device_type
+        return getattr(now(), "device_type", None) == device_type
 
     return DeviceState(
         device_type=device_type,

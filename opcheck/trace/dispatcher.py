@@ -41,6 +41,8 @@ ALIASES = frozenset((torch.ops.aten.detach.default, torch.ops.aten.alias.default
 
 They are not taken apart: under a mode, C++ asks Python for ``detach`` from inside them.
 """
+SHALLOW_COPY = "aten::_has_compatible_shallow_copy_type"
+"""Asked by ``tensor.data = other``, inside our own kernels too: it is no work of the device's."""
 RAISING = frozenset(
     {"aten::convolution_overrideable", "aten::convolution_backward_overrideable",
      "aten::_scaled_dot_product_fused_attention_overrideable",

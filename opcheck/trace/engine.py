@@ -1,8 +1,9 @@
-"""What the tree of calls and the exact run share: a dispatch mode that answers for the device.
+"""What the tree of calls and the exact run share: answering for the device.
 
-Inference runs below autograd (``torch._C._AutoDispatchBelowAutograd``, checked on 2.13.0), so that
-composites arrive whole without inference tensors, whose version counters break some models.
-Training runs above it, and what arrives is what autograd asks of a device.
+Inference runs under a dispatch mode, which is left wherever C++ runs a composite, and below
+autograd (``torch._C._AutoDispatchBelowAutograd``, checked on 2.13.0), so that composites arrive
+whole without inference tensors, whose version counters break some models. Training runs above it
+and under no mode: what arrives is what autograd asks of a device.
 """
 
 import threading
@@ -20,11 +21,13 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.model.trace import Composite, Gap, Phase
 from opcheck.trace import parts
+from opcheck.trace.answering import answering
 from opcheck.trace.assume import Assumption
-from opcheck.trace.device import DeviceTensor, adopt
+from opcheck.trace.device import DeviceTensor, adopt, live
 from opcheck.trace.disguise import there
 from opcheck.trace.dispatcher import resolving_lazy, run_composite
 from opcheck.trace.eager import OtherAsDevice, not_compiled, numbers_read
+from opcheck.trace.kernels import Kernels
 from opcheck.trace.leaf import Leaves
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.place import Site, from_stack
@@ -93,6 +96,8 @@ class Engine(TorchDispatchMode):
         """Whether the run has gradients."""
         self.phase = Phase.FORWARD
         """What a training step is at."""
+        self.device_kernels = Kernels()
+        """The device's; may be shared by engines that run in turn."""
         self._inner = _Inner()
         self._backward_error: Exception | None = None
 
@@ -122,7 +127,11 @@ class Engine(TorchDispatchMode):
             if not self.training:
                 stack.enter_context(torch._C._AutoDispatchBelowAutograd())
             stack.enter_context(self.modules.watching())
-            stack.enter_context(self)
+            stack.enter_context(self._kernels_here())
+            stack.enter_context(answering(self))
+            stack.enter_context(live(gradients=self.training))
+            if not self.training:
+                stack.enter_context(self)
             try:
                 yield
             except Exception:
@@ -161,6 +170,13 @@ class Engine(TorchDispatchMode):
             self._backward_error = self._backward_error or error
             return _NO_RESULT
 
+    def _kernels_here(self) -> AbstractContextManager[None]:
+        return self.device_kernels.registered(self.asked_by_cpp, implicit=not self.training)
+
+    def asked_by_cpp(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Answer a call that the dispatcher brought to the device."""
+        return self.__torch_dispatch__(func, (), args, kwargs)
+
     def answer(self, call: Call) -> Any:
         """Give the outputs of a call that involves the device."""
         raise NotImplementedError
@@ -169,7 +185,7 @@ class Engine(TorchDispatchMode):
         """Run the composite kernel of ``func``, answering for what it calls; adopt its results."""
         self._inner.depth += 1
         try:
-            with self, self.resolving(kind):
+            with self.resolving(kind):
                 result = run_composite(func, kind, args, kwargs)
         finally:
             self._inner.depth -= 1

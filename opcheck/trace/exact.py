@@ -1,8 +1,8 @@
 """Which overloads a device with just one target's registrations is asked to run, and how often.
 
-To C++ its tensors are subclasses, as an emulated device's are (a dispatch mode makes them so):
-``reshape`` of one that is not contiguous asks ``view``, where a plain tensor of the device would
-ask ``_reshape_alias``; ``_scaled_dot_product_attention_math`` adds its mask out of place.
+To C++ its tensors are plain, as a real device's are, in composites as in gradients: what is asked
+of it comes through the dispatcher, see ``kernels.py``. In inference a dispatch mode answers what
+Python itself calls; C++ never runs under it.
 """
 
 import threading
@@ -191,6 +191,8 @@ class Exact(Engine):
             result = self.leaves.run(call)
         finally:
             self._counts.update(inner)
+        if isinstance(result, bool) and self.assumptions != assumptions:
+            return self.leaves.run(call)  # what is assumed of ``allclose``, not of a number in it
         if (
             not (call.known or _views_differentiable(call, known))
             and self.assumptions == assumptions

@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
 
 from opcheck.model.trace import Composite
-from opcheck.trace.dispatcher import composite_kind, overload_named
+from opcheck.trace.dispatcher import SHALLOW_COPY, composite_kind, overload_named
 
 _ATEN = "aten::"
 _KEYS: Any = torch._C.DispatchKey  # its stubs know only some
@@ -84,17 +84,19 @@ def overriding(
 
 
 @contextmanager
-def kept_whole(ops: Collection[str]) -> Iterator[None]:
+def kept_whole(ops: Collection[str], answer: Callable[[Any, Any, Any], Any]) -> Iterator[None]:
     """Have the dispatcher know of device kernels for composites, inside the block.
 
-    Autograd then leaves them whole, as it does where the device really registers them. The kernels
-    registered here never run: a dispatch mode must answer in their place.
+    Autograd then leaves them whole, as it does where the device really registers them. ``answer``
+    gets the overload, its arguments and the named ones.
     """
     library = torch.library.Library("aten", "IMPL")
     try:
         for name in sorted(ops):
-            if _in_aten(name) and composite_kind(name) is Composite.IMPLICIT:
-                library.impl(name.removeprefix(_ATEN), _never_run, "PrivateUse1")
+            implicit = _in_aten(name) and composite_kind(name) is Composite.IMPLICIT
+            if implicit and name != SHALLOW_COPY:
+                kernel = partial(_answered, answer, overload_named(name))
+                library.impl(name.removeprefix(_ATEN), kernel, "PrivateUse1")
         yield
     finally:
         library._destroy()
@@ -105,8 +107,8 @@ def _in_aten(name: str) -> bool:
     return name.startswith(_ATEN) and overload_named(name) is not None
 
 
-def _never_run(*args: Any, **kwargs: Any) -> Any:
-    raise AssertionError("a dispatch mode answers before the device is asked")
+def _answered(answer: Callable[[Any, Any, Any], Any], func: Any, *args: Any, **kwargs: Any) -> Any:
+    return answer(func, args, kwargs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ and single calls with their gradients.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from opcheck.trace.autocast import autocasting
 from opcheck.trace.caches import forget
 from opcheck.trace.device import DeviceTensor, prepare
 from opcheck.trace.exact import Exact
+from opcheck.trace.kernels import Kernels
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.run import as_module, dtypes, reproducible
 from opcheck.trace.step import TrainingStep, backward_from, taken_as_plain
@@ -41,6 +42,7 @@ class Predictor:
         self._heard = heard
         self._kernels = registrations.kernels
         self._casts = dtypes(registrations.casts)
+        self._device_kernels = Kernels()
         self._calls = self._engine(ModuleStack(nn.Module()))
 
     def inference(
@@ -91,6 +93,10 @@ class Predictor:
                 backward_from(output)
         return Prediction(engine.kernels, tuple(sorted(engine.gaps)))
 
+    def kernels_kept(self) -> AbstractContextManager[None]:
+        """Inside, one call after another does not register the device's kernels anew."""
+        return self._device_kernels.kept()
+
     def _run(
         self,
         module: nn.Module,
@@ -106,6 +112,7 @@ class Predictor:
 
     def _engine(self, modules: ModuleStack) -> Exact:
         engine = Exact(self._device, self._casts, self._kernels, {}, modules)
+        engine.device_kernels = self._device_kernels
         self._heard.engine = engine
         return engine
 
@@ -124,4 +131,6 @@ def predicting(device_type: str, registrations: Registrations) -> Iterator[Predi
     """
     device = prepare(device_type)
     with autocasting({}), registered(registrations) as heard:
-        yield Predictor(device, registrations, heard)
+        predictor = Predictor(device, registrations, heard)
+        with predictor.kernels_kept():
+            yield predictor

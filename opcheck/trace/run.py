@@ -20,6 +20,7 @@ from opcheck.trace.engine import Engine
 from opcheck.trace.exact import Exact
 from opcheck.trace.finished import finished
 from opcheck.trace.journal import Journal
+from opcheck.trace.kernels import Kernels
 from opcheck.trace.modules import ModuleStack
 from opcheck.trace.step import taken_as_plain
 from opcheck.trace.swap import swapped
@@ -122,6 +123,8 @@ class _Attempts:
         self._play: Play = forward
         self._heard: Heard | None = None
         stack.enter_context(reproducible(module))
+        self._device_kernels = Kernels()
+        stack.enter_context(self._device_kernels.kept())
         if training is not None:
             self._play = training.play(module, (args, dict(kwargs)))
             self._heard = stack.enter_context(registered(training.registrations))
@@ -132,6 +135,7 @@ class _Attempts:
 
         def made(modules: ModuleStack) -> Engine:
             engine = make(modules)
+            engine.device_kernels = self._device_kernels
             if self._heard is not None:
                 engine.training = True
                 self._heard.engine = engine

@@ -56,6 +56,11 @@ class Heard:
         """The host's own: nothing is drawn on a device that computes nothing."""
         return torch.default_generator
 
+    def answer(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Answer a composite that the target registers a kernel for."""
+        assert self.engine is not None, "asked outside a run"
+        return self.engine.asked_by_cpp(func, args, kwargs)
+
     def asked(self, op: str) -> None:
         """The vendor's own kernel ``op`` runs now."""
         if self.engine is not None:
@@ -72,7 +77,10 @@ def registered(registrations: Registrations) -> Iterator[Heard]:
     heard = Heard()
     kernels = registrations.kernels
     gradients = {op: own for op, own in registrations.gradients.items() if op in kernels}
-    with kept_whole(kernels), overriding(registrations.overrides & kernels, gradients, heard):
+    with (
+        kept_whole(kernels, heard.answer),
+        overriding(registrations.overrides & kernels, gradients, heard),
+    ):
         yield heard
 
 

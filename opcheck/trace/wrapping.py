@@ -4,12 +4,13 @@ PyTorch's own wrappers run, its C++ reducer too. What they send ends at the trac
 process group is torch's ``fake`` one, which has no peers. Private torch API used here, checked on
 2.13.0: ``torch.testing._internal.distributed.fake_pg``, ``alloc_storage`` and ``free_storage`` of
 ``torch.distributed.fsdp._fully_shard._fsdp_param`` (the traced device's tensors own no memory to
-give back) and ``ShardingPropagator._propagate_tensor_meta_non_cached`` (which runs operators on
-tensors of no device to learn their shapes).
+give back), ``FSDPParam.reset_sharded_param`` there (which asks only plain tensors whether they are
+as it left them) and ``ShardingPropagator._propagate_tensor_meta_non_cached`` (which runs operators
+on tensors of no device to learn their shapes).
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 from unittest.mock import patch
 
@@ -18,6 +19,7 @@ from torch import nn
 from torch.utils._python_dispatch import _disable_current_modes
 
 from opcheck.errors import TraceError
+from opcheck.trace.answering import now
 from opcheck.trace.device import DeviceTensor
 
 PROCESSES = 2
@@ -89,13 +91,28 @@ def _owning_no_memory() -> Iterator[None]:
     shapes: Any = getattr(ShardingPropagator, name)
 
     def unseen(*args: Any, **kwargs: Any) -> Any:
-        with _disable_current_modes():
+        engine = now()
+        aside = nullcontext() if engine is None else engine.device_kernels.views_left_to_cpp()
+        with _disable_current_modes(), aside:
             return shapes(*args, **kwargs)
+
+    resets: Any = _fsdp_param.FSDPParam.reset_sharded_param
+
+    def reset(parameter: Any) -> None:
+        if not _is_as_left(parameter):
+            resets(parameter)
 
     with (
         patch.object(_fsdp_param, "alloc_storage", lambda tensor: None),
         patch.object(_fsdp_param, "free_storage", lambda tensor: None),
+        patch.object(_fsdp_param.FSDPParam, "reset_sharded_param", reset),
         patch.object(ShardingPropagator, name, unseen),
         patch.object(DeviceTensor, "shown", None),  # fully_shard asks C++ which device it is on
     ):
         yield
+
+
+def _is_as_left(parameter: Any) -> bool:
+    """Whether a module still has the sharded parameter that was padded before."""
+    there = parameter._module_info
+    return getattr(there.module, there.param_name) is parameter.sharded_param

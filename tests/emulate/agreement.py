@@ -32,6 +32,8 @@ What differs with the target is what it registers, so float32 is always one; the
 out, and so are the operators: one in ``OPERATOR_SHARE`` for a target, each for one or two of them.
 The page's own run takes all of them for all targets, and so do tests with ``OPCHECK_WHOLE=1``.
 """
+CONDITIONS = (NEWEST, "cambricon-mlu370")
+"""Targets for which what conditions refuse is compared for operators, too."""
 OPERATOR_SHARE = 3
 TARGETS = (NEWEST, *SHARES)
 """Operators."""
@@ -39,7 +41,7 @@ MODEL_SHARES = ("ascend-910b@6.0.0", "cambricon-mlu590", "moorethreads-s5000")
 """Models: the other targets; a test run takes one in ``MODEL_SHARE`` for each, no model twice."""
 MODEL_SHARE = 6
 MODEL_TARGETS = (NEWEST, *MODEL_SHARES)
-"""Models; the newest with plain tensors, too."""
+"""Models."""
 BESIDE = 2
 """Sides that run beside each other, each on a core of its own."""
 Answer = Mapping[str, Outcome]
@@ -54,6 +56,8 @@ class Refused(NamedTuple):
     said: str
     """Found in what either side raises."""
     cause: str
+    by_values: bool = False
+    """Whether PyTorch refuses for values that a trace does not have, so that only a device does."""
 
 
 REFUSED = (
@@ -76,6 +80,11 @@ REFUSED = (
     Refused(
         "(svd|pca)_lowrank", "singular vectors in the complex case are specified up to",
         "PyTorch does not differentiate these complex singular vectors on any device",
+        by_values=True,
+    ),
+    Refused(
+        "linalg_eigh?", "eigenvectors in the complex case are specified up to",
+        "PyTorch does not differentiate these complex eigenvectors on any device", by_values=True,
     ),
     Refused(
         ".*", r"Double\b.*\bFloat|Float and Double|Double but got float|float32 and torch\.float64|"
@@ -93,17 +102,6 @@ ELSEWHERE = (
 """The same, of targets other than the first."""
 KNOWN: Mapping[str, str] = {}
 """Pattern of cases on which the sides disagree -> why. Nothing is left."""
-
-
-PLAIN: Mapping[str, str] = {
-    "view|_reshape_alias": "`reshape` of what is not contiguous",
-    r"add_?\.Tensor": "the mask of attention without a fused kernel, added in place or not",
-    "index_put|_index_put_impl_": "the gradient of indexing, written in place or not",
-    r"zeros|zero_|empty\.memory_format|scatter_?\.src(_out)?": (
-        "the gradient of `topk` and the like, scattered in place or not"
-    ),
-}
-"""Overloads that C++ asks for otherwise where tensors are plain -> when."""
 
 
 # --- both sides ----------------------------------------------------------------------------------
@@ -167,6 +165,8 @@ class Operators:
     operators: int
     dtypes: int
     agree: int
+    by_condition: int
+    """Cases of which a condition refuses something on either side; 0 where that was not asked."""
     refused: Mapping[str, int]
     """Cause -> cases that neither side runs."""
     differ: Mapping[str, tuple[Outcome, Outcome]]
@@ -210,6 +210,10 @@ def compared(predicted: Answer, asked: Answer) -> Operators:
         cases=len(predicted),
         operators=len({case.split()[0] for case in predicted}),
         dtypes=len({case.split()[1] for case in predicted}),
+        by_condition=sum(
+            bool(said.get("refused") or asked[case].get("refused"))
+            for case, said in predicted.items()
+        ),
         agree=len(predicted) - refused.total() - len(differ),
         refused=dict(sorted(refused.items())),
         differ=differ,
@@ -218,11 +222,12 @@ def compared(predicted: Answer, asked: Answer) -> Operators:
 
 def _cause(case: str, predicted: Outcome, asked: Outcome) -> str:
     """Why neither side runs a case; "" if one does, or nothing explains it."""
-    if "raised" not in predicted or "raised" not in asked:
+    if "raised" not in asked:
         return ""
     for refused in (*REFUSED, *ELSEWHERE):
+        sides = (asked,) if refused.by_values else (predicted, asked)
         if re.fullmatch(refused.operators, case.split()[0]) and all(
-            re.search(refused.said, outcome["raised"]) for outcome in (predicted, asked)
+            re.search(refused.said, outcome.get("raised", "")) for outcome in sides
         ):
             return refused.cause
     return ""
@@ -236,7 +241,9 @@ def described(differ: Mapping[str, tuple[Outcome, Outcome]], most: int = 20) -> 
             both = (outcome.get("raised", "runs") for outcome in (said, asked))
             lines.append(f"{case}: " + " | ".join(both))
             continue
-        for kind in ("native", "missing"):
+        once = [dict.fromkeys(outcome.get("refused", ()), 1) for outcome in (said, asked)]
+        said, asked = ({**o, "refused": r} for o, r in zip((said, asked), once, strict=True))
+        for kind in ("native", "missing", "refused"):
             lines += [
                 f"{case}: {kind} {op}: predicted {said[kind].get(op, 0)}, "
                 f"asked {asked[kind].get(op, 0)}"
@@ -250,14 +257,8 @@ def described(differ: Mapping[str, tuple[Outcome, Outcome]], most: int = 20) -> 
 
 
 def models(chosen: Mapping[str, Sequence[str]]) -> dict[str, Answer]:
-    """Both sides of the models named for each target, the targets beside each other.
-
-    The newest takes them with plain tensors, too.
-    """
-    requests = [
-        ("models", [target], {"names": list(names), "plain": target == NEWEST})
-        for target, names in chosen.items()
-    ]
+    """Both sides of the models named for each target, the targets beside each other."""
+    requests = [("models", [target], {"names": list(names)}) for target, names in chosen.items()]
     found: dict[str, Answer] = {}
     for answers in _answers(requests):
         found |= answers
@@ -288,25 +289,3 @@ def failures(answers: Answer) -> list[str]:
         for case, outcome in answers.items()
         if outcome["error"] or outcome["differ"]
     ]
-
-
-def plainly(answers: Answer) -> tuple[dict[str, list[Any]], list[str]]:
-    """What differs with plain tensors, ``[models, predicted, asked, overloads]`` by its cause.
-
-    Second: what no cause explains.
-    """
-    found: dict[str, list[Any]] = {cause: [set(), 0, 0, set()] for cause in PLAIN.values()}
-    unexplained = []
-    for case, outcome in answers.items():
-        for kind, key, predicted, asked in outcome["plain"]:
-            name = key.partition(" aten::")[2]
-            cause = next((c for p, c in PLAIN.items() if re.fullmatch(p, name)), None)
-            if cause is None:
-                unexplained.append(f"{case}: {kind} {key}: predicted {predicted}, asked {asked}")
-                continue
-            counts = found[cause]
-            counts[0].add(case)
-            counts[1] += predicted
-            counts[2] += asked
-            counts[3].add(name)
-    return found, unexplained

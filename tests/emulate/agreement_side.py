@@ -9,16 +9,16 @@ the standard error stream, so that a process that ends is no mystery.
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from opcheck.emulate.agreement import agreement, asked_in, predict_model
+from opcheck.emulate.agreement import added_alike, agreement, asked_in, predict_model
 from opcheck.emulate.placing import Placing
-from opcheck.emulate.play import Job, Ran, on_device
+from opcheck.emulate.play import Job, on_device
 from opcheck.emulate.registrations import registrations
 from opcheck.emulate.session import Emulator, prepared
 from opcheck.model.emulation import Asked
@@ -26,6 +26,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Phase
 from opcheck.trace.predict import predicting
 from opcheck.trace.step import TrainingStep, backward_from
+from tests.emulate.judged import Judged
 from tests.emulate.matrices import matrix_of
 from tests.emulate.operator_samples import Case, cases
 from tests.zoo import TRAINABLE, ZOO
@@ -40,7 +41,24 @@ AT = "at "
 
 
 def predicted(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[str, Outcome]]:
-    """What the tracer says of every case."""
+    """What the tracer says of every case, and with ``conditions`` what the target refuses of it."""
+    chosen, conditions = _chosen(choice)
+    found = dict(_counted(matrix, chosen))
+    if conditions:
+        with Judged(matrix) as judged:
+            for case in cases(**chosen):
+                if not case.backward and "raised" not in found[str(case)]:
+                    found[str(case)]["refused"] = judged.refused(case)
+    yield from found.items()
+
+
+def _chosen(choice: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """What to run, and whether what conditions refuse is of interest, too."""
+    chosen = dict(choice)
+    return chosen, chosen.pop("conditions", False)
+
+
+def _counted(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[str, Outcome]]:
     with predicting(matrix.target.device_type, registrations(matrix)) as predictor:
 
         def run(case: Case) -> Asked:
@@ -54,7 +72,8 @@ def predicted(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tupl
 
 def asked(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[str, Outcome]]:
     """What the dispatcher asks the device for."""
-    emulator = Emulator(matrix, values=True, stop=False, watch=True)
+    chosen, conditions = _chosen(choice)
+    emulator = Emulator(matrix, values=True, stop=False)
     with emulator:
         record = emulator.device.record
 
@@ -70,8 +89,11 @@ def asked(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[st
                 backward_from(output)
             return emulator.asked
 
-        for case in cases(**choice):
-            yield str(case), _outcome(run, case)
+        for case in cases(**chosen):
+            outcome = _outcome(run, case)
+            if conditions and not case.backward and "raised" not in outcome:
+                outcome["refused"] = sorted({op for op, _ in emulator.asked.refused})
+            yield str(case), outcome
 
 
 def host(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[str, Outcome]]:
@@ -94,56 +116,38 @@ def _outcome(run: Callable[[Case], Asked], case: Case) -> Outcome:
         found = run(case)
     except Exception as error:  # samples that no device takes; both sides are to raise
         return {"raised": f"{type(error).__name__}: {str(error).strip()}".partition("\n")[0]}
-    return {"native": _plain(found.native), "missing": _plain(found.missing)}
+    return {"native": _named(found.native), "missing": _named(found.missing)}
 
 
-def _plain(counts: Mapping[tuple[str, Phase], int]) -> dict[str, int]:
-    return {f"{phase} {op}": count for (op, phase), count in sorted(counts.items())}
+def _named(counts: Mapping[tuple[str, Phase], int]) -> dict[str, int]:
+    return {f"{phase} {op}": count for (op, phase), count in sorted(added_alike(counts).items())}
 
 
 # --- models --------------------------------------------------------------------------------------
 
 
 def models(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[str, Outcome]]:
-    """Both sides of each model, watched; and plain tensors, as a device really has."""
+    """Both sides of each model."""
     for name in choice["names"]:
         for train in (False, True) if name in TRAINABLE else (False,):
             case = f"{name} {'training' if train else 'inference'}"
             _tell(case)
             module, args, kwargs = ZOO[name]()
-            yield (
-                case,
-                _model(
-                    matrix,
-                    Job(module, args, kwargs, TrainingStep() if train else None),
-                    choice["plain"],
-                ),
-            )
+            job = Job(module, args, kwargs, TrainingStep() if train else None)
+            yield case, _model(matrix, job)
 
 
-def _model(matrix: SupportMatrix, job: Job, plain: bool) -> Outcome:
+def _model(matrix: SupportMatrix, job: Job) -> Outcome:
     said = predict_model(job.module, job.args, job.kwargs, matrix, job.step)
-    ran = _run(matrix, job, watch=True)
+    ran = on_device(job, partial(Emulator, matrix, values=False, stop=False))
     held = agreement(said, ran.emulator.asked, conditions=True)
-    outcome: Outcome = {
+    return {
         "native": held.native,
         "missing": held.missing,
         "refused": held.refused,
         "error": "" if ran.error is None else f"{type(ran.error).__name__}: {ran.error}",
-        "differ": _disagreements(held.disagreements),
+        "differ": [[d.kind, f"{d.phase} {d.op}", d.predicted, d.asked] for d in held.disagreements],
     }
-    if plain:
-        really = _run(matrix, job, watch=False).emulator.asked
-        outcome["plain"] = _disagreements(agreement(said, really, conditions=False).disagreements)
-    return outcome
-
-
-def _run(matrix: SupportMatrix, job: Job, watch: bool) -> Ran:
-    return on_device(job, partial(Emulator, matrix, values=False, stop=False, watch=watch))
-
-
-def _disagreements(found: Sequence[Any]) -> list[list[Any]]:
-    return [[d.kind, f"{d.phase} {d.op}", d.predicted, d.asked] for d in found]
 
 
 # --- the process ---------------------------------------------------------------------------------

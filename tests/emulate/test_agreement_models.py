@@ -5,15 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.emulate import agreement
-from tests.emulate.agreement import (
-    MODEL_SHARE,
-    MODEL_SHARES,
-    NEWEST,
-    PLAIN,
-    Answer,
-    every_run,
-    runs_of,
-)
+from tests.emulate.agreement import MODEL_SHARE, MODEL_SHARES, NEWEST, Answer, every_run, runs_of
 from tests.emulate.agreement_document import MODELS_HEAD, PATH, models_row, whole
 from tests.whole import WHOLE
 from tests.zoo import TRAINABLE, ZOO
@@ -71,34 +63,9 @@ def test_the_page_has_every_run_of_the_other_targets(target: str) -> None:
     assert row[1:5] == [f"{len(ZOO)}", f"{len(TRAINABLE)}", f"{runs}", "0"]
 
 
-@pytest.mark.slow
-def test_plain_tensors_differ_only_where_that_is_known(answers: Mapping[str, Answer]) -> None:
-    found, unexplained = agreement.plainly(answers[NEWEST])
-    assert unexplained == []
-    stale = [cause for cause in PLAIN.values() if not found[cause][0]]
-    assert not stale, f"these no longer differ: {stale}"
-
-
 def test_a_model_that_fails_or_differs_is_told() -> None:
     fine = {"error": "", "differ": []}
     failed = {"error": "RuntimeError: no", "differ": []}
     differs = {"error": "", "differ": [["native", "forward aten::add.Tensor", 1, 2]]}
     found = agreement.failures({"one": fine, "two": failed, "three": differs})
     assert [text.partition(":")[0] for text in found] == ["two", "three"]
-
-
-def test_what_plain_tensors_do_otherwise_has_a_cause() -> None:
-    answers = {
-        "bert training": {
-            "plain": [
-                ["native", "forward aten::view", 3, 1],
-                ["native", "backward aten::_reshape_alias", 0, 2],
-                ["missing", "forward aten::mm", 1, 0],
-            ]
-        }
-    }
-    found, unexplained = agreement.plainly(answers)
-    cases, predicted, asked, names = found[PLAIN["view|_reshape_alias"]]
-    assert (cases, predicted, asked) == ({"bert training"}, 3, 3)
-    assert names == {"view", "_reshape_alias"}
-    assert unexplained == ["bert training: missing forward aten::mm: predicted 1, asked 0"]

@@ -6,6 +6,7 @@ import pytest
 
 from tests.emulate import agreement
 from tests.emulate.agreement import (
+    CONDITIONS,
     ELSEWHERE,
     KNOWN,
     NEWEST,
@@ -32,6 +33,8 @@ from tests.whole import WHOLE
 
 LEAST_OPERATORS = 670
 LEAST_CASES = 24_000
+LEAST_REFUSALS = 1
+"""Calls that conditions refuse on both sides: where none does, nothing was compared."""
 SOME = 8
 """One operator in so many is taken in a quick loop."""
 
@@ -49,8 +52,29 @@ def _known(case: str) -> str:
 
 def test_the_first_sample_of_some_operators() -> None:
     some = operator_names()[::SOME]
-    (found,) = operators([NEWEST], dtypes=["float32"], first=1, operators=some).values()
+    choice = {"dtypes": ["float32"], "first": 1, "operators": some, "conditions": True}
+    (found,) = operators([NEWEST], **choice).values()
     check(found, share=SOME)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", CONDITIONS)
+def test_what_conditions_refuse_of_the_first_sample_of_every_operator(target: str) -> None:
+    (found,) = operators([target], dtypes=["float32"], first=1, conditions=True).values()
+    check(found)
+    assert found.by_condition >= LEAST_REFUSALS
+
+
+def test_a_condition_on_what_only_plain_tensors_ask_for() -> None:
+    """C++ asks for no singular vectors where nothing needs them, which torch_mlu refuses."""
+    names = ["linalg_svdvals", "linalg_eigvals"]
+    choice = {"dtypes": ["float32"], "first": 1, "operators": names, "conditions": True}
+    predicted, asked = agreement.sides(("predicted", "asked"), ["cambricon-mlu370"], choice)
+    assert predicted == asked
+    (answer,) = predicted.values()
+    values, eigen = (answer[f"{name} float32 0 forward"] for name in names)
+    assert values["refused"] == ["aten::_linalg_svd"]
+    assert eigen["missing"] == {"forward aten::_linalg_eigvals": 1}
 
 
 @pytest.mark.slow
@@ -105,7 +129,7 @@ def test_the_page_gives_every_reason_for_refusing() -> None:
 
 def test_reasons_are_counted_by_target() -> None:
     def found(**refused: int) -> Operators:
-        return Operators(9, 1, 1, 0, refused, {})
+        return Operators(9, 1, 1, 0, 0, refused, {})
 
     rows = refused_rows({"one": found(b=2), "two": found(a=1, b=3)})
     assert rows == [("a", 0, 1), ("b", 2, 3)]
@@ -133,6 +157,13 @@ def test_anything_other_is_a_disagreement(asked: Outcome) -> None:
     found = compared({case: ADD}, {case: asked})
     assert (found.agree, found.refused, list(found.differ)) == (0, {}, [case])
     assert case in described(found.differ)
+
+
+def test_a_condition_that_only_one_side_meets_is_a_disagreement() -> None:
+    refused, runs = ({**ADD, "refused": ops} for ops in (["aten::add.Tensor"], []))
+    found = compared({"add float32 0 forward": refused}, {"add float32 0 forward": runs})
+    assert (found.agree, found.by_condition) == (0, 1)
+    assert "refused aten::add.Tensor: predicted 1, asked 0" in described(found.differ)
 
 
 def test_a_refusal_of_both_has_a_cause_or_is_a_disagreement() -> None:

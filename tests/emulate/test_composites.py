@@ -42,7 +42,7 @@ class LabelsTwice(nn.Module):
 @pytest.mark.parametrize("matrix", [ASCEND, without(ASCEND, ["where"])], ids=["whole", "parts"])
 def test_places_that_are_assumed_are_known_wherever_they_are_found(matrix: SupportMatrix) -> None:
     args = (torch.rand(LARGE),)
-    emulator = Emulator(matrix, values=False, watch=True)
+    emulator = Emulator(matrix, values=False)
     with emulator as device:
         LabelsTwice()(args[0].to(device))
     asked = {op: n for (op, _), n in emulator.asked.native.items() if op != "aten::_to_copy"}
@@ -77,7 +77,7 @@ class Products(nn.Module):
 def test_products_fold_their_batches_for_what_requires_a_gradient_without_gradients_too() -> None:
     matrix = without(ASCEND, ["linear", "matmul"])
     model, args = Products(), (torch.randn(2, 4, 4),)
-    emulator = Emulator(matrix, values=False, watch=True)
+    emulator = Emulator(matrix, values=False)
     with emulator as device:
         placed = copy.deepcopy(model).to(device)
         there = args[0].to(device)

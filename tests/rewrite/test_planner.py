@@ -415,11 +415,9 @@ def test_a_way_is_none_in_a_step_where_its_backward_is_not_the_targets(
     assert (set(way.runs_as), way.backward_as) == ({*FORWARD}, ())  # of inputs, nobody asks
     ways = [way for way in hidden.suggestions if way.rule == "by-sigmoid"]
     if backward:
-        # sigmoid keeps its result for the backward
-        assert [set(way.runs_as) for way in ways] == [{*FORWARD, "aten::detach"}]
-        assert [way.backward_as for way in ways] == [
-            ("aten::detach", "aten::mul.Tensor", "aten::sigmoid_backward")
-        ]
+        # autograd keeps sigmoid's result without asking the device
+        assert [set(way.runs_as) for way in ways] == [{*FORWARD}]
+        assert [way.backward_as for way in ways] == [("aten::mul.Tensor", "aten::sigmoid_backward")]
         assert ways[0].calls == 4
     else:
         declined = next(way for way in hidden.declined if way.rule == "by-sigmoid")

@@ -13,13 +13,13 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_map
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 from opcheck.model.trace import Phase
 from opcheck.trace.overrides import overriding
-from opcheck.trace.step import TrainingStep, taken_as_plain
+from opcheck.trace.step import TrainingStep
 
 DEVICE = "npu"
 
@@ -28,35 +28,23 @@ _BEHIND: dict[int, Tensor] = {}
 """The CPU tensor that computes for each storage on the device."""
 
 
-class _OnDevice(torch.Tensor):
-    """A tensor that says it is on the device, as an emulated device's tensors do."""
+class _Keyed(torch.Tensor):
+    """What torch can make of a device's type without memory; it has a Python key."""
 
     @classmethod
-    def __torch_dispatch__(  # type: ignore[override]  # torch types it more narrowly than it calls
-        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        # leaves Python at once: from here on the C++ dispatcher alone decides
-        with torch._C._DisableTorchDispatch():
-            return func(*args, **(kwargs or {}))
-
-
-class _AllSubclasses(TorchDispatchMode):
-    """Has C++ take every tensor for a subclass while it runs, as under the tracer's mode.
-
-    Those that C++ kernels make are bare, and not so by themselves.
-    """
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        with self, torch._C._DisableTorchDispatch():
-            return func(*args, **(kwargs or {}))
+    def __torch_dispatch__(cls, *_: Any) -> Any:
+        raise AssertionError("only an alias of it is ever used")
 
 
 def on_device(elem: Tensor) -> Tensor:
-    """Say of a CPU tensor that it is on the device."""
-    made: Tensor = torch.Tensor._make_wrapper_subclass(
-        _OnDevice, elem.shape, elem.stride(), elem.storage_offset(), None, elem.dtype,
+    """A plain tensor of the device, which says of a CPU tensor that it is there."""
+    keyed = torch.Tensor._make_wrapper_subclass(
+        _Keyed, elem.shape, elem.stride(), elem.storage_offset(), None, elem.dtype,
         torch.strided, torch.device(DEVICE, 0),
     )  # fmt: skip
+    made: Tensor = torch.ops.aten.alias.default._op_dk(
+        torch._C.DispatchKey.CompositeExplicitAutograd, keyed
+    )
     _BEHIND[made.untyped_storage()._cdata] = elem
     return made
 
@@ -187,12 +175,7 @@ class RealDevice:
         """One training step of the model on the device, with counts from zero by phase."""
         self._take(model)
         args, kwargs = inputs
-        mode = _AllSubclasses()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        with (
-            overriding(overrides, gradients, _Listener(self)),
-            taken_as_plain(_OnDevice),
-            mode,
-        ):
+        with overriding(overrides, gradients, _Listener(self)):
             TrainingStep().run(model, args, kwargs, self._begins)
         self.phase = ""
 

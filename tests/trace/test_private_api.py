@@ -69,6 +69,13 @@ def test_a_wrapper_has_true_strides_offset_and_device() -> None:
     )  # fmt: skip
 
 
+def test_a_traced_tensor_has_no_python_key_and_is_one_of_ours() -> None:
+    made = device_tensor(Spec.of(torch.float32, (2,), (1,)), None, prepare("npu"))
+    assert type(made).__name__ == "DeviceTensor"
+    assert not torch._C._dispatch_keys(made).has(torch._C.DispatchKey.Python)
+    assert (made.is_leaf, made._is_view(), made.requires_grad) == (True, False, False)
+
+
 def test_a_flag_makes_any_tensor_a_parameter() -> None:
     made = device_tensor(Spec.of(torch.float32, (2,), (1,)), None, prepare("npu"))
     assert not isinstance(made, nn.Parameter)
@@ -224,7 +231,7 @@ def test_dynamo_can_be_told_to_run_compiled_code_as_written() -> None:
 
 
 def test_a_mode_makes_every_tensor_subclass_like() -> None:
-    """So are an emulated device's tensors; ``reshape`` then asks for ``view``, not its alias."""
+    """``reshape`` then asks for ``view``, not for its alias: no mode is on where C++ runs."""
     x = torch.ones(2, 3, 4).transpose(0, 1)
     kind = facts(ATEN.reshape.default).composite
     assert kind is not None

@@ -38,6 +38,7 @@ GRADIENTS = {
     "aten::scaled_dot_product_attention": ["npu::npu_fusion_attention_grad"],
     "aten::native_layer_norm": ["npu::one", "npu::two"],
 }
+SUMS = tuple(f"backward aten::{name}" for name in ("add.Tensor", "add_.Tensor", "add.out"))
 LABELS = ("newest", "known gradients", "reduced", "hardly any")
 Answers = Mapping[str, Mapping[str, Any]]
 
@@ -76,6 +77,17 @@ def real() -> Answers:
     return answers
 
 
+def _but_for_sums(asked: dict[str, int], missing: dict[str, int]) -> tuple[Any, ...]:
+    """What is asked and missing, with the sums of gradients as one number.
+
+    Autograd sums in place where nothing else holds a gradient. On the device that is registered
+    here Python has seen every storage, and holds it.
+    """
+    left, lacking = dict(asked), dict(missing)
+    sums = sum(found.pop(key, 0) for found in (left, lacking) for key in SUMS)
+    return left, lacking, sums
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("label", LABELS)
 @pytest.mark.parametrize("name", COMPARED)
@@ -83,7 +95,7 @@ def test_a_step_asks_the_dispatcher_for_just_these(
     name: str, label: str, traced: Answers, real: Answers
 ) -> None:
     asked, missing, _ = real[name][label]
-    assert traced[name][label] == [asked, missing]
+    assert _but_for_sums(*traced[name][label]) == _but_for_sums(asked, missing)
     assert {key.split()[0] for key in asked} == {"forward", "backward", "optimizer"}
 
 

@@ -95,6 +95,16 @@ class Account:
         self.states = _bytes(tree_leaves([dict(held) for held in optimizer.state.values()]))
 
 
+@contextmanager
+def accounted() -> Iterator[None]:
+    """Have tensors of one memory keep one account of it inside the block."""
+    before, DeviceTensor.accounted = DeviceTensor.accounted, True
+    try:
+        yield
+    finally:
+        DeviceTensor.accounted = before
+
+
 def _births(tensors: Iterable[Tensor | None]) -> Iterator[tuple[int, int]]:
     for tensor in tensors:
         kept = _kept_of(tensor).get(KEPT) if isinstance(tensor, DeviceTensor) else None

@@ -1,13 +1,15 @@
 """The tree of calls, with an account of what each call makes live."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import CodeType
 from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves
 
 from opcheck.model.trace import Composite
-from opcheck.trace.costs.account import Account, weight_bytes
+from opcheck.trace.costs.account import Account, accounted, weight_bytes
 from opcheck.trace.costs.traffic import gives_a_view
 from opcheck.trace.device import DeviceTensor
 from opcheck.trace.dispatcher import facts
@@ -36,6 +38,12 @@ class BookedTree(Tree):
         self.passes_on: set[int] = set()
         """Nodes that give no more than what they take, as a dropout does that drops nothing."""
         self._views: dict[int, bool] = {}
+
+    @contextmanager
+    def running(self, until: CodeType | None = None) -> Iterator[None]:
+        """Answer inside the block; gradients are summed out of place, as storages are held."""
+        with accounted(), super().running(until):
+            yield
 
     def answer(self, call: Call) -> Any:
         """Run the call whole and record it; enter what it gives in the account."""
