@@ -5,12 +5,13 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.measure import ROOT
 from opcheck.fleet.answers.asked import Wanted, missing_of, summary_of
-from opcheck.model.fleet import Cause
+from opcheck.fleet.store.store import Store
+from opcheck.model.fleet import Cause, Ending, Run
 from opcheck.model.fleet_answers import Goal, Missing, Ranking, Step, Summary
 from opcheck.model.target import TargetSpec
 from opcheck.report.terminal.fleet import words
@@ -22,10 +23,10 @@ TOP = 5
 _HEAD = """\
 # Most valuable missing kernels
 
-What each vendor would unblock most models with, of {models} ({kinds}) on {targets}, each at its
-newest release in the database of {date}. Written by `python -m benchmarks.missing_kernels STORE`
-(`make missing STORE=fleet.db`) from what `opcheck fleet MANIFEST -t all` stored, with opcheck
-{opcheck} and torch {torch}; {scanned} of the models were scanned well, the others have no answer.
+What each vendor would unblock most models with, of {models} ({kinds}) on {targets}, each at
+its newest release in the database of {date}. Written by
+`python -m benchmarks.missing_kernels STORE` (`make missing STORE=fleet.db`) from what `opcheck fleet MANIFEST -t all` stored, with opcheck
+{opcheck} and torch {torch}; {scanned}.
 
 A step is the bundle of kernels that unblocks most for each of its kernels, once the steps before
 it are done ([how that is found](fleet.md#what-is-missing-most)); kernels of one step help only
@@ -40,7 +41,8 @@ _GOALS = {
 }
 _GOALS_ARE = {
     Goal.RUNS: "Models that do not run, or of which nobody can tell, and would run.",
-    Goal.DEVICE: "The same, and models of which a part runs on the host, and would not any more.",
+    Goal.DEVICE: "The same, and models of which a part runs on the host, and would not any more. "
+    "Vendors that are not named here stand as above.",
 }
 _TABLE = """
 | step | kernels | models | in all | pairs |
@@ -48,26 +50,52 @@ _TABLE = """
 """
 
 
-def page(summary: Summary, missing: dict[Goal, tuple[Missing, Missing]]) -> str:
+def page(
+    summary: Summary, kinds: Mapping[str, int], missing: dict[Goal, tuple[Missing, Missing]]
+) -> str:
     """The whole page; ``missing`` has for each goal the ranking of kernels and that of all."""
-    return "".join(_parts(summary, missing))
+    return "".join(_parts(summary, kinds, missing))
 
 
-def _parts(summary: Summary, missing: dict[Goal, tuple[Missing, Missing]]) -> Iterator[str]:
+def kinds_of(path: Path, run: Run) -> Mapping[str, int]:
+    """How many models of a run are of each kind, most first."""
+    with Store(path, create=False) as store:
+        rows = store.connection.execute(
+            "SELECT kind, COUNT(DISTINCT position) AS models FROM answers "
+            "WHERE run=? AND kind<>'' GROUP BY kind ORDER BY models DESC, kind",
+            (run.id,),
+        )
+        return dict(rows.fetchall())
+
+
+def _parts(
+    summary: Summary, kinds: Mapping[str, int], missing: dict[Goal, tuple[Missing, Missing]]
+) -> Iterator[str]:
     run = summary.run
     yield _HEAD.format(
         models=plural(run.done, "model"),
-        kinds=run.manifest,
+        kinds=", ".join(f"{count:,} {kind}" for kind, count in kinds.items()),
         targets=plural(len(run.targets), "target"),
         date=max((target.database_date for target in run.targets), default=""),
         opcheck=run.opcheck_version,
         torch=run.torch_version,
-        scanned=f"{next(iter(summary.endings.values())):,}",
+        scanned=_scanned(summary),
     )
+    told: set[str] = set()
     for goal, (kernels, every) in missing.items():
         yield f"\n## {_GOALS[goal]}\n\n{_GOALS_ARE[goal]}\n"
         for ranking, other in zip(kernels.rankings, every.rankings, strict=True):
-            yield from _vendor(ranking, other)
+            text = "".join(_vendor(ranking, other))
+            if text not in told:
+                yield text
+            told.add(text)
+
+
+def _scanned(summary: Summary) -> str:
+    count, of = summary.endings[Ending.SCANNED], summary.run.done
+    if count == of:
+        return "all of them were scanned well"
+    return f"{count:,} of them were scanned well, the others have no answer"
 
 
 def _vendor(ranking: Ranking, every: Ranking) -> Iterator[str]:
@@ -139,7 +167,8 @@ def main(arguments: list[str]) -> int:
         )
         for goal in Goal
     }
-    PAGE.write_text(page(summary_of(store), found), encoding="utf-8")
+    summary = summary_of(store)
+    PAGE.write_text(page(summary, kinds_of(store, summary.run), found), encoding="utf-8")
     return 0
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks import missing_kernels
-from benchmarks.missing_kernels import page
+from benchmarks.missing_kernels import kinds_of, page
 from opcheck.fleet.answers.asked import Wanted, missing_of, summary_of
 from opcheck.model.fleet import Blocker, Cause
 from opcheck.model.fleet_answers import Goal
@@ -28,7 +28,10 @@ def test_each_vendor_has_its_steps(tmp_path: Path) -> None:
     }
     filled(store, outcomes, [A, B])
     kernels = missing_of(store, "last", Wanted(causes=(Cause.KERNEL,)))
-    text = page(summary_of(store), {Goal.RUNS: (kernels, missing_of(store, "last", Wanted()))})
+    summary = summary_of(store)
+    kinds = kinds_of(store, summary.run)
+    text = page(summary, kinds, {Goal.RUNS: (kernels, missing_of(store, "last", Wanted()))})
+    assert "of 3 models (3 python) on 2 targets" in text
     assert text.partition("## To run at all")[2] == (
         """
 
@@ -62,7 +65,8 @@ def test_what_one_sentence_says_is_told_once(tmp_path: Path) -> None:
     needed = [replace(DOUBLE, op=f"aten::{op}") for op in ("sin", "tan")]
     filled(store, {"one": scanned(result(A, kernel("aten::roll"), *lacks, *needed))}, [A])
     found = missing_of(store, "last", Wanted())
-    text = page(summary_of(store), {Goal.RUNS: (found, found)})
+    text = page(summary_of(store), {}, {Goal.RUNS: (found, found), Goal.DEVICE: (found, found)})
+    assert text.count("### ascend") == 1
     row = next(line for line in text.splitlines() if line.startswith("| 1 |"))
     assert row == (
         "| 1 | `aten::add`, `aten::cos`, `aten::div`, `aten::exp`, `aten::mm`, `aten::mul` "
