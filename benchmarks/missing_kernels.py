@@ -25,8 +25,8 @@ _HEAD = """\
 
 What each vendor would unblock most models with, of {models} ({kinds}) on {targets}, each at
 its newest release in the database of {date}. Written by
-`python -m benchmarks.missing_kernels STORE` (`make missing STORE=fleet.db`) from what `opcheck fleet MANIFEST -t all` stored, with opcheck
-{opcheck} and torch {torch}; {scanned}.
+`python -m benchmarks.missing_kernels STORE` (`make missing STORE=fleet.db`) from what
+`opcheck fleet MANIFEST -t all` stored, with opcheck {opcheck} and torch {torch}; {scanned}.
 
 A step is the bundle of kernels that unblocks most for each of its kernels, once the steps before
 it are done ([how that is found](fleet.md#what-is-missing-most)); kernels of one step help only
