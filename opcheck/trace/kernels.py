@@ -60,6 +60,13 @@ class Kernels:
             self.close()
 
     @contextmanager
+    def shared(self, *, implicit: bool) -> Iterator["Kernels"]:
+        """Have them registered from here on, for traces one after the other and in copies."""
+        with self.kept():
+            self._open(implicit)
+            yield self
+
+    @contextmanager
     def registered(self, answer: Answer, *, implicit: bool) -> Iterator[None]:
         """Have the dispatcher ask ``answer`` inside the block.
 

@@ -43,6 +43,7 @@ def trace_model(
     costs: bool = False,
     progress: Progress = lambda _: None,
     journal: Journal | None = None,
+    device_kernels: Kernels | None = None,
 ) -> Trace:
     """Record every overload that one forward, or one training step, asks of a device.
 
@@ -63,6 +64,7 @@ def trace_model(
         costs: whether to say what the calls cost, and what lives at once.
         progress: told one short line per step.
         journal: follows what is recorded while the model runs.
+        device_kernels: those that traces share; to register them anew takes a quarter of a second.
 
     Raises:
         TraceError: the inputs do not fit: the model fails before it computes anything, or, with
@@ -78,7 +80,10 @@ def trace_model(
         stack.enter_context(worn(device_type))
         seen = device_type if device_type in DISGUISES else device.type
         stack.enter_context(autocasting({}, seen))
-        attempts = _Attempts(module, args, kwargs, training, stack)
+        if device_kernels is None:
+            device_kernels = Kernels()
+            stack.enter_context(device_kernels.kept())
+        attempts = _Attempts(module, args, kwargs, training, device_kernels, stack)
         stack.enter_context(swapped(module, device))
         progress("recording the operators")
 
@@ -116,6 +121,7 @@ class _Attempts:
         args: tuple[Any, ...],
         kwargs: Mapping[str, Any],
         training: Training | Differentiated | None,
+        kernels: Kernels,
         stack: ExitStack,
     ) -> None:
         """Enter on ``stack`` what holds for all of them."""
@@ -123,8 +129,7 @@ class _Attempts:
         self._play: Play = forward
         self._heard: Heard | None = None
         stack.enter_context(reproducible(module))
-        self._device_kernels = Kernels()
-        stack.enter_context(self._device_kernels.kept())
+        self._device_kernels = kernels
         if training is not None:
             self._play = training.play(module, (args, dict(kwargs)))
             self._heard = stack.enter_context(registered(training.registrations))

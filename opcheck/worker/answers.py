@@ -4,11 +4,12 @@ import gc
 import linecache
 import random
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from opcheck.db.schemas import FOLDER, Schemas
 from opcheck.db.store import Database
@@ -41,6 +42,9 @@ from opcheck.worker.runs import Run, runs_of
 from opcheck.worker.ticks import Ticks
 from opcheck.worker.uncompiled import leave_compiler_out
 from opcheck.worker.ways import ways_out
+
+if TYPE_CHECKING:
+    from opcheck.trace.kernels import Kernels
 
 
 def answers(
@@ -114,6 +118,7 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
             costs=request.costs,
             progress=ticks.begin,
             journal=Journal(process.journal(number), result, ticks.calls),
+            device_kernels=shared,
         )
         if trace.costs is not None:
             costs = replace(trace.costs, in_training=loaded.in_training)
@@ -145,8 +150,22 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
     if not (request.apart and can_copy(process)):
         groups = groups[:1]
     process.send({"answers": sum(map(len, groups))})
-    for number, work, run in groups[0] if len(groups) == 1 else spread(groups, process):
-        yield traced(number, work, run)
+    with _shared_kernels(request) as shared:
+        for number, work, run in groups[0] if len(groups) == 1 else spread(groups, process):
+            yield traced(number, work, run)
+
+
+@contextmanager
+def _shared_kernels(request: WorkRequest) -> Iterator["Kernels | None"]:
+    """Kernels that all traces have; None where something traces by itself between them."""
+    from opcheck.trace.kernels import Kernels
+
+    works = chain.from_iterable(request.groups)
+    if request.dynamic or any(work.plan for work in works):
+        yield None
+        return
+    with Kernels().shared(implicit=request.step is None) as kernels:
+        yield kernels
 
 
 def _emulate(request: EmulationRequest, process: Process) -> Emulation:
