@@ -38,7 +38,9 @@ _TO_LAYOUT = torch.ops.aten.to.dtype_layout
 _TO_DEVICE = torch.ops.aten.to.device
 """What ``torch.tensor(..., device=...)`` calls, unless it lifts: then it is the other, with only
 a device. Users' own ``x.to(device)`` gives a dtype and a layout as well."""
-
+_RESHAPE_ALIAS = torch.ops.aten._reshape_alias.default
+_VIEWED = frozenset({"xla"})
+"""Device types on which ``reshape`` is a view, no alias: ``reshape_symint`` in TensorShape.cpp."""
 
 _NO_RESULT = object()
 """What an operator that fails in backward gives: C++ refuses it, which ends the backward.
@@ -175,6 +177,8 @@ class Engine(TorchDispatchMode):
 
     def asked_by_cpp(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Answer a call that the dispatcher brought to the device."""
+        if func is _RESHAPE_ALIAS and self.device_type in _VIEWED:
+            func, args = torch.ops.aten.view.default, args[:2]
         return self.__torch_dispatch__(func, (), args, kwargs)
 
     def answer(self, call: Call) -> Any:

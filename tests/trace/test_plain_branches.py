@@ -9,6 +9,7 @@ from torch.autograd.profiler import profile
 from torch.nn import functional
 
 from opcheck.model.trace import Phase
+from opcheck.trace import trace_model
 from opcheck.trace.predict import Predictor, predicting
 from opcheck.trace.training import Registrations
 
@@ -44,6 +45,14 @@ def test_eigenvalues_alone_are_asked_for_where_no_gradient_follows(predictor: Pr
 def test_a_reshape_is_an_alias(predictor: Predictor) -> None:
     x = torch.rand(2, 3, 4).transpose(0, 1)
     assert asked(predictor, lambda t: t.reshape(3, 2, 2, 2), x) == {"_reshape_alias": 1}
+
+
+@pytest.mark.parametrize(("device_type", "asked"), [("xla", "view"), ("cuda", "_reshape_alias")])
+def test_a_reshape_is_a_view_on_xla_alone(device_type: str, asked: str) -> None:
+    x = torch.rand(2, 3, 4).transpose(0, 1)
+    trace = trace_model(lambda t: t.reshape(3, 2, 2, 2), (x,), {}, device_type=device_type)
+    (reshape,) = (node for node in trace.nodes if str(node.op) == "aten::reshape")
+    assert [str(trace.nodes[at].op) for at, _ in reshape.children or ()] == [f"aten::{asked}"]
 
 
 def test_the_gradient_of_a_maximum_is_scattered_in_place(predictor: Predictor) -> None:
