@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from opcheck.model.fleet import Cause
 from opcheck.model.fleet_answers import Need
-from opcheck.report.terminal.alike import sentence, shared
+from opcheck.report.terminal.alike import Sentence, sentence, shared
 
 FEW = 3
 """So many operators of one sentence are told each by itself."""
@@ -37,16 +37,16 @@ class Alike:
 
 def alike(needs: Iterable[Need]) -> tuple[Alike, ...]:
     """Needs put together that differ only in the operator or the tensor, in their order."""
-    found: dict[tuple[Cause, str, str], list[Need]] = {}
+    found: dict[tuple[Cause, str, str], list[tuple[str, Sentence]]] = {}
     for need in needs:
-        said = sentence(need.text, need.op).of_any
-        found.setdefault((need.cause, need.code, said), []).append(need)
+        said = sentence(need.text, need.op)
+        found.setdefault((need.cause, need.code, said.of_any), []).append((need.op, said))
     return tuple(
         Alike(
-            tuple(dict.fromkeys(need.op for need in group)),
+            tuple(dict.fromkeys(op for op, _ in group)),
             cause,
             code,
-            shared([sentence(need.text, need.op) for need in group]),
+            shared([said for _, said in group]),
         )
         for (cause, code, _), group in found.items()
     )
