@@ -1,0 +1,39 @@
+"""Limits of a process as values: what it may ask of the kernel, and which files it may use."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a process may still ask of the kernel; the network and the system it never may."""
+
+    programs: bool = False
+    """Whether it may start programs."""
+    processes: bool = True
+    """Whether it may copy itself."""
+    local_sockets: bool = False
+    """Whether it may have unix sockets, as ``multiprocessing`` does."""
+    modes: bool = False
+    """Whether files may get other times, and changes of modes and owners are reported as done, and
+    are not; else all of it is refused. Files cannot be told apart here, and code that copies its
+    own files sets both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The limits of one process and of all that it starts."""
+
+    scratch: str
+    """The one folder that it may write to."""
+    reads: tuple[str, ...] | None = None
+    """Files and folders that it may read beside the interpreter's; None: any."""
+    writes: tuple[str, ...] = ()
+    """Files that it may write to beside the folder; they have to be there."""
+    filter: Filter = Filter()
+    """What it may ask of the kernel."""
+    empties: str = ""
+    """A folder that it may remove empty folders from, as the scratch folder at last; "": none."""
+    shared_memory: bool = False
+    """Whether it may use memory that processes share, as ``multiprocessing`` does."""
+    interpreter: bool = False
+    """Whether it may start this Python interpreter, where it may not start every program."""
