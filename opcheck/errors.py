@@ -77,6 +77,10 @@ class DatabaseError(OpcheckError):
     exit_code = ExitCode.DATABASE
 
 
+class WriteRefusedError(PermissionError):
+    """A model's code tried to write to a file that is not its own."""
+
+
 def out_of_memory(error: BaseException | str) -> bool:
     """Whether an error says that memory ran out: torch raises a RuntimeError for it."""
     return isinstance(error, MemoryError) or "DefaultCPUAllocator" in str(error)

@@ -55,9 +55,6 @@ def _path(file: str) -> Path | None:
     """A file as reports name it: from the working directory, or from where packages are."""
     for folder in ("", *sys.path):
         path = Path(folder or os.curdir, file)
-        try:
-            if path.is_file():
-                return path.resolve()
-        except (OSError, ValueError):  # a name that no file can have
-            continue
+        if os.path.isfile(path):  # false as well of a name that no file can have
+            return path.resolve()
     return None

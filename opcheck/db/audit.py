@@ -97,7 +97,7 @@ def _edited(path: Path, noted: str | None, present: str | None) -> tuple[str, st
     if present is None:
         return "missing", f"{sums.NAME} names a file that is not there"
     if noted is None:
-        generated = b"do not edit" in path.read_bytes()[:_HEAD]
+        generated = b"do not edit" in bounds.content(path)[:_HEAD]
         return ("not-noted", f"{sums.NAME} has no digest of it") if generated else None
     if noted != present:
         return "edited", f"it is not what its importer wrote: {sums.NAME} has another digest"

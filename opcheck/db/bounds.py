@@ -5,9 +5,12 @@ fault, aliases of aliases grow to any size, tags other than these three raise wh
 and of a key that stands twice the first is dropped in silence.
 """
 
+import errno
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from opcheck.files import FileError, read_bytes
 
 MOST_BYTES = 1 << 22
 """No file may be larger."""
@@ -33,13 +36,14 @@ def content(path: Path) -> bytes:
 
     Raises:
         BoundsError: it is larger.
-        OSError: it cannot be read.
+        OSError: it is no regular file, or cannot be read.
     """
-    with path.open("rb") as stream:
-        found = stream.read(MOST_BYTES + 1)
-    if len(found) > MOST_BYTES:
-        raise BoundsError(1, f"expected at most {MOST_BYTES:,} bytes, found more")
-    return found
+    try:
+        return read_bytes(path, MOST_BYTES)
+    except FileError as error:
+        if error.errno != errno.EFBIG:
+            raise
+        raise BoundsError(1, f"expected at most {MOST_BYTES:,} bytes, found more") from error
 
 
 def require_within(text: bytes) -> None:

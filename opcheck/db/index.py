@@ -9,8 +9,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from opcheck.files import read_bytes
+
 FORMAT = "2"
 """Part of every name, so that a change of what is stored finds no older file."""
+_MOST_BYTES = 1 << 26
+"""Of a compiled file: sixteen times what the file itself may have."""
 
 
 def default_folder() -> Path | None:
@@ -30,7 +34,7 @@ def load(folder: Path | None, name: str, digest: str) -> Any:
     if folder is None:
         return None
     try:
-        seal, _, stored = _path(folder, name, digest).read_bytes().partition(b"\n")
+        seal, _, stored = read_bytes(_path(folder, name, digest), _MOST_BYTES).partition(b"\n")
         if seal != _seal(digest, stored):
             return None
         return json.loads(stored)

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.errors import DatabaseError
+from opcheck.files import read_bytes
 
 GROUP = "opcheck.databases"
 """Entry points of this group name a package, or something that is or gives a path to a folder."""
+_MOST_BYTES = 1 << 20
+"""Of a list of entry points: a package has a few, a line each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ def _entry_point_files() -> Iterator[bytes]:
             for item in found:
                 if item.name.endswith((".dist-info", ".egg-info")):
                     with contextlib.suppress(OSError):
-                        yield Path(item.path, "entry_points.txt").read_bytes()
+                        yield read_bytes(Path(item.path, "entry_points.txt"), _MOST_BYTES)
 
 
 def _folder_of(point: Any) -> Path:
@@ -81,8 +84,8 @@ def _folder_of(point: Any) -> Path:
 
 
 def _layer(folder: Path, origin: str) -> Layer:
-    if not folder.is_dir():
-        what = "it is a file" if folder.is_file() else "there is no such folder"
+    if not os.path.isdir(folder):
+        what = "it is a file" if os.path.isfile(folder) else "there is no such folder"
         raise DatabaseError(
             f"cannot add the database {origin}: {what}",
             "give a folder of overlay files, with folders of vendors or advisories, or both",

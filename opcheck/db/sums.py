@@ -4,16 +4,21 @@ They stand in ``SHA256SUMS`` beside the files, in the form that ``sha256sum --ch
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from opcheck.files import read_bytes
+
 NAME = "SHA256SUMS"
+_MOST_BYTES = 1 << 26
+"""Of a generated file: the largest has some megabytes."""
 
 
 def read(folder: Path) -> Mapping[str, str]:
     """File name -> the digest that its importer noted; empty where none was noted."""
     try:
-        lines = (folder / NAME).read_text(encoding="utf-8").splitlines()
+        lines = read_bytes(folder / NAME, _MOST_BYTES).decode().splitlines()
     except (OSError, UnicodeDecodeError):
         return {}
     pairs = (line.split(maxsplit=1) for line in lines if len(line.split(maxsplit=1)) == 2)
@@ -21,9 +26,12 @@ def read(folder: Path) -> Mapping[str, str]:
 
 
 def digests(folder: Path) -> Mapping[str, str]:
-    """Name of each YAML file that is there -> its digest."""
-    files = sorted(folder.glob("*.yaml"))
-    return {path.name: sha256(path.read_bytes()).hexdigest() for path in files}
+    """Name of each YAML file that can be read -> its digest."""
+    found = {}
+    for path in sorted(folder.glob("*.yaml")):
+        with suppress(OSError):  # an unreadable file is reported where it is read
+            found[path.name] = sha256(read_bytes(path, _MOST_BYTES)).hexdigest()
+    return found
 
 
 def note(folder: Path, texts: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ _CANDIDATE = 1000
 
 def version_key(text: str) -> tuple[int, ...]:
     """Sort key of ``2.10``, ``26.1.0``, ``6.0.rc1``; a release candidate precedes its release."""
-    parts = re.findall(r"(rc)?(\d+)", text, re.IGNORECASE)
+    parts = re.findall(r"(rc)?(\d{1,18})", text, re.IGNORECASE)  # Python reads no endless number
     return tuple(int(number) - (_CANDIDATE if rc else 0) for rc, number in parts)
 
 

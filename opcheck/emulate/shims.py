@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.errors import EmulationError
+from opcheck.files import MOST_SOURCE_BYTES, require_regular
 
 LIBRARIES = "LIBRARIES"
 """What such a file calls the list of the ``torch.library.Library`` that hold its kernels."""
@@ -32,8 +33,10 @@ def shimmed(files: Sequence[str | Path]) -> Iterator[None]:
 
 def _run(file: Path) -> list[Any]:
     hint = "a shim is what opcheck fix --shim writes"
-    if not file.is_file():
-        raise EmulationError(f"there is no file {file}", hint)
+    try:
+        require_regular(file, MOST_SOURCE_BYTES)  # Python would wait for a pipe
+    except OSError as error:
+        raise EmulationError(f"cannot read {file}: {error.strerror}", hint) from error
     try:
         with warnings.catch_warnings():
             # torch tells that a kernel takes the place of another: of the one that refuses

@@ -9,9 +9,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from opcheck.errors import UsageError
+from opcheck.files import read_bytes
 from opcheck.model.codec import MalformedError, from_json, to_json
 from opcheck.model.probe import Finished, Noted, ProbeHead, Unit
 
+_MOST_BYTES = 1 << 30
+"""Of a journal, which has a line for each of some hundred thousand samples."""
 _RESTART = "run it with --restart to begin anew, or with another --into"
 
 
@@ -125,9 +128,10 @@ def _told(head: ProbeHead) -> str:
 def _whole_lines(path: Path) -> str:
     """The text of a file up to its last line that is whole; "" where there is no file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_bytes(path, _MOST_BYTES).decode()
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {error}", _RESTART) from error
+        said = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"cannot read {path}: {said}", _RESTART) from error
     return text[: text.rfind("\n") + 1]

@@ -1,5 +1,6 @@
 """The sources below a path: which there are, and what is in them."""
 
+import errno
 import io
 import os
 import stat
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opcheck.errors import SourceError, UsageError
+from opcheck.files import open_regular, read_bytes
 from opcheck.lint import kernel_source
 from opcheck.model.lint import SkippedFile
 
@@ -67,10 +69,10 @@ def read(path: Path) -> TextFile | SkippedFile:
     """A source as its compiler would read it; why not, where that cannot be."""
     shown = _shown(path)
     try:
-        if path.stat().st_size > LARGEST:
-            return SkippedFile(shown, f"it is larger than {LARGEST // 2**20} MiB")
-        content = path.read_bytes()
+        content = read_bytes(path, LARGEST)
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            return SkippedFile(shown, str(error.strerror))
         return SkippedFile(shown, f"it cannot be read: {error.strerror or error}")
     if b"\0" in content:
         return SkippedFile(shown, "it is binary")
@@ -101,7 +103,7 @@ def _is_source(path: Path) -> bool:
 def _is_script(path: Path) -> bool:
     """Whether a file without a suffix says that Python runs it."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path, LARGEST) as file:
             first = file.readline(200)
     except OSError:
         return False

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.errors import TraceError, UsageError
+from opcheck.files import MOST_REPORT_BYTES, read_bytes
 from opcheck.model.policy import Baseline, Policy
 from opcheck.model.report import Report, TargetReport
 from opcheck.model.request import ScanRequest
@@ -58,7 +59,7 @@ def baseline_at(path: str) -> Baseline | None:
 
 def require_replaceable(path: str) -> None:
     """Refuse to put a baseline in the place of a file that is none: a report, say."""
-    if path and Path(path).is_file():
+    if path and os.path.isfile(path):
         hint = "give another name, or take it away first"
         try:
             baseline_from_json(_text(path, hint), path)
@@ -157,7 +158,7 @@ def require_whole(report: Report) -> None:
 
 def _text(path: str, hint: str) -> str:
     try:
-        return Path(path).read_text("utf-8")
+        return read_bytes(path, MOST_REPORT_BYTES).decode()
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror or error}", hint) from error
     except UnicodeDecodeError as error:

@@ -23,6 +23,7 @@ from opcheck.resolve.walk import Walk
 from opcheck.version import __version__
 
 _EMULATED = "PrivateUse1"
+_SCAN_AGAIN = "a report is what opcheck scan --format json writes: scan the model again"
 
 
 def repro(request: ReproRequest, progress: Progress = silent, output: Progress = silent) -> str:
@@ -41,7 +42,11 @@ def repro(request: ReproRequest, progress: Progress = silent, output: Progress =
 def _of_report(request: ReproRequest, database: Database) -> Repro:
     report = report_asked_for(request.scan, request.scan, date.today())
     said, finding = chosen(report, request.finding)
-    matrix = database.matrix(database.resolve(TargetSpec.parse(said.target)))
+    try:
+        spec = TargetSpec.parse(said.target)
+    except ValueError as error:
+        raise UsageError(f"{request.scan.source}: {error}", _SCAN_AGAIN) from error
+    matrix = database.matrix(database.resolve(spec))
     calls = [read_arguments(place.inputs) for place in finding.uses]
     return _repro(database, matrix, report, finding, calls, strides=False)
 
@@ -88,11 +93,15 @@ def _repro(
             f"{matrix.target} compiles whole graphs, and runs no call on its own",
             "give its compiler the part of the model where the finding is",
         )
+    try:
+        op = OpName.parse(finding.op)
+    except ValueError as error:
+        raise UsageError(f"{report.model.source}: {error}", _SCAN_AGAIN) from error
     environment = database.environment(matrix.target.vendor)
     plugin = environment.plugin if environment else None
     return Repro(
         target=matrix.target,
-        op=OpName.parse(finding.op),
+        op=op,
         finding=finding,
         arguments=smallest(calls),
         strides=strides,

@@ -11,8 +11,14 @@ from opcheck.model.repro import Argument
 from opcheck.model.trace import DTYPE_BYTES, Constant, TensorMeta, Value
 
 _ARGUMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)(?P<kind>: |=)(?P<value>.*)", re.DOTALL)
-_TENSOR = re.compile(r"(?P<dtype>\w+)\[(?P<sizes>(?:\d+(?:,\d+)*)?)\](?P<host> \(host\))?")
-_NUMBER = re.compile(r"-?\d+")
+_TENSOR = re.compile(
+    r"(?P<dtype>\w+)\[(?P<sizes>(?:[0-9]{1,19}(?:,[0-9]{1,19}){0,63})?)\](?P<host> \(host\))?"
+)
+"""Of sizes that a tensor may have, in as many dimensions as it may have."""
+_NUMBER = re.compile(r"-?[0-9]{1,1000}")
+_SHOWN = 80
+_DEEPEST = 16
+"""Lists within lists; an argument of PyTorch has two."""
 _PLAIN: dict[str, Value] = {"None": None, "True": True, "False": False}
 _LAYOUTS = frozenset({"strided", "sparse_coo", "sparse_csr", "sparse_csc", "jagged"})
 _FORMATS = frozenset({"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"})
@@ -42,14 +48,16 @@ def _argument(text: str) -> Argument:
 
 def _misread(text: str) -> UsageError:
     return UsageError(
-        f"an argument in the report is not understood: {text!r}",
+        f"an argument in the report is not understood: {text[:_SHOWN]!r}",
         "scan the model again with this version, or give the model itself with -t TARGET",
     )
 
 
-def _value(text: str) -> Value:
+def _value(text: str, depth: int = 0) -> Value:
     if text.startswith("[") and text.endswith("]"):
-        return tuple(_value(item) for item in _items(text[1:-1]))
+        if depth == _DEEPEST:
+            raise _misread(text)
+        return tuple(_value(item, depth + 1) for item in _items(text[1:-1]))
     return _tensor(text) or _constant(text)
 
 

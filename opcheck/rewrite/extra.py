@@ -1,6 +1,7 @@
 """Rules that users bring: from folders, and from installed packages."""
 
 import importlib.util
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -10,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from opcheck.errors import UsageError
+from opcheck.files import MOST_SOURCE_BYTES, require_regular
 from opcheck.model.plan import Label, Tier
 from opcheck.rewrite.base import Rule, rules
 from opcheck.source.user_code import shown
@@ -50,7 +52,7 @@ def _installed() -> Iterator[Rule]:
 
 
 def _of_folder(folder: Path) -> Iterator[Rule]:
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise UsageError(f"cannot load rules from {folder}: it is no folder", _HINT)
     kinds = [(path, kind) for path in sorted(folder.glob("*.py")) for kind in _kinds(_run(path))]
     if not kinds:
@@ -63,6 +65,10 @@ def _run(path: Path) -> ModuleType:
     name = f"opcheck_rules_{sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
     if name in sys.modules:
         return sys.modules[name]
+    try:
+        require_regular(path, MOST_SOURCE_BYTES)  # Python would wait for a pipe
+    except OSError as error:
+        raise UsageError(f"cannot load rules from {path}: {error.strerror}", _HINT) from error
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

@@ -1,5 +1,6 @@
 """What an Inferencer is given, as a module: a live one, a factory, or whatever a scan takes."""
 
+import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +69,7 @@ def given(model: Any, *, trust: bool) -> Given:
 
 
 def _program(path: Path, trust: bool) -> "ExportedProgram":
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise SourceError(f"there is no file {path}", _WANTED)
     return saved_program(path, trust=trust)
 

@@ -9,6 +9,7 @@ from typing import Any
 from opcheck.db.store import Database
 from opcheck.db.versions import major_minor
 from opcheck.errors import InferenceError
+from opcheck.files import MOST_SOURCE_BYTES, require_regular
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Label
 from opcheck.model.target import TargetSpec
@@ -50,8 +51,10 @@ def from_file(path: Path) -> Registered:
         InferenceError: it cannot be run, or is no such file.
     """
     hint = "a shim is what opcheck fix --shim writes"
-    if not path.is_file():
-        raise InferenceError(f"there is no file {path}", hint)
+    try:
+        require_regular(path, MOST_SOURCE_BYTES)  # Python would wait for a pipe
+    except OSError as error:
+        raise InferenceError(f"cannot read {path}: {error.strerror}", hint) from error
     try:
         found = _quietly(lambda: runpy.run_path(str(path)))
     except Exception as error:

@@ -1,5 +1,6 @@
 """Where a project keeps its policy."""
 
+import os
 from pathlib import Path
 
 from opcheck.errors import UsageError
@@ -24,7 +25,7 @@ def find_policy(folder: Path) -> Path | None:
                 f"{place} has two policies: {FILE}, and [tool.opcheck] in {PYPROJECT}",
                 "keep one, or name it with --policy",
             )
-        if found or (place / _END).exists():
+        if found or os.path.exists(place / _END):
             return found[0] if found else None
     return None
 
@@ -32,7 +33,7 @@ def find_policy(folder: Path) -> Path | None:
 def policies_in(folder: Path) -> list[Path]:
     """The policies of a folder."""
     own, project = folder / FILE, folder / PYPROJECT
-    found = [own] if own.is_file() else []
-    if project.is_file() and table_of(project) is not None:
+    found = [own] if os.path.isfile(own) else []
+    if os.path.isfile(project) and table_of(project) is not None:
         found.append(project)
     return found

@@ -131,10 +131,20 @@ def _policy(path: Path, data: Mapping[str, Any]) -> Policy:
             data.get("min-support-rate"), data.get("max-islands"), data.get("max-fallback-bytes")
         ),
         max_age=data.get("max-age"),
-        # beside the policy, wherever the gate is run from
-        baseline=str(path.parent / data["baseline"]) if "baseline" in data else "",
+        baseline=_baseline(path, data.get("baseline", "")),
         waivers=tuple(map(_waiver, data.get("waivers", ()))),
     )
+
+
+def _baseline(path: Path, named: str) -> str:
+    """The baseline beside the policy, wherever the gate is run from; "" where none is named."""
+    found = path.parent / named
+    if named and not found.resolve().is_relative_to(path.parent.resolve()):
+        raise UsageError(
+            f"{path}: the baseline {named} leads out of the policy's folder",
+            "keep it there, or name it on the command line: --baseline FILE",
+        )
+    return str(found) if named else ""
 
 
 def _waiver(said: Mapping[str, Any]) -> Waiver:

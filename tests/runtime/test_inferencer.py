@@ -224,7 +224,7 @@ def test_kernels_of_a_file_are_there_until_it_is_closed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (None, "there is no file"),
+        (None, "No such file"),
         ("1 / 0", "ZeroDivisionError"),
         ("x = 1", "has no list LIBRARIES"),
     ],

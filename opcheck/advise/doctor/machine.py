@@ -11,8 +11,12 @@ from pathlib import Path
 
 from packaging.tags import sys_tags
 
+from opcheck.files import read_bytes
+
 COMMAND_SECONDS = 10
 """How long a vendor's tool may take to say which devices there are."""
+_MOST_BYTES = 1 << 24
+"""Of a file that states a version: a header, or a note of its release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class Machine:
     def text(self, path: Path) -> str:
         """What stands in a file; "" where it cannot be read."""
         try:
-            return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+            return read_bytes(path, _MOST_BYTES).decode("utf-8", "replace")
         except OSError:
             return ""
 

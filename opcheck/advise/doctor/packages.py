@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from opcheck.advise.doctor.versions import local
+from opcheck.files import MOST_SOURCE_BYTES, read_bytes
 from opcheck.model.installation import Build, Distribution, Installation
 
 COMPANIONS = ("torchvision", "torchaudio")
@@ -35,7 +36,7 @@ def build_of(name: str, version: str, file: Path) -> Build:
     version with its local part.
     """
     try:
-        text = file.read_text(encoding="utf-8", errors="replace")
+        text = read_bytes(file, MOST_SOURCE_BYTES).decode("utf-8", "replace")
     except OSError:
         text = ""
     stated = _VERSION.search(text)

@@ -6,7 +6,10 @@ from pathlib import Path
 
 from opcheck.cli.completion.scripts import SCRIPTS
 from opcheck.errors import UsageError
+from opcheck.files import read_bytes
 
+_MOST_BYTES = 1 << 24
+"""Of a shell's settings, which somebody wrote by hand."""
 _HINT = f"name it with --shell, one of {', '.join(SCRIPTS)}"
 
 
@@ -70,9 +73,8 @@ def _written(path: Path, shell: str) -> Path:
 
 def _told_of(settings: Path, line: str, path: Path) -> Path:
     """Add a line to a shell's settings, once; what stands there stays."""
-    there = (
-        settings.read_text(encoding="utf-8", errors="surrogateescape") if settings.exists() else ""
-    )
+    content = read_bytes(settings, _MOST_BYTES) if settings.exists() else b""
+    there = content.decode("utf-8", "surrogateescape")
     if line not in there.splitlines():
         end = "" if not there or there.endswith("\n") else "\n"
         with settings.open("a", encoding="utf-8", newline="\n") as file:
