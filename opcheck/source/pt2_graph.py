@@ -8,8 +8,9 @@ from typing import Any
 from opcheck.errors import SourceError
 from opcheck.model.names import OpName
 from opcheck.model.trace import Gap, Value
+from opcheck.source.pt2_check import DAMAGED, check_program, what_is
 from opcheck.source.pt2_file import ProgramFile, damaged, read_program
-from opcheck.source.pt2_nodes import HIGHER_ORDER, all_nodes, operator_name
+from opcheck.source.pt2_nodes import all_graphs, all_nodes
 from opcheck.source.pt2_places import (
     NOWHERE,
     Place,
@@ -18,11 +19,10 @@ from opcheck.source.pt2_places import (
     module_path,
     module_paths,
 )
-from opcheck.source.pt2_symbols import Sizes
+from opcheck.source.pt2_symbols import Sizes, size_ranges
+from opcheck.source.pt2_targets import Kind, parse_target
 from opcheck.source.pt2_values import GraphValues, Surprises, variant
 
-_PYTHON = ("_operator.", "operator.", "math.", "builtins.", "torch.sym_", "torch._sym_")
-"""Targets that compute on Python numbers and never reach a dispatcher."""
 _SIZE_QUERIES = frozenset(
     {"sym_size", "sym_stride", "sym_numel", "sym_storage_offset", "sym_is_contiguous"}
 )
@@ -81,7 +81,6 @@ class _Reader:
     def __init__(self, program: ProgramFile) -> None:
         self._program = program
         self._surprises = Surprises()
-        self._gaps: dict[Gap, None] = {}
         self._higher_order: set[str] = set()
         self._sparse: dict[str, None] = {}
         self._places: Mapping[str, Place] = {}
@@ -89,10 +88,11 @@ class _Reader:
 
     def trace(self) -> GraphTrace:
         """The whole program."""
+        check_program(self._program)
         try:
             return self._trace()
-        except (KeyError, TypeError, AttributeError, ValueError, SyntaxError) as error:
-            raise self._damaged(f"is not an exported program ({_what(error)})") from error
+        except DAMAGED as error:
+            raise self._damaged(f"is not an exported program ({what_is(error)})") from error
         except RecursionError as error:
             raise self._damaged("nested too deeply to be a model") from error
 
@@ -103,14 +103,17 @@ class _Reader:
         self._places = places_of(graph)
         values = GraphValues(graph, self._sizes, self._surprises)
         calls = tuple(self._calls(graph, values, "", NOWHERE))
-        return GraphTrace(
+        trace = GraphTrace(
             self._program.torch_version,
             calls,
             tuple(self._notes()),
             self._program.digest,
-            (*self._gaps, *self._unreadable()),
+            tuple(self._unreadable()),
             _modules_not_called(document, values),
         )
+        for inner in all_graphs(graph):  # what no call reads adds nothing to the notes
+            values.of(inner).read_all()
+        return trace
 
     def _calls(
         self, graph: Mapping[str, Any], values: GraphValues, module: str, place: Place
@@ -119,28 +122,24 @@ class _Reader:
         for index, node in enumerate(graph["nodes"]):
             try:
                 yield from self._node(node, values, module, place)
-            except (KeyError, TypeError, AttributeError, ValueError, SyntaxError) as error:
+            except DAMAGED as error:
                 name = node.get("name") if isinstance(node, dict) else None
                 where = f"node {index}" + (f" ({name})" if name else "")
-                raise self._damaged(f"{where} cannot be read ({_what(error)})") from error
+                raise self._damaged(f"{where} cannot be read ({what_is(error)})") from error
         self._sparse |= values.sparse
 
     def _node(
         self, node: Mapping[str, Any], values: GraphValues, module: str, place: Place
     ) -> Iterator[GraphCall]:
-        target: str = node["target"]
-        if target.startswith(_PYTHON):
+        target = parse_target(node["target"])
+        op = target.op
+        if op is None:
             return
         metadata = node["metadata"]
         if "nn_module_stack" in metadata:
             module = self._module(metadata["nn_module_stack"])
         if "stack_trace" in metadata:
             place = self._places[metadata["stack_trace"]]
-        op = operator_name(target)
-        if op is None:
-            reason = f"{target} is not an operator of torch.ops, so it was not looked at"
-            self._gaps[Gap(module, reason)] = None
-            return
         if op.namespace == "aten" and op.base in _SIZE_QUERIES:
             return
         inputs, outputs = node["inputs"], node["outputs"]
@@ -153,7 +152,7 @@ class _Reader:
             data_dependent=any(map(values.depends_on_data, _tensor_names(outputs))),
         )
         yield call
-        if op.namespace == HIGHER_ORDER:
+        if target.kind is Kind.HIGHER_ORDER:
             self._higher_order.add(op.base)
             yield from self._inside(inputs, values, call)
 
@@ -171,7 +170,7 @@ class _Reader:
                 graph = payload["graph"]
                 yield from self._calls(graph, values.of(graph), call.module, place)
             elif kind == "as_operator":
-                op = operator_name(payload)
+                op = parse_target(payload).op
                 if op is not None:
                     rest = inputs[index + 1 :]
                     passed = [item for item in rest if not item["name"].startswith("_")]
@@ -219,12 +218,6 @@ def _tensor_names(arguments: Iterable[Mapping[str, Any]]) -> Iterator[str]:
             yield from (item["name"] for item in payload)
 
 
-def size_ranges(document: Mapping[str, Any]) -> dict[str, tuple[int | None, int | None]]:
-    """Least and greatest value of every symbol in the program's sizes."""
-    constraints = document["range_constraints"]
-    return {name: (r["min_val"], r["max_val"]) for name, r in constraints.items()}
-
-
 def _modules_not_called(document: Mapping[str, Any], values: GraphValues) -> tuple[str, ...]:
     """Modules with parameters that no node belongs to and no node reads, paths in full."""
     module = document["graph_module"]
@@ -239,8 +232,3 @@ def _modules_not_called(document: Mapping[str, Any], values: GraphValues) -> tup
             if payload["arg"]["name"] in used:
                 alive.add(owner)
     return tuple(sorted(owners - alive))
-
-
-def _what(error: Exception) -> str:
-    """An error of taking JSON apart, in words."""
-    return f"no {error}" if isinstance(error, KeyError) else str(error)

@@ -1,41 +1,27 @@
-"""Nodes of an exported graph's JSON: finding all of them, and the operator that each names."""
+"""Nodes of an exported graph's JSON: all of them, and how each passes its inputs."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from opcheck.model.names import OpName
 from opcheck.source.pt2_values import variant
 
 _KEYWORD = 2
-HIGHER_ORDER = "higher_order"
-_OPERATORS = "torch.ops."
-_HIGHER_ORDER_IN_2_4 = "torch._higher_order_ops."
-"""torch 2.4 names a higher-order operator by the module that defines it."""
 
 
-def operator_name(target: str) -> OpName | None:
-    """``torch.ops.aten.add.Tensor`` in schema spelling; None for what is no operator."""
-    if target.startswith(_HIGHER_ORDER_IN_2_4):
-        return OpName(HIGHER_ORDER, target.rpartition(".")[2])
-    if not target.startswith(_OPERATORS):
-        return None
-    match target.removeprefix(_OPERATORS).split("."):
-        case [namespace, base] | [namespace, base, "default"]:
-            return OpName(namespace, base)
-        case [namespace, base, overload]:
-            return OpName(namespace, base, overload)
-        case _:
-            return None
-
-
-def all_nodes(graph: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Every node, those of subgraphs after the node that holds them."""
+def all_graphs(graph: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """A graph and those inside it, each after the one that holds it."""
+    yield graph
     for node in graph["nodes"]:
-        yield node
         for item in node["inputs"]:
             kind, payload = variant(item["arg"])
             if kind == "as_graph":
-                yield from all_nodes(payload["graph"])
+                yield from all_graphs(payload["graph"])
+
+
+def all_nodes(graph: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Every node, those of subgraphs after all of the graph that holds them."""
+    for one in all_graphs(graph):
+        yield from one["nodes"]
 
 
 def by_name(item: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ Place = tuple[str, int]
 """A file, relative to the working directory or to its package, and a 1-based line."""
 NOWHERE: Place = ("", 0)
 
-_FRAME = re.compile(r'^\s*File "(.+?)", line (\d+)', re.MULTILINE)
+_FRAME = re.compile(r'^[ \t]*File "(.+?)", line (\d{1,8})\b', re.MULTILINE)
 _PACKAGES = re.compile(r"^.*(?:site|dist)-packages/")
 _STANDARD_LIBRARY = re.compile(r"/lib/python3\.\d+/|/Python3\d+/Lib/")
 _TORCH = re.compile(r"^(?:torch|functorch)/")
@@ -71,6 +71,8 @@ def _clean(path: str) -> str:
 def _best_frame(stack_trace: str) -> _Frame | None:
     library = None
     for path, line in reversed(_FRAME.findall(stack_trace)):
+        if not path.isprintable():
+            continue
         frame = _frame(path.replace("\\", "/"), int(line))
         if frame is None:
             continue
@@ -107,4 +109,7 @@ def _relative_paths(paths: Iterable[str], directory: Path) -> Mapping[str, str]:
             relative[path] = posixpath.relpath(path, common)
         else:
             relative[path] = posixpath.basename(path) if ":" in path else path
+    for path, shown in relative.items():
+        if ".." in shown.split("/"):  # a name that leads elsewhere is shown, and opened, by nobody
+            relative[path] = posixpath.basename(path)
     return relative

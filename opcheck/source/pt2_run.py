@@ -8,9 +8,11 @@ from opcheck.errors import SourceError, UsageError, out_of_memory
 from opcheck.model.calls import CallSpec
 from opcheck.model.trace import TensorMeta
 from opcheck.source.base import Loaded, LoadOptions, Source
+from opcheck.source.pt2_check import DAMAGED, check_program
 from opcheck.source.pt2_file import ProgramFile, damaged, read_program
-from opcheck.source.pt2_graph import places_of, size_ranges
-from opcheck.source.pt2_symbols import Sizes
+from opcheck.source.pt2_graph import places_of
+from opcheck.source.pt2_nodes import all_graphs
+from opcheck.source.pt2_symbols import Sizes, size_ranges
 from opcheck.source.pt2_values import GraphValues, Surprises
 
 if TYPE_CHECKING:
@@ -101,14 +103,20 @@ def read_model(program: ProgramFile) -> tuple["ExportedModel", tuple[Any, ...], 
     """The model, its inputs and notes; only here can the file's JSON turn out to be damaged."""
     from opcheck.source.building.pt2_model import ExportedModel
 
+    check_program(program)
     try:
         module = program.document["graph_module"]
-        sizes = Sizes(size_ranges(program.document))
+        ranges = size_ranges(program.document)
+        for graph in all_graphs(module["graph"]):
+            GraphValues(graph, Sizes(ranges), Surprises()).read_all()
+        sizes = Sizes(ranges)
         values = GraphValues(module["graph"], sizes, Surprises())
         model = ExportedModel(module, values, places_of(module["graph"]))
         args = tuple(_input(name, values.read(item)) for name, item in model.user_inputs.items())
-    except (LookupError, TypeError, AttributeError, ValueError, SyntaxError) as error:
+    except DAMAGED as error:
         raise damaged(program.path, program.member, f"cannot be run ({error})") from error
+    except RecursionError as error:
+        raise damaged(program.path, program.member, "nested too deeply to be a model") from error
     except RuntimeError as error:  # torch refuses the sizes, or there is not so much memory
         if out_of_memory(error):
             raise MemoryError from error

@@ -1,50 +1,17 @@
 """Sizes that an exported graph leaves open, brought down to the numbers it was exported with."""
 
-import ast
 import math
-import operator
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from opcheck.source.pt2_expression_reader import read
+from opcheck.source.pt2_expressions import Expression, Symbol, value
+
+_SYMBOL = re.compile(r"[A-Za-z_]{1,40}\d{0,6}", re.ASCII)
+"""torch counts up to the number of a symbol."""
 ASSUMED_SIZE = 2
 """Taken for a size that depends on data: the smallest that PyTorch does not treat apart."""
-_SIZE_BITS = 64
-
-
-def _power(base: int, exponent: int) -> int:
-    """``base ** exponent``, refused where no size could be that large."""
-    if exponent * base.bit_length() > _SIZE_BITS:
-        raise ValueError(f"a size is {base} to the power of {exponent}")
-    return int(base**exponent)
-
-
-_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "Integer": int,
-    "Add": lambda *terms: sum(terms),
-    "Mul": lambda *factors: math.prod(factors),
-    "Pow": _power,
-    "PowByNatural": _power,
-    "Max": max,
-    "Min": min,
-    "FloorDiv": operator.floordiv,
-    "CleanDiv": operator.floordiv,
-    "CeilDiv": lambda number, by: -(-number // by),
-    "Mod": operator.mod,
-    "PythonMod": operator.mod,
-    "ModularIndexing": lambda number, by, modulus: number // by % modulus,
-    "Identity": lambda value: value,
-}
-"""What sympy and torch.utils._sympy.functions write into a size (torch 2.13)."""
-
-_OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Div: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: _power,
-}
 
 
 class Sizes:
@@ -52,7 +19,8 @@ class Sizes:
 
     def __init__(self, ranges: Mapping[str, tuple[int | None, int | None]]) -> None:
         self._ranges = ranges
-        self._known: dict[str, int | None] = {}
+        self._known: dict[str, int] = {}
+        self._expressions: dict[str, Expression] = {}
         self.exported: dict[str, int] = {}
         """Dynamic dimensions by symbol, at the size they were exported with."""
         self.assumed: dict[str, int] = {}
@@ -62,9 +30,9 @@ class Sizes:
         """The number that stands for a ``SymInt``."""
         number = sym_int.get("as_int")
         if number is not None:
-            return int(number)
+            return whole(number)
         expression = sym_int["as_expr"]
-        text, hint = str(expression["expr_str"]), _hint(expression.get("hint"))
+        text, hint = expression["expr_str"], _hint(expression.get("hint"))
         if hint is None:
             return self._evaluate(text)
         self._note(text, hint)
@@ -84,32 +52,25 @@ class Sizes:
 
     def _note(self, text: str, hint: int) -> None:
         if text not in self._known:
+            match self.expression(text):
+                case Symbol(name):
+                    self.exported[name] = hint
             self._known[text] = hint
-            symbol = _symbol(ast.parse(text, mode="eval").body)
-            if symbol:
-                self.exported[symbol] = hint
 
     def _evaluate(self, text: str) -> int:
         known = self._known.get(text)
         if known is None:
-            known = self._known[text] = max(0, int(self._value(ast.parse(text, mode="eval").body)))
+            known = self._known[text] = max(0, value(self.expression(text), self._size_of))
         return known
 
-    def _value(self, node: ast.expr) -> Any:
-        symbol = _symbol(node)
-        if symbol:
-            return self._size_of(symbol)
-        match node:
-            case ast.Constant(value=int(number)):
-                return number
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -self._value(operand)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-                return _OPERATORS[type(op)](self._value(left), self._value(right))
-            case ast.Call(func=ast.Name(id=name), args=args) if name in _FUNCTIONS:
-                return _FUNCTIONS[name](*map(self._value, args))
-            case _:
-                raise ValueError(f"a size is written as {ast.unparse(node)}")
+    def expression(self, text: str) -> Expression:
+        """The expression that a text is; each is read once."""
+        known = self._expressions.get(text)
+        if known is None:
+            if not isinstance(text, str):
+                raise TypeError(f"a size is {str(text)[:40]}, expected an expression")
+            known = self._expressions[text] = read(text)
+        return known
 
     def _size_of(self, symbol: str) -> int:
         if symbol in self.exported:
@@ -124,19 +85,38 @@ def _assignments(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{name}={size}" for name, size in sorted(sizes.items()))
 
 
-def _symbol(node: ast.expr) -> str:
-    """The symbol's name where ``node`` is one: ``Symbol('s0', integer=True)`` or ``s0``."""
-    match node:
-        case ast.Name(id=name):
-            return name
-        case ast.Call(func=ast.Name(id="Symbol"), args=[ast.Constant(value=str(name))]):
-            return name
-        case _:
-            return ""
+def size_ranges(document: Mapping[str, Any]) -> dict[str, tuple[int | None, int | None]]:
+    """Least and greatest value of every symbol in a program's sizes; None where it is open."""
+    constraints = document["range_constraints"]
+    for name in constraints:
+        if not _SYMBOL.fullmatch(name):
+            raise ValueError(f"{name[:40]!r} is no symbol of a size")
+    ranges = {
+        name: (_limit(found["min_val"]), _limit(found["max_val"]))
+        for name, found in constraints.items()
+    }
+    for name, (least, most) in ranges.items():
+        if least is not None and most is not None and least > most:
+            raise ValueError(f"no size is from {least} to {most}, the limits of {name}")
+    return ranges
+
+
+def _limit(number: Any) -> int | None:
+    """A limit of a range; torch 2.3 wrote an infinite one as JSON's constant."""
+    if number is None or (type(number) is float and math.isinf(number)):
+        return None
+    return whole(number)
+
+
+def whole(number: Any) -> int:
+    """The number of a size; how large one may be is decided where a tensor is read."""
+    if type(number) is not int:
+        raise TypeError(f"a size is {str(number)[:40]}, expected a whole number")
+    return number
 
 
 def _hint(hint: Any) -> int | None:
     """The number in a ``SymExprHint``; older schemas wrote it bare."""
     if isinstance(hint, Mapping):
         hint = hint.get("as_int")
-    return None if hint is None else int(hint)
+    return None if hint is None else whole(hint)

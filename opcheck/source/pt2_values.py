@@ -1,9 +1,10 @@
 """Arguments of exported graph nodes as values: the schema's unions and codes taken apart."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
-from opcheck.model.trace import Constant, TensorMeta, Value
+from opcheck.model.trace import DTYPE_BYTES, Constant, TensorMeta, Value
 from opcheck.source.pt2_symbols import Sizes
 
 # Codes of torch/_export/serde/schema.py, version 8.20 (torch 2.13); unchanged since 5.0.
@@ -21,6 +22,9 @@ MEMORY_FORMATS: Mapping[int, str] = {
     1: "contiguous_format", 2: "channels_last", 3: "channels_last_3d", 4: "preserve_format",
 }  # fmt: skip
 _STRIDED = 7
+MOST_BYTES = 2**47
+"""Of one tensor's memory: what a process can address on today's 64-bit processors. The weights of a
+model of a trillion parameters are a hundredth of it."""
 _ACCELERATOR_FREE = frozenset({"cpu", "meta"})
 
 Variant = tuple[str, Any]
@@ -44,6 +48,8 @@ class Surprises:
 
     def name(self, kind: str, code: int, names: Mapping[int, str]) -> str:
         """The name of a code; an unknown one is noted and spelled out."""
+        if type(code) is not int:
+            raise TypeError(f"a {kind} is {str(code)[:40]}, expected a code")
         if code not in names:
             self.codes[f"{kind} code {code}"] = None
             return f"unknown_{code}"
@@ -56,6 +62,10 @@ class GraphValues:
     def __init__(self, graph: Mapping[str, Any], sizes: Sizes, surprises: Surprises) -> None:
         self._metas: Mapping[str, Any] = graph["tensor_values"]
         self._sym_ints: Mapping[str, Any] = graph["sym_int_values"]
+        self._other_numbers = (
+            *graph.get("sym_bool_values", {}).values(),
+            *graph.get("sym_float_values", {}).values(),
+        )
         self._sizes = sizes
         self._surprises = surprises
         devices = {meta["device"]["type"] for meta in self._metas.values()}
@@ -67,12 +77,24 @@ class GraphValues:
 
     def of(self, graph: Mapping[str, Any]) -> "GraphValues":
         """The same for another graph of the program."""
-        return GraphValues(graph, self._sizes, self._surprises)
+        same = graph["tensor_values"] is self._metas
+        return self if same else GraphValues(graph, self._sizes, self._surprises)
 
     @property
     def used(self) -> frozenset[str]:
         """Names of the tensors read so far."""
         return frozenset(self._tensors)
+
+    def read_all(self) -> None:
+        """Read tensors and numbers that nothing reads, too, so that one that cannot be is found."""
+        for name in self._metas:
+            self.tensor(name)
+        for size in self._sym_ints.values():
+            self._sizes.resolve(size)
+        for number in self._other_numbers:
+            expression = number.get("as_expr")
+            if expression is not None:
+                self._sizes.expression(expression["expr_str"])
 
     def tensor(self, name: str) -> TensorMeta:
         """The tensor of that name."""
@@ -165,12 +187,25 @@ class GraphValues:
         stride = tuple([resolve(stride) for stride in meta["strides"]])
         if len(shape) != len(stride) or not all(map(_is_count, (*shape, *stride))):
             raise ValueError(f"a tensor has the sizes {shape} and the strides {stride}")
+        offset = resolve(meta["storage_offset"]) if meta.get("storage_offset") else 0
+        dtype = self._surprises.name("dtype", meta["dtype"], DTYPES)
+        if _extent(shape, stride, offset) * DTYPE_BYTES.get(dtype, 1) > MOST_BYTES:
+            raise ValueError(f"a tensor of the sizes {shape} has more bytes than any memory")
         return TensorMeta(
-            self._surprises.name("dtype", meta["dtype"], DTYPES),
+            dtype,
             shape,
             stride,
             host=self.device_type != "cpu" and meta["device"]["type"] == "cpu",
         )
+
+
+def _extent(shape: tuple[int, ...], stride: tuple[int, ...], offset: int) -> int:
+    """Elements of the memory that a tensor lies in; beyond all bounds if 64 bits cannot count."""
+    if 0 in shape:
+        return 0
+    if math.prod(shape) >= 2**63:
+        return MOST_BYTES + 1
+    return offset + 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
 
 
 def _is_count(value: object) -> bool:

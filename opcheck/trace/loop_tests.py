@@ -4,9 +4,9 @@ import ast
 import sys
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from opcheck.files import MOST_SOURCE_BYTES, read_bytes
 from opcheck.trace.place import is_internal
 
 _FRAMES = 4
@@ -35,7 +35,7 @@ def decides_a_loop() -> bool:
 def _tests(file: str) -> frozenset[int] | None:
     """Lines of a file that hold the test of a ``while``, or of an ``if`` that leaves a loop."""
     try:
-        tree = ast.parse(Path(file).read_bytes())
+        tree = ast.parse(read_bytes(file, MOST_SOURCE_BYTES))
     except (OSError, SyntaxError, ValueError, RecursionError):
         return None
     lines: set[int] = set()

@@ -168,13 +168,14 @@ def test_unknown_codes_are_gaps_and_not_guesses(tiny: Path, tmp_path: Path) -> N
     assert trace.calls[0].outputs == (TensorMeta("unknown_99", (6, 4), (4, 1)),)
 
 
-def test_what_is_no_operator_is_a_gap(tiny: Path, tmp_path: Path) -> None:
+def test_what_is_no_operator_is_refused(tiny: Path, tmp_path: Path) -> None:
     def foreign(document: dict[str, Any]) -> None:
         nodes_of(document)[0]["target"] = "mylib.helper"
 
-    trace = read_trace(changed(tiny, tmp_path / "m.pt2", foreign))
-    reason = "mylib.helper is not an operator of torch.ops, so it was not looked at"
-    assert trace.gaps == (Gap("layers.*.*", reason),)
+    with pytest.raises(
+        SourceError, match=r"node 0 \(linear\).*'mylib.helper', which is no operator"
+    ):
+        read_trace(changed(tiny, tmp_path / "m.pt2", foreign))
 
 
 def test_a_damaged_node_is_pointed_at(tiny: Path, tmp_path: Path) -> None:
@@ -186,7 +187,8 @@ def test_a_damaged_node_is_pointed_at(tiny: Path, tmp_path: Path) -> None:
         read_trace(path)
     name = nodes_of(document_of(tiny))[1]["name"]
     assert raised.value.message == (
-        f"{path}: m/models/model.json: node 1 ({name}) cannot be read (no 'gone')"
+        f"{path}: m/models/model.json: node 1 ({name}) cannot be read "
+        "(it uses 'gone', which nothing before it defines)"
     )
 
 

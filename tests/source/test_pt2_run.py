@@ -16,6 +16,7 @@ from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.pt2_graph import read_trace
 from opcheck.source.pt2_run import ExportedProgram
+from opcheck.trace.run import trace_model
 from tests.source.pt2_files import (
     Branching,
     Sized,
@@ -136,14 +137,46 @@ def test_an_operator_that_nobody_registered_is_declared_from_its_use(tmp_path: P
     assert (out.shape, out.dtype, out.stride()) == ((6, 4), torch.float32, (4, 1))
 
 
+def test_another_librarys_operator_gives_what_the_file_says_and_is_not_run(
+    tmp_path: Path,
+) -> None:
+    ran = []
+
+    @torch.library.custom_op("opcheck_test_there::touch", mutates_args=())
+    def touch(x: torch.Tensor, path: str) -> torch.Tensor:
+        ran.append(path)
+        return x.clone()
+
+    @touch.register_fake
+    def _(x: torch.Tensor, path: str) -> torch.Tensor:
+        ran.append(path)
+        return x.new_empty(x.shape)
+
+    source = export(tmp_path / "a.pt2", nn.ReLU(), (torch.randn(6, 4),))
+
+    def call_it(document: dict[str, Any]) -> None:
+        node = nodes_of(document)[0]
+        node["target"] = "torch.ops.opcheck_test_there.touch.default"
+        node["inputs"][0]["name"] = "x"
+        node["inputs"].append({"name": "path", "arg": {"as_string": "file"}, "kind": 1})
+
+    loaded = load(changed(source, tmp_path / "b.pt2", call_it))
+    for device in ("cpu", "meta"):
+        with torch.inference_mode():
+            (out,) = loaded.module(torch.empty(6, 4, device=device))
+        assert (out.shape, out.dtype, out.device.type) == ((6, 4), torch.float32, "meta")
+    traced = trace_model(loaded.module, loaded.args, {}, device_type="npu")
+    assert [str(node.op) for node in traced.nodes] == ["opcheck_test_there::touch"]
+    assert ran == []
+
+
 @pytest.mark.parametrize("target", ["torch.os.system", "torch.hub.load", "builtins.eval", "math.x"])
 def test_nothing_but_operators_is_called(target: str, tiny: Path, tmp_path: Path) -> None:
     def call_it(document: dict[str, Any]) -> None:
         nodes_of(document)[0]["target"] = target
 
-    loaded = load(changed(tiny, tmp_path / "m.pt2", call_it))
-    with pytest.raises(SourceError, match=f"the graph calls {target}, which is no operator"):
-        loaded.module(*loaded.args)
+    with pytest.raises(SourceError, match=f"it calls '{target}', which is no operator"):
+        load(changed(tiny, tmp_path / "m.pt2", call_it))
 
 
 def test_pickles_beside_the_graph_are_not_touched(tiny: Path, tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.errors import SourceError
-from opcheck.source.building.pt2_operators import PYTHON, Operators
+from opcheck.source.building.pt2_operators import Operators
 from opcheck.source.pt2_nodes import by_name
 from opcheck.source.pt2_places import NOWHERE, Place, module_path
+from opcheck.source.pt2_targets import PYTHON
 from opcheck.source.pt2_values import DTYPES, LAYOUTS, MEMORY_FORMATS, variant
 
 Graph = Mapping[str, Any]
@@ -52,13 +53,12 @@ class Interpreter:
 
     def _node(self, node: Mapping[str, Any], graph: Graph, env: Env) -> None:
         function = self._operators.find(node["target"])
-        if function is None:
-            raise SourceError(f"the graph calls {node['target']}, which is no operator")
         inputs, metadata = node["inputs"], node["metadata"]
         # Python's own functions take theirs by position, whatever the file calls them
         named = [] if node["target"] in PYTHON else [item for item in inputs if by_name(item)]
         args = [self._argument(item["arg"], env) for item in inputs if item not in named]
         kwargs = {item["name"]: self._argument(item["arg"], env) for item in named}
+        self._operators.check_call(function, args, kwargs)
         call: Callable[[], Any] = partial(function, *args, **kwargs)
         module = self._scope(module_path(metadata.get("nn_module_stack", "")))
         if module is not None:
@@ -72,7 +72,7 @@ class Interpreter:
         """What an argument of a node is in this run."""
         kind, payload = variant(argument)
         match kind:
-            case "as_tensor" | "as_custom_obj":
+            case "as_tensor":
                 return env[payload["name"]]
             case "as_tensors":
                 return [env[item["name"]] for item in payload]
@@ -146,8 +146,18 @@ def _literal(kind: str, payload: Any) -> Any:
             return getattr(torch, MEMORY_FORMATS[payload])
         case "as_layout":
             return getattr(torch, LAYOUTS[payload])
-        case _:
+        case _ if kind in _PLAIN:
             return payload
+        case _:
+            raise SourceError(f"the graph cannot be run: {kind} is no argument")
+
+
+_PLAIN = frozenset(
+    {"as_int", "as_ints", "as_bool", "as_bools", "as_string", "as_strings", "as_int_lists",
+     "as_float_lists"}
+)  # fmt: skip
+"""What JSON has as Python has it."""
+_NUMBERS = (int, float, complex, torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
 def _frame(place: Place) -> Callable[[Callable[[], Any]], Any]:
@@ -159,23 +169,30 @@ def _frame(place: Place) -> Callable[[Callable[[], Any]], Any]:
 
 
 def _bind(outputs: Iterable[Mapping[str, Any]], result: Any, env: Env) -> None:
-    """Store a node's results under the names that the graph gives them."""
-    names = [name for output in outputs for name in _output_names(output)]
-    if names:
-        env.update(zip(names, _flat(result), strict=True))
+    """Store a node's results under the names that the graph gives them: tensors and numbers."""
+    named = [one for output in outputs for one in _outputs(output)]
+    if not named:
+        return
+    for (name, kind), value in zip(named, _flat(result), strict=True):
+        if name and not isinstance(value, kind):
+            raise SourceError(f"the graph cannot be run: {name} is a {type(value).__name__}")
+        env[name] = value
 
 
-def _output_names(output: Mapping[str, Any]) -> Iterator[str]:
+def _outputs(output: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Each name that an output defines, and the types of what may stand for it."""
     kind, payload = variant(output)
     match kind:
         case "as_tensor":
-            yield payload["name"]
+            yield payload["name"], Tensor
         case "as_tensors":
-            yield from (item["name"] for item in payload)
+            for item in payload:
+                yield item["name"], Tensor
         case "as_sym_int" | "as_sym_float" | "as_sym_bool":
-            yield variant(payload)[1]
+            held, name = variant(payload)
+            yield (name if held == "as_name" else ""), _NUMBERS
         case _:
-            yield ""  # nothing there that another node could use
+            yield "", object  # nothing there that another node could use
 
 
 def _flat(result: Any) -> Iterator[Any]:

@@ -20,6 +20,8 @@ _LIFTED: Mapping[str, str] = {
     "tensor_constant": "tensor_constant_name",
 }
 """Graph inputs that come from the model -> where the schema (8.20) has their path."""
+_DEEPEST = 100
+"""Levels of modules; torch walks them by functions that call themselves."""
 
 
 def blank(meta: TensorMeta) -> Tensor:
@@ -89,6 +91,8 @@ class ExportedModel(nn.Module):
 
     def _made(self, path: str) -> nn.Module:
         """The module of that path, made where it is not there yet."""
+        if path.count(".") > _DEEPEST:
+            raise ValueError(f"a module is {path.count('.')} levels deep")
         module: nn.Module = self
         for part in path.split(".") if path else ():
             if part not in module._modules:

@@ -1,46 +1,28 @@
-"""Targets of exported nodes as something to call, without importing what the file names."""
+"""Targets of exported nodes as something to call: operators that may be, and nothing else.
 
-import math
-import operator
+A target is parsed by :mod:`opcheck.source.pt2_targets`. Here an operator of PyTorch's own
+becomes the overload that the dispatcher has, if its schema reaches no further than tensors and
+numbers. What any other library brings is not run: its operators return what the file says.
+"""
+
+import inspect
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch._ops import HigherOrderOperator, OpOverload
 
 from opcheck.errors import SourceError
 from opcheck.model.names import OpName
 from opcheck.model.trace import TensorMeta, Value
 from opcheck.source.building.library import import_library
-from opcheck.source.pt2_nodes import HIGHER_ORDER, by_name, operator_name
+from opcheck.source.building.operators_allowed import RUN, arguments_refusal, refusal, registered
+from opcheck.source.building.pt2_python import FUNCTIONS
+from opcheck.source.pt2_nodes import by_name
+from opcheck.source.pt2_targets import Kind, Target, parse_target
 from opcheck.source.pt2_values import GraphValues, variant
-
-PYTHON: Mapping[str, Callable[..., Any]] = {
-    **{
-        f"_operator.{name}": getattr(operator, name)
-        for name in (
-            "eq", "ne", "le", "ge", "lt", "gt", "neg", "pos", "mul", "add", "sub", "floordiv",
-            "mod", "pow", "truediv", "and_", "or_", "lshift", "rshift", "not_",
-        )
-    },
-    **{f"math.{name}": getattr(math, name) for name in ("trunc", "floor", "ceil", "sqrt")},
-    **{
-        f"torch.{name}": getattr(torch, name)
-        for name in (
-            "sym_not", "sym_int", "sym_float", "sym_ite", "sym_max", "sym_min", "sym_sqrt",
-            "sym_sum", "_sym_sqrt",
-        )
-        if hasattr(torch, name)
-    },
-    "torch.ops.aten.sym_size.int": Tensor.size,
-    "torch.ops.aten.sym_stride.int": Tensor.stride,
-    "torch.ops.aten.sym_numel.default": Tensor.numel,
-    "torch.ops.aten.sym_storage_offset.default": Tensor.storage_offset,
-    "torch.ops.aten.sym_is_contiguous.default": Tensor.is_contiguous,
-}  # fmt: skip
-"""What torch.export writes (torch 2.13) that computes on Python numbers, or reads them from a
-tensor: no device is asked."""
 
 _TYPES: Mapping[str, str] = {
     "as_tensor": "Tensor", "as_tensors": "Tensor[]", "as_optional_tensor": "Tensor?",
@@ -58,29 +40,56 @@ _LIBRARIES = frozenset({"torchvision"})
 """Namespaces of operators that the library of the same name brings, rules and all."""
 
 
+_OVERRIDDEN = (
+    "CompositeImplicitAutograd", "CompositeExplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional", "CPU", "Meta", "PrivateUse1", "BackendSelect",
+    "AutogradCPU", "AutogradMeta", "AutogradPrivateUse1", "ADInplaceOrView",
+)  # fmt: skip
+"""Dispatch keys at which another library's kernel could be reached here."""
+_ALWAYS = frozenset({"CPU", "Meta"})
+
+
 class Operators:
     """Finds what a node calls; operators of libraries that are not here are declared from use."""
 
     def __init__(self, nodes: Iterable[Mapping[str, Any]], values: GraphValues) -> None:
+        """Resolve every target and every operator that a higher-order one is given.
+
+        Raises:
+            ValueError: one of them is nothing that a file may have called.
+        """
         self._values = values
         self._library_of: dict[str, torch.library.Library] = {}
-        self._known: dict[str, Callable[..., Any]] = dict(PYTHON)
+        self._known: dict[str, Callable[..., Any]] = {}
         self._running: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
         self.declared: dict[str, None] = {}
         """Operators that this process has no library for, by name."""
         uses: dict[str, list[Mapping[str, Any]]] = {}
+        wrapped: dict[str, None] = {}
         for node in nodes:
             uses.setdefault(node["target"], []).append(node)
-        for target, calls in uses.items():
-            op = operator_name(target)
-            if op is not None and target not in PYTHON:
-                _import_library(op.namespace)
-                found = _registered(op)
-                self._known[target] = found or self._declare(op, calls)
+            for item in node["inputs"]:
+                kind, payload = variant(item["arg"])
+                if kind == "as_operator":
+                    wrapped[payload] = None
+        for text, calls in uses.items():
+            self._known[text] = self._resolved(parse_target(text), calls)
+        for text in wrapped:
+            if text not in self._known:
+                self._known[text] = self._resolved(parse_target(text), ())
 
-    def find(self, target: str) -> Callable[..., Any] | None:
-        """What a node with that target calls; None where it is nothing that may be called."""
-        return self._known.get(target)
+    def find(self, target: str) -> Callable[..., Any]:
+        """Give what a node with that target calls."""
+        return self._known[target]
+
+    def check_call(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
+        """Require that an operator of PyTorch's own is passed no text that it does not know."""
+        if isinstance(function, OpOverload) and function.namespace in RUN:
+            why = arguments_refusal(function._schema, tuple(args), dict(kwargs))
+            if why and str(function._schema.name) not in self.declared:
+                raise SourceError(f"the graph cannot be run: {why}")
 
     @contextmanager
     def running(self, node: Mapping[str, Any], graph: Mapping[str, Any]) -> Iterator[None]:
@@ -91,19 +100,59 @@ class Operators:
         finally:
             self._running = outer
 
-    def _declare(self, op: OpName, calls: Sequence[Mapping[str, Any]]) -> Callable[..., Any]:
-        library = self._library_of.get(op.namespace)
-        if library is None:
-            library = torch.library.Library(op.namespace, "FRAGMENT")
-            self._library_of[op.namespace] = library
-        name = f"{op.base}.{op.overload}" if op.overload else op.base
+    def _resolved(self, target: Target, calls: Sequence[Mapping[str, Any]]) -> Callable[..., Any]:
+        match target.kind:
+            case Kind.PYTHON:
+                return FUNCTIONS[target.text]
+            case Kind.HIGHER_ORDER:
+                return _higher_order(target)
+        op = target.op
+        assert op is not None, target
+        _import_library(op.namespace)
+        found = registered(op)
+        if found is None:
+            return self._declared(op, calls)
+        if op.namespace not in RUN:
+            return self._unrun(op, found)
+        why = refusal(found)
+        if why:
+            raise ValueError(f"it calls {op}, which no file may have called: {why}")
+        return found
+
+    def _declared(self, op: OpName, calls: Sequence[Mapping[str, Any]]) -> Callable[..., Any]:
+        """Define an operator that no library here has by the schema that its uses tell."""
+        if torch._C._jit_get_schemas_for_operator(op.operator) and op.namespace in RUN:
+            known = torch._C._jit_get_schemas_for_operator(op.operator)
+            if any(schema.overload_name == op.overload for schema in known):
+                raise ValueError(f"it calls {op}, an operator of TorchScript alone")
+        if not calls:
+            return _Absent(op)  # only what wraps it could tell how it is called
+        library = self._library(op.namespace)
+        name = _name(op)
         library.define(f"{name}{_schema(calls)}")
         library.impl(name, self._recorded, "Meta")
         self.declared[str(op)] = None
-        declared = _registered(op)
+        declared = registered(op)
         if declared is None:
             raise ValueError(f"{op} could not be declared")
         return declared
+
+    def _unrun(self, op: OpName, found: OpOverload) -> OpOverload:
+        """Have an operator of another library return what the file says, in place of its code."""
+        library = self._library(op.namespace)
+        there = torch._C._dispatch_has_kernel_for_dispatch_key
+        keys = [key for key in _OVERRIDDEN if key in _ALWAYS or there(str(op), key)]
+        _replace_rule(op, self._recorded)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that a kernel is replaced
+            for key in keys:
+                library.impl(_name(op), self._recorded, key, **_OVERRIDE)
+        return found
+
+    def _library(self, namespace: str) -> torch.library.Library:
+        if namespace not in self._library_of:
+            self._library_of[namespace] = torch.library.Library(namespace, "FRAGMENT")
+        return self._library_of[namespace]
 
     def _recorded(self, *_args: Any, **_kwargs: Any) -> Any:
         """What the file says that the running node returns, on meta."""
@@ -111,6 +160,55 @@ class Operators:
         values = self._values.of(graph)
         made = [_on_meta(values.read(output)) for output in node["outputs"]]
         return made[0] if len(made) == 1 else tuple(made)
+
+
+def _replace_rule(op: OpName, rule: Callable[..., Any]) -> None:
+    """Put ``rule`` before a shape rule in Python, which a trace would ask first.
+
+    Private; checked on 2.13.0. The older rule stays in the list, for its own library to take out.
+    """
+    held: Any = torch._library.simple_registry.singleton.find(op.operator).fake_impl
+    if held.kernel is None:
+        return
+    kernel = torch._library.utils.Kernel(rule, "opcheck")
+    if hasattr(held, "kernels"):
+        held.kernels.append(kernel)
+    else:  # torch 2.6
+        held.kernel = kernel
+
+
+class _Absent:
+    """Stands for an operator that a higher-order one is to call, and that nobody here has."""
+
+    def __init__(self, op: OpName) -> None:
+        self._op = op
+
+    def __call__(self, *_args: Any, **_kwargs: Any) -> Any:
+        raise NotImplementedError(repr(self))
+
+    def __repr__(self) -> str:
+        return f"{self._op}, which no library here has"
+
+
+_OVERRIDE: Mapping[str, Any] = (
+    {"allow_override": True}
+    if "allow_override" in inspect.signature(torch.library.Library.impl).parameters
+    else {}
+)
+"""torch 2.6 lets a kernel be replaced without it."""
+
+
+def _name(op: OpName) -> str:
+    return f"{op.base}.{op.overload}" if op.overload else op.base
+
+
+def _higher_order(target: Target) -> HigherOrderOperator:
+    """Give a higher-order operator that was found in the list of those that may be called."""
+    name = "" if target.op is None else target.op.base
+    found = getattr(torch.ops.higher_order, name, None)
+    if not isinstance(found, HigherOrderOperator) or found.name() != name:
+        raise ValueError(f"torch {torch.__version__} has no higher-order operator {name}")
+    return found
 
 
 def _on_meta(value: Value) -> Any:
@@ -127,13 +225,6 @@ def _import_library(namespace: str) -> None:
     if namespace in _LIBRARIES:
         with suppress(SourceError):
             import_library(namespace)
-
-
-def _registered(op: OpName) -> Callable[..., Any] | None:
-    if op.namespace == HIGHER_ORDER:
-        return getattr(torch.ops.higher_order, op.base, None)
-    packet = getattr(getattr(torch.ops, op.namespace), op.base, None)
-    return None if packet is None else getattr(packet, op.overload or "default", None)
 
 
 def _schema(calls: Sequence[Mapping[str, Any]]) -> str:

@@ -4,46 +4,38 @@ torch's reader unpickles, evaluates expressions and compiles names of the file i
 tensors come from the reader of this package, and the rest is looked through before torch gets it.
 """
 
-import ast
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from opcheck.errors import SourceError
+from opcheck.errors import SourceError, out_of_memory
 from opcheck.source.base import LoadOptions
 from opcheck.source.building.pt2_model import ExportedModel
+from opcheck.source.building.pt2_plain import plain_document
 from opcheck.source.building.pt2_weights import restore, stored_inputs
+from opcheck.source.pt2_check import DAMAGED, what_is
+from opcheck.source.pt2_expression_reader import read
 from opcheck.source.pt2_file import ProgramFile, damaged, read_program
-from opcheck.source.pt2_nodes import all_nodes
 from opcheck.source.pt2_run import read_model
 from opcheck.source.pt2_values import variant
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
-_NAME = re.compile(r"[^\"'\\()\[\]{}\r\n]*")
-"""Text that stays within the quotes that torch's code generator puts it in."""
-_IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*|null|[0-9]*")
-"""What becomes a parameter, or its type, in that code."""
 _ALIVE: list[ExportedModel] = []
 """They hold the operators that no library here has, and that were declared from the file."""
-_FUNCTIONS = frozenset(
-    {"Symbol", "Integer", "Float", "Rational", "Add", "Mul", "Pow", "PowByNatural", "Max", "Min",
-     "FloorDiv", "CleanDiv", "CeilDiv", "IntTrueDiv", "FloatTrueDiv", "TruncToInt", "RoundToInt",
-     "ToFloat", "Mod", "PythonMod", "ModularIndexing", "Identity", "Abs", "floor", "ceiling",
-     "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "And", "Or", "Not",
-     "Equality", "Unequality", "GreaterThan", "LessThan", "StrictGreaterThan", "StrictLessThan"}
-)  # fmt: skip
-"""What torch.export writes into the expressions of a file (2.6 to 2.15)."""
-_EXPRESSION = (
-    ast.Expression, ast.Name, ast.Load, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop,
-    ast.Compare, ast.cmpop, ast.keyword,
-)  # fmt: skip
+_SIZE_OF_INPUT = re.compile(
+    r"\bL(?:\['\w+'\]|\[\d+\])+(?:\.(?:size|stride)\(\)\[\d+\]|\.(?:storage_offset|dim)\(\))?",
+    re.ASCII,
+)
+_SIGNS = {"and": "&", "or": "|", "not": "~"}
+_WORD = re.compile(r"\b(?:and|or|not)\b")
+_UNREADABLE = (*DAMAGED, AssertionError, SyntaxError, RuntimeError)
+"""What torch raises for a program that it cannot read; a RecursionError is a RuntimeError too."""
 
 
 def exported_program(path: Path, options: LoadOptions) -> "ExportedProgram":
@@ -57,27 +49,24 @@ def exported_program(path: Path, options: LoadOptions) -> "ExportedProgram":
     program = read_program(path)
     model, _, _ = read_model(program)
     _ALIVE.append(model)
-    _require_harmless(program, model)
+    try:
+        document = json.dumps(plain_document(program.document)).encode()
+    except DAMAGED as error:
+        raise damaged(program.path, program.member, what_is(error)) from error
     restore(model, program)
     state, constants = _tensors(program, model)
     # private, checked on 2.13.0; tensors that are given as such are not unpickled
-    from torch._export.serde.serialize import SerializedArtifact, SerializeError, deserialize
+    from torch._export.serde.serialize import SerializedArtifact, deserialize
+    from torch._export.verifier import SpecViolationError
 
-    # conditions on inputs, which torch would compile; they are put back untouched
-    document = {**program.document, "guards_code": []}
     # it says bytes, and takes tensors as well
     parts: tuple[Any, Any, Any] = (state, constants, stored_inputs(program))
-    artifact = SerializedArtifact(json.dumps(document).encode(), *parts)
+    artifact = SerializedArtifact(document, *parts)
     try:
         made = deserialize(artifact)
-    except (
-        SerializeError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        ValueError,
-        AssertionError,
-    ) as error:
+    except (*_UNREADABLE, SpecViolationError) as error:
+        if out_of_memory(error):
+            raise MemoryError from error
         # of a node that it cannot read torch prints all, graphs inside it too
         what = textwrap.shorten(str(error), 200, placeholder=" …") or type(error).__name__
         raise SourceError(
@@ -88,9 +77,21 @@ def exported_program(path: Path, options: LoadOptions) -> "ExportedProgram":
 
 
 def guards_of(path: Path) -> list[str]:
-    """The conditions on inputs that a file holds, as text."""
-    found = read_program(path).document.get("guards_code") or []
-    return [text for text in found if isinstance(text, str)]
+    """The conditions on inputs that a file holds, as text.
+
+    Raises:
+        SourceError: one of them is more than a comparison of sizes; who loads the program would run
+            it.
+    """
+    program = read_program(path)
+    found = program.document.get("guards_code") or []
+    try:
+        for text in found:
+            read(_WORD.sub(lambda word: _SIGNS[word[0]], _SIZE_OF_INPUT.sub("s0", text)))
+    except DAMAGED as error:
+        what = f"a condition on its inputs cannot be read: {what_is(error)}"
+        raise damaged(path, program.member, what) from error
+    return list(found)
 
 
 def _tensors(
@@ -112,69 +113,3 @@ def _tensors(
             name = payload["tensor_constant_name"]
             constants[name] = buffers[name]
     return state, constants
-
-
-# --- what torch would run ------------------------------------------------------------------------
-
-
-def _require_harmless(program: ProgramFile, model: ExportedModel) -> None:
-    """Refuse names and expressions that are more than that."""
-    for node in all_nodes(model.graph):
-        if model.operators.find(node["target"]) is None:
-            what = f"calls {node['target']!r}, which is no operator"
-            raise damaged(program.path, program.member, what)
-    for key, text in _strings(program.document):
-        if key == "expr_str" and not _is_expression(text):
-            raise damaged(program.path, program.member, f"a size is written as {text!r}")
-        if (key == "name" or key.endswith("_name")) and not _NAME.fullmatch(text):
-            raise damaged(program.path, program.member, f"{text!r} is no name")
-        if key in ("in_spec", "forward_arg_names") and not _is_signature(text):
-            raise damaged(program.path, program.member, f"inputs are described as {text!r}")
-
-
-def _strings(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every text in a document with the key that it stands at."""
-    match value:
-        case str():
-            yield key, value
-        case Mapping():
-            for name, item in value.items():
-                yield from _strings(item, name)
-        case list():
-            for item in value:
-                yield from _strings(item, key)
-
-
-def _is_signature(text: str) -> bool:
-    """Whether a description of inputs, JSON within JSON, has nothing but names in it."""
-    if _IDENTIFIER.fullmatch(text):
-        return True
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    inner = [item for _, item in _strings(found)]
-    return text not in inner and all(map(_is_signature, inner))
-
-
-def _is_expression(text: str) -> bool:
-    try:
-        tree = ast.parse(text, mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    return all(_is_part(node, id(node) in called) for node in ast.walk(tree))
-
-
-def _is_part(node: ast.AST, called: bool) -> bool:
-    match node:
-        case ast.Call(func=ast.Name(id=name)):
-            return name in _FUNCTIONS
-        case ast.Name(id=name):
-            return (
-                called or re.fullmatch(r"[a-z]+\d+|int_oo|oo|nan|zoo|True|False", name) is not None
-            )
-        case ast.Constant(value=value):
-            return isinstance(value, int | float) or bool(_NAME.fullmatch(str(value)))
-        case _:
-            return isinstance(node, _EXPRESSION)

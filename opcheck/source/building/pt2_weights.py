@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves  # private; checked with torch 2.13
 
+from opcheck.errors import out_of_memory
 from opcheck.model.trace import TensorMeta
 from opcheck.source.archive import Archive, open_archive
 from opcheck.source.building.fill import notes_on, plausible
@@ -46,7 +47,13 @@ def restore(model: ExportedModel, program: ProgramFile) -> tuple[str, ...]:
         tensor = found.get(path)
         if tensor is None:
             missing.append(path)
-            tensor = plausible(path, _on_meta(meta), generator, weight=path in weights)
+            try:
+                tensor = plausible(path, _on_meta(meta), generator, weight=path in weights)
+            except RuntimeError as error:  # elements that share memory, or there is none left
+                if out_of_memory(error):
+                    raise MemoryError from error
+                what = f"{path} is {meta} in the graph, which cannot be filled ({error})"
+                raise damaged(program.path, program.member, what) from error
         elif (tensor.dtype, tuple(tensor.shape)) != (getattr(torch, meta.dtype), meta.shape):
             shape = list(tensor.shape)
             what = f"{path} is {meta} in the graph, and {tensor.dtype}{shape} is stored"
