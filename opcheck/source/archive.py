@@ -1,16 +1,24 @@
 """A model's zip archive, opened with suspicion: every way it can be bad is one SourceError."""
 
-import stat
+import errno
+import io
+import os
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from opcheck.errors import SourceError
+from opcheck.files import MOST_MODEL_BYTES, open_regular
+from opcheck.source.zip_directory import require_one_reading
 
 MAX_MEMBERS = 1_000_000
+_MAX_DIRECTORY = 256 * 2**20
+"""Bytes of the list of the members, which is read at once: a million names, 200 bytes each."""
 MAX_READ_BYTES = 512 * 2**20
 """Most bytes that one member may unpack to; the largest graphs known are a tenth of it."""
 MAX_RATIO = 200
@@ -26,6 +34,7 @@ _UNPACKING = (
 _ENCRYPTED = 0x1
 _LOCAL_HEADER = b"PK\x03\x04"
 _SAVE_AGAIN = "save or copy the model again, and check that the copy is complete"
+_TWO_WAYS = "the zip archive can be read in two ways"
 _NOT_A_MODEL = "opcheck reads archives that torch.export.save or torch.jit.save wrote"
 
 
@@ -57,16 +66,13 @@ class Archive:
 @contextmanager
 def open_archive(path: Path) -> Iterator[Archive]:
     """Open ``path`` and check it before anything in it is unpacked."""
-    size = _file_size(path)
-    try:
-        zip_file = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise SourceError(f"{path}: {_why_no_zip(path)} ({error})", _SAVE_AGAIN) from error
-    with zip_file:
+    with _opened(path) as stream, _directory(path, stream) as zip_file:
         entries = zip_file.infolist()
+        size = os.fstat(stream.fileno()).st_size
         _check_sizes(path, entries, size)
         _check_names(path, entries)
         _check_methods(path, entries)
+        _check_reading(path, zip_file, entries, size)
         names = tuple(entry.filename for entry in entries if not entry.is_dir())
         yield Archive(path, names, zip_file)
 
@@ -74,31 +80,63 @@ def open_archive(path: Path) -> Iterator[Archive]:
 def is_zip(path: Path) -> bool:
     """Whether the file starts as a zip does; False as well where it cannot be read."""
     try:
-        with path.open("rb") as stream:
-            return stream.read(len(_LOCAL_HEADER)) == _LOCAL_HEADER
+        with open_regular(path, MOST_MODEL_BYTES) as stream:
+            return _starts_as_zip(stream)
     except OSError:
         return False
 
 
-def _file_size(path: Path) -> int:
+class _Stream(io.BufferedReader):
+    """A file of which only so much is read at once, since a forged directory may claim it all."""
+
+    most = _MAX_DIRECTORY
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """The next bytes."""
+        if size is not None and size > self.most:
+            raise ValueError(f"its directory claims {size} bytes")
+        return super().read(size)
+
+
+def _opened(path: Path) -> _Stream:
     try:
-        status = path.stat()
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = "no such file" if isinstance(error, FileNotFoundError) else str(error)
-        raise SourceError(f"{path}: {reason}", "check the path of the model file") from error
-    if stat.S_ISDIR(status.st_mode):
-        raise SourceError(f"{path}: is a directory", "give the model file inside it")
-    if not stat.S_ISREG(status.st_mode):
-        raise SourceError(f"{path}: is not a regular file", "give the path of a saved model")
-    if status.st_size == 0:
+        stream = _Stream(open_regular(path, MOST_MODEL_BYTES).detach())
+    except OSError as error:
+        raise _not_opened(path, error) from error
+    if not os.fstat(stream.fileno()).st_size:
+        stream.close()
         raise SourceError(f"{path}: the file is empty", _SAVE_AGAIN)
-    return status.st_size
+    return stream
 
 
-def _why_no_zip(path: Path) -> str:
-    if is_zip(path):
+def _not_opened(path: Path, error: OSError) -> SourceError:
+    if isinstance(error, FileNotFoundError):
+        return SourceError(f"{path}: no such file", "check the path of the model file")
+    if error.errno == errno.EISDIR:
+        return SourceError(f"{path}: is a directory", "give the model file inside it")
+    return SourceError(
+        f"{path}: cannot be read ({error.strerror})", "give the path of a saved model"
+    )
+
+
+def _directory(path: Path, stream: _Stream) -> zipfile.ZipFile:
+    try:
+        found = zipfile.ZipFile(stream)
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise SourceError(f"{path}: {_why_no_zip(stream)} ({error})", _SAVE_AGAIN) from error
+    stream.most = sys.maxsize  # a member has a limit of its own
+    return found
+
+
+def _why_no_zip(stream: BinaryIO) -> str:
+    stream.seek(0)
+    if _starts_as_zip(stream):
         return "the zip archive is truncated or damaged: its directory cannot be read"
     return "is not a zip archive"
+
+
+def _starts_as_zip(stream: BinaryIO) -> bool:
+    return stream.read(len(_LOCAL_HEADER)) == _LOCAL_HEADER
 
 
 def _check_sizes(path: Path, entries: list[zipfile.ZipInfo], size: int) -> None:
@@ -132,6 +170,18 @@ def _check_names(path: Path, entries: list[zipfile.ZipInfo]) -> None:
             raise SourceError(f"{path}: holds {name!r}, not a relative name", _NOT_A_MODEL)
         if ".." in name and ".." in PurePosixPath(name).parts:
             raise SourceError(f"{path}: holds {name!r}, which leads out of it", _NOT_A_MODEL)
+
+
+def _check_reading(
+    path: Path, zip_file: zipfile.ZipFile, entries: list[zipfile.ZipInfo], size: int
+) -> None:
+    """Refuse an archive in which PyTorch would see other members than those checked here."""
+    stream = zip_file.fp
+    assert stream is not None, "it is open"
+    try:
+        require_one_reading(stream, size, entries)
+    except (ValueError, OSError) as error:  # of two readings, or of a directory too long to read
+        raise SourceError(f"{path}: {_TWO_WAYS}: {error}", _SAVE_AGAIN) from error
 
 
 def _check_methods(path: Path, entries: list[zipfile.ZipInfo]) -> None:

@@ -1,10 +1,9 @@
-"""``model.pt``: a TorchScript archive, read by torch's C++ reader that unpickles no Python."""
+"""``model.pt``: a TorchScript archive, whose code is checked before PyTorch runs any of it."""
 
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from opcheck.source import digest
-from opcheck.source.archive import open_archive
 from opcheck.source.base import Loaded, LoadOptions, Source
 from opcheck.source.sniff import Form, holds
 
@@ -22,20 +21,13 @@ class TorchScript(Source):
 
     def load(self, text: str, options: LoadOptions) -> Loaded:
         """Load it; a traced one tells its inputs."""
-        import torch
-
         from opcheck.source.building.build import build, make
         from opcheck.source.building.memory import check_room
         from opcheck.source.building.ready import ready
+        from opcheck.source.building.script import load_script
 
         path = Path(text)
-        with open_archive(path) as archive:
-            traced = any(member.endswith("/traced_inputs.pkl") for member in archive.members)
-
-        def read() -> Any:
-            # _restore_shapes is private; checked with torch 2.13: it reads the inputs stored there
-            return torch.jit.load(path, map_location="cpu", _restore_shapes=traced)
-
+        read = partial(load_script, path, trust=options.trust)
         if options.weights:
             check_room(text, path.stat().st_size)
             module = make(text, read)
