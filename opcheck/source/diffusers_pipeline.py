@@ -7,6 +7,7 @@ from pathlib import Path
 from opcheck.errors import SourceError, UsageError
 from opcheck.source import digest
 from opcheck.source.base import Loaded, LoadOptions, Source
+from opcheck.source.config_values import checked
 from opcheck.source.model_folder import (
     CONFIG,
     INDEX,
@@ -41,7 +42,9 @@ class DiffusersPipeline(Source):
         """Find every config of the pipeline, and that each says which model it is for."""
         parts = _parts(text)
         for path in parts.values():
-            read_config(path)
+            config = read_config(path)
+            if not options.trust:
+                checked(path, config)
         if len(parts) > 1 and options.calls.input_sets:
             raise UsageError(
                 "--inputs gives the inputs of one model, and a pipeline has several",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.errors import SourceError
+from opcheck.files import read_bytes
 from opcheck.source.sniff import Form, holds
 
 CONFIG = "config.json"
@@ -15,7 +16,8 @@ CLASS = "_class_name"
 """The key of a diffusers config that names its class."""
 _SHARDS = ".index.json"
 """How the list of a model's weight files ends."""
-_MAX_CONFIG = 64 * 2**20
+_MAX_CONFIG = 16 * 2**20
+"""Bytes; the largest known have twenty thousand names of classes, which is one."""
 
 
 def config_of(text: str) -> Path | None:
@@ -51,12 +53,10 @@ def read_config(path: Path) -> Mapping[str, Any]:
         SourceError: it cannot be read, or is none.
     """
     try:
-        if path.stat().st_size > _MAX_CONFIG:
-            raise SourceError(f"{path}: too large to be a config", "give a model's config.json")
-        config = json.loads(path.read_bytes())
+        config = json.loads(read_bytes(path, _MAX_CONFIG))
     except OSError as error:
         raise SourceError(
-            f"{path}: cannot be read ({error.strerror})", "check its permissions"
+            f"{path}: cannot be read ({error.strerror})", "give a model's config.json"
         ) from error
     except RecursionError as error:
         raise SourceError(

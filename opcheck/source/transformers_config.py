@@ -1,5 +1,6 @@
 """``DIR``, ``config.json`` or ``hf:`` and either: a transformers model from its config alone."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from opcheck.errors import SourceError, UsageError
 from opcheck.source import digest
 from opcheck.source.base import Loaded, LoadOptions, Source
+from opcheck.source.config_values import checked
 from opcheck.source.model_folder import (
     CLASS,
     CONFIG,
@@ -42,7 +44,10 @@ class TransformersConfig(Source):
     def check(self, text: str, options: LoadOptions) -> None:
         """Find the config and that it says which model it is for."""
         path = _config_path(text)
-        _refuse_foreign(path, read_config(path))
+        config = read_config(path)
+        _refuse_foreign(path, config)
+        if not options.trust:
+            checked(path, config)
 
     def load(self, text: str, options: LoadOptions) -> Loaded:
         """Build the class that the config names, or the usual one of its type."""
@@ -76,14 +81,14 @@ def _config_path(text: str) -> Path:
     if path is not None:
         return path
     named = Path(name)
-    if named.is_dir():
+    if os.path.isdir(named):
         raise SourceError(
             f"{named} has no {CONFIG}",
             "it is a diffusers pipeline: write it without hf:"
             if (named / INDEX).is_file()
             else "give the directory that holds the model's config.json",
         )
-    if not named.is_file():
+    if not os.path.isfile(named):
         raise SourceError(
             f"{name!r} is no directory or file here",
             "nothing is downloaded: fetch the model's config.json and give hf:path/to/config.json",

@@ -14,6 +14,7 @@ from opcheck.source.building.diffusers_inputs import inputs_of
 from opcheck.source.building.hf_model import model_of
 from opcheck.source.building.library import import_library
 from opcheck.source.building.ready import ready
+from opcheck.source.config_values import checked
 from opcheck.source.model_folder import CLASS, read_config
 
 _WEIGHTS = "diffusion_pytorch_model*.safetensors"
@@ -48,7 +49,8 @@ def loaded_part(path: Path, options: LoadOptions, kind: str, digest: str) -> Loa
     diffusers = import_library("diffusers")
     diffusers.utils.logging.set_verbosity_error()
     chosen = _class(diffusers, path, config.get(CLASS))
-    built = partial(chosen.from_config, dict(config))
+    content = dict(config) if options.trust else checked(path, config)
+    built = partial(chosen.from_config, content)
     stored = partial(chosen.from_pretrained, str(path.parent), local_files_only=True)
     beside = options.weights and any(path.parent.glob(_WEIGHTS))
     model, notes = build(

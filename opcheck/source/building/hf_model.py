@@ -1,8 +1,7 @@
 """Which transformers class a config is for, built without weights."""
 
 import difflib
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,8 @@ from opcheck.source.building import hf_weights
 from opcheck.source.building.blame import brief
 from opcheck.source.building.build import build
 from opcheck.source.building.library import import_library
+from opcheck.source.config_values import checked
+from opcheck.source.model_folder import read_config
 
 _TASKS = (
     "AutoModelForSeq2SeqLM",
@@ -78,12 +79,16 @@ class _Chosen:
 
 
 def _config(transformers: Any, path: Path, trust: bool) -> Any:
+    """The config object; without trust, made from what of the file may reach the library."""
+    content = {} if trust else checked(path, read_config(path))
     try:
+        if not trust:
+            return _config_class(transformers, content).from_dict(content)
         return transformers.AutoConfig.from_pretrained(
-            str(hf_weights.place_of(path)), trust_remote_code=trust, local_files_only=True
+            str(hf_weights.place_of(path)), trust_remote_code=True, local_files_only=True
         )
     except Exception as error:  # each config class checks its fields in its own way
-        raw = json.loads(path.read_bytes())  # transformers refuses some JSON
+        raw = read_config(path)  # transformers refuses some JSON
         kind = raw["model_type"]
         if not isinstance(kind, str) or kind in transformers.CONFIG_MAPPING:
             raise SourceError(f"{path}: transformers refuses it: {brief(error)}") from error
@@ -92,6 +97,15 @@ def _config(transformers: Any, path: Path, trust: bool) -> Any:
             f"{path}: transformers {version} does not know model_type {kind!r}",
             _unknown_hint(kind, list(transformers.CONFIG_MAPPING), "auto_map" in raw),
         ) from error
+
+
+def _config_class(transformers: Any, content: Mapping[str, Any]) -> Any:
+    """The class of a config as ``AutoConfig`` chooses it; nothing is read or imported for it."""
+    kind = content["model_type"]
+    known = transformers.CONFIG_MAPPING
+    if kind == "mistral" and "layer_types" in content and "ministral" in known:
+        kind = "ministral"  # newer ones are saved under the older name
+    return known[kind]
 
 
 def _unknown_hint(kind: str, known: list[str], has_code: bool) -> str:
@@ -120,7 +134,8 @@ def _known(transformers: Any, config: Any) -> _Chosen:
     try:
         chosen, note = _class(transformers, config)
         # private, and what from_config calls: it alone applies the config's dtype
-        return _Chosen(partial(chosen._from_config, config), chosen.from_pretrained, note)
+        loader = partial(chosen.from_pretrained, trust_remote_code=False)
+        return _Chosen(partial(chosen._from_config, config), loader, note)
     except SourceError:
         raise
     except Exception as error:  # its classes load late, and may want libraries of their own
@@ -135,8 +150,14 @@ def _class(transformers: Any, config: Any) -> tuple[Any, str]:
     """The class to build, and a note saying why that one."""
     for name in getattr(config, "architectures", None) or ():
         found = getattr(transformers, str(name), None)
-        if found is not None:
+        if found is None:
+            continue
+        if isinstance(found, type) and issubclass(found, transformers.PreTrainedModel):
             return found, f"built as {name}, which the config names"
+        raise SourceError(
+            f"the config names {name!r} as its class, which is no model of transformers",
+            "take it out of architectures, or put the model's class there",
+        )
     for task in _TASKS:
         auto = getattr(transformers, task, None)
         if auto is None or type(config) not in auto._model_mapping:

@@ -1,0 +1,212 @@
+"""What an ultralytics YAML may hold: the library's own grammar, literals alone, within bounds."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from opcheck.db.shape import Flag, ListOf, MapOf, Path, Shape, ShapeError, Text
+from opcheck.source.ultralytics_layers import (
+    ACTIVATIONS,
+    LAYERS,
+    SETTINGS,
+    TEXT_MODELS,
+    TORCHVISION_LAYER,
+    TORCHVISION_MODELS,
+    WORDS,
+)
+
+_MOST_LAYERS = 4096
+"""Layers that a model may have, repeated ones counted; the largest of ultralytics has some 300."""
+_MOST_ROWS = 512
+_MOST_ARGUMENTS = 32
+_MOST_ITEMS = 64
+"""Values in a list that is an argument, or layers that one reads from."""
+_DEEPEST = 3
+_LARGEST = 2**16
+"""Channels, kernel sizes and the like."""
+_NUMBER = r"[-+]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})(?:e[-+]?\d{1,3})?"
+_LITERAL = rf"(?:{_NUMBER}|True|False|None|'(?:none|tanh)')"
+_ARGUMENT = rf"(?:[a-z_]{{1,20}} ?= ?)?{_LITERAL}"
+_ACTIVATION = (
+    rf"(?:torch\.)?nn\.(?:{'|'.join(sorted(ACTIVATIONS))})"
+    rf"\((?:{_ARGUMENT}(?:, ?{_ARGUMENT}){{0,3}})?\)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """A mapping, whatever is in it."""
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value`` is no mapping."""
+        MapOf(_Whatever()).check(value, path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Whatever:
+    def check(self, value: object, path: Path) -> None:
+        """Take any value."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Within:
+    """A finite number between two, whole unless ``fraction``."""
+
+    least: int
+    most: int
+    fraction: bool = False
+
+    def check(self, value: object, path: Path) -> None:
+        kinds = (int, float) if self.fraction else int
+        fits = isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
+        if not (fits and self.least <= value <= self.most):  # type: ignore[operator]  # a number
+            kind = "number" if self.fraction else "whole number"
+            raise ShapeError(path, f"expected a {kind} from {self.least} to {self.most}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A list of exactly so many values, each of its own shape."""
+
+    items: tuple[Shape, ...]
+
+    def check(self, value: object, path: Path) -> None:
+        if not isinstance(value, list) or len(value) != len(self.items):
+            raise ShapeError(path, f"expected a list of {len(self.items)} values")
+        for index, (shape, item) in enumerate(zip(self.items, value, strict=True)):
+            shape.check(item, (*path, index))
+
+
+@dataclass(frozen=True, slots=True)
+class _From:
+    """The layers that one reads from."""
+
+    def check(self, value: object, path: Path) -> None:
+        one = _Within(-_MOST_ROWS, _MOST_ROWS)
+        if not isinstance(value, list):
+            one.check(value, path)
+            return
+        if len(value) > _MOST_ITEMS:
+            raise ShapeError(path, f"expected at most {_MOST_ITEMS} layers to read from")
+        ListOf(one, least=1).check(value, path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    """A literal, a list of them, or the name of a setting."""
+
+    depth: int = 0
+
+    def check(self, value: object, path: Path) -> None:
+        match value:
+            case None | bool():
+                return
+            case int() | float():
+                _Within(-_LARGEST, _LARGEST, fraction=True).check(value, path)
+            case str() if value in WORDS or value in SETTINGS or re.fullmatch(_NUMBER, value):
+                return
+            case list() if self.depth < _DEEPEST and len(value) <= _MOST_ITEMS:
+                ListOf(_Argument(self.depth + 1)).check(value, path)
+            case _:
+                shown = repr(value)[:80]
+                raise ShapeError(path, f"expected a number or a word of the layer, found {shown}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """``[from, repeats, layer, arguments]``."""
+
+    known: bool
+
+    def check(self, value: object, path: Path) -> None:
+        name = Text(one_of=LAYERS) if self.known else Text(pattern=r"[\w.]{1,60}", form="a layer")
+        _Row((_From(), _Within(0, 1024), _Name(name), _Whatever())).check(value, path)
+        assert isinstance(value, list), "checked as a row"
+        arguments, place = value[3], (*path, 3)
+        if not isinstance(arguments, list) or len(arguments) > _MOST_ARGUMENTS:
+            raise ShapeError(place, f"expected a list of at most {_MOST_ARGUMENTS} arguments")
+        if value[2] != TORCHVISION_LAYER:
+            ListOf(_Argument()).check(arguments, place)
+            return
+        wrapped = Text(pattern=TORCHVISION_MODELS, form="a model of torchvision that classifies")
+        weights = Text(pattern=r"\w{1,60}", form="the name of weights")
+        shapes = (_Within(1, _LARGEST), wrapped, _Maybe(weights), *(_Argument(),) * 3)
+        _Row(shapes[: min(max(len(arguments), 2), len(shapes))]).check(arguments, place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """The name of a layer; the message does not list the hundred that there are."""
+
+    shape: Text
+
+    def check(self, value: object, path: Path) -> None:
+        try:
+            self.shape.check(value, path)
+        except ShapeError as error:
+            expected = f"expected a layer of ultralytics or torch.nn, found {str(value)[:60]!r}"
+            raise ShapeError(path, expected) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Maybe:
+    """A value of a shape, or nothing."""
+
+    shape: Shape
+
+    def check(self, value: object, path: Path) -> None:
+        if value is not None and value != "None":
+            self.shape.check(value, path)
+
+
+_FACTOR = _Within(0, 64, fraction=True)
+_CHANNELS = _Within(1, _LARGEST)
+KEYS: Mapping[str, Shape] = {
+    "nc": _Within(1, 100_000),
+    "activation": Text(pattern=_ACTIVATION, form="an activation of torch.nn, as nn.SiLU()"),
+    "scales": MapOf(_Row((_FACTOR, _FACTOR, _CHANNELS)), Text(pattern=r"\w{1,20}", form="a word")),
+    "depth_multiple": _FACTOR,
+    "width_multiple": _FACTOR,
+    "kpt_shape": _Row((_Within(1, 4096), _Within(1, 16))),
+    "reg_max": _Within(1, 1024),
+    "end2end": Flag(),
+    "inplace": Flag(),
+    "channels": _CHANNELS,
+    "ch": _CHANNELS,
+    "text_model": Text(one_of=TEXT_MODELS),
+}
+"""What ultralytics reads besides the layers; keys that it does not know are left out."""
+PARTS = ("backbone", "head")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A whole model; a layer must be of the known ones unless that is off."""
+
+    known_layers: bool
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ultralytics would evaluate more than literals, or build without bounds."""
+        MapOf(_Whatever()).check(value, path)
+        assert isinstance(value, dict), "checked as a mapping"
+        for key, shape in KEYS.items():
+            if key in value:
+                _Maybe(shape).check(value[key], (*path, key))
+        for part in PARTS:
+            if part not in value:
+                raise ShapeError(path, f"expected the key {part!r}, which is missing")
+            if isinstance(value[part], list) and len(value[part]) > _MOST_ROWS:
+                raise ShapeError((*path, part), f"expected at most {_MOST_ROWS} layers")
+            ListOf(_Layer(self.known_layers), least=1).check(value[part], (*path, part))
+        self._check_count(value, path)
+
+    def _check_count(self, value: Mapping[str, Any], path: Path) -> None:
+        """Refuse a model of more layers than any has, repeated ones counted."""
+        scales = value.get("scales")
+        scales = scales.values() if isinstance(scales, dict) else ()
+        depth = max((scale[0] for scale in scales), default=value.get("depth_multiple", 1.0))
+        repeats = (row[1] for part in PARTS for row in value[part])
+        if sum(max(1, count, count * depth) for count in repeats) > _MOST_LAYERS:
+            raise ShapeError(path, f"expected at most {_MOST_LAYERS} layers, repeated ones counted")
