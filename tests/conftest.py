@@ -16,7 +16,8 @@ os.environ["OPCHECK_LANG"] = "en"  # whatever language the machine speaks
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 LONGEST = (
-    "emulate/test_agreement_operators.py", "emulate/test_agreement_models.py",
+    "hostile/test_corpus.py", "emulate/test_agreement_operators.py",
+    "emulate/test_agreement_models.py",
     "rewrite/test_rules.py", "test_readme.py", "test_cut_short.py", "test_copies.py",
     "runtime/test_probe.py", "test_pytest_plugin.py", "rewrite/custom/test_projects.py",
     "trace/test_exact.py", "test_isolate.py", "rewrite/test_spellings.py", "trace/test_training.py",

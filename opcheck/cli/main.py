@@ -3,6 +3,7 @@
 import importlib
 import os
 import pkgutil
+import re
 import signal
 import sys
 import traceback
@@ -27,8 +28,10 @@ from opcheck.cli.rooms import Rooms
 from opcheck.errors import ExitCode, OpcheckError, UsageError
 from opcheck.lang.speech import speaking, tell, wording
 from opcheck.model.text import printable
+from opcheck.sandbox.command import own_process
 from opcheck.version import __version__
 
+_COMMAND = re.compile(r"^(\s*)::", re.MULTILINE)
 INTERRUPTED = 130
 """What shells give for a process that Ctrl-C ended."""
 BUG = "opcheck: this is a bug in opcheck; please report it with the lines above"
@@ -40,7 +43,9 @@ def main() -> None:
     if shell := os.environ.get(VARIABLE):
         Output(None).write(told(typer.main.get_command(application()), sys.argv[1:], shell))
         return
-    sys.exit(run(sys.argv[1:]))
+    with own_process(sys.argv[1:]):
+        code = run(sys.argv[1:])
+    sys.exit(code)
 
 
 def _end(number: int, _: object) -> None:
@@ -121,7 +126,8 @@ def _told(error: OpcheckError) -> str:
     text = wording("opcheck: error: {said}").format(said=tell(error.message))
     if error.hint:
         text += "\n  " + wording("hint: {said}").format(said=tell(error.hint))
-    return printable(text)
+    # a file may have chosen the words: a CI service would take a line of its own for a command
+    return _COMMAND.sub(r"\1\\x3a:", printable(text))
 
 
 def _print_version(wanted: bool) -> None:

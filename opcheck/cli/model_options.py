@@ -100,7 +100,7 @@ Timeout = Annotated[
         parser=positive,
         metavar="SECONDS",
         help="Give up on loading and running the model after so long.",
-        show_default="no limit",
+        show_default="300 for a model file, 3600 with values; none for Python",
     ),
 ]
 Memory = Annotated[

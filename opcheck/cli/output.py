@@ -4,15 +4,18 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from io import UnsupportedOperation
 from pathlib import Path
+from typing import TextIO
 
 from opcheck.cli.detail import Detail
 from opcheck.cli.links import locate, takes_links
 from opcheck.errors import UsageError
 from opcheck.report.base import Page
 from opcheck.report.terminal.marks import encodable
+from opcheck.sandbox import command
 
 WIDEST = 120
 """Longer lines are hard to read, however wide the terminal is."""
@@ -26,6 +29,8 @@ class Output:
     def __init__(self, path: Path | None) -> None:
         with _failing_as(f"cannot write {path}"):
             self._path = None if path is None else _checked(path)
+        if self._path is not None:
+            command.current().will_write(self._path, _write_file)
         if path is None and sys.stdout is None:
             raise UsageError("cannot write to stdout: it is closed", "give a file with -o")
 
@@ -40,7 +45,7 @@ class Output:
             page,
             width=min(max(shutil.get_terminal_size().columns, NARROWEST), WIDEST),
             color=_wants_color(),
-            ascii=not encodable(sys.stdout.encoding),
+            ascii=not encodable(_encoding(sys.stdout)),
             locate=locate if takes_links(os.environ, sys.stdout.isatty()) else None,
         )
 
@@ -48,7 +53,8 @@ class Output:
         """Write it all; a reader that went away early has what it wanted."""
         if self._path is not None:
             with _failing_as(f"cannot write {self._path}"):
-                _write_file(self._path, text)
+                data = text.encode("utf-8", "backslashreplace")
+                command.current().write(self._path, data, _write_file)
             return
         with _failing_as("cannot write to stdout"):
             _write_stdout(text)
@@ -74,8 +80,7 @@ def _failing_as(what: str) -> Iterator[None]:
         raise UsageError(f"{what}: {error.strerror or error}") from error
 
 
-def _write_file(path: Path, text: str) -> None:
-    data = text.encode("utf-8", "backslashreplace")
+def _write_file(path: Path, data: bytes) -> None:
     if path.exists() and not path.is_file():
         path.write_bytes(data)  # a device or a pipe: replacing it would not be writing to it
         return
@@ -94,11 +99,18 @@ def _write_file(path: Path, text: str) -> None:
 def _write_stdout(text: str) -> None:
     out = sys.stdout
     try:
-        out.write(text.encode(out.encoding, "backslashreplace").decode(out.encoding))
+        encoding = _encoding(out)
+        out.write(text.encode(encoding, "backslashreplace").decode(encoding))
         out.flush()
     except BrokenPipeError:
         # what is still buffered goes nowhere, so that the interpreter ends without complaint
-        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+        with suppress(AttributeError, UnsupportedOperation):  # what stands in for it is no file
+            os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+
+
+def _encoding(out: TextIO) -> str:
+    """What a stream can hold: any text where it has no encoding, as ``io.StringIO`` has none."""
+    return getattr(out, "encoding", None) or "utf-8"
 
 
 def _wants_color() -> bool:

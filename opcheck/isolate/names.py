@@ -6,7 +6,6 @@ import sys
 
 from opcheck.errors import SourceError
 from opcheck.isolate.process import environment
-from opcheck.model.work import WorkRequest
 
 
 def names_of(kind: str) -> tuple[str, ...]:
@@ -22,7 +21,7 @@ def names_of(kind: str) -> tuple[str, ...]:
         text=True,
         encoding="utf-8",
         errors="replace",
-        env={**environment(WorkRequest("", ""))},
+        env={**environment(None)},
         check=False,
     )
     try:

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import queue
-import secrets
 import signal
 import subprocess
 import sys
@@ -12,10 +11,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import IO
 
-from opcheck.isolate.strays import MARK, descendants, end_marked
+from opcheck.isolate.confinement import is_code
 from opcheck.isolate.template import Copy, current
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.work import Request, WorkRequest
+from opcheck.sandbox.keeper import descendants
 
 Event = tuple[str, str]
 """What is heard and the line: ``message`` and ``said``, ``aside`` of copies that say the same as
@@ -24,6 +24,8 @@ the first one, and last of all ``ended``."""
 _LONGEST_LINE = 4096
 _LONGEST_ANSWER = 2**29
 _GRACE_SECONDS = 1.0
+_END_SECONDS = 5.0
+"""So long a keeper has to end what a worker started, before it is ended itself."""
 _ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
@@ -37,24 +39,41 @@ _ENVIRONMENT = {
     "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",  # the emulated device takes that place
 }
 
+_PREFIXES = (
+    "PATH", "LANG", "LC_", "TZ", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "PWD", "TMP", "TEMP",
+    "PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX", "LD_LIBRARY_PATH", "DYLD_", "SYSTEMROOT", "COLUMNS",
+    "LINES", "NO_COLOR", "FORCE_COLOR", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "NUMEXPR_", "ATEN_",
+    "TORCH_", "PYTORCH_", "TIMM_", "YOLO_", "XDG_", "PYTEST_", "OPCHECK_LANG",
+)  # fmt: skip
+"""How the names of variables begin that the process of a model file keeps."""
+
 _ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 """With as little to compute as shapes need, threads only wait for each other."""
 
 
-def environment(request: Request) -> Mapping[str, str]:
-    """What the process gets: no network, no accelerator, and threads where it computes."""
+def environment(request: Request | None) -> Mapping[str, str]:
+    """What the process gets: no network, no accelerator, and threads where it computes.
+
+    ``request``: what it works on; None: it reads no model.
+    """
     package = str(Path(__file__).resolve().parents[2])
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     paths = [str(Path(path).absolute()) for path in given if path]
     follows_shapes = isinstance(request, EmulationRequest) and not request.values
-    computes = not (isinstance(request, WorkRequest) or follows_shapes)
+    computes = request is not None and not (isinstance(request, WorkRequest) or follows_shapes)
+    whole = request is not None and is_code(request)
     return {
-        **os.environ,
+        **(os.environ if whole else _without_secrets(os.environ)),
         **_ENVIRONMENT,
         **({} if computes else _ONE_THREAD),
         "PYTHONPATH": os.pathsep.join([*paths, package]),
         "PYTHONUTF8": "1",
     }
+
+
+def _without_secrets(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """What an interpreter and its libraries read; no keys and tokens that a shell has beside it."""
+    return {name: text for name, text in environment.items() if name.upper().startswith(_PREFIXES)}
 
 
 def total_memory() -> int:
@@ -66,17 +85,30 @@ def total_memory() -> int:
     return min(sizes)
 
 
-def _started(
-    environment: Mapping[str, str], files: Collection[int]
-) -> "subprocess.Popen[str] | Copy":
+class Started(subprocess.Popen[str]):
+    """A worker that was started, under a keeper that ends what it leaves behind."""
+
+    def end(self) -> None:
+        """End it with all that it started."""
+        if self.poll() is None:
+            self.terminate()  # the keeper ends the others, and then itself
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.wait(_END_SECONDS)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.kill()
+        self.wait()
+
+
+def _started(environment: Mapping[str, str], files: Collection[int]) -> Started | Copy:
     """A worker with these files open: a copy where there is what to copy, or started."""
     template = current()
     copy = None if template is None else template.copy(environment, files)
     if copy is not None:
         return copy
     # -P: a file of the user's named like a library must not be taken for it
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "opcheck.worker"],
+    return Started(
+        [sys.executable, "-P", "-m", "opcheck.sandbox.keeper", "opcheck.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -94,12 +126,10 @@ class WorkerProcess:
 
     def __init__(self, request: Request) -> None:
         self.events: queue.Queue[Event] = queue.Queue()
-        self._mark = secrets.token_hex(16)
-        self._killed = False
         pipe = os.pipe() if os.name == "posix" else None
         self.aside = pipe[1] if pipe else None
         """What copies of the worker write to beside the first: a file descriptor there."""
-        self.popen = _started({**environment(request), MARK: self._mark}, pipe[1:] if pipe else ())
+        self.popen = _started(environment(request), pipe[1:] if pipe else ())
         streams = {"message": self.popen.stdout, "said": self.popen.stderr}
         if pipe:
             os.close(pipe[1])
@@ -118,13 +148,7 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """End the process and all that it started."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.popen.pid, signal.SIGKILL)
-        self.popen.kill()
-        self.popen.wait()
-        if not self._killed:
-            self._killed = True
-            end_marked(self._mark)
+        self.popen.end()
 
     def _listen(self, streams: Mapping[str, IO[str] | None]) -> None:
         """Queue every line of the process, and then that it ended."""

@@ -4,6 +4,8 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from opcheck.db.index import default_folder
+from opcheck.isolate.confinement import is_code
 from opcheck.isolate.work import Say, Work, ignore
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.work import (
@@ -16,6 +18,7 @@ from opcheck.model.work import (
     WorkRequest,
     WorkResult,
 )
+from opcheck.sandbox import command
 from opcheck.source.asked import options_of
 from opcheck.source.select import select
 
@@ -110,4 +113,6 @@ def rewrite(request: GraphRequest, *, progress: Say = ignore, output: Say = igno
 
 def check(request: Request) -> None:
     """Raise what can be known to be wrong with a request without torch."""
+    if not is_code(request):
+        command.current().begin((default_folder() or "",))
     select(request.source).check(request.source, options_of(request))

@@ -17,13 +17,11 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import IO
 
-from opcheck.isolate.strays import MARK, NO_MARK
-
 _COMMAND = (sys.executable, "-P", "-m", "opcheck.worker.template")
 _HEAD = 16
 """Bytes of what it says once it is ready."""
 _LATER = (
-    MARK, "OMP_NUM_THREADS", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTEST_CURRENT_TEST",
+    "OMP_NUM_THREADS", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTEST_CURRENT_TEST",
     "PWD", "OLDPWD", "SHLVL", "_",  # a shell's own
 )  # fmt: skip
 """Variables that a copy can still be given, or that nothing reads while it loads."""
@@ -48,11 +46,12 @@ class Copy:
                     self._code = int(self._status.readline() or -signal.SIGKILL)
             return self._code
 
-    def kill(self) -> None:
-        """End it, if it has not ended."""
+    def end(self) -> None:
+        """End it with all that it started, which its keeper does."""
         if self._code is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
+        self.wait()
 
 
 class Template:
@@ -159,7 +158,7 @@ def _started(
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             # threads would be missing in a copy
-            env={**environment, MARK: NO_MARK, "OMP_NUM_THREADS": "1"},
+            env={**environment, "OMP_NUM_THREADS": "1"},
             cwd="/",
             start_new_session=True,
             pass_fds=[theirs.fileno()],
@@ -173,7 +172,6 @@ def _copied(
     """Ask for a copy, and wait until it is there."""
     asked = {
         "environment": dict(environment),
-        "mark": [NO_MARK, environment[MARK]],
         "folder": str(Path.cwd()),
         "files": [0, 1, 2, *files],
     }

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from opcheck.errors import EmulationError, OpcheckError, SourceError, Stop, TraceError
+from opcheck.isolate.confinement import is_code, profile_of, seconds_of
 from opcheck.isolate.emulated import left_off
 from opcheck.isolate.ends import ERRORS, signal_name
 from opcheck.isolate.process import Event, WorkerProcess, total_memory
@@ -89,7 +90,7 @@ class Work(Generic[T]):
         self._answers: list[T] = []
         self._results = Results()
         self._expected = 1
-        self._timeout = timeout
+        self._timeout = timeout = seconds_of(request, timeout)
         self._started = time.monotonic()
         self._doing = f"loading {request.source}"
         self._failure: type[OpcheckError] = SourceError
@@ -107,6 +108,8 @@ class Work(Generic[T]):
             shared=memory is None,
             aside=self._process.aside,
             at_once=at_once,
+            limits=profile_of(request, self._folder),
+            code=is_code(request),
         )
         self._process.feed(json.dumps(to_json(self._job)))
 
@@ -141,7 +144,7 @@ class Work(Generic[T]):
         while left is None or left > 0:
             with contextlib.suppress(queue.Empty):
                 return self._process.events.get(timeout=min(left or LOOK_SECONDS, LOOK_SECONDS))
-            if len(self._process.descendants(MOST_PROCESSES)) >= MOST_PROCESSES:
+            if len(self._process.descendants(MOST_PROCESSES + 1)) > MOST_PROCESSES:
                 raise self._ended(
                     f"the model's code started more than {MOST_PROCESSES} processes "
                     f"while {self._doing}",

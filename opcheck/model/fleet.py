@@ -254,7 +254,7 @@ class FleetRequest:
     """The path of the SQLite file."""
     options: Mapping[str, object] = field(default_factory=dict)
     """What holds for every model of which the manifest does not say it: ``timeout``, ``memory``,
-    ``trust``, …, as fields of a manifest are."""
+    …, as fields of a manifest are."""
     databases: tuple[str, ...] = ()
     engine: str = "local"
     workers: int | None = None
@@ -265,6 +265,8 @@ class FleetRequest:
     """Whether models whose scan did not end well are scanned again."""
     ship: bool = False
     """Whether the working directory is sent to the nodes of a cluster."""
+    trust: bool = False
+    """Whether code that is stored inside the files of models may be run; of all of them."""
 
 
 @dataclass(frozen=True, slots=True)

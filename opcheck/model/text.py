@@ -9,3 +9,8 @@ def printable(text: str, kept: str = "\n\t") -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in kept else repr(c)[1:-1] for c in text)
+
+
+def is_text(name: str) -> bool:
+    """Whether it is text at all: a name of a file may have bytes that are no UTF-8."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)

@@ -9,6 +9,7 @@ from opcheck.model.emulation import Difference, EmulationRequest
 from opcheck.model.plan import NodePlan
 from opcheck.model.trace import Gap, Node, Trace, Use
 from opcheck.model.training import TrainingSpec
+from opcheck.sandbox.limits import Profile
 
 STACK_SECONDS = 0.3
 """So long before its time is over the process writes where the code stands."""
@@ -220,6 +221,10 @@ class Job:
     """File descriptor for what is printed by copies beside the first, which print the same."""
     at_once: int = AT_ONCE
     """How many copies of the process may work side by side."""
+    limits: Profile | None = None
+    """What the process may do beside that; None: whatever its user may."""
+    code: bool = False
+    """Whether it runs code that the user knows of, rather than reads a model file."""
 
     @property
     def memory_hint(self) -> str:

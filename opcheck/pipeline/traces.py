@@ -12,6 +12,8 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
 from opcheck.model.work import WorkRequest, WorkResult
 from opcheck.pipeline.opening import Progress
+from opcheck.sandbox import command
+from opcheck.source.code import is_code
 
 _UNSETTLED = "torch was loaded: tables alone do not settle every call of the saved graph"
 
@@ -28,6 +30,8 @@ def scanned_for(
 
     They have to settle them on ``others`` as well, which get no say in how torch traces.
     """
+    if not is_code(request.source, trust=request.trust):
+        command.current().begin((database.cache or "",))
     progress(f"reading {request.source}")
     by_tables = _by_tables(request)
     scanned = _without_torch(request, database, (*matrices, *others)) if by_tables else None

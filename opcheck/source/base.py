@@ -81,6 +81,8 @@ class Source(ABC):
     """The form the user writes, as ``--help`` lists it."""
     libraries: ClassVar[tuple[str, ...]] = LIBRARIES
     """Those of ``LIBRARIES`` that its models may be made with."""
+    code: ClassVar[bool] = False
+    """Whether it is code of the user's own, which is run; else nothing in it is, without trust."""
     lists: ClassVar[bool] = False
     """Whether a library knows all its models by name: ``NAME`` may be a pattern in a manifest."""
 

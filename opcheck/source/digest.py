@@ -3,6 +3,8 @@
 import hashlib
 from pathlib import Path
 
+from opcheck.files import MOST_MODEL_BYTES, open_regular
+
 DIGITS = 16
 
 
@@ -13,5 +15,5 @@ def of_text(text: str) -> str:
 
 def of_file(path: Path) -> str:
     """Digest of a file's bytes."""
-    with path.open("rb") as stream:
+    with open_regular(path, MOST_MODEL_BYTES) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()[:DIGITS]

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import CodeType
 
+from opcheck.files import MOST_SOURCE_BYTES, read_bytes
+
 _Loader = importlib.machinery.SourceFileLoader
 
 
@@ -28,7 +30,8 @@ def read_instead(patched: Mapping[str, str]) -> None:
         if path not in texts:
             return real(loader, fullname)
         # what Python has compiled of the file on disk is not asked
-        return loader.source_to_code(texts[path].read_bytes(), loader.get_filename(fullname))
+        text = read_bytes(texts[path], MOST_SOURCE_BYTES)
+        return loader.source_to_code(text, loader.get_filename(fullname))
 
     _Loader.get_code = get_code  # type: ignore[assignment, method-assign]  # for all imports
     for path, other in texts.items():

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opcheck.errors import SourceError, UsageError
+from opcheck.files import MOST_SOURCE_BYTES, read_bytes
 from opcheck.source import digest
 from opcheck.source.base import Loaded, LoadOptions, Source
 
@@ -23,6 +24,7 @@ class PythonFile(Source):
     """Runs a Python file and builds the model that a name in it stands for."""
 
     name = "python"
+    code = True
     help = "path/to/file.py:NAME (a factory, a module class or a module; or several: NAME,NAME)"
 
     @classmethod
@@ -108,10 +110,11 @@ def _parts(text: str) -> tuple[Path, list[str]]:
 
 def _defined(path: Path) -> list[str]:
     """Names of the functions, classes and variables at the top of the file."""
-    if not path.is_file():
-        raise SourceError(f"{path}: no such file", "the form is path/to/file.py:NAME")
+    content = _content(path)
     try:
-        tree = ast.parse(path.read_bytes(), str(path))
+        tree = ast.parse(content, str(path))
+    except (RecursionError, MemoryError) as error:  # of the parser, at expressions within others
+        raise SourceError(f"{path}: nested too deeply to be read", "run it with python") from error
     except (SyntaxError, ValueError) as error:  # ValueError: null bytes
         line = getattr(error, "lineno", None)
         where = f"{path}:{line}" if line else str(path)
@@ -126,10 +129,20 @@ def _defined(path: Path) -> list[str]:
     return [name for name in names if not name.startswith("_")]
 
 
+def _content(path: Path) -> bytes:
+    try:
+        return read_bytes(path, MOST_SOURCE_BYTES)
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        reason = "no such file" if missing else f"cannot be read ({error.strerror})"
+        raise SourceError(f"{path}: {reason}", "the form is path/to/file.py:NAME") from error
+
+
 def run_file(path: Path) -> "ModuleType":
     """Import the file as Python would from its own folder, or from its package's."""
     import importlib.util
 
+    _content(path)  # Python would wait for a pipe
     root, dotted = path.resolve().parent, path.stem
     while (root / "__init__.py").exists():
         root, dotted = root.parent, f"{root.name}.{dotted}"

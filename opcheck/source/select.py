@@ -1,5 +1,6 @@
 """Which source kind a text is of."""
 
+import os
 from functools import cache
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def select(text: str) -> Source:
         if kind.claims(text):
             return kind()
     path = Path(text)
-    if path.suffix or path.exists():
+    if path.suffix or os.path.exists(path):
         raise _no_model(path)
     forms = "; ".join(kind.help for kind in kinds())
     raise UsageError(f"not a model source: {text!r}", f"give one of: {forms}")

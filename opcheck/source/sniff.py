@@ -1,6 +1,7 @@
 """What kind of model file something is, told from its bytes; no torch, nothing executed."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -8,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from opcheck.errors import SourceError
+from opcheck.files import MOST_MODEL_BYTES, FileError, open_regular
 from opcheck.source.archive import open_archive
 from opcheck.source.pickles import PickleContents, read_pickle
 
@@ -57,7 +59,7 @@ def sniff(path: Path) -> Sniffed:
 def holds(path: Path, form: Form) -> bool:
     """Whether ``path`` is a sound file of that form."""
     try:
-        return path.is_file() and sniff(path).form is form
+        return os.path.isfile(path) and sniff(path).form is form  # of any name, however long
     except SourceError:
         return False
 
@@ -89,26 +91,27 @@ def refuse_weights(path: Path, detail: str) -> SourceError:
 
 
 def _head(path: Path) -> bytes:
-    if not path.exists():
-        raise SourceError(f"{path}: no such file", "check the path")
-    if path.is_dir():
+    if os.path.isdir(path):
         raise SourceError(
             f"{path} is a directory without a config.json or model_index.json, so it holds no "
             "model that can be built",
             f"put the model's config.json there, or {FACTORY_HINT}",
         )
     try:
-        with path.open("rb") as stream:
+        with open_regular(path, MOST_MODEL_BYTES) as stream:
             head = stream.read(16)
+    except FileNotFoundError as error:
+        raise SourceError(f"{path}: no such file", "check the path") from error
     except OSError as error:
-        raise SourceError(f"{path}: cannot be read ({error.strerror})") from error
+        hint = "give the path of a saved model" if isinstance(error, FileError) else ""
+        raise SourceError(f"{path}: cannot be read ({error.strerror})", hint) from error
     if not head:
         raise SourceError(f"{path}: the file is empty", "was it copied or saved completely?")
     return head
 
 
 def _start(path: Path) -> bytes:
-    with path.open("rb") as stream:
+    with open_regular(path, MOST_MODEL_BYTES) as stream:
         return stream.read(_MAX_PICKLE)
 
 
@@ -138,7 +141,7 @@ def _pickle(contents: PickleContents, what: str) -> Sniffed:
 
 
 def _safetensors(path: Path, size: int) -> Sniffed:
-    with path.open("rb") as stream:
+    with open_regular(path, MOST_MODEL_BYTES) as stream:
         stream.seek(8)
         try:
             header = json.loads(stream.read(size))

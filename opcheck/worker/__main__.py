@@ -4,18 +4,18 @@ Nothing but messages reaches that stdout: before any code of the user's runs, fi
 becomes stderr and the messages go to a private copy.
 """
 
-import contextlib
 import faulthandler
 import json
 import os
-import signal
 import sys
 import traceback
 
 from opcheck.errors import OpcheckError, Stop
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.work import Job
+from opcheck.sandbox.keeper import end_as
 from opcheck.worker.answers import answers
+from opcheck.worker.confined import confined
 from opcheck.worker.copies import CopyEndedError
 from opcheck.worker.own_files import own_files
 from opcheck.worker.process import Process
@@ -24,12 +24,14 @@ from opcheck.worker.process import Process
 def main() -> None:
     """Answer the one request."""
     job = from_json(Job, json.load(sys.stdin))
+    refusals = confined(job)
     process = Process(job)
     try:
-        for answer in answers(job.request, process):
+        for answer in answers(job.request, process, refusals):
             process.send({"result": to_json(answer)})
     except CopyEndedError as copy:
-        _end_as(copy.status)
+        faulthandler.disable()  # the copy has told where it stood
+        end_as(copy.status)
     except OpcheckError as error:
         told = [type(error).__name__, error.message, error.hint]
         process.send({"error": told, "files": dict(own_files())})
@@ -45,17 +47,6 @@ def main() -> None:
     sys.stdout.flush()
     # threads and exit handlers of the user's are not waited for
     os._exit(0)
-
-
-def _end_as(status: int) -> None:
-    """End as a copy of this process did, for those to see who wait for this one."""
-    code = os.waitstatus_to_exitcode(status)
-    if code < 0:
-        faulthandler.disable()  # the copy has told where it stood
-        with contextlib.suppress(OSError):  # SIGKILL has no handler
-            signal.signal(-code, signal.SIG_DFL)
-        os.kill(os.getpid(), -code)
-    os._exit(code)
 
 
 if __name__ == "__main__":

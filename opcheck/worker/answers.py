@@ -1,9 +1,8 @@
 """What the worker answers: a trace for each device type, or one emulated run."""
 
 import gc
-import linecache
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import chain, count
@@ -30,14 +29,15 @@ from opcheck.model.work import (
 )
 from opcheck.source.asked import options_of
 from opcheck.source.base import Loaded
+from opcheck.source.code_lines import lines_of
 from opcheck.source.load import load
 from opcheck.source.patched import read_instead
 from opcheck.worker.changed import write_graph
 from opcheck.worker.copies import can_copy, spread
 from opcheck.worker.host import on_the_host
-from opcheck.worker.offline import cut_off
 from opcheck.worker.own_files import own_files
 from opcheck.worker.process import Process
+from opcheck.worker.refusals import Refusals
 from opcheck.worker.runs import Run, runs_of
 from opcheck.worker.ticks import Ticks
 from opcheck.worker.uncompiled import leave_compiler_out
@@ -48,32 +48,35 @@ if TYPE_CHECKING:
 
 
 def answers(
-    request: Request, process: Process
+    request: Request, process: Process, refusals: Refusals
 ) -> Iterator[WorkResult | Emulation | HostRun | GraphRun]:
     """Do the work; in a copy of the process, only the part that is the copy's."""
-    if request.trust:
-        cut_off()  # code that came with the file runs from here on
+
+    def loaded(*, weights: bool) -> Loaded:
+        return _load(request, process, refusals, weights=weights)
+
+    if not (isinstance(request, WorkRequest) and request.apart):
+        process.end_copying()
     match request:
         case WorkRequest():
-            yield from _traces(request, process)
+            yield from _traces(request, process, loaded(weights=False), refusals)
         case EmulationRequest():
-            yield _emulate(request, process)
+            yield _emulate(request, process, lambda: loaded(weights=request.values), refusals)
         case HostRequest():
-            yield on_the_host(_load(request, process, weights=True), request, process)
+            yield on_the_host(loaded(weights=True), request, process)
         case GraphRequest():
-            yield write_graph(request, process, lambda: _load(request, process, weights=True))
+            yield write_graph(request, process, lambda: loaded(weights=True))
 
 
-def _load(request: Request, process: Process, *, weights: bool) -> Loaded:
+def _load(request: Request, process: Process, refusals: Refusals, *, weights: bool) -> Loaded:
     process.send({"stage": "load", "progress": f"loading {request.source}"})
     with suppress(ImportError):  # told by what needs it
         leave_compiler_out()
+        refusals.watch_torch()
     options = replace(options_of(request, weights=weights), libraries=_libraries(request))
     read_instead(request.patched)
     _seed()
-    loaded = load(request.source, options)
-    guarded = cut_off() if request.trust else ""
-    return replace(loaded, notes=(*loaded.notes, guarded)) if guarded else loaded
+    return load(request.source, options)
 
 
 def _seed() -> None:
@@ -89,8 +92,9 @@ def _libraries(request: Request) -> Schemas:
     return Schemas(Database.open().root / FOLDER, map(Path, request.schemas))
 
 
-def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
-    loaded = _load(request, process, weights=False)
+def _traces(
+    request: WorkRequest, process: Process, loaded: Loaded, refusals: Refusals
+) -> Iterator[WorkResult]:
     process.send({"stage": "trace", "progress": "tracing"})
     from opcheck.trace import trace_model  # needs torch: only once there is something to trace
     from opcheck.trace.journal import Journal
@@ -102,7 +106,7 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
         def result(
             trace: Trace, plans: Mapping[str, tuple[NodePlan, ...]] = MappingProxyType({})
         ) -> WorkResult:
-            kept = loaded.kind, loaded.digest, loaded.notes
+            kept = loaded.kind, loaded.digest, (*loaded.notes, *refusals.notes)
             return WorkResult(trace, *kept, plans, run.targets, own_files())
 
         ticks = Ticks(process)
@@ -149,6 +153,7 @@ def _traces(request: WorkRequest, process: Process) -> Iterator[WorkResult]:
     ]
     if not (request.apart and can_copy(process)):
         groups = groups[:1]
+        process.end_copying()
     process.send({"answers": sum(map(len, groups))})
     with _shared_kernels(request) as shared:
         for number, work, run in groups[0] if len(groups) == 1 else spread(groups, process):
@@ -168,27 +173,37 @@ def _shared_kernels(request: WorkRequest) -> Iterator["Kernels | None"]:
         yield kernels
 
 
-def _emulate(request: EmulationRequest, process: Process) -> Emulation:
+def _emulate(
+    request: EmulationRequest,
+    process: Process,
+    load_model: Callable[[], Loaded],
+    refusals: Refusals,
+) -> Emulation:
     try:
-        found = _emulated(request, process)
+        found = _emulated(request, process, load_model)
     except RuntimeError as error:
         if out_of_memory(error):
             raise MemoryError from error
         raise
     if out_of_memory(found.error):
         raise MemoryError
+    found = replace(found, notes=(*found.notes, *refusals.notes))
     site = found.error_site
     if site is None or found.error_source:
         return found
     # it looks for the file along sys.path as well, where libraries are
-    return replace(found, error_source=linecache.getline(site.file, site.line).strip())
+    lines = lines_of(site.file)
+    text = lines[site.line - 1].strip() if 0 < site.line <= len(lines) else ""
+    return replace(found, error_source=text)
 
 
-def _emulated(request: EmulationRequest, process: Process) -> Emulation:
+def _emulated(
+    request: EmulationRequest, process: Process, load_model: Callable[[], Loaded]
+) -> Emulation:
     database = Database.open(overlays=tuple(map(Path, request.databases)))
     target = database.resolve(request.target)
     matrix = database.matrix(target)
-    loaded = _load(request, process, weights=request.values)
+    loaded = load_model()
     process.send({"stage": "emulate", "progress": f"running on an emulated {target}"})
     from opcheck.emulate.run import emulate_model  # needs torch, as the tracer does
 

@@ -8,13 +8,14 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
 from opcheck.model.work import JOURNAL, STACK_SECONDS, Job
+from opcheck.sandbox.keeper import end_with_parent
+from opcheck.sandbox.profile import allow
 
-_PR_SET_PDEATHSIG = 1
-"""Of ``prctl``: the signal to get when the parent ends."""
 _STAGE = '{"stage":'
 """How a message begins that tells what is being done."""
 _NOWHERE = Path(os.devnull)
@@ -33,9 +34,10 @@ class Process:
         self._is_copy = False
         self._stack = open(job.stack, "w", encoding="utf-8")  # noqa: SIM115  # for its life
         faulthandler.enable(self._stack)
-        end_with_parent()
+        end_with_parent(signal.SIGKILL)
         self.watch_time()
         _limit_memory(job.memory)
+        _limit_files(job.memory)
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Tell something; a stage by its key ``stage`` first of all."""
@@ -86,7 +88,8 @@ class Process:
         Of one that is ``heard``, stages and what the model prints are heard at once.
         """
         self._is_copy = True
-        end_with_parent()
+        self.end_copying()
+        end_with_parent(signal.SIGKILL)
         self._messages = open(answers, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         if not heard:
             self._stages = self._messages
@@ -98,6 +101,11 @@ class Process:
         if self._job.shared:
             taken = _data()
             _limit_memory(taken + (self._job.memory - taken) // self.at_once)
+
+    def end_copying(self) -> None:
+        """Have no more copies of a process that reads a model file, whatever code gets to run."""
+        if self._job.limits is not None and not self._job.code:
+            allow(replace(self._job.limits.filter, processes=False))
 
     @staticmethod
     def _write(channel: TextIO, text: str) -> None:
@@ -115,25 +123,27 @@ def private_channel() -> TextIO:
     return channel
 
 
-def end_with_parent() -> None:
-    """Be ended when the process that started this one is, where the platform can."""
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 def _limit_memory(limit: int) -> None:
     """Let allocations beyond ``limit`` bytes fail, where the platform can."""
     try:
         import resource
     except ImportError:  # Windows
         return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # address space would count the libraries that torch maps; data counts what is allocated
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     with contextlib.suppress(ValueError):  # a copy of one that is at its limit keeps it
         resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+
+
+def _limit_files(limit: int) -> None:
+    """Let no file grow beyond ``limit`` bytes, and no process leave its memory in one."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(ValueError):  # the user's shell allows less
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
 
 def _data() -> int:

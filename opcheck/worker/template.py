@@ -5,21 +5,21 @@ and with the files that it is given.
 """
 
 import contextlib
-import ctypes
 import fcntl
 import gc
 import importlib
-import itertools
 import json
 import os
 import runpy
+import shutil
 import socket
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from opcheck.sandbox.keeper import keep
 from opcheck.source.select import kinds
-from opcheck.worker.process import end_with_parent
 
 _LOADED = (
     "opcheck.worker.answers", "opcheck.source.load", "opcheck.trace.run", "opcheck.trace.sized",
@@ -29,6 +29,7 @@ _LOADED = (
 )  # fmt: skip
 """What almost every worker comes to use; nothing of the user's."""
 _MOST_FILES = 16
+_SCRATCH = os.path.join(tempfile.gettempdir(), f"opcheck-template-{os.getpid()}")
 _HEAD = 16
 """Bytes of what is asked; the rest is in the first file."""
 
@@ -36,6 +37,8 @@ _HEAD = 16
 def main() -> NoReturn:
     """Copy this process whenever it is asked for, until nobody can ask any more."""
     requests = socket.socket(fileno=int(sys.argv[1]))
+    # torch's compiler makes its folder when it is imported
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = _SCRATCH
     for module in _LOADED:
         with contextlib.suppress(ImportError):  # told by the worker that needs it
             importlib.import_module(module)
@@ -77,6 +80,7 @@ def _end(*, asked: bool) -> NoReturn:
     """End, and the copies too where the process that has them is no more."""
     if asked:
         _wait()
+    shutil.rmtree(_SCRATCH, ignore_errors=True)
     os._exit(0)
 
 
@@ -88,16 +92,11 @@ def _wait(options: int = 0) -> None:
 
 
 def _keep(files: Sequence[int]) -> NoReturn:
-    """Copy this process, which waits for the copy and tells how it ended."""
+    """Copy this process; tells how the copy ended, once nothing that it started is left."""
     _, told, *_ = files
-    end_with_parent()
-    pid = os.fork()
-    if not pid:
+    status = keep(but=told)
+    if status is None:
         _work(files)
-    for file in files:
-        if file != told:
-            os.close(file)
-    _, status = os.waitpid(pid, 0)
     os.write(told, f"{os.waitstatus_to_exitcode(status)}\n".encode())
     os._exit(0)
 
@@ -107,8 +106,6 @@ def _work(files: Sequence[int]) -> NoReturn:
     with os.fdopen(request, encoding="utf-8") as file:
         file.seek(0)
         asked: Mapping[str, Any] = json.load(file)
-    os.setsid()
-    _mark(*asked["mark"])
     os.write(told, f"{os.getpid()}\n".encode())
     os.close(told)
     _place(given, asked["files"])
@@ -128,15 +125,6 @@ def _place(files: Sequence[int], numbers: Sequence[int]) -> None:
     for file, number in zip(beyond, numbers, strict=True):
         os.dup2(file, number)
         os.close(file)
-
-
-def _mark(old: str, new: str) -> None:
-    """Write over the mark where the system shows with what environment a process began."""
-    begun = ctypes.POINTER(ctypes.c_void_p).in_dll(ctypes.CDLL(None), "environ")
-    for address in itertools.takewhile(bool, (begun[place] for place in itertools.count())):
-        entry = ctypes.string_at(address)
-        if entry.endswith(b"=" + old.encode()):
-            ctypes.memmove(address + len(entry) - len(old), new.encode(), len(new))
 
 
 def _use_threads() -> None:

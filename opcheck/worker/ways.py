@@ -1,6 +1,5 @@
 """Ways out of what targets do not run, for one trace in a process that has torch."""
 
-import linecache
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from opcheck.model.plan import NodePlan
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Trace
 from opcheck.model.work import DeviceWork
+from opcheck.source.code_lines import lines_of
 from opcheck.worker.runs import Run
 
 
@@ -45,4 +45,4 @@ def ways_out(
 
 def _text(file: str) -> str:
     """The text of a file as a trace names it; it is looked for along ``sys.path`` as well."""
-    return "".join(linecache.getlines(file)) if file else ""
+    return "".join(lines_of(file))

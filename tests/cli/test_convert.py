@@ -109,7 +109,7 @@ REFUSED = {
         JSON,
     ),
     "convert latin.json": ("cannot read latin.json: .* can't decode byte 0xe9 .*", JSON),
-    "convert \0": ("cannot read .*: embedded null byte", JSON),
+    "convert \0": ("cannot read .*: no file can have this name", JSON),
     "explain gelu --format sarif": (
         "the format 'sarif' is for reports; opcheck explain cannot write it",
         "use --format text or --format json",

@@ -300,7 +300,7 @@ def test_a_shim_that_is_no_such_file_is_told(net: Path, capsys: pytest.CaptureFi
     for file, told in {
         "broken.py": "ZeroDivisionError",
         "empty.py": "has no list LIBRARIES",
-        "none.py": "there is no file",
+        "none.py": "No such file",
     }.items():
         line = f"emulate net.py:model -t moorethreads-s4000@1.0.0 --shim {file}"
         with warnings.catch_warnings():

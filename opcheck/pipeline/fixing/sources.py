@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opcheck.errors import UsageError
+from opcheck.files import MOST_SOURCE_BYTES, read_bytes
 from opcheck.source.user_code import is_users
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -35,7 +36,7 @@ class SourceFile:
     def read(cls, shown: str, path: Path) -> "SourceFile | str":
         """Read a file as Python does; why that cannot be, where it cannot."""
         try:
-            content = path.read_bytes()
+            content = read_bytes(path, MOST_SOURCE_BYTES)
             encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
             return cls(shown, path, content, content.decode(encoding), encoding)
         except OSError as error:
@@ -54,11 +55,11 @@ def find(shown: str, roots: Sequence[Path]) -> Path | str:
         return "no line of yours is known for it; use --shim"
     for root in roots:
         path = (root / shown).resolve()
-        if path.is_file():
+        if os.path.isfile(path):
             if is_users(str(path)):
                 return path
             break
-    if any((library / shown).is_file() for library in _libraries()):
+    if any(os.path.isfile(library / shown) for library in _libraries()):
         return f"{shown} is of an installed library, which stays as it is; use --shim"
     return f"{shown} is not found from here; run it from the folder that holds the file"
 
@@ -127,7 +128,11 @@ def write_all(files: Mapping[SourceFile, str]) -> None:
 
 
 def _require_unchanged(file: SourceFile) -> None:
-    if not file.path.is_file() or file.path.read_bytes() != file.content:
+    try:
+        content = read_bytes(file.path, MOST_SOURCE_BYTES)
+    except OSError:
+        content = None
+    if content != file.content:
         message = f"{file.shown} has changed while it was worked on, so nothing was written"
         raise UsageError(message, "run it again")
 

@@ -3,12 +3,14 @@
 import re
 import traceback
 
-from opcheck.errors import SourceError, out_of_memory
+from opcheck.errors import SourceError, WriteRefusedError, out_of_memory
 from opcheck.source.user_code import is_users, shown
 
 _LONGEST = 240
 _TORCHRUN = {(name,) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")}
 """What is looked up in the environment that a launcher sets."""
+_DENIED = "Permission denied"
+"""What the system says to native code that writes where it may not."""
 _NO_DEVICE = re.compile(
     r"device type at start of device string: (\w+)|not compiled with (XPU|MPS)"
     r"|with arguments from the '(HPU|XLA)'"
@@ -47,7 +49,15 @@ def failed(what: str, error: BaseException, hint: str = "") -> SourceError:
         hint = f"build the model on the CPU: leave out .{named}() and device='{named}'"
     if isinstance(error, KeyError) and error.args in _TORCHRUN:
         hint = "set RANK, LOCAL_RANK and WORLD_SIZE in the environment, as torchrun does"
-    if isinstance(error, OSError):
+    if isinstance(error, WriteRefusedError):
+        return SourceError(
+            f"{what} writes to {error.filename}{_at(error)}: opcheck runs a model's code without "
+            "writing to files",
+            "have the code that trains and saves run only as a program: if __name__ == '__main__'",
+        )
+    if _DENIED in str(error):
+        hint = "a model's code has no network here, and writes to no files but temporary ones"
+    elif isinstance(error, OSError):
         hint = "weights are not needed and nothing is downloaded: build the model without them"
     return SourceError(f"{what} raised {type(error).__name__}: {brief(error)}{_at(error)}", hint)
 

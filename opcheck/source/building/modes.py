@@ -15,7 +15,7 @@ def in_training(module: nn.Module, kind: str) -> tuple[str, ...]:
     found = (
         f"{path or '(the model)'} ({type(part).__name__})"
         for path, part in module.named_modules()
-        if part.training and _differs(part)
+        if _differs(part) and part.training  # a frozen script has none
     )
     return tuple(sorted(found))
 
