@@ -1,6 +1,7 @@
 """What an answer about a model rests on, as one digest: the same key, the same answer."""
 
 import json
+import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -10,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from opcheck.errors import OpcheckError
+from opcheck.files import MOST_SOURCE_BYTES, read_bytes
 from opcheck.model.codec import to_json
 from opcheck.model.fleet import RunTarget
 from opcheck.model.request import ScanRequest
@@ -63,9 +65,10 @@ def _imported(source: str) -> Iterator[str]:
         return
     path = kind.path(source)
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path else []
+        content = read_bytes(path, MOST_SOURCE_BYTES) if path else b""
     except OSError:
         return
+    lines = content.decode("utf-8", "replace").splitlines()
     words = {tuple(line.split()[:2]) for line in lines if line.startswith(("import ", "from "))}
     yield from {word[1].partition(".")[0] for word in words if len(word) > 1} & {*LIBRARIES}
 
@@ -95,7 +98,7 @@ def _contents(request: ScanRequest) -> Iterator[str]:
 def _read(path: Path) -> Iterator[tuple[str, str]]:
     """Names and digests of a file, or of what is read of a folder."""
     folder = path.parent if path.name.endswith(".json") else path
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         yield path.name, _digest(path)
         return
     files = folder.iterdir() if folder != path else folder.rglob("*")

@@ -60,7 +60,9 @@ def run_fleet(
         DatabaseError: the database is missing or damaged.
     """
     engine = engine or engine_named(request.engine)
-    manifest = read_manifest(request.manifest, Row("", request.manifest, request.options))
+    manifest = read_manifest(
+        request.manifest, Row("", request.manifest, request.options), trust=request.trust
+    )
     for note in manifest.notes:
         watcher.note(note)
     matrices = matrices_of(open_database(request.databases), request.targets)

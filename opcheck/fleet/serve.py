@@ -3,7 +3,6 @@
 ``python -m opcheck.fleet.serve``: the first line is the setup. It ends with its parent.
 """
 
-import ctypes
 import json
 import os
 import signal
@@ -14,14 +13,12 @@ from opcheck.fleet.engine import Setup
 from opcheck.fleet.worker import Worker
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.fleet import Done, Job
-
-_PR_SET_PDEATHSIG = 1
+from opcheck.sandbox.keeper import end_with_parent
 
 
 def main() -> None:
     """Do jobs until there are no more."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with_parent(signal.SIGKILL)
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what anything prints is no answer

@@ -57,4 +57,4 @@ def fingerprint(identity: str, target: str) -> str:
     import hashlib  # OpenSSL takes longer to load than most commands to answer
 
     told = json.dumps([identity, target])
-    return hashlib.sha256(told.encode()).hexdigest()[:32]
+    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:32]

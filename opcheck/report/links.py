@@ -24,7 +24,7 @@ def web_address(fact: Evidence) -> str:
     if not _FILE.fullmatch(fact.path):
         return ""
     if _HOST.fullmatch(fact.source):
-        return f"https://{fact.source}/{quote(fact.path)}"
+        return f"https://{fact.source}/{_quoted(fact.path)}"
     if not _REPOSITORY.fullmatch(fact.source):
         return ""
     repository = f"https://github.com/{fact.source}"
@@ -33,7 +33,7 @@ def web_address(fact: Evidence) -> str:
     if not _COMMIT.fullmatch(fact.commit):
         return ""
     line = "" if fact.line is None else f"#L{fact.line}"
-    return f"{repository}/blob/{fact.commit}/{quote(_in_repository(fact.path))}{line}"
+    return f"{repository}/blob/{fact.commit}/{_quoted(_in_repository(fact.path))}{line}"
 
 
 def _in_repository(path: str) -> str:
@@ -41,3 +41,8 @@ def _in_repository(path: str) -> str:
         if path.startswith(there):
             return here + path.removeprefix(there)
     return path
+
+
+def _quoted(path: str) -> str:
+    """As in an address; what is no Unicode, as a report from a file may have it, is replaced."""
+    return quote(path, errors="replace")

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -25,10 +26,9 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc"
 imports_torch = pytest.mark.slow
 
 NETS = """
-import os, time
+import os, socket, sys, time
 import torch
 from torch import nn
-from pathlib import Path
 
 class Net(nn.Module):
     def __init__(self, act=None):
@@ -47,7 +47,17 @@ def crashes(): return Net(lambda: __import__("ctypes").string_at(0)), torch.ones
 def is_killed(): return Net(lambda: os.kill(os.getpid(), 9)), torch.ones(1, 3)
 def allocates(): return Net(lambda: [bytearray(2**28) for _ in range(99)]), torch.ones(1, 3)
 def raises(): raise ValueError("no such thing")
-def slow(): return Net(lambda: (Path("slow").touch(), time.sleep(2))), torch.ones(1, 3)
+def slow(): return Net(lambda: (hides(), says(), time.sleep(2))), torch.ones(1, 3)
+def says():
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as begun: begun.sendto(b"x", "begun")
+def hides():
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            code = "import time; time.sleep(60)"
+            os.execve(sys.executable, [sys.executable, "-c", code, os.getcwd()], {})
+        os._exit(0)
+    os.wait()
 """
 MODELS = """
 - nets.py:good
@@ -152,14 +162,29 @@ def test_no_model_stops_another() -> None:
 def running() -> Iterator["subprocess.Popen[str]"]:
     """A run that has scanned one model and is at the next, which takes a while."""
     Path("models.yaml").write_text("- nets.py:good\n- nets.py:slow\n- gone.pt2\n")
-    with subprocess.Popen(COMMAND, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as it:
-        deadline = time.monotonic() + 90
-        while not Path("slow").exists():
-            assert it.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as begun,
+        subprocess.Popen(COMMAND, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as it,
+    ):
+        begun.bind("begun")
+        begun.settimeout(90)
+        begun.recv(1)
         yield it
         it.kill()
+    deadline = time.monotonic() + 10
+    while _hidden() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _hidden(), "what a model started lives on"
+
+
+def _hidden() -> list[str]:
+    """Processes that a model of this test started, whatever their parents and environment."""
+    found, mark = [], os.fsencode(Path.cwd())
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if path.read_bytes().split(b"\0")[-2:-1] == [mark]:
+                found.append(path.parent.name)
+    return found
 
 
 def _workers(parent: int) -> list[int]:

@@ -1,10 +1,13 @@
 """Manifests: what they give, and one clear error with its line where they give nothing."""
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from opcheck.errors import UsageError
+from opcheck.fleet.keys import key_of
 from opcheck.fleet.manifest.fields import FIELDS, Row
 from opcheck.fleet.manifest.read import FORMS, read_manifest
 from opcheck.model.calls import CallSpec
@@ -22,7 +25,6 @@ models:
     input: ["x=1x3", "y=1x4:int64"]
     dynamic: x:0
     timeout: 5
-    trust: true
   - source: nets.py:other
     inputs: sets.py:three
     decode: true
@@ -65,7 +67,7 @@ def test_a_yaml_file_says_all_that_scan_takes() -> None:
             "mine",
             ScanRequest(
                 "nets.py:build", (), ("x=1x3", "y=1x4:int64"), timeout=5.0, memory=2.0,
-                trust=True, dynamic=(DynamicInput("x", (0,)),),
+                dynamic=(DynamicInput("x", (0,)),),
             ),
             "models.yaml:4",
         ),
@@ -73,7 +75,7 @@ def test_a_yaml_file_says_all_that_scan_takes() -> None:
             "nets.py:other",
             ScanRequest("nets.py:other", (), timeout=60.0, memory=2.0,
                         calls=CallSpec("sets.py:three", True)),
-            "models.yaml:10",
+            "models.yaml:9",
         ),
         Entry(
             "nets.py:trained",
@@ -81,7 +83,7 @@ def test_a_yaml_file_says_all_that_scan_takes() -> None:
                 "nets.py:trained", (), timeout=60.0, memory=2.0,
                 step=TrainingSpec("adamw", "fused", scaler=True),
             ),
-            "models.yaml:13",
+            "models.yaml:12",
         ),
     )  # fmt: skip
 
@@ -99,9 +101,41 @@ def test_a_table_says_the_same_in_cells() -> None:
 
 def test_what_a_manifest_does_not_say_is_as_on_the_command_line() -> None:
     Path("models.yaml").write_text("- a.py:a\n- {source: b.py:b, timeout: 3}\n")
-    given = Row("", "", {"timeout": 9.0, "trust": True})
+    given = Row("", "", {"timeout": 9.0})
     found = [entry.request for entry in read_manifest("models.yaml", given).entries]
-    assert [(one.timeout, one.trust) for one in found] == [(9.0, True), (3.0, True)]
+    assert [one.timeout for one in found] == [9.0, 3.0]
+
+
+@pytest.mark.parametrize("trust", [True, False])
+def test_trust_holds_for_every_model_of_a_manifest_or_for_none(trust: bool) -> None:
+    Path("models.yaml").write_text("- a.py:a\n- {source: b.py:b, timeout: 3}\n")
+    found = read_manifest("models.yaml", trust=trust).entries
+    assert [entry.request.trust for entry in found] == [trust, trust]
+
+
+def test_what_is_known_of_a_model_is_not_known_of_it_with_trust() -> None:
+    request = ScanRequest("model.pt", ())
+    assert key_of(request, ()) != key_of(replace(request, trust=True), ())
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("models.yaml", "- a.py:a\n- {source: b.pt, trust: true}\n", 2),
+        ("models.yaml", "defaults: {trust: yes}\nmodels:\n- b.pt\n", 3),
+        ("models.yaml", "- {source: b.pt, trust: false}\n", 1),
+        ("models.csv", "source,trust\nb.pt,true\n", 1),
+        ("models.csv", "source,trust\nb.pt,\n", 1),
+    ],
+)
+def test_no_manifest_can_trust_the_models_that_it_names(name: str, text: str, line: int) -> None:
+    Path(name).write_text(text)
+    with pytest.raises(UsageError) as caught:
+        read_manifest(name)
+    assert caught.value.message == (
+        f"{name}:{line}: a manifest cannot say that its models are trusted"
+    )
+    assert "opcheck fleet MANIFEST --trust" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -113,7 +147,7 @@ def test_what_a_manifest_does_not_say_is_as_on_the_command_line() -> None:
         ("models: []\n", "models.yaml:1: expected a list of 1 or more"),
         ("models: [a.py:a]\nextra: 1\n", "models.yaml:2: expected no key 'extra' here"),
         ("- a.py:a\n- {source: b.py:b, timeout: soon}\n", "models.yaml:2: timeout: expected a pos"),
-        ("- {source: b.py:b, trust: perhaps}\n", "models.yaml:1: trust: expected true or false"),
+        ("- {source: b.py:b, decode: perhaps}\n", "models.yaml:1: decode: expected true or fal"),
         ("- {source: b.py:b, input: 3}\n", "models.yaml:1: input: expected text or a list"),
         ("- {source: b.py:b, input: x=1xx}\n", "models.yaml:1: "),
         ("- {source: b.py:b, step: {optimizer: best}}\n", "models.yaml:1: --step 'optimizer=best'"),
@@ -223,3 +257,19 @@ def test_every_field_is_an_option_of_scan() -> None:
     taken = {name.replace("_", "-") for name in scan.callback.__annotations__}
     assert set(FIELDS) - {"input"} <= taken
     assert all(FORMS.values())
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a/" * 3000, "a\0b"])
+def test_what_no_file_can_be_called_is_a_model_that_is_not_there(name: str) -> None:
+    request = ScanRequest(f"{name}.pt", ())
+    assert key_of(request, ()) == key_of(request, ())
+    assert [entry.name for entry in read_manifest(f"{name}.pt").entries] == [f"{name}.pt"]
+
+
+def test_a_name_that_no_store_can_keep_is_told() -> None:
+    with pytest.raises(UsageError, match=r"no text in UTF-8: 'a\\udcff\.pt'"):
+        read_manifest("a\udcff.pt")
+    Path("models").mkdir()
+    Path("models", os.fsdecode(b"net\xff.pt2")).write_bytes(b"PK\3\4")
+    with pytest.raises(UsageError, match=r"no text in UTF-8: .models/net"):
+        read_manifest("models")

@@ -1,6 +1,8 @@
 """A run: what is scanned, what is known, and what is gone on with; an engine made by hand."""
 
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -233,3 +235,16 @@ def test_what_a_pattern_leaves_out_is_told() -> None:
     heard = Heard()
     assert run(heard) == ["exported"]
     assert heard.notes == ["readme.txt is no model, and was left out"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["SET files = '['", "SET files = 7", "SET ending = 'won'"],
+)
+def test_a_run_on_a_store_that_was_changed_is_one_error(change: str) -> None:
+    run()
+    with closing(sqlite3.connect("fleet.db")) as connection:
+        connection.execute(f"UPDATE models {change}")
+        connection.commit()
+    with pytest.raises(UsageError, match=r"the store fleet\.db is damaged: a value of models\."):
+        run()

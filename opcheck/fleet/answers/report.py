@@ -16,6 +16,7 @@ from opcheck.model.fleet import Ending, Run, RunTarget
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Report
 from opcheck.model.target import TargetSpec
+from opcheck.model.text import is_text
 from opcheck.pipeline.reports import report_of
 
 _NAMES = 5
@@ -62,6 +63,8 @@ class Reports:
         Raises:
             UsageError: the run has no such model, or no trace of it.
         """
+        if not is_text(name):
+            raise UsageError(f"run {self._run.id} has no model {name!r}", self._like(""))
         rows = self._store.connection.execute(
             "SELECT models.* FROM run_models JOIN models ON models.id = model "
             "WHERE run=? AND name=? LIMIT 1",
@@ -84,6 +87,11 @@ class Reports:
                 "the store is damaged; scan the model again",
             ) from error
         results = [result for group in traced.values() for result in group]
+        if not results:
+            raise UsageError(
+                f"the stored trace of {row['source']} cannot be read: there is none",
+                "the store is damaged; scan the model again",
+            )
         parts = tuple(Traced(result.trace, result.targets) for result in results)
         first = results[0]
         scanned = Scanned(parts, first.kind, first.digest, first.notes)
@@ -119,4 +127,8 @@ def report_of_model(
 
 
 def _matrix(database: Database, target: RunTarget) -> SupportMatrix:
-    return database.matrix(database.resolve(TargetSpec.parse(target.target)))
+    try:
+        spec = TargetSpec.parse(target.target)
+    except ValueError as error:
+        raise UsageError(f"the store is damaged: {error}", "give a copy from before") from error
+    return database.matrix(database.resolve(spec))

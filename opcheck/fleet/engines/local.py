@@ -14,7 +14,6 @@ from pathlib import Path
 from opcheck.errors import UsageError
 from opcheck.fleet.engine import ATTEMPTS, Engine, Setup, lost
 from opcheck.fleet.processors import processors
-from opcheck.isolate.strays import MARK, end_marked
 from opcheck.model.codec import MalformedError, from_json, to_json
 from opcheck.model.fleet import Began, Done, Job
 
@@ -129,7 +128,6 @@ class _Process:
     """One worker."""
 
     def __init__(self, setup: Setup) -> None:
-        self._mark = os.urandom(16).hex()
         package = str(Path(__file__).resolve().parents[3])
         paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
         self._popen = subprocess.Popen(
@@ -141,7 +139,6 @@ class _Process:
             env={
                 **os.environ,
                 "PYTHONPATH": os.pathsep.join([*paths, package]),
-                MARK: self._mark,
             },
             start_new_session=True,  # Ctrl-C is for the run, which ends its workers
         )
@@ -172,7 +169,6 @@ class _Process:
             except subprocess.TimeoutExpired:
                 self._popen.kill()
                 self._popen.wait()
-            end_marked(self._mark)
 
     def _send(self, message: object) -> None:
         assert self._popen.stdin is not None  # asked for above

@@ -1,15 +1,19 @@
 """A manifest as a table: a row of names, ``source`` among them, and a row for each model."""
 
 import csv
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from opcheck.errors import UsageError
-from opcheck.fleet.manifest.fields import FIELDS, HINT, LISTS, Row
+from opcheck.files import read_bytes
+from opcheck.fleet.manifest.fields import FIELDS, HINT, LISTS, TRUST, Row, refuse_trust
 
 SEPARATOR = ";"
 """Between several values in one cell."""
+_MOST_BYTES = 1 << 28
+"""Of a manifest: a million models in rows of two hundred bytes and more."""
 
 
 def read_csv(path: Path) -> tuple[Row, ...]:
@@ -19,15 +23,15 @@ def read_csv(path: Path) -> tuple[Row, ...]:
         UsageError: it cannot be read, or is no manifest.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            table = csv.reader(file, strict=True)
-            columns = [name.strip() for name in next(table, [])]
-            _check(columns, path)
-            found = [
-                _row(dict(zip(columns, cells, strict=True)), f"{path}:{table.line_num}")
-                for cells in table
-                if any(map(str.strip, cells)) and _fits(cells, columns, path, table.line_num)
-            ]
+        text = read_bytes(path, _MOST_BYTES).decode("utf-8-sig")
+        table = csv.reader(io.StringIO(text, newline=""), strict=True)
+        columns = [name.strip() for name in next(table, [])]
+        _check(columns, path)
+        found = [
+            _row(dict(zip(columns, cells, strict=True)), f"{path}:{table.line_num}")
+            for cells in table
+            if any(map(str.strip, cells)) and _fits(cells, columns, path, table.line_num)
+        ]
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror or error}", HINT) from error
     except (csv.Error, UnicodeDecodeError) as error:
@@ -43,6 +47,8 @@ def _check(columns: list[str], path: Path) -> None:
         found = ", ".join(columns) or "nothing"
         raise UsageError(f"{path}:1: expected a column 'source', found {found:.80}", HINT)
     for column in columns:
+        if column == TRUST:
+            refuse_trust(f"{path}:1")
         if column not in known:
             hint = f"known columns: {', '.join(known)}"
             raise UsageError(f"{path}:1: unknown column {column!r:.60}", hint)

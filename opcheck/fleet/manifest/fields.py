@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any
+from typing import Any, NoReturn
 
 from opcheck.errors import OpcheckError, UsageError
 from opcheck.model.calls import CallSpec
@@ -14,6 +14,8 @@ from opcheck.model.training import TrainingSpec
 from opcheck.source.inputs import InputSpec
 
 HINT = "docs/fleet.md tells what a manifest may say of a model"
+TRUST = "trust"
+"""What no file may say."""
 _SETS = re.compile(r".+\.py:[^:=]+")
 """``inputs`` that name a function, and not one input."""
 
@@ -34,14 +36,28 @@ class FieldError(ValueError):
     """A value that a field does not take."""
 
 
-def request_of(row: Row, source: str) -> ScanRequest:
-    """The request for one source of a row.
+def refuse_trust(where: str) -> NoReturn:
+    """Say that a file cannot trust what it names.
+
+    Raises:
+        UsageError: always.
+    """
+    raise UsageError(
+        f"{where}: a manifest cannot say that its models are trusted",
+        f"leave {TRUST} out; who knows who wrote them all types opcheck fleet MANIFEST --trust",
+    )
+
+
+def request_of(row: Row, source: str, *, trust: bool) -> ScanRequest:
+    """The request for one source of a row; ``trust`` is what was typed, and holds for every row.
 
     Raises:
         UsageError: a field is unknown, or its value is not one that it takes.
     """
     given: dict[str, Any] = {}
     for key, value in row.options.items():
+        if key == TRUST:
+            refuse_trust(row.where)
         if key not in FIELDS:
             known = ", ".join(["source", "name", *FIELDS])
             raise UsageError(f"{row.where}: unknown field {key!r}", f"known fields: {known}")
@@ -50,7 +66,7 @@ def request_of(row: Row, source: str) -> ScanRequest:
         except FieldError as error:
             raise UsageError(f"{row.where}: {key}: {error}", HINT) from error
     try:
-        return _request(source, given)
+        return replace(_request(source, given), trust=trust)
     except OpcheckError as error:
         raise UsageError(f"{row.where}: {error.message}", error.hint) from error
 
@@ -73,7 +89,6 @@ def _request(source: str, given: Mapping[str, Any]) -> ScanRequest:
         single,
         timeout=given.get("timeout"),
         memory=given.get("memory"),
-        trust=given.get("trust", False),
         step=TrainingSpec.parse(steps) if train else None,
         calls=CallSpec.parse(sets[0] if sets else "", decode=given.get("decode", False)),
         dynamic=dynamic_inputs(given.get("dynamic", ())),
@@ -122,7 +137,6 @@ FIELDS: Mapping[str, Callable[[object], Any]] = {
     "step": _texts,
     "dynamic": _texts,
     "schemas": _texts,
-    "trust": _flag,
     "timeout": _positive,
     "memory": _positive,
 }

@@ -10,6 +10,7 @@ from opcheck.fleet.manifest.expand import expand
 from opcheck.fleet.manifest.fields import Row, request_of
 from opcheck.fleet.manifest.yaml_file import read_yaml
 from opcheck.model.fleet import Entry
+from opcheck.model.text import is_text
 
 _READERS: Mapping[str, Callable[[Path], tuple[Row, ...]]] = {
     ".yaml": read_yaml,
@@ -38,8 +39,10 @@ class Manifest:
     """What was left out, one sentence each."""
 
 
-def read_manifest(text: str, default: Row | None = None) -> Manifest:
+def read_manifest(text: str, default: Row | None = None, *, trust: bool = False) -> Manifest:
     """Read a manifest; what it does not say of a model is as in ``default``.
+
+    ``trust`` is never said by a file: it holds for all models, or for none.
 
     Raises:
         UsageError: it cannot be read, or an entry of it cannot be understood.
@@ -50,11 +53,13 @@ def read_manifest(text: str, default: Row | None = None) -> Manifest:
         rows, folder = reader(path), path.parent
     else:
         rows, folder = (Row(text, text),), Path()
+    _require_text(text)
     given = {} if default is None else default.options
     entries: dict[str, Entry] = {}
     left_out: list[str] = []
     for row in rows:
-        made, others = _entries(replace(row, options={**given, **row.options}), folder)
+        row = replace(row, options={**given, **row.options})
+        made, others = _entries(row, folder, trust)
         left_out += others
         for entry in made:
             _add(entry, entries)
@@ -62,17 +67,26 @@ def read_manifest(text: str, default: Row | None = None) -> Manifest:
     return Manifest(text, tuple(entries.values()), notes)
 
 
-def _entries(row: Row, folder: Path) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+def _entries(row: Row, folder: Path, trust: bool) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
     expanded = expand(row.source, folder)
     sources = expanded.sources
+    for source in sources:
+        _require_text(source)
     if row.name and sources != (row.source,) and len(sources) > 1:
         raise UsageError(
             f"{row.where}: one name for {len(sources)} models: {row.name!r}",
             "leave the name out where the source is a pattern",
         )
     return tuple(
-        Entry(row.name or source, request_of(row, source), row.where) for source in sources
+        Entry(row.name or source, request_of(row, source, trust=trust), row.where)
+        for source in sources
     ), expanded.left_out
+
+
+def _require_text(name: str) -> None:
+    """Refuse a name that a store cannot keep: file systems have some that are no Unicode."""
+    if not is_text(name):
+        raise UsageError(f"a name is no text in UTF-8: {name!r}", "give the file another name")
 
 
 def _add(entry: Entry, entries: dict[str, Entry]) -> None:

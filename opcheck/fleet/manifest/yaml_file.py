@@ -9,7 +9,7 @@ from opcheck.db import document
 from opcheck.db.shape import ListOf, Record, Shape, ShapeError, Text
 from opcheck.db.shape import Path as Where
 from opcheck.errors import DatabaseError, UsageError
-from opcheck.fleet.manifest.fields import FIELDS, HINT, Row
+from opcheck.fleet.manifest.fields import FIELDS, HINT, TRUST, Row
 
 _NAME = Text(pattern=r"(?s).*\S.*", form="some text")
 
@@ -36,7 +36,7 @@ class _Model:
             raise ShapeError(path, "expected a source, or a mapping with the key 'source'")
 
 
-_OPTIONS: Mapping[str, Shape] = dict.fromkeys(FIELDS, _Any())
+_OPTIONS: Mapping[str, Shape] = dict.fromkeys((*FIELDS, TRUST), _Any())
 _ENTRY = Record({"source": _NAME}, {"name": _NAME, **_OPTIONS})
 _MODELS = ListOf(_Model(), least=1)
 _WHOLE = Record({"models": _MODELS}, {"defaults": Record({}, _OPTIONS)})

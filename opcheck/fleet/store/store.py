@@ -9,11 +9,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from opcheck.errors import UsageError
+from opcheck.errors import OpcheckError, UsageError
+from opcheck.files import require_regular
+from opcheck.fleet.store.damage import foreign, require_sound
 from opcheck.fleet.store.schema import FORMAT, SCHEMA
 from opcheck.model.fleet import Ending, StoredTrace
 
 _HINT = "give another file with --store, or take this one away"
+_MOST_BYTES = 1 << 44
+"""Of a store, which is never read whole: a million models take some gigabytes."""
 _WAIT_SECONDS = 30.0
 """How long a writer waits for another one of the same file."""
 
@@ -44,13 +48,20 @@ class Store:
         Raises:
             UsageError: it cannot be opened, is no store, or one of another opcheck.
         """
-        if not create and not path.is_file():
-            raise UsageError(f"there is no store {path}", "opcheck fleet MANIFEST makes one")
         try:
+            require_regular(path, _MOST_BYTES)
+        except FileNotFoundError as error:
+            if not create:
+                hint = "opcheck fleet MANIFEST makes one"
+                raise UsageError(f"there is no store {path}", hint) from error
+        except OSError as error:
+            raise UsageError(f"cannot use the store {path}: {error.strerror}", _HINT) from error
+        try:
+            self._path = path
             self.connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
             self.connection.row_factory = sqlite3.Row
             self._prepare(path)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise UsageError(f"cannot use the store {path}: {error}", _HINT) from error
 
     def __enter__(self) -> Self:
@@ -65,6 +76,10 @@ class Store:
         with suppress(sqlite3.Error):  # another one reads or writes: the last to leave does it
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.connection.close()
+        if isinstance(error, Exception) and not isinstance(error, OpcheckError):
+            require_sound([self._path], error)
+        if isinstance(error, sqlite3.Error):  # the disk is full, another writer takes long
+            raise UsageError(f"cannot use the store {self._path}: {error}", _HINT) from error
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -125,3 +140,5 @@ class Store:
             raise UsageError(
                 f"{path} is a store of format {found[0]}; this opcheck reads {FORMAT}", _HINT
             )
+        if other := foreign(self.connection):
+            raise UsageError(f"cannot use the store {path}: {other}", _HINT)

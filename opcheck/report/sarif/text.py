@@ -23,7 +23,7 @@ def message(text: str) -> Json:
 
 def artifact(path: str) -> Json:
     """A file, relative to the repository unless its path is absolute."""
-    uri = quote(one_line(path), safe="/")
+    uri = quote(one_line(path), safe="/", errors="replace")
     if uri.startswith("/"):
         return {"uri": f"file:///{uri.lstrip('/')}"}
     return {"uri": uri, "uriBaseId": ROOT}

@@ -140,6 +140,9 @@ class Canvas:
         ]
         text = Text.assemble(*map(self._linked, runs))
         text.rstrip()
+        at = len(text.plain) - len(text.plain.lstrip())
+        if text.plain.startswith("::", at):  # a CI service would take the line for a command
+            text = Text.assemble(text[:at], r"\x3a", text[at + 1 :])
         self._console.print(text, soft_wrap=True)
 
     def _linked(self, run: Atom) -> Atom:

@@ -76,7 +76,9 @@ def fallback_cost(target: TargetReport, mode: str) -> str:
     summary = target.summary
     if target.elsewhere:
         return words.pieces(summary.islands)
-    return words.fallback_cost(summary.islands, size(summary.fallback_bytes), words.RUN[mode])
+    return words.fallback_cost(
+        summary.islands, size(summary.fallback_bytes), words.RUN.get(mode, mode)
+    )
 
 
 def _write_share(canvas: Canvas, target: TargetReport, rate: float) -> None:

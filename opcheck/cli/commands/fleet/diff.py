@@ -73,11 +73,13 @@ def diff(
     After a new release of the database, of opcheck, of torch or of a vendor, or a change of models.
     """
     from opcheck.fleet.answers.asked import Compared, difference_of
+    from opcheck.fleet.store.damage import whole
 
     view, out = format_named(format), Output(output)
     if (from_ is None) != (to is None):
         raise UsageError("--from and --to belong together", "give both, or none")
     pair = None if from_ is None or to is None else (from_, to)
     compared = Compared(before, after, tuple(target or ()), pair)
-    found = difference_of(later or store, store if later else None, compared)
-    out.write(view.render_fleet(found, out.page(Detail(verbose))))
+    with whole(store, later):
+        found = difference_of(later or store, store if later else None, compared)
+        out.write(view.render_fleet(found, out.page(Detail(verbose))))

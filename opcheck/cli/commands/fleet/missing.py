@@ -99,7 +99,9 @@ def missing(
     help together alone; of all there are, each step is what unblocks most for each thing in it.
     """
     from opcheck.fleet.answers.asked import Wanted, missing_of
+    from opcheck.fleet.store.damage import whole
 
     view, out = format_named(format), Output(output)
     wanted = Wanted(tuple(target or ()), goal, by, tuple(cause or Cause), top or TOP)
-    out.write(view.render_fleet(missing_of(store, run, wanted), out.page(Detail(verbose))))
+    with whole(store):
+        out.write(view.render_fleet(missing_of(store, run, wanted), out.page(Detail(verbose))))

@@ -42,13 +42,15 @@ def page(
     way of each, and the ranking of each vendor.
     """
     from opcheck.fleet.answers.page import page_of
+    from opcheck.fleet.store.damage import whole
     from opcheck.report.html.fleet.page import fleet_page
 
     out = Output(output)
     written = {}
     if reports is not None:
         written = _written(store, run, reports, output, tuple(database or ()))
-    out.write(fleet_page(page_of(store, run, written)))
+    with whole(store):
+        out.write(fleet_page(page_of(store, run, written)))
 
 
 def _written(

@@ -65,11 +65,13 @@ def query(
     With what is in the way of each. Of several values of one option any will do.
     """
     from opcheck.fleet.ask import query_of
+    from opcheck.fleet.store.damage import whole
 
     view, out = format_named(format), Output(output)
     filters = Filters(
         tuple(target or ()), tuple(model or ()), tuple(verdict or ()), tuple(operator or ()),
         tuple(ending or ()),
     )  # fmt: skip
-    found = query_of(store, run, filters)
-    out.write(view.render_fleet(found, out.page(Detail(verbose))))
+    with whole(store):
+        found = query_of(store, run, filters)
+        out.write(view.render_fleet(found, out.page(Detail(verbose))))

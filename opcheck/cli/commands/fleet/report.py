@@ -37,10 +37,12 @@ def report(
     needed.
     """
     from opcheck.fleet.answers.report import report_of_model
+    from opcheck.fleet.store.damage import whole
 
     out = Outputs(format, output, Detail(verbose, quiet, explain, top))
-    found = report_of_model(store, model, run, tuple(target or ()), tuple(database or ()))
-    if found.newer:
-        names = ", ".join(found.newer)
-        said(tell(f"the database has newer data of {names} than the run: this is by the newer"))
-    out.write(found.report)
+    with whole(store):
+        found = report_of_model(store, model, run, tuple(target or ()), tuple(database or ()))
+        if found.newer:
+            names = ", ".join(found.newer)
+            said(tell(f"the database has newer data of {names} than the run: this is by the newer"))
+        out.write(found.report)

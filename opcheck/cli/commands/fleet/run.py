@@ -1,6 +1,7 @@
 """``opcheck fleet MANIFEST``: every model of it held against every target."""
 
 import importlib
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -91,13 +92,16 @@ def run(
     not done again.
     """
     view, out = format_named(format), Output(output)
-    given = {"timeout": timeout, "memory": memory, "trust": trust}
+    given = {"timeout": timeout, "memory": memory}
     request = FleetRequest(
         manifest, tuple(target or ()), store,
         {name: value for name, value in given.items() if value},
-        tuple(database or ()), engine, workers, address, retry, ship,
+        tuple(database or ()), engine, workers, address, retry, ship, trust,
     )  # fmt: skip
+    from opcheck.fleet.store.damage import whole
+
     rooms: Any = context.obj or importlib.import_module("opcheck.fleet.run")
     with FleetProgress(quiet=quiet) as progress:
         found = rooms.run_fleet(request, progress)
-    out.write(view.render_fleet(found, out.page(Detail(verbose, quiet))))
+    with whole(Path(store)):
+        out.write(view.render_fleet(found, out.page(Detail(verbose, quiet))))

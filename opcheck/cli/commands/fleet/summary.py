@@ -18,6 +18,8 @@ def summary(
     And how many on the device alone, which have no answer, and why.
     """
     from opcheck.fleet.answers.asked import summary_of
+    from opcheck.fleet.store.damage import whole
 
     view, out = format_named(format), Output(output)
-    out.write(view.render_fleet(summary_of(store, run), out.page(Detail(verbose))))
+    with whole(store):
+        out.write(view.render_fleet(summary_of(store, run), out.page(Detail(verbose))))
