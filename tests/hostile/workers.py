@@ -1,0 +1,11 @@
+"""Imported by a process that is copied: has a worker of opcheck with the models' libraries."""
+
+from opcheck.isolate.process import environment
+from opcheck.isolate.template import Template, copied_from
+from opcheck.model.work import WorkRequest
+
+LOADED = Template(("transformers", "diffusers", "timm", "torchvision", "ultralytics"))
+KEPT = copied_from(LOADED)
+"""Open until the process ends: no copy may close what the others have."""
+KEPT.__enter__()
+LOADED.load(environment(WorkRequest("", "")))
