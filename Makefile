@@ -8,13 +8,14 @@
 #   make readme  write the outputs that the README shows anew
 #   make rates   write docs/support-rates.md anew
 #   make ways    write docs/ways-out.md anew
-#   make fuzz    hostile files for every reader, for a quarter of an hour
+#   make fuzz    hostile files for every reader, for a quarter of an hour, then the corpus of them
+#   make fuzz-whole  many more, for hours
 #   make models  write docs/scanned-models.md anew
 #   make missing STORE=fleet.db  write docs/missing-kernels.md anew
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs test test-whole lint format bench readme rates ways models missing fuzz
+.PHONY: help setup demo docs test test-whole lint format bench readme rates ways models missing fuzz fuzz-whole
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -91,3 +92,8 @@ missing: setup
 
 fuzz: setup
 	$(BIN)/python -m tests.fuzz 900
+	$(BIN)/python -m tests.hostile
+
+# the figures of docs/hostile-files.md: hours on two cores
+fuzz-whole: setup
+	$(BIN)/python -m tests.fuzz --each 100000 --graphs 20000 --canary 2000

@@ -12,6 +12,16 @@ from typing import Any
 
 Mutation = Callable[[Random, bytes], bytes]
 
+
+def either(*mutations: Mutation) -> Mutation:
+    """One of several ways, as often as any other."""
+
+    def spoil(random: Random, data: bytes) -> bytes:
+        return random.choice(mutations)(random, data)
+
+    return spoil
+
+
 HOSTILE_TEXTS = (
     "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "[bold]markup[/bold]", "[/]", "line\nbreak\r",
     "\u202eright to left", "\u2066isolate", "\x00", "\ud800", "a" * 100_000, "../../etc/passwd",
@@ -141,14 +151,21 @@ def spoiled_header(random: Random, data: bytes) -> bytes:
     return len(header).to_bytes(8, "little") + header + rest
 
 
-def spoiled_archive(inner: Mutation) -> Mutation:
-    """Spoil a zip archive; ``inner`` spoils the JSON in it."""
+def spoiled_archive(inner: Mutation, chosen: Callable[[str], bool] | None = None) -> Mutation:
+    """Spoil a zip archive; ``inner`` spoils the JSON in it.
+
+    Where members are ``chosen``, three of four inputs have one of these spoilt and nothing else.
+    """
 
     def spoil(random: Random, data: bytes) -> bytes:
-        if random.randrange(4) == 0:
+        if chosen is None and random.randrange(4) == 0:
             return spoiled_bytes(random, data)
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [(name, archive.read(name)) for name in archive.namelist()]
+        if chosen is not None and random.randrange(4):
+            at = random.choice([n for n, (name, _) in enumerate(members) if chosen(name)])
+            members[at] = (members[at][0], inner(random, members[at][1]))
+            return _stored(members)
         packed = _packed(random, _spoiled_members(random, members, inner))
         return _lying(random, packed) if random.randrange(4) == 0 else packed
 
@@ -189,6 +206,15 @@ def _packed(random: Random, members: list[tuple[str, bytes]]) -> bytes:
         for given, content in members:
             name = given.encode("utf-8", "replace").decode().strip("\0")
             archive.writestr(name[:60_000] or " ", content)
+    return made.getvalue()
+
+
+def _stored(members: list[tuple[str, bytes]]) -> bytes:
+    """The archive as torch writes it: to pack it takes longer than to read it."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in members:
+            archive.writestr(zipfile.ZipInfo(name), content)
     return made.getvalue()
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import pickle
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,8 +12,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from opcheck.db.schemas import users_file
 from opcheck.db.store import Database
 from opcheck.errors import ExitCode, OpcheckError, UsageError
+from opcheck.fleet.ask import query_of
+from opcheck.fleet.manifest.read import read_manifest
 from opcheck.isolate.recovered import read_journal
 from opcheck.model.codec import to_json
 from opcheck.model.target import TargetSpec
@@ -32,9 +36,13 @@ from opcheck.source.pt2_file import read_program
 from opcheck.source.pt2_graph import read_trace
 from opcheck.source.select import select
 from opcheck.source.sniff import sniff
-from tests.db.overlays import OVERLAY
+from tests.db.overlays import OVERLAY, ROOT, acme
+from tests.db.test_schemas import GOOD as SCHEMAS
+from tests.fleet.made import filled, kernel, result, scanned, target
 from tests.fuzz import mutate
-from tests.fuzz.mutate import Mutation
+from tests.fuzz.effects import Watch
+from tests.fuzz.foreign import spoiled_config, spoiled_export, spoiled_settings
+from tests.fuzz.mutate import Mutation, either
 from tests.report.gates import GATES
 from tests.settings.test_policy import FULL, TOML
 
@@ -63,7 +71,7 @@ def tried(reader: Reader, content: bytes, folder: Path) -> bool:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     try:
-        reader.read(path)
+        _watched(reader, path)
     except OpcheckError as error:
         told = f"{error.message}\n{error.hint}"
         if error.exit_code not in REFUSALS:
@@ -73,6 +81,25 @@ def tried(reader: Reader, content: bytes, folder: Path) -> bool:
             raise AssertionError(f"not fit for a terminal: {shown!r}") from error
         return False
     return True
+
+
+def _watched(reader: Reader, path: Path) -> None:
+    """Read; what is done beside reading is raised."""
+    if not WATCHES:
+        reader.read(path)
+        return
+    (watch,) = WATCHES
+    watch.begin()
+    try:
+        reader.read(path)
+    finally:
+        found = watch.end()
+        if found:
+            raise AssertionError(f"does more than read: {'; '.join(found)[:2000]}")
+
+
+WATCHES: list[Watch] = []
+"""The one that looks for what readers do beside reading, where there is one."""
 
 
 def inputs_of(reader: Reader, random: Random) -> bytes:
@@ -204,6 +231,54 @@ def _baselines() -> Iterator[bytes]:
     yield baseline_text(accepted).encode()
 
 
+@cache
+def _vendors() -> Path:
+    """Data of one vendor; all that opcheck brings takes a second to read anew."""
+    vendors = Path(tempfile.mkdtemp(prefix="vendors-"))
+    acme(vendors)
+    (vendors / "pytorch").symlink_to(ROOT / "pytorch")
+    return vendors
+
+
+def _overlays() -> Iterator[bytes]:
+    _vendors()  # made here, since a reader that is watched makes nothing
+    text = OVERLAY.replace("vendor: ascend", "vendor: acme").replace(
+        'chips: ["910b"]', "chips: [one]"
+    )
+    text = text.replace('"26.0.0.."', '"1.0.."').replace('"2.9..2.12"', '"2.9"')
+    yield text.replace(', torch: "2.10.."', "").encode()
+
+
+def _schemas() -> Iterator[bytes]:
+    yield SCHEMAS.encode()
+
+
+def _manifests() -> Iterator[bytes]:
+    yield b"- model.pt2\n- {source: 'net.py:build', name: ours, input: [ids=1x128:int64]}\n"
+    yield b"""\
+defaults: {timeout: 120, memory: 4}
+models:
+  - timm:resnet18
+  - {source: model.pt2, schemas: [s.yaml], step: {optimizer: "adamw:fused"}, dynamic: [x:0]}
+"""
+
+
+def _tables() -> Iterator[bytes]:
+    yield b"source,name,input,timeout\nmodel.pt2,a,x=1x3;y=2,60\nnet.py:build,b,,\n"
+
+
+def _stores() -> Iterator[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fleet.db"
+        on = target("ascend-910b@26.1.0+torch2.12")
+        filled(path, {"net": scanned(result(on, kernel("aten::erfinv")))}, [on])
+        yield path.read_bytes()
+
+
+def _read_store(path: Path) -> object:
+    return query_of(path)
+
+
 def _read_baseline(path: Path) -> object:
     return baseline_from_json(path.read_text(errors="surrogateescape"), path.name)
 
@@ -228,7 +303,7 @@ def _read_program(path: Path) -> object:
 
     read_program(path)
     graph = read_trace(path)
-    database = Database.open(cached=False) if not _KEPT else _KEPT[0]
+    database = Database.open() if not _KEPT else _KEPT[0]
     _KEPT[:] = [database]
     matrix = database.matrix(database.resolve(TargetSpec.parse("ascend-910b")))
     trace = saved_graph.trace_of(graph, database, (matrix,))
@@ -261,8 +336,8 @@ def _read_emulation(path: Path) -> object:
 
 
 def _read_overlay(path: Path) -> object:
-    database = Database.open(cached=False, overlays=(path.parent,))
-    return database.matrix(database.resolve(TargetSpec.parse("ascend-910b")))
+    database = Database.open(_vendors(), cached=False, overlays=(path.parent,))
+    return database.matrix(database.resolve(TargetSpec.parse("acme-one")))
 
 
 def _read_arguments(path: Path) -> object:
@@ -296,16 +371,24 @@ def _checked(prefix: str, suffix: str) -> Callable[[Path], object]:
 
 READERS = (
     Reader("exported program", "m.pt2", program_files,
-           mutate.spoiled_archive(mutate.spoiled_json), _read_program),
+           either(mutate.spoiled_archive(mutate.spoiled_json), spoiled_export, spoiled_export),
+           _read_program),
     Reader("archive", "m.pt", _archives, mutate.spoiled_archive(mutate.spoiled_json), sniff),
     Reader("pickle", "m.pkl", _pickles, mutate.spoiled_bytes, sniff),
     Reader("safetensors", "m.safetensors", _safetensors, mutate.spoiled_header, sniff),
-    Reader("overlay", "db/o.yaml", lambda: iter((OVERLAY.encode(),)), mutate.spoiled_yaml,
+    Reader("overlay", "db/o.yaml", _overlays, spoiled_settings,
            _read_overlay),
-    Reader("config", "config.json", _configs, mutate.spoiled_json, _checked("hf:", "")),
+    Reader("config", "config.json", _configs, either(mutate.spoiled_json, spoiled_config),
+           _checked("hf:", "")),
     Reader("report", "report.json", _documents("report"), mutate.spoiled_json, _read_report),
     Reader("emulation", "run.json", _documents("emulation"), mutate.spoiled_json, _read_emulation),
-    Reader("policy", "opcheck.yaml", _policies, mutate.spoiled_yaml, read_policy),
+    Reader("policy", "opcheck.yaml", _policies, spoiled_settings, read_policy),
+    Reader("schemas", "schemas.yaml", _schemas, spoiled_settings, users_file),
+    Reader("manifest", "models.yaml", _manifests, spoiled_settings,
+           lambda path: read_manifest(str(path))),
+    Reader("manifest as a table", "models.csv", _tables, mutate.spoiled_text,
+           lambda path: read_manifest(str(path))),
+    Reader("fleet store", "fleet.db", _stores, mutate.spoiled_bytes, _read_store),
     Reader("project file", "pyproject.toml", _project_files, mutate.spoiled_text, read_policy),
     Reader("baseline", "b.json", _baselines, mutate.spoiled_json, _read_baseline),
     Reader("journal", "0.jsonl", _journals, _spoiled_lines, read_journal),
