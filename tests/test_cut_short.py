@@ -16,7 +16,6 @@ from opcheck.errors import EmulationError, ExitCode, OpcheckError
 from opcheck.isolate import CutShortError, run
 from opcheck.isolate.emulated import left_off
 from opcheck.isolate.recovered import read_journal
-from opcheck.isolate.strays import MARK
 from opcheck.model.codec import to_json
 from opcheck.model.emulation import (
     EmulationRequest,
@@ -88,6 +87,15 @@ def leaves_a_daemon():
         os._exit(0)
     os.wait()
     os._exit(7)
+def hides():
+    # of its own session, without environment, whose parents have all ended
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.execve(sys.executable, [sys.executable, "-c", "import time; time.sleep(60)"], {})
+        os._exit(0)
+    os.wait()
+    os._exit(8)
 
 def closes_its_output(): os.close(1); os.close(2)
 def prints(): print("x" * 10_000_000)
@@ -116,6 +124,7 @@ ENDS = {
     "closes_everything": "",
     "forks": "started more than 128 processes",
     "leaves_a_daemon": "ended the process with exit code 7",
+    "hides": "ended the process with exit code 8",
 }
 RUNS = ("closes_its_output", "prints", "starts_threads")
 
@@ -147,16 +156,15 @@ def _seconds(source: str) -> float:
     return 12.0 if source.endswith("_ignores_signals") else 60.0
 
 
-def marked() -> list[int]:
-    """Processes that some worker has started and that this test did not."""
+def left() -> list[int]:
+    """Processes that work in this test's folder beside the test itself."""
     found = []
     for name in filter(str.isdecimal, os.listdir("/proc")):
         try:
-            environment = Path(f"/proc/{name}/environ").read_bytes()
             folder = Path(f"/proc/{name}/cwd").readlink()
         except OSError:
             continue
-        if MARK.encode() in environment and folder == Path.cwd():
+        if folder == Path.cwd() and int(name) != os.getpid():
             found.append(int(name))
     return found
 
@@ -175,7 +183,7 @@ def test_what_was_traced_until_then_is_reported(act: Callable[[str], str], name:
     assert [found.op for found in target.findings] == ["aten::linear", "aten::relu"]
     assert (target.summary.runs, error.report.trace.ended) == (None, gap)
     assert from_json(json.dumps(report_document(error.report))) == error.report
-    assert (marked(), os.listdir(tempfile.gettempdir())) == ([], [])
+    assert (left(), os.listdir(tempfile.gettempdir())) == ([], [])
 
 
 @slow
@@ -184,7 +192,7 @@ def test_what_was_traced_until_then_is_reported(act: Callable[[str], str], name:
 @pytest.mark.parametrize("name", ["crashes", "leaves_a_daemon"])
 def test_nothing_is_left_of_a_worker_that_was_no_copy(act: Callable[[str], str], name: str) -> None:
     assert ENDS[name] in cut(act(name)).message
-    assert (marked(), os.listdir(tempfile.gettempdir())) == ([], [])
+    assert (left(), os.listdir(tempfile.gettempdir())) == ([], [])
 
 
 @slow
@@ -193,7 +201,7 @@ def test_nothing_is_left_of_a_worker_that_was_no_copy(act: Callable[[str], str],
 def test_what_does_no_harm_is_no_error(act: Callable[[str], str], name: str) -> None:
     (result,) = run(WorkRequest(act(name), "npu"), timeout=60)
     assert (result.trace.calls, result.trace.gaps) == (3, ())
-    assert (marked(), os.listdir(tempfile.gettempdir())) == ([], [])
+    assert (left(), os.listdir(tempfile.gettempdir())) == ([], [])
 
 
 @slow
@@ -245,7 +253,7 @@ def test_what_an_emulated_device_was_asked_for_until_then_is_told(
     if name != "ends":  # of which nothing could tell where it stood
         assert found.error_site is not None
         assert found.error_site.file == "net.py"
-    assert (marked(), os.listdir(tempfile.gettempdir())) == ([], [])
+    assert (left(), os.listdir(tempfile.gettempdir())) == ([], [])
 
 
 @slow

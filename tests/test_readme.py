@@ -42,7 +42,9 @@ def test_a_page_is_as_shown(page: Path) -> None:
 
 def _unmeasured(text: str) -> str:
     """Leave out rounding errors, and where they are largest: CPUs differ in them."""
-    return re.sub(r"\b\d\.\de[+-]\d\d\b|(?<=grad\nof )\S+|(?<=grad of )\S+", "…", text)
+    text = re.sub(r"\b\d\.\de[+-]\d\d\b", "…", text)
+    # the name is as long as it is, and so the lines break elsewhere
+    return re.sub(r"grad\s+of\s+\S+\s+is off by\s+…,\s+and may be by\s+\S+", "grad …", text)
 
 
 def test_every_exit_code_is_told() -> None:
