@@ -1,13 +1,16 @@
 """A store of which something was changed is one error, whatever is asked of it."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 from opcheck.cli.main import run
-from opcheck.errors import ExitCode
+from opcheck.errors import ExitCode, UsageError
+from opcheck.fleet.store.store import Store
 from opcheck.model.fleet import Ending
 from opcheck.model.verdict import Verdict
 from tests.fleet.made import failed, filled, kernel, result, scanned, target
@@ -129,3 +132,24 @@ def test_a_store_with_a_program_of_its_own_is_refused(
     connection.executescript(change)
     connection.close()
     assert set(answered(COMMANDS, capsys)) == {ExitCode.USAGE}
+
+
+def test_a_refused_store_is_not_kept_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that is left open holds its locks, and the next reader waits for them."""
+    Path("store.db").write_bytes(Path("whole.db").read_bytes())
+    with closing(sqlite3.connect("store.db")) as connection, connection:
+        connection.execute("UPDATE meta SET value='0' WHERE name='format'")
+    opened: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def kept(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+        opened.append(connect(*args, **kwargs))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", kept)
+    with pytest.raises(UsageError):
+        Store(Path("store.db"), create=False)
+    assert opened
+    for connection in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")

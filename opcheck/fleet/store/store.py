@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -60,7 +60,10 @@ class Store:
             self._path = path
             self.connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
             self.connection.row_factory = sqlite3.Row
-            self._prepare(path)
+            with ExitStack() as refused:  # an open connection would have the next one wait
+                refused.callback(self.connection.close)
+                self._prepare(path)
+                refused.pop_all()
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise UsageError(f"cannot use the store {path}: {error}", _HINT) from error
 

@@ -1,6 +1,7 @@
 """Example tensors: shapes are the user's, values valid and the same on every run."""
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any, assert_never
 
 import torch
@@ -13,6 +14,10 @@ from opcheck.source.inputs import ConstantSpec, InputSpec, ListSpec, TensorSpec,
 
 Inputs = tuple[tuple[Any, ...], dict[str, Any]]
 """Positional and named inputs of one call."""
+_MOST_BYTES = 2**63 - 1
+"""Of one tensor: torch counts them so."""
+_DIGITS = 24
+"""Of a size, as much of it as is shown."""
 
 
 def vocabulary(module: nn.Module) -> int:
@@ -28,8 +33,15 @@ def float_dtype(module: nn.Module) -> torch.dtype:
 
 
 def example(name: str, shape: tuple[int, ...], dtype: torch.dtype, ids: int = 2) -> torch.Tensor:
-    """Make one input: integers below ``ids``, masks all true, what is large without values."""
-    if is_large(_count(shape), dtype):
+    """Make one input: integers below ``ids``, masks all true, what is large without values.
+
+    Raises:
+        SourceError: no tensor has such a shape.
+    """
+    if min(shape, default=0) < 0 or prod(shape) * dtype.itemsize > _MOST_BYTES:
+        shown = "x".join(str(size)[:_DIGITS] for size in shape)
+        raise SourceError(f"an input of shape {shown} is none that a tensor can have")
+    if is_large(prod(shape), dtype):
         return torch.empty(shape, dtype=dtype, device="meta")
     return values_of(name, shape, dtype, ids)
 
@@ -40,8 +52,8 @@ def values_of(name: str, shape: tuple[int, ...], dtype: torch.dtype, ids: int = 
         return torch.ones(shape, dtype=dtype)
     if dtype.is_floating_point or dtype.is_complex:
         # a slope: no two elements alike, which sorting and comparing then see
-        return torch.linspace(0, 1, _count(shape)).reshape(shape).to(dtype)
-    return (torch.arange(_count(shape)) % ids).reshape(shape).to(dtype)
+        return torch.linspace(0, 1, prod(shape)).reshape(shape).to(dtype)
+    return (torch.arange(prod(shape)) % ids).reshape(shape).to(dtype)
 
 
 def image_of(module: nn.Module, batch: int = 1) -> Inputs | None:
@@ -130,10 +142,3 @@ def normalise(what: str, inputs: Any) -> Inputs:
         f"{what} gives inputs of type {type(inputs).__name__}",
         "inputs are a tensor, a tuple of arguments, a dict of named ones, or (tuple, dict)",
     )
-
-
-def _count(shape: tuple[int, ...]) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count

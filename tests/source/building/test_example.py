@@ -138,3 +138,9 @@ def test_the_forms_in_which_inputs_come(
 def test_other_inputs_are_refused() -> None:
     with pytest.raises(SourceError, match="build\\(\\) gives inputs of type int"):
         normalise("build()", 5)
+
+
+@pytest.mark.parametrize("shape", [(1, 4, 2**63), (2**31, 2**31, 4), (1, 4, -3)])
+def test_a_shape_that_no_tensor_has_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(SourceError, match="none that a tensor can have"):
+        example("sample", shape, torch.float32)
