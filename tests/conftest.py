@@ -3,6 +3,8 @@
 import gc
 import os
 import subprocess
+import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -52,6 +54,21 @@ def workers_are_copies() -> Iterator[None]:
     """Load PyTorch once for the workers of all tests: most of what each would take is that."""
     with loaded_once():
         yield
+
+
+@pytest.fixture(autouse=True)
+def gradients_are_on(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Begin with gradients on, whatever the tests before left; say of a test that left them off."""
+    _turn_on("before")
+    yield
+    _turn_on(f"by {request.node.nodeid}")
+
+
+def _turn_on(where: str) -> None:
+    torch = sys.modules.get("torch")
+    if torch is not None and not torch.is_grad_enabled():
+        torch.set_grad_enabled(True)
+        warnings.warn(f"gradients were left off: {where}", stacklevel=1)
 
 
 @pytest.fixture

@@ -16,8 +16,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
-from tests.fuzz.campaign import Tally, campaign
+from tests.fuzz.campaign import Tally, campaign, together
 from tests.fuzz.loaders import LOADERS
 from tests.fuzz.readers import READERS, Reader
 
@@ -26,7 +28,9 @@ _HEAD = """\
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
 _GRAPHS = ("exported program",)
 """Readers without torch that build a graph."""
-_AT_ONCE = 2
+_AT_ONCE = os.cpu_count() or 1
+_PART = 2500
+"""Inputs that one process tries, so that no processor waits for the slowest reader."""
 _EVERYTHING = (*READERS, *LOADERS)
 
 
@@ -47,9 +51,11 @@ def main(arguments: Sequence[str]) -> int:
     findings = 0
     print(_HEAD)
     with ProcessPoolExecutor(_AT_ONCE if asked.each else 1) as pool:
-        for name, total, found in pool.map(_tried, _tasks(asked)):
-            print(_row(name, total, found), flush=True)
-            findings += found
+        tried = pool.map(_tried, _tasks(asked))
+        for name, parts in groupby(tried, key=itemgetter(0)):
+            totals, founds = zip(*((total, found) for _, total, found in parts), strict=True)
+            print(_row(name, together(totals), sum(founds)), flush=True)
+            findings += sum(founds)
     if asked.canary:
         from tests.fuzz.commands import given_to_commands
 
@@ -80,7 +86,8 @@ def _tasks(asked: argparse.Namespace) -> Iterator[_Task]:
     elif asked.each:
         for reader in sorted(chosen, key=_builds_graphs, reverse=True):  # the slow ones first
             many = asked.graphs if asked.graphs and _builds_graphs(reader) else asked.each
-            yield _Task(reader.name, asked.first, many, None)
+            for done in range(0, many, _PART):
+                yield _Task(reader.name, asked.first + done, min(_PART, many - done), None)
 
 
 def _builds_graphs(reader: Reader) -> bool:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
@@ -64,17 +65,23 @@ def campaign(
         found += bool(done.what)
         if done.what:
             print(f"{reader.name}, input {done.seed}:\n{done.what}", file=sys.stderr, flush=True)
-        total = Tally(
-            done.seed + 1,
-            total.inputs + done.inputs,
-            total.answered + done.answered,
-            total.ended + done.ended,
-            max(total.peak, done.peak),
-            max(total.slowest, done.slowest),
-        )
+        total = together((total, replace(done, seed=done.seed + 1)))
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
     return replace(total, spent=spent), found
+
+
+def together(tallies: Sequence[Tally]) -> Tally:
+    """What one reader's processes came to, with the last one's input."""
+    return Tally(
+        tallies[-1].seed,
+        sum(one.inputs for one in tallies),
+        sum(one.answered for one in tallies),
+        sum(one.ended for one in tallies),
+        max(one.peak for one in tallies),
+        max(one.slowest for one in tallies),
+        sum(one.spent for one in tallies),
+    )
 
 
 def _child_of(reader: Reader, first: int, last: int, ends: float) -> Tally:

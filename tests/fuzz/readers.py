@@ -12,6 +12,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 from opcheck.db.schemas import users_file
 from opcheck.db.store import Database
 from opcheck.errors import ExitCode, OpcheckError, UsageError
@@ -285,10 +287,12 @@ def _read_baseline(path: Path) -> object:
 
 def _lint(path: Path) -> object:
     from opcheck.model.lint import LintRequest
-    from opcheck.pipeline.linted import lint
+    from opcheck.pipeline import linted
 
     targets = (TargetSpec.parse("ascend-910b"),)
-    found = lint(LintRequest(str(path), targets, fix=True))
+    with pytest.MonkeyPatch.context() as patch:  # the sources are read here, and no data anew
+        patch.setattr(linted, "open_database", lambda _: _database())
+        found = linted.lint(LintRequest(str(path), targets, fix=True))
     page = TextFormat().render_lint(found, Page(verbose=True))
     if not page.replace("\n", "").isprintable():
         raise AssertionError("the page holds what a terminal obeys")
@@ -303,8 +307,7 @@ def _read_program(path: Path) -> object:
 
     read_program(path)
     graph = read_trace(path)
-    database = Database.open() if not _KEPT else _KEPT[0]
-    _KEPT[:] = [database]
+    database = _database()
     matrix = database.matrix(database.resolve(TargetSpec.parse("ascend-910b")))
     trace = saved_graph.trace_of(graph, database, (matrix,))
     if trace is None:
@@ -313,7 +316,9 @@ def _read_program(path: Path) -> object:
     return _written(report_of(path.name, scanned, (matrix,)))
 
 
-_KEPT: list[Database] = []
+@cache
+def _database() -> Database:
+    return Database.open()
 
 
 def _read_report(path: Path) -> object:

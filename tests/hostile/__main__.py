@@ -21,7 +21,7 @@ from tests.hostile.commands import Outcome, commands_of, deepest, tried
 
 KINDS = ("executed", "wrote", "connected", "processes", "read", "leaked", "injected", "flooded",
          "hung", "crashed", "called runnable", "place not named")  # fmt: skip
-_WORKERS = 2
+_WORKERS = os.cpu_count() or 1
 
 
 def main(arguments: Sequence[str]) -> int:
