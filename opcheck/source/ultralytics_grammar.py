@@ -1,6 +1,5 @@
 """What an ultralytics YAML may hold: the library's own grammar, literals alone, within bounds."""
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -60,7 +59,7 @@ class _Within:
 
     def check(self, value: object, path: Path) -> None:
         kinds = (int, float) if self.fraction else int
-        fits = isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
+        fits = isinstance(value, kinds) and not isinstance(value, bool)
         if not (fits and self.least <= value <= self.most):  # type: ignore[operator]  # a number
             kind = "number" if self.fraction else "whole number"
             raise ShapeError(path, f"expected a {kind} from {self.least} to {self.most}")

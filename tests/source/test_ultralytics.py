@@ -130,6 +130,7 @@ def test_a_wrapped_model_of_torchvision_has_no_weights_downloaded(tmp_path: Path
         ("backbone", "[[-1, 1, Conv, [2026-01-01]]]", "a number or a word of the layer"),
         ("backbone", "[[-1, 1, Conv, [.inf]]]", "a number from"),
         ("backbone", "[[-1, 1, Conv, [100000000]]]", "a number from"),
+        ("scales", f"{{n: [{'9' * 400}, 0.25, 1024]}}", "a number from"),
         ("backbone", "[[-1, 1000000000, Conv, [8]]]", "a whole number from 0 to 1024"),
         ("backbone", f"[{', '.join(['[-1, 1024, Conv, [8]]'] * 5)}]", "at most 4096 layers"),
         ("backbone", f"[{', '.join(['[-1, 1, Conv, [8]]'] * 600)}]", "at most 512 layers"),
