@@ -59,7 +59,8 @@ class Judge:
             named_arguments(overload.facts.argument_names, call.args, call.kwargs),
             composite=overload.facts.composite,
         )
-        if mixes_host(node):
+        inside = overload.composite is not None and not overload.native
+        if mixes_host(node, inside=inside):
             text = f"a tensor in host memory meets tensors on {self._device}"
             return (Objection(Verdict.UNSUPPORTED, Reason(codes.HOST_TENSOR, text)),)
         conditions = [c for c in overload.conditions if not _looks_at_results(c)]

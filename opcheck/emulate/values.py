@@ -66,6 +66,9 @@ class Values:
 
         for host in behind.values():
             self._followed(owners[id(host)], host)
+        if overload.name == _PACK:
+            rows, batches = result
+            return up(rows), batches
         return _mapped(up, result)
 
     def _made(self, host: Tensor, owners: Any) -> Tensor:
@@ -86,6 +89,8 @@ class Values:
 
 
 _CPU = torch.device("cpu")
+_PACK = "aten::_pack_padded_sequence"
+"""How many rows there are of each step is counted in host memory on every device."""
 
 
 def _mapped(function: Any, value: Any) -> Any:

@@ -261,6 +261,10 @@ class SupportMatrix:
                     found[asked] = given
         return found
 
+    def takes_apart(self, op: str, composite: Composite | None) -> bool:
+        """Whether the target runs what a composite is made of, having no kernel for it."""
+        return composite in self.inherits and op not in self.entries
+
     def conditions_for(self, op: str) -> tuple[Condition, ...]:
         """Conditions of one overload, the target-wide ones last."""
         entry = self.entries.get(op)

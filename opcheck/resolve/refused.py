@@ -20,17 +20,17 @@ def refused(trace: Trace, matrix: SupportMatrix, phase: Phase = Phase.FORWARD) -
         node = trace.nodes[index]
         if _refuses(node, matrix):
             found.add(str(node.op))
-        if _inside(node, matrix):
+        if matrix.takes_apart(str(node.op), node.composite):
             todo += [child for child, _ in node.children or ()]
     return frozenset(found)
 
 
 def _refuses(node: Node, matrix: SupportMatrix) -> bool:
-    if mixes_host(node):
-        return True
     op = str(node.op)
     # what a composite runs as is looked at for what holds everywhere, not the composite itself
-    inside = _inside(node, matrix)
+    inside = matrix.takes_apart(op, node.composite)
+    if mixes_host(node, inside=inside):
+        return True
     conditions = matrix.conditions.get(op, ()) if inside else matrix.conditions_for(op)
     leaves = op not in matrix.entries and not inside and _on_host(node, matrix)
     return any(
@@ -39,11 +39,6 @@ def _refuses(node: Node, matrix: SupportMatrix) -> bool:
         and bites(condition, node) is not None
         for condition in conditions
     )
-
-
-def _inside(node: Node, matrix: SupportMatrix) -> bool:
-    """Whether the target runs what a composite is made of, having no kernel for it."""
-    return node.composite in matrix.inherits and str(node.op) not in matrix.entries
 
 
 def _on_host(node: Node, matrix: SupportMatrix) -> bool:

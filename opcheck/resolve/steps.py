@@ -20,10 +20,10 @@ def steps(walk: Walk, node: Node) -> tuple[str, ...]:
 
 
 def _steps(walk: Walk, node: Node, depth: int) -> Iterator[str]:
-    if mixes_host(node):
+    matrix, op = walk.matrix, str(node.op)
+    if mixes_host(node, inside=matrix.takes_apart(op, node.composite)):
         yield "tensors: one is in host memory, where the others are on the device"
         return
-    matrix, op = walk.matrix, str(node.op)
     compiled = bool(matrix.fallback.elsewhere)
     what = "converter" if compiled else "kernel"
     entry = matrix.entries.get(op)

@@ -64,7 +64,7 @@ class Walk:
     def plain(self, node: Node) -> Fate:
         """The fate of a call of which no condition holds."""
         op = str(node.op)
-        if mixes_host(node):
+        if mixes_host(node, inside=self.matrix.takes_apart(op, node.composite)):
             return _host_tensor(node)
         entry = self.matrix.entries.get(op)
         # a compiler converts by name, whatever device the tensors are on
