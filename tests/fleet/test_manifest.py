@@ -1,5 +1,6 @@
 """Manifests: what they give, and one clear error with its line where they give nothing."""
 
+import glob
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from opcheck.errors import UsageError
 from opcheck.fleet.keys import key_of
+from opcheck.fleet.manifest import expand
 from opcheck.fleet.manifest.fields import FIELDS, Row
 from opcheck.fleet.manifest.read import FORMS, read_manifest
 from opcheck.model.calls import CallSpec
@@ -273,3 +275,36 @@ def test_a_name_that_no_store_can_keep_is_told() -> None:
     Path("models", os.fsdecode(b"net\xff.pt2")).write_bytes(b"PK\3\4")
     with pytest.raises(UsageError, match=r"no text in UTF-8: .models/net"):
         read_manifest("models")
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["many", "many/*", "many/**", "hf:many/*", "**", "many/**/none", "m*/**/none/**/x"],
+)
+def test_a_folder_is_not_walked_without_end(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(expand, "_MOST", 20)
+    for number in range(21):
+        (tmp_path / f"many/{number}").mkdir(parents=True)
+        (tmp_path / f"many/{number}/note.txt").touch()
+    Path("models.yaml").write_text(f"[{source!r}]")
+    with pytest.raises(UsageError, match="has more than 20 files and folders"):
+        read_manifest("models.yaml")
+
+
+def test_folders_at_any_depth_are_those_that_glob_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.txt", "b/a.txt", "b/c/a.txt", "b/c/d.pt", ".git/a.txt", "b/.c/a.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (tmp_path / "b/round").symlink_to(tmp_path, target_is_directory=True)
+    for pattern in ("*.txt", "**/*.txt", "b/**/a.txt", "b/**/c/*", "**/c/**/a.txt", "*/**/d.pt"):
+        ours = {os.path.normpath(path) for path in expand._fitting(pattern)}
+        theirs = {os.path.normpath(path) for path in glob.glob(pattern, recursive=True)}
+        assert ours == {path for path in theirs if "round" not in path}, pattern
+        assert ours

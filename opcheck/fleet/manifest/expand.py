@@ -15,7 +15,10 @@ from opcheck.source.python_file import PythonFile
 from opcheck.source.select import kinds, select
 
 _WILD = re.compile(r"[*?\[]")
+_DEEP = re.compile(r"(?:(?<=/)|^)(\*\*)(?:/|$)")
 _HF = "hf:"
+_MOST = 100_000
+"""Files and folders that are looked at for one source: a manifest may say ``/``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ def _configs(source: str, path: str) -> Expanded:
     """``hf:`` and a folder with a config, or a pattern for such folders."""
     if not _WILD.search(path):
         return Expanded((f"{_HF}{path}",))
-    found = sorted(glob.glob(path))
+    found = _fitting(path)
     models = [
         one for one in found if os.path.basename(one) == CONFIG or _is_model_folder(one, CONFIG)
     ]
@@ -73,8 +76,8 @@ def _configs(source: str, path: str) -> Expanded:
 
 def _models(path: str) -> Expanded:
     if _WILD.search(path):
-        found = sorted(glob.glob(path, recursive=True))
-        models = [one for one in found if _is_model(one)]
+        found = _fitting(path)
+        models = {one: None for one in found if _is_model(one)}
         others = [one for one in found if one not in models and not os.path.isdir(one)]
         if not models:
             raise UsageError(f"{path}: fits no model", f"it fits {len(found)} files and folders")
@@ -90,9 +93,41 @@ def _models(path: str) -> Expanded:
     return Expanded(inside)
 
 
+def _fitting(pattern: str) -> list[str]:
+    """The paths that a pattern fits, in order; ``**`` stands for folders at any depth."""
+    found: set[str] = set()
+    for seen, paths in enumerate(_looked_at(pattern), 1):
+        _require_few(pattern, seen)
+        found.update(paths)
+    return sorted(found)
+
+
+def _looked_at(pattern: str) -> Iterator[tuple[str, ...]]:
+    """A path that fits, or () for one that was only passed: links and hidden folders are not."""
+    above, deep, below = _DEEP.split(pattern, 1) if _DEEP.search(pattern) else (pattern, "", "")
+    if not deep:
+        yield from ((path,) for path in glob.iglob(pattern))
+        return
+    for root in glob.iglob(above or os.curdir):
+        for parent, folders, files in os.walk(root):
+            folders[:] = (name for name in folders if not name.startswith("."))
+            yield from (() for _ in (parent, *files))
+            yield from _looked_at(os.path.join(glob.escape(parent), below or "*"))
+
+
+def _require_few(path: str, many: int) -> None:
+    if many > _MOST:
+        raise UsageError(
+            f"{path}: has more than {_MOST:,} files and folders", "name a folder with models in it"
+        )
+
+
 def _inside(folder: str) -> Iterator[str]:
     """The models below a folder, each of its own folder or file, in order."""
+    seen = 0
     for parent, folders, files in os.walk(folder):
+        seen += 1 + len(files)
+        _require_few(folder, seen)
         if _is_model(parent):
             folders.clear()
             yield parent
