@@ -30,6 +30,7 @@ from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import fate as codes
 from opcheck.resolve.fate import Fate
 from opcheck.trace.assume import Assumption
+from opcheck.trace.autocast_dtypes import Reached
 from opcheck.trace.device import DeviceTensor, Spec, device_tensor
 from opcheck.trace.device_parts.state import DeviceState
 from opcheck.trace.dispatcher import overload_named, run_composite
@@ -80,6 +81,7 @@ class Device:
         """What ``torch.npu`` answers from."""
         self._stop = stop
         self._judge = Judge(matrix.target.chip, str(device), least)
+        self._reached = Reached(device.type)
         self._wording = Wording(matrix, str(device))
         self._quiet = _Quiet()
         self._overloads: dict[str, Overload] = {}
@@ -103,6 +105,7 @@ class Device:
             return self._run(overload, args, kwargs, self._apart(overload, args, kwargs))
         self.record.asked(name)
         call = self._apart(overload, args, kwargs)
+        self._reached.note(call)
         objections = self._judge.before(overload, call)
         refused = self._refused_by(overload, objections)
         there = _bytes(call.tensors) if overload.conditions else 0
@@ -127,6 +130,7 @@ class Device:
         call = self._apart(overload, args, kwargs)
         if self._quiet.depth:
             return self._run(overload, args, kwargs, call)
+        self._reached.note(call)
         self.record.lacked(name)
         if not overload.on_host:
             error = self._wording.no_kernel(overload)
@@ -146,12 +150,20 @@ class Device:
         __tracebackhide__ = True
         overload = self.overload(name)
         assert overload.composite is not None, "registered for composites alone"
-        if not self._quiet.depth:
-            call = self._apart(overload, args, kwargs)
-            objections = self._judge.before(overload, call)
-            self._refused_by(overload, objections)
-            self._caution(overload, objections)
-        return run_composite(overload.func, overload.composite, args, kwargs)
+        if self._quiet.depth:
+            return run_composite(overload.func, overload.composite, args, kwargs)
+        call = self._apart(overload, args, kwargs)
+        if not torch.is_autocast_enabled(self.torch_device.type):
+            self._object(overload, self._judge.before(overload, call))
+            return run_composite(overload.func, overload.composite, args, kwargs)
+        with self._reached.watched() as reached:  # what it runs as may be cast
+            result = run_composite(overload.func, overload.composite, args, kwargs)
+        self._object(overload, self._judge.handed_on(overload, call, reached))
+        return result
+
+    def _object(self, overload: Overload, objections: tuple[Objection, ...]) -> None:
+        self._refused_by(overload, objections)
+        self._caution(overload, objections)
 
     @contextmanager
     def quiet(self) -> Iterator[None]:

@@ -1,6 +1,6 @@
 """Whether the target takes one call: its conditions, looked at with what the call was given."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import fate as codes
 from opcheck.resolve.conditions import bites, sentence
 from opcheck.resolve.mixed import mixes_host
+from opcheck.trace.autocast_dtypes import handed_on
 from opcheck.trace.device import Spec
 from opcheck.trace.signature import Call, named_arguments
 
@@ -46,6 +47,10 @@ class Judge:
             found = self._known[call.key] = self._judged(overload, call)
         return found
 
+    def handed_on(self, overload: Overload, call: Call, reached: Set[str]) -> tuple[Objection, ...]:
+        """What is against a composite whose tensors reach what it runs as in these dtypes."""
+        return self._judged(overload, call, reached)
+
     def after(self, overload: Overload, result: Any) -> tuple[Objection, ...]:
         """What is against a call by its results."""
         conditions = [c for c in overload.conditions if _looks_at_results(c)]
@@ -53,12 +58,12 @@ class Judge:
             return _FINE
         return self._bitten(Node(overload.op, (), _results(result)), conditions)
 
-    def _judged(self, overload: Overload, call: Call) -> tuple[Objection, ...]:
-        node = Node(
-            overload.op,
-            named_arguments(overload.facts.argument_names, call.args, call.kwargs),
-            composite=overload.facts.composite,
-        )
+    def _judged(
+        self, overload: Overload, call: Call, reached: Set[str] = frozenset()
+    ) -> tuple[Objection, ...]:
+        given = named_arguments(overload.facts.argument_names, call.args, call.kwargs)
+        composite = overload.facts.composite
+        node = Node(overload.op, handed_on(given, reached), composite=composite)
         inside = overload.composite is not None and not overload.native
         if mixes_host(node, inside=inside):
             text = f"a tensor in host memory meets tensors on {self._device}"

@@ -1,6 +1,7 @@
 """What a target registers, as a trace with gradients needs to know it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from opcheck.emulate.gradients import overridden, vendor_gradients
 from opcheck.model.matrix import SupportMatrix
@@ -14,8 +15,9 @@ _PLUGIN = "PrivateUse1"
 def registrations(matrix: SupportMatrix) -> Registrations:
     """Everything that the target registers."""
     return Registrations(
-        frozenset(matrix.entries), overridden(matrix), vendor_gradients(matrix), matrix.casts
-    )
+        frozenset(matrix.entries), overridden(matrix), vendor_gradients(matrix),
+        frozenset(matrix.conditions), matrix.casts,
+    )  # fmt: skip
 
 
 def by_registrations(
@@ -28,13 +30,14 @@ def by_registrations(
     groups: dict[object, list[SupportMatrix]] = {}
     for matrix in matrices:
         groups.setdefault(_what_counts(matrix), []).append(matrix)
-    return tuple((_of(group[0]), tuple(group)) for group in groups.values())
+    return tuple((_of(group), tuple(group)) for group in groups.values())
 
 
-def _of(matrix: SupportMatrix) -> Registrations:
-    if matrix.dispatch_key == _PLUGIN:
-        return registrations(matrix)
-    return Registrations(frozenset(), casts=matrix.casts)
+def _of(group: Sequence[SupportMatrix]) -> Registrations:
+    asked_of = frozenset(op for matrix in group for op in matrix.conditions)
+    if group[0].dispatch_key == _PLUGIN:
+        return replace(registrations(group[0]), asked_of=asked_of)
+    return Registrations(frozenset(), asked_of=asked_of, casts=group[0].casts)
 
 
 def _what_counts(matrix: SupportMatrix) -> object:

@@ -25,6 +25,7 @@ def require_sound(trace: Trace) -> None:
         MalformedError: an index points nowhere, a count is below one, or a call contains itself.
     """
     _require_range("uses", [use.node for use in trace.uses], len(trace.nodes))
+    _require_range("taken_apart", [use.node for use in trace.taken_apart], len(trace.nodes))
     _require_range("sequence", trace.sequence, len(trace.uses))
     called = [child for node in trace.nodes for child in node.children or ()]
     _require_range("nodes.children", [child for child, _ in called], len(trace.nodes))

@@ -226,6 +226,9 @@ class Trace:
     """Index into ``nodes`` -> arguments that some call in the forward of a step needs gradients of,
     for those that need any; sorted."""
 
+    taken_apart: tuple[Use, ...] = ()
+    """Composites that autograd took apart in a training step, of which ``uses`` has the parts. What
+    a target asks of the composite itself holds all the same; dtypes are as autocast gave them."""
     costs: Costs | None = None
     """What the calls cost and what they made live; only where that was asked for."""
 

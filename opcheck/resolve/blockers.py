@@ -16,6 +16,7 @@ from opcheck.resolve import fate as codes
 from opcheck.resolve.choices import chosen
 from opcheck.resolve.conditions import Bite, bites, sentence
 from opcheck.resolve.fate import Fate
+from opcheck.resolve.findings import taken_apart
 from opcheck.resolve.walk import Walk
 
 _KERNELS = frozenset((
@@ -59,6 +60,14 @@ def blockers(trace: Trace, walk: Walk) -> tuple[Blocker, ...]:
             tally = tallies[met]
             tally.calls += use.count
             tally.called.add(str(trace.nodes[use.node].op))
+            tally.first = tally.first or use
+    for use, fate in taken_apart(trace, walk):
+        if fate.verdict.on_device:
+            continue
+        for met in search.of(trace.nodes[use.node]):
+            tally = tallies[met]
+            tally.calls += use.count
+            tally.called.add(met.op)
             tally.first = tally.first or use
     found = (_blocker(met, tally) for met, tally in tallies.items())
     return tuple(sorted(found, key=lambda b: (-b.verdict.rank, b.op, b.code, b.text)))

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
 from opcheck.model.matrix import SupportMatrix
@@ -25,11 +25,14 @@ from opcheck.resolve.steps import steps
 from opcheck.resolve.version import torch_differs
 from opcheck.resolve.walk import Walk
 
+_Judged = tuple[Use, Fate]
+
 
 def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> TargetReport:
     """Hold a trace against one target; ``explained``: say what was looked at for each finding."""
     walk = Walk(trace.nodes, matrix, trace.torch_version)
     fates = [walk.fate(use.node) for use in trace.uses]
+    judged = [*zip(trace.uses, fates, strict=True), *taken_apart(trace, walk)]
     kernels = trace.kernels.get(str(matrix.target))
     target = matrix.target
     stretches = _stretches(trace, fates)
@@ -37,8 +40,8 @@ def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> 
         target=str(target), vendor=target.vendor, chip=target.chip, sdk=target.sdk,
         torch=target.torch,
         database_digest=matrix.database_digest, database_date=matrix.database_date,
-        summary=_summary(trace, fates, _islands(trace, stretches)),
-        findings=_findings(trace, fates, walk if explained else None),
+        summary=_summary(trace, judged, _islands(trace, stretches)),
+        findings=_findings(trace, judged, walk if explained else None),
         kernels=None if kernels is None else _kernels(kernels, trace, walk, matrix),
         advisories=_advisories(trace, matrix),
         elsewhere=matrix.fallback.elsewhere,
@@ -49,19 +52,28 @@ def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> 
 def summary(trace: Trace, walk: Walk) -> Summary:
     """The figures of a trace on the target of ``walk``."""
     fates = [walk.fate(use.node) for use in trace.uses]
-    return _summary(trace, fates, _islands(trace, _stretches(trace, fates)))
+    judged = [*zip(trace.uses, fates, strict=True), *taken_apart(trace, walk)]
+    return _summary(trace, judged, _islands(trace, _stretches(trace, fates)))
 
 
-def _findings(trace: Trace, fates: list[Fate], walk: Walk | None) -> tuple[Finding, ...]:
-    groups: dict[tuple[str, ...], list[tuple[Use, Fate]]] = defaultdict(list)
-    for use, fate in zip(trace.uses, fates, strict=True):
+def taken_apart(trace: Trace, walk: Walk) -> Iterator[_Judged]:
+    """Composites that autograd took apart, where the target asks of them what they do not meet."""
+    for use in trace.taken_apart:
+        fate = walk.asked_of_it(trace.nodes[use.node])
+        if fate is not None:
+            yield use, fate
+
+
+def _findings(trace: Trace, judged: list[_Judged], walk: Walk | None) -> tuple[Finding, ...]:
+    groups: dict[tuple[str, ...], list[_Judged]] = defaultdict(list)
+    for use, fate in judged:
         op = str(trace.nodes[use.node].op)
         groups[(op, fate.verdict, fate.code, fate.text, use.phase)].append((use, fate))
     found = [_finding(trace, members, walk) for members in groups.values()]
     return tuple(sorted(found, key=lambda f: (-f.verdict.rank, f.op, f.id)))
 
 
-def _finding(trace: Trace, members: list[tuple[Use, Fate]], walk: Walk | None) -> Finding:
+def _finding(trace: Trace, members: list[_Judged], walk: Walk | None) -> Finding:
     use, fate = members[0]
     op = str(trace.nodes[use.node].op)
     places = _places(trace, members)
@@ -89,7 +101,7 @@ def _identity(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
-def _places(trace: Trace, members: Iterable[tuple[Use, Fate]]) -> tuple[Place, ...]:
+def _places(trace: Trace, members: Iterable[_Judged]) -> tuple[Place, ...]:
     counts: Counter[tuple[str, str, int, tuple[str, ...], tuple[str, ...]]] = Counter()
     for use, fate in members:
         inputs = tuple(argument_text(n, v) for n, v in trace.nodes[use.node].arguments)
@@ -117,10 +129,10 @@ def argument_text(name: str, value: Value) -> str:
     return f"{name}={value_text(value)}"
 
 
-def _summary(trace: Trace, fates: list[Fate], islands: int) -> Summary:
+def _summary(trace: Trace, judged: list[_Judged], islands: int) -> Summary:
     worst: dict[str, Verdict] = {}
     calls: Counter[Verdict] = Counter()
-    for use, fate in zip(trace.uses, fates, strict=True):
+    for use, fate in judged:
         op = str(trace.nodes[use.node].op)
         worst[op] = max(worst.get(op, fate.verdict), fate.verdict, key=lambda v: v.rank)
         calls[fate.verdict] += use.count
@@ -134,7 +146,7 @@ def _summary(trace: Trace, fates: list[Fate], islands: int) -> Summary:
         islands=islands,
         fallback_bytes=sum(
             fate.fallback_bytes * use.count
-            for use, fate in zip(trace.uses, fates, strict=True)
+            for use, fate in judged
             if fate.verdict is Verdict.FALLBACK
         ),
     )

@@ -22,7 +22,8 @@ def refused(trace: Trace, matrix: SupportMatrix, phase: Phase = Phase.FORWARD) -
             found.add(str(node.op))
         if matrix.takes_apart(str(node.op), node.composite):
             todo += [child for child, _ in node.children or ()]
-    return frozenset(found)
+    apart = (trace.nodes[use.node] for use in trace.taken_apart if use.phase is phase)
+    return frozenset(found.union(str(node.op) for node in apart if _refuses(node, matrix)))
 
 
 def _refuses(node: Node, matrix: SupportMatrix) -> bool:

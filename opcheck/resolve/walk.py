@@ -61,6 +61,17 @@ class Walk:
                 worst = fate
         return worst
 
+    def asked_of_it(self, node: Node) -> Fate | None:
+        """The worst that the target asks of a composite itself, which autograd has taken apart."""
+        plain = Fate(Verdict.DECOMPOSED, codes.DECOMPOSES, f"autograd takes {node.op} apart")
+        everywhere = frozenset(map(id, self.matrix.conditions.get("*", ())))
+        fates = [
+            self._conditioned(node, plain, condition, text)
+            for condition, text in self.bitten(node, plain)
+            if id(condition) not in everywhere and condition.verdict is not Verdict.NATIVE
+        ]
+        return max(fates, key=lambda fate: fate.severity, default=None)
+
     def plain(self, node: Node) -> Fate:
         """The fate of a call of which no condition holds."""
         op = str(node.op)

@@ -7,7 +7,7 @@ and under no mode: what arrives is what autograd asks of a device.
 """
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from types import CodeType
@@ -209,6 +209,12 @@ class Engine(TorchDispatchMode):
 
     def stepped(self, optimizer: torch.optim.Optimizer) -> None:
         """Take note that a training step is over, all that it keeps being there still."""
+
+    def taken_apart(
+        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[[], Any]
+    ) -> Any:
+        """Have autograd take a composite apart, and give what it returns."""
+        return run()
 
     def asked(self, op: str) -> None:
         """Take note of a call of a kernel that the target is known to run here."""

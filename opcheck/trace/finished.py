@@ -30,6 +30,9 @@ def finished(
     order = _reachable(drawn, tree.uses)
     nodes = tuple(_renumbered(drawn[old], order) for old in order)
     uses = tuple(replace(use, node=order[use.node]) for use in tree.uses)
+    apart = tree.apart
+    taken = tuple(replace(use, node=len(nodes) + at) for at, (_, use) in enumerate(apart))
+    nodes += tuple(node for node, _ in apart)
     if device_type != tree.device.type:
         nodes = tuple(undisguised(nodes, tree.device, device_type))
     return Trace(
@@ -48,6 +51,7 @@ def finished(
             for old, names in sorted(tree.differentiated.items())
             if old in order
         ),
+        taken_apart=taken,
         costs=costs_of(tree, nodes, order, inputs) if isinstance(tree, BookedTree) else None,
     )
 

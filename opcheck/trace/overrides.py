@@ -102,6 +102,31 @@ def kept_whole(ops: Collection[str], answer: Callable[[Any, Any, Any], Any]) -> 
         library._destroy()
 
 
+@contextmanager
+def taken_apart(ops: Collection[str], heard: Callable[[Any, Any, Any, Any], Any]) -> Iterator[None]:
+    """Have composites tell that autograd takes them apart, inside the block.
+
+    ``heard`` gets the overload, its arguments, the named ones, and what runs it.
+    """
+    library = torch.library.Library("aten", "IMPL")
+    try:
+        for name in sorted(ops):
+            implicit = _in_aten(name) and composite_kind(name) is Composite.IMPLICIT
+            if implicit and name != SHALLOW_COPY:
+                kernel = partial(_heard, heard, overload_named(name))
+                library.impl(name.removeprefix(_ATEN), kernel, "AutogradPrivateUse1")
+        yield
+    finally:
+        library._destroy()
+
+
+def _heard(heard: Callable[[Any, Any, Any, Any], Any], func: Any, *args: Any, **kwargs: Any) -> Any:
+    __tracebackhide__ = True
+    return heard(
+        func, args, kwargs, partial(func._op_dk, _KEYS.CompositeImplicitAutograd, *args, **kwargs)
+    )
+
+
 def _in_aten(name: str) -> bool:
     """Whether the running torch has an aten overload of this schema name."""
     return name.startswith(_ATEN) and overload_named(name) is not None

@@ -4,7 +4,7 @@ A trace in training is of one set of registrations: a composite that the target 
 differentiates itself, stays whole, and any other is taken apart before autograd.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves
 from opcheck.errors import TraceError
 from opcheck.trace.attempt import Play
 from opcheck.trace.engine import Engine
-from opcheck.trace.overrides import Gradient, kept_whole, overriding
+from opcheck.trace.overrides import Gradient, kept_whole, overriding, taken_apart
 from opcheck.trace.step import TrainingStep
 
 
@@ -30,6 +30,8 @@ class Registrations:
     """Those of them that are registered with autograd, too."""
     gradients: Mapping[str, tuple[str, ...] | Gradient] = field(default_factory=dict)
     """Overload -> what the vendor's own backward of it runs, where that is known."""
+    asked_of: frozenset[str] = frozenset()
+    """Composites of which the target asks something beside what they run as."""
     casts: Mapping[str, str] = field(default_factory=dict)
     """dtype that a cast on the device asks for -> the dtype that it gives instead."""
 
@@ -61,6 +63,12 @@ class Heard:
         assert self.engine is not None, "asked outside a run"
         return self.engine.asked_by_cpp(func, args, kwargs)
 
+    def taken_apart(
+        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[[], Any]
+    ) -> Any:
+        """Run a composite as what it is made of, having noted that it was called."""
+        return run() if self.engine is None else self.engine.taken_apart(func, args, kwargs, run)
+
     def asked(self, op: str) -> None:
         """The vendor's own kernel ``op`` runs now."""
         if self.engine is not None:
@@ -79,6 +87,7 @@ def registered(registrations: Registrations) -> Iterator[Heard]:
     gradients = {op: own for op, own in registrations.gradients.items() if op in kernels}
     with (
         kept_whole(kernels, heard.answer),
+        taken_apart(registrations.asked_of - kernels, heard.taken_apart),
         overriding(registrations.overrides & kernels, gradients, heard),
     ):
         yield heard

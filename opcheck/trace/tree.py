@@ -14,6 +14,7 @@ from torch.utils._pytree import tree_map
 
 from opcheck.model.names import OpName
 from opcheck.model.trace import Composite, Node, Phase, Use, Value
+from opcheck.trace.autocast_dtypes import Reached, handed_on
 from opcheck.trace.device import DeviceTensor, carry, device_tensor
 from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, known_to_cpu
 from opcheck.trace.engine import Engine
@@ -21,7 +22,7 @@ from opcheck.trace.forwards import Forwards, differentiated
 from opcheck.trace.higher_order import branches
 from opcheck.trace.modules import ModuleStack, raise_if_bug, reason_of
 from opcheck.trace.place import NOWHERE, Site
-from opcheck.trace.signature import Call, named_arguments, to_value
+from opcheck.trace.signature import Call, named_arguments, take_apart, to_value
 from opcheck.trace.unseen import Unseen
 
 
@@ -63,6 +64,8 @@ class Tree(Engine):
         self._expanding: list[int] = []
         self._quiet = 0
         self._forwards = Forwards()
+        self._autocast = Reached(device.type)
+        self._apart: Counter[tuple[Node, str, Site, Phase]] = Counter()
         self._uses: dict[tuple[int, str, Site, Phase], int] = {}
         self._counts: list[int] = []
         self.sequence: list[int] = []
@@ -96,6 +99,14 @@ class Tree(Engine):
             )
         )
 
+    @property
+    def apart(self) -> tuple[tuple[Node, Use], ...]:
+        """Composites that autograd took apart, each with its use, whose number says nothing."""
+        return tuple(
+            (node, Use(0, module, file, line, count, phase))
+            for (node, module, (file, line), phase), count in self._apart.items()
+        )
+
     @contextmanager
     def running(self, until: CodeType | None = None) -> Iterator[None]:
         """Answer inside the block; backward stays on this thread, which numbers its nodes."""
@@ -104,6 +115,7 @@ class Tree(Engine):
 
     def answer(self, call: Call) -> Any:
         """Run the call whole and record it."""
+        self._autocast.note(call)
         index = self._index.get(call.key)
         if index is None:
             index = len(self._drafts)
@@ -175,6 +187,24 @@ class Tree(Engine):
         if index == len(self._drafts) - 1:
             self._drafts.pop()
 
+    def taken_apart(
+        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[[], Any]
+    ) -> Any:
+        """Have autograd take a composite apart, and note with what it was called."""
+        call = take_apart(func, args, kwargs, self.adopt)
+        if self._quiet or self._open or not call.ours:
+            return run()
+        place = self.modules.current, self.site()
+        if place[1] == NOWHERE and self.phase is Phase.BACKWARD:
+            place = self._forwards.gone_back_to()
+        with self._autocast.watched() as reached:
+            result = run()
+        known = facts(func)
+        given = named_arguments(known.argument_names, call.args, call.kwargs)
+        node = Node(known.name, handed_on(given, reached), composite=known.composite)
+        self._apart[node, *place, self.phase] += 1
+        return result
+
     def asked(self, op: str) -> None:
         """Record a call of which no more than the overload is known."""
         index = self._index.get((op,))
@@ -230,7 +260,9 @@ class Tree(Engine):
         children: Counter[int] = Counter()
         self._open.append(children)
         try:
-            result = self.inside(call.func, known.composite, args, kwargs)
+            with self._autocast.watched() as reached:
+                result = self.inside(call.func, known.composite, args, kwargs)
+            draft.arguments = handed_on(draft.arguments, reached)
         except NotImplementedError as error:
             if not children and _only_raises(error):
                 draft.composite, draft.children = None, {}

@@ -1,0 +1,107 @@
+"""What a target asks of a composite holds in training, where autograd has taken it apart."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+import opcheck
+from opcheck.model.trace import TensorMeta, Value
+from opcheck.trace.autocast_dtypes import handed_on
+
+TARGET = "ascend-910b@26.1.0"
+HALF = torch.bfloat16
+
+
+class Loss(nn.Module):
+    """A layer with a loss, which casts nothing itself."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.layer = nn.Linear(8, 5)
+        self.name = name
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.layer(x)
+        target = torch.zeros(6, dtype=torch.int64, device=x.device)
+        if self.name == "nll":
+            return functional.nll_loss(y, target)
+        return functional.cross_entropy(y, target)
+
+
+LAYERS: dict[str, tuple[nn.Module, Tensor]] = {
+    "conv1d": (nn.Conv1d(4, 4, 3), torch.ones(2, 4, 9)),
+    "conv2d": (nn.Conv2d(4, 4, 3), torch.ones(2, 4, 9, 9)),
+    "conv_transpose2d": (nn.ConvTranspose2d(4, 4, 3), torch.ones(2, 4, 9, 9)),
+    "group_norm": (nn.GroupNorm(2, 4), torch.ones(2, 4, 9)),
+    "layer_norm": (nn.LayerNorm(9), torch.ones(2, 4, 9)),
+    "batch_norm": (nn.BatchNorm1d(4), torch.ones(2, 4, 9)),
+    "log_softmax": (nn.Sequential(nn.Linear(4, 4), nn.LogSoftmax(1)), torch.ones(2, 4)),
+    "cross_entropy": (Loss("cross_entropy"), torch.ones(6, 8)),
+    "gru": (nn.GRU(4, 4), torch.ones(2, 3, 4)),
+    "linear": (nn.Linear(4, 4), torch.ones(2, 4)),
+}
+
+
+def judged(layer: nn.Module, x: Tensor, **how: Any) -> dict[str, str]:
+    """Composites of the forward that a target asks something of, with its verdict on them."""
+    (target,) = opcheck.scan(layer, x, targets=[TARGET], **how).targets
+    return {
+        found.op: found.verdict
+        for found in target.findings
+        if found.reason.code == "dtype-not-supported" and found.phase == "forward"
+    }
+
+
+@pytest.mark.parametrize("dtype", [HALF, torch.float64], ids=str)
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_layer_fares_in_training_as_it_does_without(name: str, dtype: torch.dtype) -> None:
+    layer, x = LAYERS[name]
+    layer, x = layer.to(dtype), x.to(dtype)
+    asked = judged(layer.train(), x)
+    trained = judged(layer, x, train=True)
+    assert set(asked.values()) == set(trained.values()), (asked, trained)
+
+
+def test_the_layers_are_refused_in_a_dtype_of_which_the_vendor_says_so() -> None:
+    """Else the test above would compare nothing with nothing."""
+    refused = {
+        name
+        for name, (layer, x) in LAYERS.items()
+        if judged(layer.to(HALF), x.to(HALF), train=True)
+    }
+    assert {"conv1d", "cross_entropy"} <= refused
+    assert "linear" not in refused
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name", ["nll", "cross_entropy"])
+def test_scan_and_device_agree_under_autocast(name: str, dtype: torch.dtype) -> None:
+    step = (f"autocast={str(dtype).removeprefix('torch.')}",)
+    (target,) = opcheck.scan(Loss(name), torch.ones(6, 8), targets=[TARGET], step=step).targets
+    scanned = {
+        found.op
+        for found in target.findings
+        if found.phase == "forward" and found.verdict == "unsupported"
+    }
+    model = Loss(name)
+    emulator = opcheck.emulate(TARGET, stop=False)
+    with emulator as device:
+        model.to(device)
+        with torch.autocast("npu", dtype):
+            loss = model(torch.ones(6, 8, device=device))
+        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+    assert {refusal.op for refusal in emulator.refusals} == scanned
+    assert ("aten::cross_entropy_loss" in scanned) is (name == "cross_entropy" and dtype is HALF)
+    assert "aten::nll_loss_nd" not in scanned  # autocast has what it runs as compute in float32
+
+
+def test_dtypes_are_those_that_reach_what_a_composite_runs_as() -> None:
+    x, ids = TensorMeta("bfloat16", (2,), (1,)), TensorMeta("int64", (2,), (1,))
+    given: tuple[tuple[str, Value], ...] = (("self", x), ("rest", (x, ids)), ("dim", 1))
+    wide = TensorMeta("float32", (2,), (1,))
+    assert handed_on(given, set()) == given
+    assert handed_on(given, {"bfloat16", "float32"}) == given
+    assert handed_on(given, {"float32"}) == (("self", wide), ("rest", (wide, ids)), ("dim", 1))
