@@ -57,7 +57,7 @@ class Test:
     divisible_by: int | None = None
     """Bites when the size is no whole multiple of this."""
     same_as: str = ""
-    """Bites when the same subject of this tensor argument, where there is one, is another."""
+    """Bites when the same subject of this tensor argument, or of one in this list, is another."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,6 +173,15 @@ def test_an_inner_kernel_refuses_for_those_that_call_it(op: str, database: Datab
             assert _fate(database, release, op, **real).code == "registered", release
 
 
+@pytest.mark.parametrize("release", _RELEASES)
+def test_an_lstm_with_projections_is_refused(release: str, database: Database) -> None:
+    cell, hidden = _tensor(1, 4, 16), _tensor(1, 4, 8)
+    found = _fate(database, release, "aten::_lstm_mps", input=_tensor(5, 4, 3), hx=(hidden, cell))
+    assert (found.verdict, found.code) == (Verdict.UNSUPPORTED, "size-not-supported")
+    found = _fate(database, release, "aten::_lstm_mps", input=_tensor(5, 4, 3), hx=(cell, cell))
+    assert found.code == "registered"
+
+
 def test_an_option_that_an_inner_kernel_refuses_is_refused(database: Database) -> None:
     fate = _fate(database, "2.13.0", "aten::linalg_lu", A=_tensor(4, 4), pivot=False)
     assert (fate.verdict, fate.code) == (Verdict.UNSUPPORTED, "value-not-supported")
