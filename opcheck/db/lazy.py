@@ -1,6 +1,7 @@
 """Mappings whose values are made when first asked for: a scan looks at a few dozen of thousands."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Generic, TypeVar
 
 Said = TypeVar("Said")
@@ -28,3 +29,23 @@ class LazyMapping(Mapping[str, Made], Generic[Said, Made]):
 
     def __len__(self) -> int:
         return len(self._said)
+
+
+class LateMapping(Mapping[str, Made]):
+    """A mapping that is read as a whole when first asked for."""
+
+    def __init__(self, read: Callable[[], Mapping[str, Made]]) -> None:
+        self._read = read
+
+    @cached_property
+    def _whole(self) -> Mapping[str, Made]:
+        return self._read()
+
+    def __getitem__(self, name: str) -> Made:
+        return self._whole[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._whole)
+
+    def __len__(self) -> int:
+        return len(self._whole)

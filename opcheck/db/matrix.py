@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
-from opcheck.db.choices import choices_of
+from opcheck.db.choices import choices_of, inherited
 from opcheck.db.collectives import collectives_of
 from opcheck.db.conditions import advisories, conditions_by_operator
 from opcheck.db.document import Document
@@ -61,6 +61,7 @@ def build_matrix(
         messages=_messages(vendor),
         dispatch_key=key,
         choices=choices_of(target, branches.data) if branches else {},
+        inherited=inherited(tables, branches.data["torch"]) if branches else {},
         inherits=_inherits(vendor),
         earlier=tables.earlier,
         collectives=collectives_of(target, among.data) if among else {},

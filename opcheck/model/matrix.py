@@ -57,7 +57,7 @@ class Test:
     divisible_by: int | None = None
     """Bites when the size is no whole multiple of this."""
     same_as: str = ""
-    """Bites when the same subject of this tensor argument, where there is one, is another."""
+    """Bites when the same subject of this tensor argument, or of one in this list, is another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +148,8 @@ class Choice:
     """
 
     asks: tuple[str, ...] | None
-    """Overloads that the device is asked for instead, each of which has to run; () for none at
-    all, None for what the trace shows."""
+    """Overloads that the device is asked for instead, each of which has to run, as a composite
+    where it has no kernel; () for none at all, None for what the trace shows."""
     tests: tuple[Test, ...]
     """All must bite for a call to go this way."""
     preferred: bool
@@ -160,8 +160,20 @@ class Choice:
     evidence: tuple[Evidence, ...]
     renames: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Argument of the overload -> its name in what is asked for, where it has another."""
-    host: bool = False
-    """Whether a CPU can run what is asked for, so that a host fallback would work."""
+    casts: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Dtype of tensors that the composite makes in the trace -> their dtype on this device; only
+    where ``asks`` is None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """What PyTorch has for an overload, which a target gets that registers no kernel for it."""
+
+    composite: Composite | None
+    cpu_kernel: bool
+    """Whether a CPU can run it, so that a host fallback would work."""
+    parts: tuple[str, ...] | None
+    """Overloads that the composite calls, whichever way it goes; None: not recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +244,8 @@ class SupportMatrix:
     choices: Mapping[str, tuple[Choice, ...]] = field(default_factory=dict)
     """Overload that PrivateUse1 is asked for -> the ways the target's device type goes instead;
     the first that fits a call holds."""
+    inherited: Mapping[str, Inherited] = field(default_factory=dict)
+    """What PyTorch has for the overloads that ``choices`` ask for, which no trace shows."""
     inherits: frozenset[Composite] = frozenset(Composite)
     """Kinds of PyTorch's composite kernels that run where the target has no kernel."""
     earlier: Mapping[str, Earlier] = field(default_factory=dict)

@@ -108,7 +108,7 @@ class _Search:
 
     def _inside(self, node: Node) -> Iterator[_Met]:
         """The same of what a call runs as; nothing where the device branches otherwise."""
-        if chosen(node, self._walk.matrix, self._walk.decide) is None:
+        if chosen(node, self._walk) is None:
             for part, fate, _ in self._walk.parts(node):
                 if not fate.verdict.on_device:
                     yield from self.of(part)

@@ -1,7 +1,8 @@
 """Which way PyTorch branches on a target's device, where a trace shows PrivateUse1's way."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Protocol
 
 from opcheck.model.matrix import Choice, SupportMatrix
 from opcheck.model.names import OpName
@@ -12,72 +13,104 @@ from opcheck.resolve.conditions import bite
 from opcheck.resolve.fate import Fate
 from opcheck.resolve.version import absent_from
 
-Ask = Callable[[Node], Fate]
-"""Gives the fate of one call on the target."""
+
+class Target(Protocol):
+    """What answers for a call on the target."""
+
+    matrix: SupportMatrix
+
+    def unseen(self, call: Node) -> Fate:
+        """The fate of a call that is in no trace."""
+
+    def recast(self, node: Node, casts: Mapping[str, str]) -> Fate | None:
+        """The fate of a composite whose tensors have other dtypes than in the trace."""
 
 
-def chosen(node: Node, matrix: SupportMatrix, ask: Ask) -> Fate | None:
+def chosen(node: Node, target: Target) -> Fate | None:
     """Give the fate of a call that goes another way on this device; None where it does not.
 
     A call of which only the operator is known, as in tables, may go any of the ways: the worst
     counts, and None means that one of them is the recorded one.
     """
-    ways = list(_ways(node, matrix, ask))
+    ways = list(_ways(node, target))
     if not ways or None in ways:
         return None
     return max((way for way in ways if way is not None), key=lambda way: way.severity)
 
 
-def _ways(node: Node, matrix: SupportMatrix, ask: Ask) -> Iterator[Fate | None]:
+def _ways(node: Node, target: Target) -> Iterator[Fate | None]:
     """Fates of the ways that the call may go; None for the recorded one."""
-    for choice in matrix.choices.get(str(node.op), ()):
+    for choice in target.matrix.choices.get(str(node.op), ()):
         known = bool(node.arguments)
         if known and any(bite(test, node) is None for test in choice.tests):
             continue
-        way = None if choice.asks is None else _taken(choice, choice.asks, node, matrix, ask)
-        if way is None and choice.asks is not None:
-            continue
+        if choice.asks is None:
+            way = _cast(choice, node, target) if choice.casts else None
+        else:
+            way = _taken(choice, choice.asks, node, target)
+            if way is None:
+                continue
         yield way
         if known or not (choice.tests or choice.preferred):
             return
 
 
-def _taken(
-    choice: Choice, asks: tuple[str, ...], node: Node, matrix: SupportMatrix, ask: Ask
-) -> Fate | None:
+def _cast(choice: Choice, node: Node, target: Target) -> Fate | None:
+    """The fate as recorded, but for dtypes; None of a call that is no composite there."""
+    fate = target.recast(node, choice.casts)
+    if fate is None:
+        return None
+    why = f"; on {target.matrix.target.device_type} {choice.text}"
+    return replace(
+        fate,
+        text=fate.text if fate.text.endswith(why) else f"{fate.text}{why}",
+        confidence=max(choice.confidence, fate.confidence, key=lambda c: c.rank),
+        evidence=tuple(dict.fromkeys((*fate.evidence, *choice.evidence))),
+    )
+
+
+def _taken(choice: Choice, asks: tuple[str, ...], node: Node, target: Target) -> Fate | None:
     """The fate along one way; None where PyTorch passes it over on this target."""
+    matrix = target.matrix
     calls = [_call(choice, op, node) for op in asks]
     if any(absent_from(matrix, call.op) for call in calls):
         return None
-    fates = [ask(call) for call in calls]
+    fates = [target.unseen(call) for call in calls]
     if choice.preferred and not all(fate.verdict.on_device for fate in fates):
         return None
     worst = max(fates, key=lambda fate: fate.severity, default=None)
     device = matrix.target.device_type
-    names = ", ".join(asks)
     if worst is not None and not (worst.verdict.on_device and worst.code in codes.PLAIN):
         return replace(
             worst,
-            text=f"on {device} it runs as {names}, since {choice.text}: {worst.text}",
+            text=f"on {device} it runs as {', '.join(asks)}, since {choice.text}: {worst.text}",
             confidence=max(choice.confidence, worst.confidence, key=lambda c: c.rank),
             evidence=_evidence(choice, fates),
             about=worst.about or asks[fates.index(worst)],
         )
-    runs = f"runs as {names}, native" if asks else "asks the device for nothing"
+    leaves = tuple(
+        dict.fromkeys(leaf for pair in zip(asks, fates, strict=True) for leaf in _leaves(*pair))
+    )
+    runs = f"runs as {', '.join(leaves)}, native" if asks else "asks the device for nothing"
     return Fate(
         Verdict.DECOMPOSED,
         codes.CHOSEN if asks else codes.NO_DEVICE_WORK,
         f"on {device} it {runs}: {choice.text}",
         choice.confidence,
         _evidence(choice, fates),
-        frozenset(asks),
+        frozenset(leaves),
     )
+
+
+def _leaves(op: str, fate: Fate) -> list[str]:
+    """The kernels that one of the calls ends in."""
+    return sorted(fate.leaves) or ([] if fate.code == codes.NO_DEVICE_WORK else [op])
 
 
 def _call(choice: Choice, op: str, node: Node) -> Node:
     """The call of ``op`` that stands in place of ``node``, its arguments under the names there."""
     renamed = tuple((choice.renames.get(name, name), value) for name, value in node.arguments)
-    return Node(OpName.parse(op), renamed, node.outputs, cpu_kernel=choice.host)
+    return Node(OpName.parse(op), renamed, node.outputs, cpu_kernel=False)
 
 
 def _evidence(choice: Choice, fates: list[Fate]) -> tuple[Evidence, ...]:

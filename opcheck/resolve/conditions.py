@@ -136,10 +136,11 @@ def _unfit(test: Test, actual: str, given: Mapping[str, Value]) -> bool:
 
 
 def _unlike(test: Test, actual: str, dim: int, given: Mapping[str, Value]) -> bool:
-    """Whether another argument differs in what the test looks at."""
+    """Whether another argument, or one of a list, differs in what the test looks at."""
     other = given.get(test.same_as)
-    expected = None if other is None else _measure(test, other, dim)
-    return expected is not None and actual != expected
+    listed = other if isinstance(other, tuple) else () if other is None else (other,)
+    expected = (_measure(test, value, dim) for value in listed)
+    return any(value is not None and value != actual for value in expected)
 
 
 def _number(value: Value, otherwise: int) -> int:

@@ -42,7 +42,7 @@ def _steps(walk: Walk, node: Node, depth: int) -> Iterator[str]:
 def _without_kernel(walk: Walk, node: Node, depth: int) -> Iterator[str]:
     """What comes after the question for a kernel of the target's own."""
     matrix = walk.matrix
-    way = None if only_on_host(node) else chosen(node, matrix, walk.decide)
+    way = None if only_on_host(node) else chosen(node, walk)
     if way is not None:
         yield f"branch: PyTorch looks at the device here: {way.text}"
         return

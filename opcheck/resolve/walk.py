@@ -6,13 +6,15 @@ what it runs as. Else the vendor's fallback, if a CPU kernel exists. Else nothin
 conditions may make it worse.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from opcheck.model.matrix import Condition, Entry, SupportMatrix
+from opcheck.model.names import OpName
 from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve import fate as codes
+from opcheck.resolve.casts import with_dtypes
 from opcheck.resolve.choices import chosen
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
 from opcheck.resolve.collectives import collective
@@ -33,12 +35,16 @@ class Walk:
     """Fates of a trace's nodes on one target; each node is decided once."""
 
     def __init__(self, nodes: Sequence[Node], matrix: SupportMatrix, torch_version: str) -> None:
-        self._nodes = nodes
+        self._nodes = list(nodes)
         self.matrix = matrix
+        self._torch_version = torch_version
         self._torch = Evidence(
             _DISPATCHER.method, _DISPATCHER.source, path="dispatcher", commit=f"v{torch_version}"
         )
-        self._fates: list[Fate | None] = [None] * len(nodes)
+        self._fates: list[Fate | None] = [None] * len(self._nodes)
+        self._unseen: dict[Node, int] = {}
+        """Calls that are in no trace -> index of the node that says what they run as."""
+        self._casting: dict[tuple[tuple[str, str], ...], Walk] = {}
 
     def fate(self, index: int) -> Fate:
         """The fate of one node, children first."""
@@ -82,7 +88,7 @@ class Walk:
         compiled = bool(self.matrix.fallback.elsewhere)
         if entry is not None and (compiled or not (node.composite and only_on_host(node))):
             return _registered(op, entry, "converter" if compiled else "kernel")
-        way = None if only_on_host(node) else chosen(node, self.matrix, self.decide)
+        way = None if only_on_host(node) else chosen(node, self)
         if way is not None:
             return way
         absent = absent_from(self.matrix, node.op)
@@ -94,6 +100,47 @@ class Walk:
         if node.op.namespace == COLLECTIVES:
             return collective(op, self.matrix)
         return self._missing(node)
+
+    def unseen(self, call: Node) -> Fate:
+        """The fate of a call that is in no trace: tables say what it runs as."""
+        return self.fate(self._added(call))
+
+    def _added(self, call: Node) -> int:
+        index = self._unseen.get(call)
+        if index is None:
+            index = self._unseen[call] = len(self._nodes)
+            self._nodes.append(call)
+            self._fates.append(None)
+            self._nodes[index] = self._completed(call)
+        return index
+
+    def _completed(self, call: Node) -> Node:
+        """The call with what PyTorch has for it, each part taking the call's own arguments."""
+        known = self.matrix.inherited.get(str(call.op))
+        if known is None:
+            return call
+        children = None
+        if known.parts is not None or known.composite is None:
+            parts = (replace(call, op=OpName.parse(part)) for part in known.parts or ())
+            children = tuple((self._added(part), 1) for part in parts)
+        return replace(
+            call,
+            composite=known.composite,
+            cpu_kernel=known.cpu_kernel,
+            children=children,
+            note="" if children is not None else "no table says what it runs as",
+        )
+
+    def recast(self, node: Node, casts: Mapping[str, str]) -> Fate | None:
+        """The fate of a composite whose tensors have other dtypes than in the trace."""
+        if node.composite not in self.matrix.inherits:
+            return None
+        key = tuple(sorted(casts.items()))
+        walk = self._casting.get(key)
+        if walk is None:
+            nodes = [with_dtypes(one, casts) for one in self._nodes]
+            walk = self._casting[key] = Walk(nodes, self.matrix, self._torch_version)
+        return walk._composite(with_dtypes(node, casts))
 
     def _composite(self, node: Node) -> Fate:
         if node.children is None:

@@ -148,6 +148,46 @@ def test_what_kernels_refuse(
     assert _fate(database, release, op, **given).code == code
 
 
+_COMPLEX = {"A": _tensor(4, 4, dtype="complex64"), "B": _tensor(4, 4, dtype="complex64")}
+_LINALG = {
+    "aten::_linalg_det": ("2.7.1", "2.14.1"),
+    "aten::_linalg_slogdet": ("2.7.1", "2.14.1"),
+    "aten::_linalg_solve_ex": ("2.7.1", "2.14.1"),
+    "aten::linalg_inv_ex": ("2.0.1", "2.15.0"),
+    "aten::linalg_lu": ("2.10.0", "2.14.1"),
+    "aten::linalg_lu_factor_ex": ("2.7.1", "2.14.1"),
+    "aten::linalg_qr": ("2.12.1", "2.13.0"),
+}
+"""Kernel -> first and last release in which it, or what it calls, takes no complex numbers."""
+
+
+@pytest.mark.parametrize("op", _LINALG)
+def test_an_inner_kernel_refuses_for_those_that_call_it(op: str, database: Database) -> None:
+    first, last = map(_RELEASES.index, _LINALG[op])
+    for number, release in enumerate(_RELEASES):
+        if op in matrix(database, f"apple-mps@{release}").entries:
+            fate = _fate(database, release, op, **_COMPLEX)
+            refused = fate.verdict is Verdict.UNSUPPORTED and fate.confidence is not Confidence.LOW
+            assert refused == (first <= number <= last), release
+            real = {"A": _tensor(4, 4), "B": _tensor(4, 4)}
+            assert _fate(database, release, op, **real).code == "registered", release
+
+
+@pytest.mark.parametrize("release", _RELEASES)
+def test_an_lstm_with_projections_is_refused(release: str, database: Database) -> None:
+    cell, hidden = _tensor(1, 4, 16), _tensor(1, 4, 8)
+    found = _fate(database, release, "aten::_lstm_mps", input=_tensor(5, 4, 3), hx=(hidden, cell))
+    assert (found.verdict, found.code) == (Verdict.UNSUPPORTED, "size-not-supported")
+    found = _fate(database, release, "aten::_lstm_mps", input=_tensor(5, 4, 3), hx=(cell, cell))
+    assert found.code == "registered"
+
+
+def test_an_option_that_an_inner_kernel_refuses_is_refused(database: Database) -> None:
+    fate = _fate(database, "2.13.0", "aten::linalg_lu", A=_tensor(4, 4), pivot=False)
+    assert (fate.verdict, fate.code) == (Verdict.UNSUPPORTED, "value-not-supported")
+    assert "it calls aten::linalg_lu_factor_ex.out" in fate.text
+
+
 @pytest.mark.parametrize(
     ("release", "confidence"), [("2.13.0", Confidence.MEDIUM), ("2.9.1", Confidence.LOW)]
 )

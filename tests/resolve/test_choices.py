@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from opcheck.model.matrix import Choice, Condition, Subject, SupportMatrix, Test
+from opcheck.model.matrix import Choice, Condition, Inherited, Subject, SupportMatrix, Test
 from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.fate import Fate
@@ -95,3 +95,67 @@ def test_a_way_of_another_torch_is_passed_over() -> None:
     ways = (way("aten::relu"), way("aten::gelu"))
     on = replace(matrix("aten::gelu", choices=ways), history={"aten::relu": ("3.1", "3.2")})
     assert fate(on, call()).leaves == {"aten::gelu"}
+
+
+EXPLICIT = Composite.EXPLICIT
+
+
+def with_tables(on: SupportMatrix, **inherited: Inherited) -> SupportMatrix:
+    return replace(on, inherited={f"aten::{op}": said for op, said in inherited.items()})
+
+
+def test_a_composite_that_is_asked_for_runs_as_its_parts() -> None:
+    tables = {
+        "silu": Inherited(EXPLICIT, True, ("aten::mish",)),
+        "mish": Inherited(EXPLICIT, True, ("aten::relu", "aten::gelu")),
+    }
+    on = with_tables(matrix("aten::relu", "aten::gelu", choices=(way("aten::silu"),)), **tables)
+    found = fate(on, call())
+    assert (found.verdict, found.leaves) == (
+        Verdict.DECOMPOSED,
+        frozenset({"aten::relu", "aten::gelu"}),
+    )
+    lacking = with_tables(matrix("aten::relu", choices=(way("aten::silu"),)), **tables)
+    assert fate(lacking, call()).verdict is Verdict.UNSUPPORTED
+    assert "no kernel for aten::gelu" in fate(lacking, call()).text
+
+
+def test_a_kernel_for_the_composite_comes_before_its_parts() -> None:
+    parts = Inherited(EXPLICIT, True, ("aten::relu",))
+    on = with_tables(matrix("aten::silu", choices=(way("aten::silu"),)), silu=parts)
+    assert fate(on, call()).leaves == {"aten::silu"}
+
+
+def test_a_composite_of_which_no_table_tells_the_parts_is_unknown() -> None:
+    on = with_tables(matrix(choices=(way("aten::silu"),)), silu=Inherited(EXPLICIT, True, None))
+    assert fate(on, call()).verdict is Verdict.UNKNOWN
+
+
+def test_conditions_hold_for_the_parts_of_what_is_asked_for() -> None:
+    refused = Condition("half", Verdict.UNSUPPORTED, "no half", Confidence.HIGH, (HALF,))
+    on = matrix("aten::relu", choices=(way("aten::silu"),))
+    on = with_tables(
+        replace(on, conditions={"aten::relu": (refused,)}),
+        silu=Inherited(EXPLICIT, True, ("aten::relu",)),
+    )
+    assert fate(on, call("float16")).code == "half"
+    assert fate(on, call("float32")).verdict.on_device
+
+
+def test_tensors_of_the_composite_s_own_may_have_another_dtype_on_the_device() -> None:
+    double = Test(Subject.DTYPE, "*", one_of=frozenset({"float64"}))
+    refused = Condition("double", Verdict.UNSUPPORTED, "no double", Confidence.HIGH, (double,))
+    inner = made.node("aten::full", given={"self": made.tensor("float64")})
+    outer = made.node(OUTER, 0, composite=Composite.IMPLICIT)
+    plain = replace(made.matrix("aten::full"), conditions={"aten::full": (refused,)})
+    casts = replace(way(), asks=None, casts={"float64": "float32"})
+    cast = replace(plain, choices={OUTER: (casts,)})
+    assert Walk((inner, outer), plain, "2.13.0").fate(1).code == "double"
+    found = Walk((inner, outer), cast, "2.13.0").fate(1)
+    assert found.verdict is Verdict.DECOMPOSED
+    assert found.leaves == {"aten::full"}
+    assert found.text == "runs as aten::full, native; on npu it convolves"
+    assert READ in found.evidence
+    given = replace(outer, arguments=(("self", made.tensor("float64")),))
+    on_given = replace(cast, conditions={OUTER: (refused,)})
+    assert Walk((inner, given), on_given, "2.13.0").fate(1).code == "double"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from opcheck.model.matrix import Condition, Subject, Test
 from opcheck.model.trace import Composite, Constant, TensorMeta, Value
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.resolve.conditions import bites
+from opcheck.resolve.conditions import bite, bites
 from opcheck.resolve.fate import Fate
 from opcheck.resolve.walk import Walk
 from tests.resolve import made
@@ -205,3 +205,10 @@ def test_one_more_condition_never_makes_a_verdict_better(
     conditions = [made.condition(v, confidence=Confidence.HIGH) for v in before]
     more = [*conditions, made.condition(added, confidence=Confidence.HIGH)]
     assert fate(*more, listed=listed).verdict.rank >= fate(*conditions, listed=listed).verdict.rank
+
+
+def test_tensors_of_one_list_may_have_to_be_alike() -> None:
+    alike = Test(Subject.SIZE, "hx", dim=2, same_as="hx")
+    hidden, cell = made.tensor("float32", 1, 4, 8), made.tensor("float32", 1, 4, 16)
+    assert bite(alike, made.node("aten::lstm", given={"hx": (hidden, hidden)})) is None
+    assert bite(alike, made.node("aten::lstm", given={"hx": (hidden, cell)})) == ("hx", "8")

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers import in_tree, stated, torchvision_kernels
+from opcheck.db.importers import in_tree, inner_calls, stated, torchvision_kernels
 from opcheck.db.importers.base import Importer
 from opcheck.db.importers.sources import load_yaml
 from opcheck.db.importers.vendor_files import ReleaseFile, VendorFile
@@ -93,7 +93,15 @@ def _release(folder: Path, release: str) -> ReleaseFile:
 def _conditions(
     release: str, operators: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """What the CPU runs unasked, and what the kernels refuse."""
+    """What the CPU runs unasked, and what the kernels refuse, or others that they call."""
+    refused = tuple(_refused(release, operators))
+    calls = [call for call in _code()["calls"] if _within(call, release)]
+    yield from refused
+    yield from inner_calls.passed_on(calls, refused, operators)
+    yield from torchvision_kernels.conditions(release, _KEY)
+
+
+def _refused(release: str, operators: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     on_host: dict[str, list[str]] = {}
     for op, said in operators.items():
         if said.get("impl") == [_HOST]:
@@ -103,7 +111,6 @@ def _conditions(
     for fact in (*_code()["facts"], *_texts()["facts"]):
         if sure := _sure(fact, release):
             yield from stated.cases({**fact, **sure}, operators, fact["at"])
-    yield from torchvision_kernels.conditions(release, _KEY)
 
 
 def _sure(fact: stated.Fact, release: str) -> dict[str, str]:

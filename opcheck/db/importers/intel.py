@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers import in_tree, stated, upstream
+from opcheck.db.importers import host_kernels, in_tree, in_tree_dtypes, stated, upstream
 from opcheck.db.importers.base import Importer
 from opcheck.db.importers.sources import load_yaml, source_files
 from opcheck.db.importers.vendor_files import ReleaseFile, VendorFile
@@ -134,14 +134,16 @@ def _seen(sources: Path, release: str) -> dict[str, str]:
 
 def _release(sources: Path, release: str) -> ReleaseFile:
     operators = registered(sources, release)
+    conditions = tuple(_conditions(sources, release, operators))
+    cited = [at for said in conditions for at in said["at"]]
     return ReleaseFile(
         vendor=IntelImporter.name,
         release=release,
         about=f"Operators that torch {release} and its torch-xpu-ops register under {_KEY}",
         torch=(major_minor(release),),
-        sources=_sources(sources, release, operators),
+        sources=_sources(sources, release, [*cited, *(said["at"] for said in operators.values())]),
         operators=operators,
-        conditions=tuple(_conditions(sources, release, operators)),
+        conditions=conditions,
         key=_KEY,
     )
 
@@ -158,6 +160,7 @@ def _conditions(
     how = unsure if _seen(sources, release) else sure
     at = f"code:{branch['fallback_path']}"
     yield {"ops": on_host, **code["computed_on_host"], **how, "at": [at]}
+    yield from host_kernels.conditions(sources, release, on_host, ("torch", "tests"))
     natively = [op for op in operators if op not in on_host]
     facts = [{**fact, **how} for fact in map(_dtypes, code["torchvision_dtypes"])]
     yield from stated.conditions(facts, _version(branch), "code", natively)
@@ -182,9 +185,7 @@ def _dtypes(said: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sources(
-    sources: Path, release: str, operators: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Any]:
+def _sources(sources: Path, release: str, at: Iterable[str]) -> dict[str, Any]:
     code, torch = _code(), sources / "pytorch"
     branch = _branch(sources / _FOLDER, release)
     used: dict[str, Any] = {
@@ -193,6 +194,7 @@ def _sources(
             "repo": "intel/torch-xpu-ops", "ref": branch["branch"], "commit": branch["commit"],
             "path": branch["fallback_path"], "date": branch["date"],
         },
+        "tests": {**in_tree.list_source(torch, release), "path": in_tree_dtypes.PATH},
         "later": in_tree.list_source(torch, code["matmul"]["first"]),
         **code["sources"],
     }  # fmt: skip
@@ -200,8 +202,7 @@ def _sources(
         used["ops"] = source_files(sources / _FOLDER)[file].as_data()
         if major_minor(release) not in file.partition("@")[2]:
             used["ops"]["note"] = f"of the release before {release}, whose own was not at hand"
-    cited = {said["at"].partition(":")[0] for said in operators.values()}
-    cited |= set(code["float64"]["at"])
+    cited = {place.partition(":")[0] for place in at} | set(code["float64"]["at"])
     return {name: used[name] for name in sorted(cited)}
 
 

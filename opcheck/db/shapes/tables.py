@@ -60,12 +60,13 @@ _CHOICE = Record(
     {"devices": ListOf(Text(), least=1), "text": Text(), "at": TEXTS},
     {
         "vendors": TEXTS,
+        "since": Text(),
         "when": ListOf(TEST),
         "asks": TEXTS,
+        "casts": MapOf(Text()),
         "preferred": Flag(),
         "confidence": Text(frozenset(Confidence)),
         "renames": MapOf(Text()),
-        "host": Flag(),
     },
 )
 CHOICES_FILE = Record(
