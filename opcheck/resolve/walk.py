@@ -9,7 +9,7 @@ conditions may make it worse.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from opcheck.model.matrix import Condition, Entry, SupportMatrix
+from opcheck.model.matrix import DOUBTED, OVERRULED, Condition, Entry, SupportMatrix
 from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve import fate as codes
@@ -51,7 +51,9 @@ class Walk:
         """The fate of a node that need not be one of the trace's."""
         plain = self.plain(node)
         worst = plain
+        doubts: list[Evidence] = []
         for condition, text in self.bitten(node, plain):
+            doubts += condition.evidence if condition.code == DOUBTED else ()
             if condition.verdict is Verdict.NATIVE and not plain.verdict.on_device:
                 plain = _remarked(plain, condition, text)
                 worst = plain if worst.code == plain.code else worst
@@ -59,6 +61,8 @@ class Walk:
             fate = self._conditioned(node, plain, condition, text)
             if fate.severity > worst.severity:
                 worst = fate
+        if worst.verdict is Verdict.UNSUPPORTED and worst is not plain:
+            return _seconded(worst, doubts)
         return worst
 
     def plain(self, node: Node) -> Fate:
@@ -184,10 +188,17 @@ class Walk:
         moved = plain.fallback_bytes
         if verdict is Verdict.FALLBACK and not (moved or self.matrix.fallback.elsewhere):
             moved = _crossing(node)
+        weighed = condition.code in (DOUBTED, OVERRULED)
         return Fate(
-            verdict, condition.code, text, condition.confidence, condition.evidence,
+            verdict, condition.code, text, condition.confidence,
+            (*condition.evidence, *(plain.evidence if weighed else ())),
             plain.leaves, moved, condition.harmful,
         )  # fmt: skip
+
+
+def _seconded(fate: Fate, documents: Iterable[Evidence]) -> Fate:
+    """An answer that documents give too, of which none would have settled it."""
+    return replace(fate, evidence=tuple(dict.fromkeys((*fate.evidence, *documents))))
 
 
 def _remarked(plain: Fate, condition: Condition, text: str) -> Fate:
