@@ -26,6 +26,7 @@ DECOMPOSES = (DECOMPOSED, "decomposes")
 ON_HOST = (FALLBACK, "host-fallback")
 COMPUTED = (FALLBACK, "computed-on-host")
 DTYPE = (UNSUPPORTED, "dtype-not-supported")
+DOUBTED = (Verdict.UNKNOWN, "document-contradicts-registration")
 NO_COMPLEX = (UNSUPPORTED, "complex-needs-jit-compile-off")
 
 X = torch.linspace(-1, 1, 24)
@@ -111,7 +112,7 @@ CASES = (
         lambda x: x.repeat_interleave(2, -1),
         (X.double(),),
         "aten::repeat_interleave.self_int",
-        {"ascend-910b": DTYPE, "ascend-910a": DTYPE, "ascend-910b@6.0.0": DTYPE},
+        {"ascend-910b": DTYPE, "ascend-910a": DOUBTED, "ascend-910b@6.0.0": DTYPE},
     ),
     Case(
         "7: repeat_interleave of float",
@@ -168,7 +169,7 @@ CASES = (
         (torch.ones(1, 2, 7, 8),),
         "aten::adaptive_max_pool2d",
         {
-            "ascend-910b": (UNSUPPORTED, "not-supported-on-chip"),
+            "ascend-910b": (NATIVE, "document-overruled"),  # the kernel's page lists it
             "ascend-910a": (UNSUPPORTED, "size-not-supported"),  # 8 does not divide by 5
         },
     ),
@@ -177,7 +178,7 @@ CASES = (
         lambda x: x @ x.mT,
         (X.double().view(4, 6),),
         "aten::matmul",
-        {"ascend-910b": DTYPE, "ascend-910a": DTYPE},
+        {"ascend-910b": DTYPE, "ascend-910a": DOUBTED},
     ),
     Case(
         "28: unfold",
@@ -237,9 +238,13 @@ def test_a_users_case_gets_the_verdict_that_the_vendors_files_support(case: Case
     assert report.trace.gaps == ()
     found = [_of(case.op, target.findings) for target in report.targets]
     assert [(f.verdict, f.reason.code) for f in found] == list(case.fates.values())
-    runs = [verdict is not UNSUPPORTED for verdict, _ in case.fates.values()]
+    runs = [_RUNS.get(verdict, True) for verdict, _ in case.fates.values()]
     assert [target.summary.runs for target in report.targets] == runs
     assert all(finding.evidence for finding in found)
+
+
+_RUNS = {UNSUPPORTED: False, Verdict.UNKNOWN: None}
+"""What a model with such a call is said to do; of any other verdict, it runs."""
 
 
 def _of(op: str, findings: tuple[Finding, ...]) -> Finding:

@@ -9,6 +9,7 @@ from handbook.base import Page, code, plain, table
 from opcheck.db.store import Database
 from opcheck.lint.base import Check
 from opcheck.model.gate import GAP
+from opcheck.model.matrix import DOUBTED, OVERRULED
 from opcheck.model.verdict import Verdict
 from opcheck.pipeline.opening import open_database
 from opcheck.registry import discover
@@ -30,6 +31,8 @@ OWN: Mapping[str, str] = {
     fate.COLLECTIVE: "the vendor's backend of `torch.distributed` has the method",
     fate.NO_COLLECTIVE: "the backend has not the method, or the device has no backend",
     fate.COLLECTIVE_NOT_KNOWN: "nobody has said whether the backend has it",
+    DOUBTED: "a document leaves the use out, a kernel is registered, and nothing else speaks",
+    OVERRULED: "a document leaves the use out, and a second source lists it",
     GAP: "the trace could not see what happens there",
     "torch-differs": "the trace's torch is not the target's",
     "stand-in": "the trace ran on a stand-in for this kind of device",

@@ -6,10 +6,12 @@ from hashlib import sha256
 from typing import Any
 
 from opcheck.db.conditions import DOCUMENTED
+from opcheck.db.contradictions import of_document
 from opcheck.db.document import Document
 from opcheck.db.evidence import Citations
 from opcheck.db.spans import covers
 from opcheck.model.explanation import Statement
+from opcheck.model.matrix import DOUBTED, OVERRULED
 from opcheck.model.target import Target
 from opcheck.model.verdict import Method
 
@@ -115,9 +117,13 @@ def _add(data: dict[str, Any], addition: Addition, target: Target, prefix: str) 
     for said in addition.withdrawn:
         if holds(said, target):
             data["conditions"] = list(_without(data["conditions"], said))
-            if said["code"] == DOCUMENTED:
+            if said["code"] in (DOCUMENTED, DOUBTED, OVERRULED):
                 data["documented"] = list(_without(data.get("documented", ()), said))
-    conditions = [_cited(_anywhere(s), prefix) for s in addition.conditions if holds(s, target)]
+    conditions = [
+        {**_cited(_anywhere(s), prefix), "stands": True}
+        for s in addition.conditions
+        if holds(s, target)
+    ]
     data["conditions"] = [*data["conditions"], *conditions]
 
 
@@ -143,7 +149,8 @@ def _without(conditions: Iterable[Said], withdrawn: Said) -> Iterator[Said]:
     """The conditions without those of one code on some overloads."""
     for said in conditions:
         left = [op for op in said["ops"] if op not in withdrawn["ops"]]
-        if said.get("code", DOCUMENTED) != withdrawn["code"]:
+        doubted = withdrawn["code"] in (DOUBTED, OVERRULED) and of_document(said)
+        if not doubted and said.get("code", DOCUMENTED) != withdrawn["code"]:
             yield said
         elif left:
             yield {**said, "ops": left}

@@ -11,6 +11,8 @@ from opcheck.db.shape import Path as Where
 from opcheck.db.spans import within
 from opcheck.db.versions import version_key
 
+_SECTIONS = ("conditions", "documented", "second_sources", "advisories")
+
 
 def vendor(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[Told]:
     """Problems of a ``vendor.yaml``."""
@@ -59,7 +61,7 @@ def _said(
         for op, said in data.get(section, {}).items():
             variants = said if isinstance(said, list) else (said,)
             yield from (((op,), variant, (section, op)) for variant in variants)
-    for section in ("conditions", "documented", "advisories"):
+    for section in _SECTIONS:
         for number, said in enumerate(data.get(section, ())):
             yield said.get("ops", ()), said, (section, number)
 
@@ -116,7 +118,7 @@ def _versions(variant: Mapping[str, Any], data: Mapping[str, Any]) -> Iterator[s
 
 def _twice(data: Mapping[str, Any]) -> Iterator[Told]:
     """Conditions that stand in the file word for word twice."""
-    for section in ("conditions", "documented", "advisories"):
+    for section in _SECTIONS:
         written = list(map(repr, data.get(section, ())))
         for text, count in Counter(written).items():
             if count > 1:

@@ -1,8 +1,9 @@
 """Conditions of one target: what its release's file says, for its chip and torch version."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from opcheck.db.contradictions import of_document, settled
 from opcheck.db.evidence import Citations
 from opcheck.db.lazy import LazyMapping
 from opcheck.db.shapes.values import DTYPES
@@ -29,8 +30,14 @@ def conditions_by_operator(
         for op in said["ops"]:
             by_operator.setdefault(op, []).append(said)
 
-    def made(_: str, listed: list[Mapping[str, Any]]) -> tuple[Condition, ...]:
-        return tuple((_condition if "code" in s else _documented)(s, cited) for s in listed)
+    seconds: dict[str, list[Mapping[str, Any]]] = {}
+    for said in release.get("second_sources", ()):
+        if applies(said, target, release):
+            for op in said["ops"]:
+                seconds.setdefault(op, []).append(said)
+
+    def made(op: str, listed: list[Mapping[str, Any]]) -> tuple[Condition, ...]:
+        return tuple(one for said in listed for one in _read(said, seconds.get(op, ()), cited))
 
     return LazyMapping(by_operator, made)
 
@@ -63,6 +70,17 @@ def applies(said: Mapping[str, Any], target: Target, release: Mapping[str, Any])
     return (chips is None or target.chip in chips) and (
         torch is None or within(target.torch, torch, release["torch"])
     )
+
+
+def _read(
+    said: Mapping[str, Any], seconds: Sequence[Mapping[str, Any]], cited: Citations
+) -> Iterator[Condition]:
+    """The condition that a line of the file states; a document's, as second sources settle it."""
+    condition = (_condition if "code" in said else _documented)(said, cited)
+    if of_document(said):
+        yield from settled(condition, seconds, cited)
+    else:
+        yield condition
 
 
 def _condition(said: Mapping[str, Any], cited: Citations) -> Condition:

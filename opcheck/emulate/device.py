@@ -277,11 +277,11 @@ class Device:
         return False
 
     def _caution(self, overload: Overload, objections: tuple[Objection, ...]) -> None:
-        """Warn as the vendor does, and note what runs otherwise than on the host."""
+        """Warn as the vendor does, and note what runs otherwise than on the host, or may not."""
         for objection in objections:
             if objection.verdict is not Verdict.UNSUPPORTED:
                 self._wording.caution(overload, objection.reason)
-            if objection.verdict is Verdict.NATIVE:
+            if objection.verdict in (Verdict.NATIVE, Verdict.UNKNOWN):
                 self.record.caution(overload.name, objection.reason)
 
     def _refuse(

@@ -24,7 +24,8 @@ class Objection:
     """A condition that bites on a call."""
 
     verdict: Verdict
-    """UNSUPPORTED: refused; FALLBACK: runs on the host; NATIVE: runs, but otherwise."""
+    """UNSUPPORTED: refused; FALLBACK: runs on the host; NATIVE: runs, but otherwise; UNKNOWN: runs,
+    which no source settles."""
     reason: Reason
 
 

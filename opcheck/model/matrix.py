@@ -9,6 +9,11 @@ from opcheck.model.target import Target
 from opcheck.model.trace import Composite
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
+DOUBTED = "document-contradicts-registration"
+"""Code of a use that one document denies, where a kernel is registered and nothing else speaks."""
+OVERRULED = "document-overruled"
+"""Code of a use that one document denies and a second source lists."""
+
 
 class Subject(StrEnum):
     """What a test looks at."""

@@ -9,7 +9,7 @@ conditions may make it worse.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from opcheck.model.matrix import Condition, Entry, SupportMatrix
+from opcheck.model.matrix import DOUBTED, OVERRULED, Condition, Entry, SupportMatrix
 from opcheck.model.names import OpName
 from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
@@ -56,8 +56,25 @@ class Walk:
     def decide(self, node: Node) -> Fate:
         """The fate of a node that need not be one of the trace's."""
         plain = self.plain(node)
+        return self._worst(node, plain, self.bitten(node, plain))
+
+    def asked_of_it(self, node: Node) -> Fate | None:
+        """The worst that the target asks of a composite itself, which autograd has taken apart."""
+        plain = Fate(Verdict.DECOMPOSED, codes.DECOMPOSES, f"autograd takes {node.op} apart")
+        everywhere = frozenset(map(id, self.matrix.conditions.get("*", ())))
+        worst = self._worst(node, plain, (
+            (condition, text)
+            for condition, text in self.bitten(node, plain)
+            if id(condition) not in everywhere
+        ))  # fmt: skip
+        return None if worst is plain else worst
+
+    def _worst(self, node: Node, plain: Fate, bitten: Iterable[tuple[Condition, str]]) -> Fate:
+        """The fate of a call once its conditions are looked at."""
         worst = plain
-        for condition, text in self.bitten(node, plain):
+        doubts: list[Evidence] = []
+        for condition, text in bitten:
+            doubts += condition.evidence if condition.code == DOUBTED else ()
             if condition.verdict is Verdict.NATIVE and not plain.verdict.on_device:
                 plain = _remarked(plain, condition, text)
                 worst = plain if worst.code == plain.code else worst
@@ -65,18 +82,9 @@ class Walk:
             fate = self._conditioned(node, plain, condition, text)
             if fate.severity > worst.severity:
                 worst = fate
+        if worst.verdict is Verdict.UNSUPPORTED and worst is not plain:
+            return _seconded(worst, doubts)
         return worst
-
-    def asked_of_it(self, node: Node) -> Fate | None:
-        """The worst that the target asks of a composite itself, which autograd has taken apart."""
-        plain = Fate(Verdict.DECOMPOSED, codes.DECOMPOSES, f"autograd takes {node.op} apart")
-        everywhere = frozenset(map(id, self.matrix.conditions.get("*", ())))
-        fates = [
-            self._conditioned(node, plain, condition, text)
-            for condition, text in self.bitten(node, plain)
-            if id(condition) not in everywhere and condition.verdict is not Verdict.NATIVE
-        ]
-        return max(fates, key=lambda fate: fate.severity, default=None)
 
     def plain(self, node: Node) -> Fate:
         """The fate of a call of which no condition holds."""
@@ -242,10 +250,17 @@ class Walk:
         moved = plain.fallback_bytes
         if verdict is Verdict.FALLBACK and not (moved or self.matrix.fallback.elsewhere):
             moved = _crossing(node)
+        weighed = condition.code in (DOUBTED, OVERRULED)
         return Fate(
-            verdict, condition.code, text, condition.confidence, condition.evidence,
+            verdict, condition.code, text, condition.confidence,
+            (*condition.evidence, *(plain.evidence if weighed else ())),
             plain.leaves, moved, condition.harmful,
         )  # fmt: skip
+
+
+def _seconded(fate: Fate, documents: Iterable[Evidence]) -> Fate:
+    """An answer that documents give too, of which none would have settled it."""
+    return replace(fate, evidence=tuple(dict.fromkeys((*fate.evidence, *documents))))
 
 
 def _remarked(plain: Fate, condition: Condition, text: str) -> Fate:

@@ -146,6 +146,7 @@ WIDE = tensor("float16", 1, 8, 128, 512)
 FLASH = "aten::_scaled_dot_product_flash_attention"
 FP8, E5M2 = tensor("float8_e4m3fn", 16, 16), tensor("float8_e5m2", 16, 16)
 DTYPE = {"dtype-not-supported": Verdict.UNSUPPORTED}
+DOUBTED = {"document-contradicts-registration": Verdict.UNKNOWN}
 CHIP = {"not-supported-on-chip": Verdict.UNSUPPORTED}
 SIZE = {"size-not-supported": Verdict.UNSUPPORTED}
 SHAPE = {"shape-not-supported": Verdict.UNSUPPORTED}
@@ -184,7 +185,7 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
         ("amd-mi300x", use(FLASH, query=QKV), {}),
         ("amd-rx7900xt", use(FLASH, query=QKV), {}),
         ("amd-rx7900xt@2.10.0", use(FLASH, query=QKV), CHIP),
-        ("amd-mi250@2.2.2", use(FLASH, query=QKV), BUILD),
+        ("amd-mi250@2.2.2", use(FLASH, query=QKV), DOUBTED),
         ("amd-mi250", use("aten::_scaled_mm"), CHIP),
         ("amd-mi300x", use("aten::_scaled_mm", self=FP8), DTYPE),
         ("amd-mi300x", use("aten::_scaled_mm", self=tensor("float8_e4m3fnuz", 16, 16)), {}),

@@ -23,6 +23,7 @@ from opcheck.db.importers.ascend_layouts import (
     read_native_list,
     read_plugin_list,
 )
+from opcheck.db.importers.ascend_pages import Pages
 from opcheck.db.importers.ascend_vendor import vendor_file
 from opcheck.db.importers.base import Importer
 from opcheck.db.importers.sources import load_yaml, source_files
@@ -47,6 +48,9 @@ _DOCUMENTED = """\
 Dtypes that the native-API tables give an argument (only) or deny it (not). Every API that calls an
 operator, in every form of it, was asked, in every table of the release: a dtype is left out here
 only where all of them leave it out, and an overload with an API that lists nothing is not here."""
+_SECOND = """\
+What sources of another kind say of the uses that the tables deny, by chip and argument: dtypes that
+run, or others_than some that do not; of a line with neither, every use."""
 
 
 class AscendImporter(Importer):
@@ -119,7 +123,10 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     listed, socs = _listed(by_torch), read_socs(folder)
     documented = Documented(sources, release, listed, served[-1])
     conditions = (*code_conditions(release, listed, socs, served), *documented.conditions())
-    used = _used(folder, release, lists) | documented.sources()
+    left_out = tuple(documented.dtypes())
+    pages = Pages(release, listed, socs, upstream.functions(upstream_folder, served[-1]))
+    seconds = tuple(pages.second_sources((*conditions, *left_out)))
+    used = _used(folder, release, lists) | documented.sources() | pages.sources(seconds)
     yield f"# Operators that op-plugin {release} and torch_npu register. Written by"
     yield f"# `python -m opcheck.db.importers ascend SOURCES --release {release}`; do not edit."
     yield f"schema: {MATRIX}"
@@ -136,7 +143,8 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     yield from yamltext.listing("advisories", code_advisories(release, socs), _ADVISORIES)
     yield from yamltext.listing("conditions", conditions, _CONDITIONS)
     about = f"{_DOCUMENTED}\n{documented.figures()}"
-    yield from yamltext.listing("documented", documented.dtypes(), about)
+    yield from yamltext.listing("documented", left_out, about)
+    yield from yamltext.listing("second_sources", seconds, _SECOND)
     yield from yamltext.end()
 
 

@@ -1,6 +1,6 @@
 """A release: what a vendor registers, and under which conditions."""
 
-from opcheck.db.shape import ListOf, MapOf, OneOrMore, Record, Text
+from opcheck.db.shape import Flag, ListOf, MapOf, OneOrMore, Record, Text
 from opcheck.db.shapes.values import COMPLETE, DTYPES, METHOD, SOURCE, SPANS, TEST, TEXTS, VERSIONS
 from opcheck.model.verdict import Confidence, Method, Verdict
 
@@ -16,7 +16,7 @@ _CONDITION = Record(
         "text": Text(),
         "at": TEXTS,
     },
-    {"chips": TEXTS, "torch": SPANS, "tests": ListOf(TEST)},
+    {"chips": TEXTS, "torch": SPANS, "tests": ListOf(TEST), "document": Flag()},
 )
 _ADVISORY = Record({"code": Text(), "text": Text(), "at": TEXTS, "chips": TEXTS})
 _ENTRY = Record(
@@ -36,6 +36,11 @@ _DOCUMENTED = Record(
     {"ops": TEXTS, "argument": Text(), "chips": TEXTS, "at": TEXTS},
     {"only": _DTYPES, "not": _DTYPES},
 )
+_SECOND = Record(
+    {"ops": TEXTS, "runs": Flag(), "method": METHOD, "text": Text(), "at": TEXTS},
+    {"chips": TEXTS, "torch": SPANS, "argument": Text(), "dtypes": _DTYPES, "others_than": _DTYPES},
+)
+"""``dtypes`` that run, or ``others_than`` some that do not; neither: every use."""
 
 RELEASE = Record(
     {
@@ -57,5 +62,6 @@ RELEASE = Record(
         "advisories": ListOf(_ADVISORY),
         "conditions": ListOf(_CONDITION),
         "documented": ListOf(_DOCUMENTED),
+        "second_sources": ListOf(_SECOND),
     },
 )

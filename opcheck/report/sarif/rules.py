@@ -1,5 +1,6 @@
 """What kinds of problem there are: a verdict and the reason for it."""
 
+from opcheck.model.matrix import DOUBTED
 from opcheck.model.report import Finding
 from opcheck.model.verdict import Verdict
 from opcheck.report.document.parts import Json
@@ -35,6 +36,14 @@ _FULL = {
     Verdict.NATIVE: "The call runs on the device, and the project's policy names the reason that "
     "stands with it.",
 }
+_OF_CODE = {
+    DOUBTED: (
+        "The vendor's sources contradict each other on this operator",
+        "The vendor registers a kernel for the call, and one of its documents leaves the call out. "
+        "No second source tells which of them holds. It is not counted as supported.",
+    ),
+}
+"""Codes of which what is said of their verdict is not so: in short, and in full."""
 _HELP = {
     Verdict.UNSUPPORTED: "`opcheck plan` shows what to write instead, with the error measured; "
     "`opcheck explain OPERATOR -t TARGET` shows the conditions and the evidence.",
@@ -58,13 +67,14 @@ def descriptor(finding: Finding) -> Json:
     """The rule that a finding is of."""
     verdict, level = finding.verdict, LEVELS[finding.verdict]
     code = one_line(finding.reason.code)
-    text = f"{_FULL[verdict]}\n\nReason: {code}.\n\n{_HELP[verdict].replace('`', '')}"
-    markdown = f"{_FULL[verdict]}\n\nReason: {markdown_code(code)}.\n\n{_HELP[verdict]}"
+    short, full = _OF_CODE.get(code, (_SHORT[verdict], _FULL[verdict]))
+    text = f"{full}\n\nReason: {code}.\n\n{_HELP[verdict].replace('`', '')}"
+    markdown = f"{full}\n\nReason: {markdown_code(code)}.\n\n{_HELP[verdict]}"
     return {
         "id": rule_id(finding),
         "name": "".join(word.capitalize() for word in f"{verdict}-{code}".split("-")),
-        "shortDescription": {"text": f"{_SHORT[verdict]} ({code})."},
-        "fullDescription": {"text": _FULL[verdict]},
+        "shortDescription": {"text": f"{short} ({code})."},
+        "fullDescription": {"text": full},
         "help": {"text": text, "markdown": markdown},
         "defaultConfiguration": {"level": level},
         "properties": {

@@ -1,0 +1,134 @@
+"""A document against a registration: which of them holds, by what second sources say.
+
+The vendor registers a kernel, and a table of its documents leaves the use out. One document alone
+makes the use unknown. A source of another kind (the kernel's own page, a test, a user's report)
+settles it: it denies the use as well, or it lists it. Each source is cited.
+
+Code that raises needs no entry among the second sources: its own condition bites beside the one
+that is made here, and is the worse of the two.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from opcheck.db.evidence import Citations
+from opcheck.db.shapes.values import DTYPES
+from opcheck.model.matrix import DOUBTED, OVERRULED, Condition, Subject, Test
+from opcheck.model.trace import DTYPE_BYTES
+from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
+
+Said = Mapping[str, Any]
+_EVERY = frozenset(DTYPE_BYTES)
+_ALONE = "a kernel is registered, and no second source settles which of them holds"
+
+
+def of_document(said: Said) -> bool:
+    """Whether a condition of a release's file rests on a document alone, which denies the use.
+
+    What an overlay or an advisory adds is its author's own decision, and stands.
+    """
+    if said.get("stands"):
+        return False
+    if "code" not in said:
+        return True  # one of the section ``documented``
+    documented = said["method"] == Method.DOCUMENTED or said.get("document", False)
+    return bool(documented) and said["verdict"] == Verdict.UNSUPPORTED
+
+
+def settled(document: Condition, seconds: Iterable[Said], cited: Citations) -> Iterator[Condition]:
+    """What a document's condition becomes, for uses that second sources tell of, and the rest."""
+    concerned = [said for said in seconds if _concerns(said, document)]
+    if not concerned:
+        yield _unknown(document)
+    elif not document.tests:
+        yield _of_every_use(document, concerned, cited)
+    else:
+        yield from _of_dtypes(document, concerned, cited)
+
+
+def _concerns(said: Said, document: Condition) -> bool:
+    """Whether a second source tells of what the document denies: every use, or one argument."""
+    if not document.tests:
+        return "argument" not in said
+    (test, *others) = document.tests
+    return not others and test.subject is Subject.DTYPE and said.get("argument") == test.argument
+
+
+def _of_every_use(document: Condition, seconds: Sequence[Said], cited: Citations) -> Condition:
+    runs = {said["runs"] for said in seconds}
+    if len(runs) > 1:
+        return _unknown(document, _evidence(seconds, cited))
+    return (_overruled if True in runs else _confirmed)(document, seconds, cited)
+
+
+def _of_dtypes(
+    document: Condition, seconds: Sequence[Said], cited: Citations
+) -> Iterator[Condition]:
+    """The dtypes that are denied twice, those that the second source lists, and the others."""
+    (test,) = document.tests
+    lists = [said for said in seconds if said["runs"]]
+    denies = [said for said in seconds if not said["runs"]]
+    left_out = test.one_of or _EVERY - test.none_of
+    spared = _EVERY.intersection(*(_dtypes(said, "others_than") for said in denies))
+    listed = left_out & _union(_dtypes(said, "dtypes") for said in lists)
+    denied = left_out - spared - listed
+    listed &= spared  # of what one lists and another denies, nothing is known
+    if denied:
+        yield _with(_confirmed(document, denies, cited), test, denied)
+    if listed:
+        yield _with(_overruled(document, lists, cited), test, listed)
+    if rest := left_out - denied - listed:
+        yield _with(_unknown(document), test, rest)
+
+
+def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset[str]().union(*sets)
+
+
+def _dtypes(said: Said, key: str) -> frozenset[str]:
+    return frozenset(DTYPES[word] for word in said.get(key, ()))
+
+
+def _with(condition: Condition, test: Test, dtypes: frozenset[str]) -> Condition:
+    """The condition, of some of the dtypes that its document leaves out."""
+    narrowed = replace(test, one_of=dtypes, none_of=frozenset())
+    if test.none_of and condition.verdict is not Verdict.NATIVE:
+        # of dtypes that no file names, such as quantised ones, the surest that is left holds
+        narrowed = replace(test, none_of=_EVERY - dtypes)
+    return replace(condition, tests=(narrowed,))
+
+
+def _evidence(seconds: Iterable[Said], cited: Citations) -> tuple[Evidence, ...]:
+    return tuple(
+        found for said in seconds for found in cited.all(said["at"], Method(said["method"]))
+    )
+
+
+def _unknown(document: Condition, more: tuple[Evidence, ...] = ()) -> Condition:
+    return replace(
+        document,
+        code=DOUBTED,
+        verdict=Verdict.UNKNOWN,
+        confidence=Confidence.LOW,
+        text=f"{document.text}; {_ALONE}",
+        evidence=(*document.evidence, *more),
+    )
+
+
+def _confirmed(document: Condition, seconds: Sequence[Said], cited: Citations) -> Condition:
+    return replace(
+        document,
+        text=f"{document.text}; {seconds[0]['text']}",
+        evidence=(*document.evidence, *_evidence(seconds, cited)),
+    )
+
+
+def _overruled(document: Condition, seconds: Sequence[Said], cited: Citations) -> Condition:
+    return replace(
+        document,
+        code=OVERRULED,
+        verdict=Verdict.NATIVE,
+        text=f"{document.text}; but {seconds[0]['text']}",
+        evidence=(*document.evidence, *_evidence(seconds, cited)),
+    )

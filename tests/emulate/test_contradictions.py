@@ -1,0 +1,73 @@
+"""What a document alone denies, on the emulated device: it runs, with a caution, as a scan says."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812  # as everybody writes it
+
+import opcheck
+from opcheck.emulate.run import emulate_model
+from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.matrix import DOUBTED, OVERRULED
+from opcheck.model.report import ModelInfo
+from opcheck.model.target import TargetSpec
+from opcheck.model.verdict import Verdict
+from tests.emulate.matrices import matrix_of
+
+TARGET = "ascend-950"
+
+
+class Net(nn.Module):
+    """A call of each kind: listed by its kernel's page, denied by it too, told of by none."""
+
+    def __init__(self, last: str) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(10, 8)
+        self.last = last
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        x = F.hardsigmoid(self.embed(tokens))
+        if self.last == "attention":
+            x = x[:, None]
+            return F.scaled_dot_product_attention(x, x, x)
+        return F.softplus(x)
+
+
+TOKENS = torch.tensor([[1, 2, 3]])
+
+
+def emulated(model: nn.Module) -> Emulation:
+    matrix = matrix_of(TARGET)
+    return emulate_model(
+        model, (TOKENS,), {},
+        request=EmulationRequest("tests", TargetSpec.parse(TARGET), check=True),
+        target=matrix.target, matrix=matrix, model=ModelInfo("tests", "module", ""),
+        progress=lambda text: None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("last", "op", "verdict", "runs"),
+    [
+        ("attention", "aten::scaled_dot_product_attention", Verdict.UNKNOWN, None),
+        ("softplus", "aten::softplus", Verdict.UNSUPPORTED, False),
+    ],
+)
+def test_scan_and_device_tell_the_same(
+    last: str, op: str, verdict: Verdict, runs: bool | None
+) -> None:
+    model = Net(last).eval()
+    (scanned,) = opcheck.scan(model, (TOKENS,), targets=[TARGET]).targets
+    fates = {finding.op: (finding.verdict, finding.reason.code) for finding in scanned.findings}
+    assert scanned.summary.runs is runs
+    assert fates["aten::embedding"] == (Verdict.NATIVE, OVERRULED)
+    assert fates["aten::hardsigmoid"] == (Verdict.NATIVE, OVERRULED)
+    assert fates[op][0] is verdict
+
+    device = emulated(model)
+    assert [refusal.op for refusal in device.refusals] == ([] if runs is None else [op])
+    assert device.agreement is not None
+    assert device.agreement.disagreements == ()
+    cautions = {(caution.op, caution.reason.code) for caution in device.cautions}
+    assert ("aten::embedding", OVERRULED) in cautions
+    assert ((op, DOUBTED) in cautions) is (runs is None)
