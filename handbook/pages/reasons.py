@@ -30,6 +30,8 @@ OWN: Mapping[str, str] = {
     fate.COLLECTIVE: "the vendor's backend of `torch.distributed` has the method",
     fate.NO_COLLECTIVE: "the backend has not the method, or the device has no backend",
     fate.COLLECTIVE_NOT_KNOWN: "nobody has said whether the backend has it",
+    fate.NO_DTYPE: "the backend's table has no such dtype, and it raises for it",
+    fate.DTYPE_NOT_KNOWN: "nobody has said whether the backend sends that dtype",
     GAP: "the trace could not see what happens there",
     "torch-differs": "the trace's torch is not the target's",
     "stand-in": "the trace ran on a stand-in for this kind of device",

@@ -15,7 +15,7 @@ from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve import fate as codes
 from opcheck.resolve.choices import chosen
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
-from opcheck.resolve.collectives import collective
+from opcheck.resolve.collectives import collective, dtypes_of
 from opcheck.resolve.conditions import bites, sentence
 from opcheck.resolve.fate import Fate
 from opcheck.resolve.mixed import mixes_host
@@ -81,7 +81,7 @@ class Walk:
         if node.composite in self.matrix.inherits:
             return self._composite(node)
         if node.op.namespace == COLLECTIVES:
-            return collective(op, self.matrix)
+            return collective(op, self.matrix, dtypes_of(node))
         return self._missing(node)
 
     def _composite(self, node: Node) -> Fate:
