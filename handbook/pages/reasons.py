@@ -33,6 +33,8 @@ OWN: Mapping[str, str] = {
     fate.COLLECTIVE_NOT_KNOWN: "nobody has said whether the backend has it",
     DOUBTED: "a document leaves the use out, a kernel is registered, and nothing else speaks",
     OVERRULED: "a document leaves the use out, and a second source lists it",
+    fate.NO_DTYPE: "the backend's table has no such dtype, and it raises for it",
+    fate.DTYPE_NOT_KNOWN: "nobody has said whether the backend sends that dtype",
     GAP: "the trace could not see what happens there",
     "torch-differs": "the trace's torch is not the target's",
     "stand-in": "the trace ran on a stand-in for this kind of device",

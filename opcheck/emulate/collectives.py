@@ -43,7 +43,7 @@ def collecting(device: Device) -> Iterator[None]:
     """Have the target's backend of ``torch.distributed`` answer inside the block."""
 
     def answer(name: str, given: Arguments, group: Group, reduction: str) -> None:
-        device.collective(name, collective(name, device.matrix))
+        device.collective(name, collective(name, device.matrix, _dtypes(given)))
         if name in KEEPS:
             return
         if device.computes and group.size > 1:
@@ -154,6 +154,12 @@ def _held(device: Device, given: Arguments) -> Arguments:
 
 def _mapped(function: Callable[[Tensor], Tensor], given: Arguments) -> Arguments:
     return {name: tree_map_only(Tensor, function, value) for name, value in given.items()}
+
+
+def _dtypes(given: Arguments) -> frozenset[str]:
+    """The dtypes of the tensors that a collective is given, by torch's names."""
+    tensors = (leaf for leaf in tree_leaves(list(given.values())) if isinstance(leaf, Tensor))
+    return frozenset(str(tensor.dtype).removeprefix("torch.") for tensor in tensors)
 
 
 def _forget(device: Device, given: Arguments) -> None:

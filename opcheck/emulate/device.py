@@ -29,6 +29,7 @@ from opcheck.model.report import Reason
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import fate as codes
 from opcheck.resolve.fate import Fate
+from opcheck.trace import compiled
 from opcheck.trace.assume import Assumption
 from opcheck.trace.autocast_dtypes import Reached
 from opcheck.trace.device import DeviceTensor, Spec, device_tensor
@@ -195,13 +196,19 @@ class Device:
         if self._quiet.depth:
             return
         if fate.verdict is Verdict.UNSUPPORTED:
-            self.record.lacked(name)
+            by_dtype = fate.code == codes.NO_DTYPE
+            (self.record.asked if by_dtype else self.record.lacked)(name)
             reason = Reason(fate.code, fate.text)
-            self._refuse(self.overload(name), reason, RuntimeError(fate.text), by_condition=False)
+            error = (TypeError if by_dtype else RuntimeError)(fate.text)
+            self._refuse(self.overload(name), reason, error, by_condition=by_dtype)
             return
         self.asked(name)
         if fate.verdict is Verdict.UNKNOWN:
             self.record.note(fate.text)
+
+    def met_compiled(self, backend: str, module: str = "") -> None:
+        """Note what runs as it is written, and would be compiled."""
+        self.record.note(f"{module or 'the model'}: {compiled.reason(backend)}")
 
     def asked(self, op: str) -> None:
         """Count a kernel of the vendor's that is not reached through the dispatcher."""

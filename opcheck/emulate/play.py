@@ -19,6 +19,7 @@ from opcheck.emulate.session import Emulator
 from opcheck.errors import EmulationError, OpcheckError, out_of_memory
 from opcheck.model.emulation import after_step, gradient_of
 from opcheck.model.trace import Phase
+from opcheck.trace.compiled import mark_compiled
 from opcheck.trace.eager import OtherAsDevice, asks_for_other
 from opcheck.trace.modules import ModuleStack, reason_of
 from opcheck.trace.run import reproducible
@@ -89,7 +90,9 @@ def _on_device(job: Job, emulator: Emulator, as_cuda: bool) -> Ran:
         placing = Placing(device, emulator.values)
         placing.module(module)
         args, kwargs = placing.inputs((job.args, dict(job.kwargs)))
+        mark_compiled(job.module, module)
         device.modules = ModuleStack(module)
+        device.modules.met_compiled = device.met_compiled
         job.begun(device.record)
         named: set[str] = set()
         pretending = OtherAsDevice(torch_device, named.add) if as_cuda else nullcontext()

@@ -194,7 +194,7 @@ class Emulator:
         self._undo.enter_context(device.backward.watched())
         self._undo.enter_context(pinning())
         self._undo.enter_context(printed(device))
-        self._undo.enter_context(not_compiled())
+        self._undo.enter_context(not_compiled(device.met_compiled))
         self._undo.enter_context(optimizer_noticed(device.record))
         self._undo.enter_context(shimmed(self._shims))
         return made

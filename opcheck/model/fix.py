@@ -7,6 +7,7 @@ from opcheck.model.plan import Label, Tier
 from opcheck.model.proof import Proof
 from opcheck.model.report import ModelInfo, Report
 from opcheck.model.request import ScanRequest
+from opcheck.model.verdict import Verdict
 
 SCHEMA = "opcheck.fix/1"
 
@@ -68,6 +69,9 @@ class Left:
     """One sentence."""
 
 
+_BLOCKING = frozenset({Verdict.UNSUPPORTED, Verdict.UNKNOWN})
+
+
 @dataclass(frozen=True, slots=True)
 class Fix:
     """What ``opcheck fix`` did."""
@@ -96,5 +100,26 @@ class Fix:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing that was tried failed."""
-        return self.proof is None or self.proof.holds
+        """Whether nothing that was tried failed, and something came of it where that was needed."""
+        return (self.proof is None or self.proof.holds) and not self.mended_nothing
+
+    @property
+    def mended_nothing(self) -> bool:
+        """Whether what keeps the model from running, or what it was to change, is all still there.
+
+        Where the target runs the model as it is there is nothing to mend.
+        """
+        if self.kind is FixKind.CUSTOM or self.report is None or not self.report.targets:
+            return False
+        (target,) = self.report.targets
+        blocking = {finding.op for finding in target.findings if finding.verdict in _BLOCKING}
+        if self.followed and not blocking:
+            return False
+        if self.followed:
+            return blocking.isdisjoint(way.op for way in self.followed)
+        return bool(self.left) or target.summary.runs is not True
+
+    @property
+    def unseen(self) -> bool:
+        """Whether nothing is known to be in the way, and not all of the model was seen."""
+        return self.mended_nothing and not (self.followed or self.left or self.proof)

@@ -193,6 +193,16 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
+class Transfers:
+    """Which dtypes a backend of ``torch.distributed`` sends; for any other one it raises."""
+
+    takes: frozenset[str]
+    unclear: frozenset[str]
+    """Those of which it depends on the build, the method or the release."""
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Collective:
     """Whether the target's backend of ``torch.distributed`` has what a ``c10d`` operator asks."""
 
@@ -202,6 +212,8 @@ class Collective:
     method: str
     """What the operator asks of it: ``allreduce``."""
     evidence: tuple[Evidence, ...]
+    transfers: Transfers | None = None
+    """None where nobody has said which dtypes it sends."""
 
 
 @dataclass(frozen=True, slots=True)

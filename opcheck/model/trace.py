@@ -183,6 +183,11 @@ class Gap:
     """One sentence."""
 
 
+COMPILED = "_opcheck_compiled"
+"""The attribute of a module that names the backend by which it was to be compiled."""
+GIVEN_BACKEND = "that it was given"
+"""What stands for its name where torch keeps none: after ``Module.compile``."""
+
 RUN_ENDED = "the run ended here: "
 """How the reason of a gap begins after which nothing of the model was seen."""
 

@@ -135,6 +135,7 @@ def scan_module(
                     exact={name: frozenset(ops) for name, ops in run.of(work.exact).items()},
                     casts=work.casts,
                     training=run.training,
+                    unseen=loaded.unseen,
                 )
                 trace = with_sizes(
                     trace, dynamic, loaded.module, loaded.args, loaded.kwargs, casts=work.casts

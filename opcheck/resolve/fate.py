@@ -55,6 +55,8 @@ HOST_TENSOR = "host-tensor"
 COLLECTIVE = "collective-of-backend"
 NO_COLLECTIVE = "no-collective"
 COLLECTIVE_NOT_KNOWN = "collective-not-known"
+NO_DTYPE = "dtype-not-sent"
+DTYPE_NOT_KNOWN = "dtype-not-known-to-be-sent"
 
 PLAIN = frozenset({REGISTERED, COLLECTIVE, THROUGH_OUT, DECOMPOSES, CHOSEN, NO_DEVICE_WORK})
 """Codes of answers without any "but"."""

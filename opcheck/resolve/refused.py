@@ -3,7 +3,9 @@
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Node, Phase, Trace
 from opcheck.model.verdict import Confidence, Verdict
+from opcheck.resolve.collectives import NAMESPACE, collective, dtypes_of
 from opcheck.resolve.conditions import bites
+from opcheck.resolve.fate import NO_DTYPE
 from opcheck.resolve.mixed import mixes_host
 
 
@@ -28,6 +30,8 @@ def refused(trace: Trace, matrix: SupportMatrix, phase: Phase = Phase.FORWARD) -
 
 def _refuses(node: Node, matrix: SupportMatrix) -> bool:
     op = str(node.op)
+    if node.op.namespace == NAMESPACE:
+        return collective(op, matrix, dtypes_of(node)).code == NO_DTYPE
     # what a composite runs as is looked at for what holds everywhere, not the composite itself
     inside = matrix.takes_apart(op, node.composite)
     if mixes_host(node, inside=inside):

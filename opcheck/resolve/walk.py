@@ -17,7 +17,7 @@ from opcheck.resolve import fate as codes
 from opcheck.resolve.casts import with_dtypes
 from opcheck.resolve.choices import chosen
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
-from opcheck.resolve.collectives import collective
+from opcheck.resolve.collectives import collective, dtypes_of
 from opcheck.resolve.conditions import bites, sentence
 from opcheck.resolve.fate import Fate
 from opcheck.resolve.mixed import mixes_host
@@ -65,7 +65,7 @@ class Walk:
         worst = self._worst(node, plain, (
             (condition, text)
             for condition, text in self.bitten(node, plain)
-            if id(condition) not in everywhere
+            if id(condition) not in everywhere and condition.verdict is not Verdict.NATIVE
         ))  # fmt: skip
         return None if worst is plain else worst
 
@@ -106,7 +106,7 @@ class Walk:
         if node.composite in self.matrix.inherits:
             return self._composite(node)
         if node.op.namespace == COLLECTIVES:
-            return collective(op, self.matrix)
+            return collective(op, self.matrix, dtypes_of(node))
         return self._missing(node)
 
     def unseen(self, call: Node) -> Fate:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from opcheck.model.calls import CallSpec
 from opcheck.model.schemas import Libraries
+from opcheck.model.trace import Gap
 from opcheck.source.inputs import InputSpec
 
 LIBRARIES = ("diffusers", "timm", "torchvision", "transformers", "ultralytics")
@@ -37,6 +38,8 @@ class Loaded:
     """What was chosen for the user, one sentence each: the class, the inputs, a fallback taken."""
     in_training: tuple[str, ...] = ()
     """Layers that the user's own model has in training mode, and that compute otherwise then."""
+    unseen: tuple[Gap, ...] = ()
+    """What no run of the module can see: kernels for weights that its config says are packed."""
 
 
 @dataclass(frozen=True, slots=True)

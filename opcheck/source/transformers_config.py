@@ -17,6 +17,7 @@ from opcheck.source.model_folder import (
     is_pipeline_part,
     read_config,
 )
+from opcheck.source.quantised import quantised_weights
 
 _PREFIX = "hf:"
 
@@ -64,6 +65,7 @@ class TransformersConfig(Source):
             kind=self.name,
             digest=digest.of_file(path),
             notes=(*_resolved(text, path), *notes),
+            unseen=quantised_weights(path, read_config(path)),
         )
 
 

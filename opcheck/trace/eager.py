@@ -6,7 +6,7 @@ Private torch API used here, checked on 2.13.0: ``torch.utils._device._device_co
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 from torch.utils._pytree import tree_map
 
+from opcheck.trace.compiled import as_written, listening
 from opcheck.trace.device import DeviceTensor
 
 NEEDS_CUDA = ("not compiled with CUDA", "Found no NVIDIA driver", "No CUDA GPUs are available")
@@ -26,17 +27,17 @@ _NEEDS_PLUGIN = tuple(f"device type at start of device string: {name}" for name 
 
 
 @contextmanager
-def not_compiled() -> Iterator[None]:
-    """Have ``torch.compile`` give back what it is given, and compiled modules run as written."""
+def not_compiled(met: Callable[[str], None]) -> Iterator[None]:
+    """Have ``torch.compile`` give back what it is given, and compiled code run as written.
+
+    ``met`` is told the backend by which a function that is called was to be compiled.
+    """
     original = torch.compile
-    torch.compile = _as_written
+    torch.compile = as_written
     stance = torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else None
     try:
-        if stance is None:
+        with stance or nullcontext(), listening(met):
             yield
-        else:
-            with stance:
-                yield
     finally:
         torch.compile = original
 
@@ -71,10 +72,6 @@ def _numbers(data: Any) -> Any:
     if isinstance(data, (list, tuple)):
         return [item.tolist() if type(item) is DeviceTensor else _numbers(item) for item in data]
     return data
-
-
-def _as_written(model: Any = None, **options: Any) -> Any:
-    return model if model is not None else lambda function: function
 
 
 def asks_for_other(error: BaseException) -> bool:

@@ -20,7 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.model.trace import Composite, Gap, Phase
-from opcheck.trace import parts
+from opcheck.trace import compiled, parts
 from opcheck.trace.answering import answering
 from opcheck.trace.assume import Assumption
 from opcheck.trace.device import DeviceTensor, adopt, live
@@ -84,6 +84,7 @@ class Engine(TorchDispatchMode):
         super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         self.device = device
         self.modules = modules
+        modules.met_compiled = self._met_compiled
         self.gaps: dict[Gap, None] = {}
         self.leaves = Leaves(device, casts, self._note_assumption)
         self._last_assumption: Assumption | None = None
@@ -121,7 +122,7 @@ class Engine(TorchDispatchMode):
         with ExitStack() as stack:
             stack.enter_context(torch.set_grad_enabled(self.training))
             stack.enter_context(_lifting())
-            stack.enter_context(not_compiled())
+            stack.enter_context(not_compiled(self._met_compiled))
             stack.enter_context(numbers_read())
             stack.enter_context(there(self.device, self._met_other))
             if self.other_as_device:
@@ -263,6 +264,13 @@ class Engine(TorchDispatchMode):
             self.gap_here(
                 f"names the device {device_type!r}; traced as if it said {self.device_type!r}"
             )
+
+    def _met_compiled(self, backend: str, module: str = "") -> None:
+        reason = compiled.reason(backend)
+        if module:
+            self.gap(module, reason)
+        else:
+            self.gap_here(reason)
 
     def note_read(self) -> None:
         """Python reads values that the trace does not have (``tolist``)."""

@@ -11,6 +11,8 @@ from typing import Any
 
 from torch import nn
 
+from opcheck.trace.compiled import mark_compiled
+
 _OWN = frozenset(vars(nn.Module()))
 """What every module has, by name: tables that no other module shares, and plain values."""
 _TABLES = frozenset({"_parameters", "_buffers", "_modules"})
@@ -28,9 +30,11 @@ def fresh_copy(module: nn.Module) -> nn.Module:
     Its tensors are on the traced device by now, so that copying moves no values.
     """
     try:
-        return _copy(module)
+        made = _copy(module)
     except Exception:  # holds something that cannot be copied: a lock, a handle, a weak reference
         return module
+    mark_compiled(module, made)
+    return made
 
 
 def _copy(module: nn.Module) -> nn.Module:

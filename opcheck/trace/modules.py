@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from opcheck.errors import OpcheckError
 from opcheck.model.trace import Gap
+from opcheck.trace.compiled import backend_of
 from opcheck.trace.unseen import Unseen
 
 _COMPILED = "_orig_mod"
@@ -44,6 +45,8 @@ class ModuleStack:
         self.failed = ""
         """Path of the innermost module that the first exception left."""
         self.gaps: list[Gap] = []
+        self.met_compiled: Callable[[str, str], None] = lambda backend, path: None
+        """Is told of each module that was to be compiled, by its backend and its path."""
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -52,6 +55,8 @@ class ModuleStack:
 
         def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
             path = self._paths.get(id(module))
+            if backend := backend_of(module):
+                self.met_compiled(backend, "" if path is None else self._names[path])
             if path is None:
                 return original(module, *args, **kwargs)
             self._called.add(id(module))

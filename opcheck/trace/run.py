@@ -1,6 +1,6 @@
 """Runs a model on the traced device and gives its trace."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from opcheck.model.trace import Kernel, Trace
+from opcheck.model.trace import Gap, Kernel, Trace
 from opcheck.trace.attempt import Play, attempt, forward
 from opcheck.trace.autocast import autocasting
 from opcheck.trace.caches import forget
@@ -44,6 +44,7 @@ def trace_model(
     progress: Progress = lambda _: None,
     journal: Journal | None = None,
     device_kernels: Kernels | None = None,
+    unseen: Sequence[Gap] = (),
 ) -> Trace:
     """Record every overload that one forward, or one training step, asks of a device.
 
@@ -65,6 +66,7 @@ def trace_model(
         progress: told one short line per step.
         journal: follows what is recorded while the model runs.
         device_kernels: those that traces share; to register them anew takes a quarter of a second.
+        unseen: what no run of this model can see, whatever it calls.
 
     Raises:
         TraceError: the inputs do not fit: the model fails before it computes anything, or, with
@@ -89,6 +91,7 @@ def trace_model(
 
         def planted(modules: ModuleStack) -> Tree:
             made = (BookedTree if costs else Tree)(device, changed, modules)
+            made.gaps.update(dict.fromkeys(unseen))
             if journal is not None:
                 journal.begin(made, device_type, mode)
             return made

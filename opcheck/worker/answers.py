@@ -72,11 +72,18 @@ def _load(request: Request, process: Process, refusals: Refusals, *, weights: bo
     process.send({"stage": "load", "progress": f"loading {request.source}"})
     with suppress(ImportError):  # told by what needs it
         leave_compiler_out()
+        _note_compiled()
         refusals.watch_torch()
     options = replace(options_of(request, weights=weights), libraries=_libraries(request))
     read_instead(request.patched)
     _seed()
     return load(request.source, options)
+
+
+def _note_compiled() -> None:
+    from opcheck.trace import compiled  # needs torch
+
+    compiled.prepare()
 
 
 def _seed() -> None:
@@ -123,6 +130,7 @@ def _traces(
             progress=ticks.begin,
             journal=Journal(process.journal(number), result, ticks.calls),
             device_kernels=shared,
+            unseen=loaded.unseen,
         )
         if trace.costs is not None:
             costs = replace(trace.costs, in_training=loaded.in_training)
@@ -217,6 +225,6 @@ def _emulated(
         matrix=matrix,
         model=ModelInfo(request.source, loaded.kind, loaded.digest),
         progress=lambda text: process.send({"stage": "emulate", "progress": text}),
-        notes=loaded.notes,
+        notes=(*loaded.notes, *(f"{gap.where}: {gap.reason}" for gap in loaded.unseen)),
         journal=process.journal(0),
     )

@@ -18,7 +18,7 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
 from opcheck.report.base import Page, format_named
 from tests.cli.stand_in import StandIn
-from tests.report.fixes import FIXES
+from tests.report.fixes import FIXES, NOT_DONE
 
 
 def test_fix_asks_for_everything_that_was_said() -> None:
@@ -68,7 +68,7 @@ def test_stdout_is_the_answer_and_nothing_else(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     line = f"fix {sample} -t ascend-310p --shim s.py --format {name}"
-    assert run(line.split(), StandIn()) == (ExitCode.PASS if sample != "failed" else ExitCode.GATE)
+    assert run(line.split(), StandIn()) == (ExitCode.GATE if sample in NOT_DONE else ExitCode.PASS)
     assert capsys.readouterr().out == format_named(name).render_fix(FIXES[sample], Page(100))
 
 
@@ -307,3 +307,28 @@ def test_a_shim_that_is_no_such_file_is_told(net: Path, capsys: pytest.CaptureFi
             warnings.simplefilter("ignore")
             assert run(line.split()) == ExitCode.MODEL
         assert told in capsys.readouterr().err
+
+
+NOT_MENDED = """
+import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return torch.view_as_complex(x) * 2
+def net():
+    return Net(), (torch.ones(3, 2),)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["--shim shim.py", "--diff"])
+def test_where_nothing_was_mended_no_tick_is_shown(
+    how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("net.py").write_text(NOT_MENDED, encoding="utf-8")
+    line = f"fix net.py:net -t ascend-910a@26.1.0 {how}"
+    assert run(line.split()) == ExitCode.GATE
+    out, err = capsys.readouterr()
+    assert "nothing could be changed" in " ".join((out + err).split())
+    assert "✔" not in out + err
+    assert not Path("shim.py").exists()

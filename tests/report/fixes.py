@@ -77,6 +77,35 @@ FIXES: Mapping[str, Fix] = {
         proof=None,
         unproven="it could not be run on an emulated device: CUDA is none that torch can have here",
     ),
+    "mended-nothing": replace(
+        _PROVED,
+        files=(),
+        followed=(),
+        proof=None,
+        unproven="there is nothing to write",
+        left=(Left("aten::view_as_complex", "aten::view_as_complex", "no way was found"),),
+        report=_REPORT,
+    ),
+    "blocked-still": replace(
+        _PROVED,
+        followed=(
+            Followed(
+                "torchvision::nms", "torchvision::nms", "nms-by-loops", Tier.SWAP, Label.EXACT
+            ),
+        ),
+        left=(Left("aten::view_as_complex", "aten::view_as_complex", "no way was found"),),
+        proof=replace(_PROOF, runs=False),
+        report=_REPORT,
+    ),
+    "unseen": replace(
+        _PROVED,
+        files=(),
+        followed=(),
+        left=(),
+        proof=None,
+        unproven="there is nothing to write",
+        report=STANDARD["empty"],
+    ),
     "custom": replace(
         _PROVED,
         kind=FixKind.CUSTOM,
@@ -92,3 +121,5 @@ FIXES: Mapping[str, Fix] = {
     ),
 }
 """By what came of it."""
+NOT_DONE = frozenset({"failed", "mended-nothing", "blocked-still", "unseen"})
+"""Those after which a command does not pass."""

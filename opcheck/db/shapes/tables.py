@@ -91,6 +91,9 @@ COLLECTIVES_FILE = Record(
         "schema": Text(frozenset({COLLECTIVES})),
         "sources": MapOf(SOURCE),
         "calls": MapOf(Text()),
+        "dtypes": MapOf(
+            Record({"takes": TEXTS, "unclear": TEXTS, "at": ListOf(Text(), least=1)})
+        ),
         "backends": ListOf(
             Record(
                 {

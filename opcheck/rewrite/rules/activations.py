@@ -28,6 +28,15 @@ def _grown(x: Tensor) -> Tensor:
     return torch.where(small, series, torch.where(small, torch.zeros_like(x), x).exp() - 1)
 
 
+def _log_of_more(x: Tensor) -> Tensor:
+    """The logarithm of 1 + x, by as much more as x is than what was added to 1."""
+    added = ((1 + x) - 1).detach()
+    nothing = added == 0
+    scale = torch.where(nothing, torch.ones_like(x), x / torch.where(nothing, x + 1, added))
+    found = (1 + x).log() * scale.detach()
+    return torch.where(nothing, x, found)
+
+
 def log_sigmoid(self: Tensor) -> Tensor:
     """The smaller of x and 0, less the logarithm of 1 + exp(-|x|)."""
     x = _widened(self)
@@ -35,7 +44,7 @@ def log_sigmoid(self: Tensor) -> Tensor:
     smaller = torch.where(x < 0, x, torch.zeros_like(x))
     smaller = torch.where(x == 0, x / 2, smaller)  # half of its gradient belongs to each side
     decay = torch.where(x == 0, decay.detach(), decay)
-    return (smaller - (1 + decay).log()).to(self.dtype)
+    return (smaller - _log_of_more(decay)).to(self.dtype)
 
 
 def log_sigmoid_forward(self: Tensor) -> tuple[Tensor, Tensor]:
@@ -73,7 +82,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 def softshrink(self: Tensor, lambd: float = 0.5) -> Tensor:
     """Nearer to 0 by lambd, and 0 from there on."""
     kept = torch.where(self > lambd, self - lambd, self + lambd)
-    zero = torch.where(self != self, self, self * 0)
+    zero = torch.where(self != self, self, torch.zeros_like(self))
     inside = (self >= -lambd) & (self <= lambd)
     return torch.where(inside | (self != self), zero, kept)
 
@@ -183,8 +192,8 @@ def rrelu(
 class LogSigmoidByLog(Rule):
     """``min(x, 0) - log(1 + exp(-|x|))``, which never overflows.
 
-    ``log1p`` is not asked for: exp(-|x|) is at most 1, so the sum loses half a unit in the last
-    place of 1.
+    ``log1p`` is not asked for: what the sum with 1 loses of exp(-|x|) is given back by a factor, so
+    that large x keep all their digits.
     """
 
     name = "log-sigmoid-by-log"

@@ -103,7 +103,9 @@ class GcdByEuclid(Pointwise):
     """
 
     name = "gcd-by-euclid"
-    label = Label.EXACT
+    label = Label.APPROXIMATE
+    tolerance = 0.0
+    gives_up = "the most negative number of a dtype may give the other sign"
     replaces: ClassVar[tuple[str, ...]] = ("aten::gcd",)
     summary = "Take the rest of a division again and again"
     spellings: ClassVar[tuple[str, ...]] = ("torch.gcd", "Tensor.gcd")
@@ -135,6 +137,8 @@ class LeftShiftByMultiplying(GcdByEuclid):
     """
 
     name = "left-shift-by-multiplying"
+    label = Label.EXACT
+    gives_up = ""
     replaces = ("aten::bitwise_left_shift.Tensor",)
     summary = "Multiply by a power of 2"
     spellings: ClassVar[tuple[str, ...]] = (

@@ -51,6 +51,8 @@ _I1_FAR = (
     -2.6314688468895196e-08, -2.512236237870209e-07, -3.882564808877691e-06,
     -0.00011058893876262371, -0.009761097491361469, 0.7785762350182801,
 )
+_LOG_2 = math.log(2)
+"""Taken from the logarithm, for half of the smallest number is 0."""
 _K0_NEAR = (
     1.374465435613523e-16, 4.25981614279661e-14, 1.0349695257633842e-11, 1.904516377220209e-09,
     2.5347910790261494e-07, 2.286212103119452e-05, 0.001264615411446926, 0.0359799365153615,
@@ -154,13 +156,13 @@ def _edges(x: Tensor, found: Tensor) -> Tensor:
 
 
 def _k0(x: Tensor) -> Tensor:
-    near = _series(x * x - 2, _K0_NEAR) - (0.5 * x).log() * _i0(x)
+    near = _series(x * x - 2, _K0_NEAR) - (x.log() - _LOG_2) * _i0(x)
     far = (-x).exp() * _series(8.0 / x - 2, _K0_FAR) / x.sqrt()
     return _edges(x, torch.where(x <= 2, near, far))
 
 
 def _k0e(x: Tensor) -> Tensor:
-    near = (_series(x * x - 2, _K0_NEAR) - (0.5 * x).log() * _i0(x)) * x.exp()
+    near = (_series(x * x - 2, _K0_NEAR) - (x.log() - _LOG_2) * _i0(x)) * x.exp()
     return _edges(x, torch.where(x <= 2, near, _series(8.0 / x - 2, _K0_FAR) / x.sqrt()))
 
 

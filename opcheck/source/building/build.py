@@ -10,6 +10,7 @@ from torch.nn.parameter import is_lazy
 from torch.utils._pytree import tree_leaves, tree_map_only  # private; checked with torch 2.13
 
 from opcheck.errors import OpcheckError
+from opcheck.model.trace import COMPILED, GIVEN_BACKEND
 from opcheck.source.building.blame import brief, failed
 from opcheck.source.building.fill import fill_unwritten
 from opcheck.source.building.memory import check_room, weight_bytes
@@ -90,13 +91,25 @@ def light_copy(module: nn.Module) -> nn.Module:
     for tensor in (*module.parameters(), *module.buffers()):
         if _is_heavy(tensor):
             memo[id(tensor)] = _light(tensor, {})
-    return copy.deepcopy(module, memo)
+    return _copied(module, memo)
 
 
 def whole_copy(module: nn.Module) -> nn.Module:
     """Copy ``module`` with its weights, if there is room for a second set of them."""
     check_room(f"a copy of {type(module).__name__}", weight_bytes(module))
-    return copy.deepcopy(module)
+    return _copied(module, {})
+
+
+def _copied(module: nn.Module, memo: dict[int, Any]) -> nn.Module:
+    """A copy that knows what is compiled: ``Module.compile`` leaves that to the original alone.
+
+    ``Module._compiled_call_impl`` is private; checked on torch 2.13.0.
+    """
+    made = copy.deepcopy(module, memo)
+    for before, after in zip(module.modules(), made.modules(), strict=True):
+        if before._compiled_call_impl is not None:
+            vars(after)[COMPILED] = GIVEN_BACKEND
+    return made
 
 
 def _made_whole(value: Any) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from opcheck.source.building.library import import_library
 from opcheck.source.building.ready import ready
 from opcheck.source.config_values import checked
 from opcheck.source.model_folder import CLASS, read_config
+from opcheck.source.quantised import quantised_weights
 
 _WEIGHTS = "diffusion_pytorch_model*.safetensors"
 
@@ -43,9 +44,10 @@ def loaded_part(path: Path, options: LoadOptions, kind: str, digest: str) -> Loa
         SourceError: no class fits the config, it cannot be built, or its inputs cannot be told.
     """
     config = read_config(path)
+    unseen = quantised_weights(path, config)
     if "model_type" in config:  # of transformers
         model, notes = model_of(path, options)
-        return ready(model, None, options, kind=kind, digest=digest, notes=notes)
+        return ready(model, None, options, kind=kind, digest=digest, notes=notes, unseen=unseen)
     diffusers = import_library("diffusers")
     diffusers.utils.logging.set_verbosity_error()
     chosen = _class(diffusers, path, config.get(CLASS))
@@ -61,7 +63,8 @@ def loaded_part(path: Path, options: LoadOptions, kind: str, digest: str) -> Loa
     )
     inputs, said = inputs_of(model, frozenset(s.name for s in options.inputs))
     random = () if beside else options.random_weights
-    return ready(model, inputs, options, kind=kind, digest=digest, notes=(*notes, *random, *said))
+    notes = (*notes, *random, *said)
+    return ready(model, inputs, options, kind=kind, digest=digest, notes=notes, unseen=unseen)
 
 
 def _class(diffusers: Any, path: Path, name: Any) -> Any:

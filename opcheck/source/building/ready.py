@@ -8,6 +8,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from opcheck.errors import UsageError
+from opcheck.model.trace import Gap
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.building.build import build, make, shed, shed_values
 from opcheck.source.building.decoding import decoding
@@ -22,6 +23,7 @@ from opcheck.source.building.script import script_signature, traced_inputs
 from opcheck.source.building.several import repeated
 from opcheck.source.building.signature import Signature
 from opcheck.source.building.values import valued
+from opcheck.source.quantised import quantised_modules
 
 _ONE_OF_TWO = "give one of the two"
 
@@ -34,21 +36,23 @@ def ready(
     kind: str,
     digest: str,
     notes: tuple[str, ...] = (),
+    unseen: tuple[Gap, ...] = (),
 ) -> Loaded:
     """Put ``module`` in eval mode and settle its inputs; large tensors on meta, or all filled.
 
-    A list of ``inputs`` is one of sets, each for a call.
+    A list of ``inputs`` is one of sets, each for a call. ``unseen`` is what the source's own
+    config says of its weights; without it the modules' configs are asked.
     """
     if isinstance(module, nn.DataParallel):
         module = module.module
-    modes = in_training(module, kind)
+    modes, unseen = in_training(module, kind), unseen or quantised_modules(module)
     with contextlib.suppress(NotImplementedError):  # an exported module has no modes
         module.eval()
     scripted = isinstance(module, torch.jit.ScriptModule)
     signature = script_signature(module) if scripted else Signature.of(module)
     notes = (*notes, *_settle(module, options))
     if options.uncalled:
-        return Loaded(module, (), {}, kind, digest, notes)
+        return Loaded(module, (), {}, kind, digest, notes, unseen=unseen)
     given, said = _given(module, inputs, options, signature)
     notes = (*notes, *said)
     ids = vocabulary(module)
@@ -60,9 +64,9 @@ def ready(
         if len(sets) > 1:
             raise UsageError("--decode follows one call, and --inputs gives several", _ONE_OF_TWO)
         module, (args, kwargs), note = decoding(module, sets[0], weights=options.weights)
-        return Loaded(module, args, kwargs, kind, digest, (*notes, note), modes)
+        return Loaded(module, args, kwargs, kind, digest, (*notes, note), modes, unseen)
     module, (args, kwargs) = repeated(module, sets)
-    return Loaded(module, args, kwargs, kind, digest, notes, modes)
+    return Loaded(module, args, kwargs, kind, digest, notes, modes, unseen)
 
 
 def _given(

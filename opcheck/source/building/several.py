@@ -61,6 +61,7 @@ def together(loaded: Mapping[str, Loaded]) -> Loaded:
         args=tuple((one.args, one.kwargs) for one in loaded.values()),
         kwargs={},
         notes=(f"called one after another: {', '.join(loaded)}", *notes),
+        unseen=tuple(dict.fromkeys(gap for one in loaded.values() for gap in one.unseen)),
     )
 
 

@@ -16,7 +16,7 @@ from opcheck.report.terminal.rest import write_heading
 def fix_page(found: Fix, page: Page) -> str:
     """The whole answer as text."""
     canvas = Canvas(page)
-    sign = mark(found.proof.holds if found.proof else (None if found.files else True), canvas.marks)
+    sign = mark(_sign(found), canvas.marks)
     verdict = phrase(
         common.VERDICT_OF_PLAN,
         model=[(found.model.source, "bold")],
@@ -39,6 +39,13 @@ def fix_page(found: Fix, page: Page) -> str:
     said = f"torch {found.torch_version} {canvas.marks.dot} opcheck {found.opcheck_version}"
     canvas.flow(split(said, "dim"))
     return canvas.text()
+
+
+def _sign(found: Fix) -> bool | None:
+    """True where it holds, None where that is not proved or more may be open."""
+    if not found.holds:
+        return None if found.unseen else False
+    return None if found.proof is None and found.files else True
 
 
 def _own(found: Fix) -> bool:

@@ -22,14 +22,21 @@ def verdict(found: Fix) -> str:
     """What came of it."""
     if found.kind is FixKind.CUSTOM:
         return "a project is written, which nothing has built yet"
+    if found.unseen:
+        return "nothing to change was found, and not everything could be seen"
+    if not found.followed and found.mended_nothing:
+        return "nothing could be changed, so what keeps it off the device is all still there"
     if not found.followed:
-        return "there is nothing to change" if not found.left else "nothing could be changed"
-    if not found.holds:
+        return "there is nothing to change"
+    if found.proof is not None and not found.proof.holds:
         return "the proof failed, so nothing was written"
     proved = "not proved" if found.proof is None else "and proved"
     stays = len({left.op for left in found.left})
     left = f"; {plural(stays, 'operator')} left as {'it was' if stays == 1 else 'they were'}"
-    return f"{plural(len(found.followed), 'suggestion')} followed, {proved}{left if stays else ''}"
+    done = f"{plural(len(found.followed), 'suggestion')} followed, {proved}{left if stays else ''}"
+    return (
+        f"nothing that keeps it from running was mended: {done}" if found.mended_nothing else done
+    )
 
 
 def inside(op: str) -> str:

@@ -1,0 +1,123 @@
+"""Every rule for single numbers against its operator, number by number over each dtype's range."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves
+
+from opcheck.model.plan import Label
+from opcheck.rewrite.base import Rule, rules
+from opcheck.rewrite.call import Call
+from opcheck.rewrite.draw import FLOATS, INTEGERS, RandomDraw
+from opcheck.rewrite.elements import arguments, beyond, numbers, same
+from opcheck.rewrite.pointwise import Pointwise
+from opcheck.rewrite.rules.activations import LogSigmoidByLog
+from opcheck.rewrite.variants import serving
+from opcheck.trace.dispatcher import overload_named
+
+LEFT_OUT = frozenset(
+    {"aten::binary_cross_entropy", "aten::kl_div", "aten::special_zeta", "aten::polygamma"}
+)
+"""Losses that reduce what they compute, and what PyTorch adds up in a loop that never ends where
+the argument is so large that 1 more is the same number."""
+DTYPES = (*FLOATS, *INTEGERS)
+
+
+def cases() -> list[tuple[Rule, str]]:
+    """Rules that compute each number of the result from one of each argument."""
+    return [
+        (rule, op)
+        for rule in rules()
+        if isinstance(rule, (Pointwise, LogSigmoidByLog)) and not rule.random
+        for op in rule.replaces
+        if op not in LEFT_OUT
+    ]
+
+
+def first(result: Any) -> Tensor:
+    return torch.cat([part.flatten() for part in tree_leaves(result) if isinstance(part, Tensor)])
+
+
+def _filled(drawn: Sequence[Any], tensors: Sequence[Tensor]) -> tuple[Any, ...]:
+    """Drawn arguments with other tensors in the places of theirs."""
+    left = iter(tensors)
+    return tuple(next(left) if isinstance(value, Tensor) else value for value in drawn)
+
+
+def wrong(rule: Rule, op: str, dtype: torch.dtype) -> list[str] | None:
+    """The first numbers for which a rule is further off than its label says; None: not taken."""
+    func = overload_named(op)
+    for seed in range(20):
+        drawn, named = rule.example(op, RandomDraw(seed))
+        given = arguments(sum(isinstance(value, Tensor) for value in drawn), dtype)
+        taken = _filled(drawn, [tensor.to("meta") for tensor in given])
+        if not rule.refuses(Call(func, taken, named)):
+            break
+    else:
+        return None
+
+    def original(*tensors: Tensor) -> Tensor:
+        return first(func(*_filled(drawn, tensors), **named))
+
+    if rule.label is Label.APPROXIMATE:  # nothing is promised of single numbers
+        return []
+    try:
+        wanted = original(*given)
+    except (RuntimeError, NotImplementedError):  # no kernel of this dtype on the host
+        return None
+    found = first(serving(op, type(rule).replace)(*_filled(drawn, given), **named))
+    assert found.dtype == wanted.dtype
+    if wanted.is_complex():
+        return []
+    tolerance = 0.0 if rule.label is Label.EXACT else rule.tolerance
+    far = beyond(original, given, found, tolerance).nonzero().flatten().tolist()
+    places = [
+        f"{[float(t[at % len(t)]) for t in given]}: {float(wanted[at])!r}, not {float(found[at])!r}"
+        for at in far
+    ]
+    return places
+
+
+@pytest.mark.parametrize(
+    ("rule", "op"), cases(), ids=[f"{r.name}-{op.removeprefix('aten::')}" for r, op in cases()]
+)
+def test_each_number_is_as_near_as_the_label_says(rule: Rule, op: str) -> None:
+    dtypes = (*rule.dtypes, *INTEGERS) if isinstance(rule, Pointwise) else DTYPES
+    taken = {dtype: wrong(rule, op, dtype) for dtype in dict.fromkeys(dtypes)}
+    assert any(places is not None for places in taken.values())
+    assert {dtype: places[:4] for dtype, places in taken.items() if places} == {}
+
+
+def test_log_sigmoid_of_large_numbers_keeps_its_digits() -> None:
+    x = torch.tensor([17.0, 40.0, 80.0])
+    replaced = LogSigmoidByLog.replace(x)
+    torch.testing.assert_close(replaced, torch.nn.functional.logsigmoid(x), rtol=1e-6, atol=0.0)
+
+
+def test_the_numbers_reach_over_the_whole_range() -> None:
+    for dtype in FLOATS:
+        found, limits = numbers(dtype), torch.finfo(dtype)
+        assert found.isnan().any()
+        assert {float(found[found.isfinite()].max()), -limits.max} == {limits.max, -limits.max}
+        zeros = found[found == 0]
+        assert zeros.signbit().any()
+        assert not zeros.signbit().all()
+        assert ((found != 0) & (found.abs() < limits.smallest_normal)).any()
+    for dtype in INTEGERS:
+        found, info = numbers(dtype), torch.iinfo(dtype)
+        assert (int(found.min()), int(found.max())) == (info.min, info.max)
+
+
+def test_the_judge_sees_what_a_mean_over_a_tensor_hides() -> None:
+    x = torch.tensor([0.0, 17.0, 1.0])
+    wanted = torch.nn.functional.logsigmoid(x)
+    lossy = wanted.clone()
+    lossy[1] = 0.0
+    assert beyond(torch.nn.functional.logsigmoid, [x], lossy, 64.0).tolist() == [
+        False, True, False,
+    ]  # fmt: skip
+    signs = same(torch.tensor([0.0, -0.0, torch.nan]), torch.tensor([-0.0, -0.0, torch.nan]))
+    assert signs.tolist() == [False, True, True]

@@ -1,0 +1,148 @@
+"""Quantised and compiled models: never plainly green, in whatever form the answer is given."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import opcheck
+from opcheck.cli.main import run
+from opcheck.errors import ExitCode
+from opcheck.source.quantised import quantised_modules, quantised_weights
+
+LLAMA = {
+    "model_type": "llama", "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2,
+    "intermediate_size": 32, "vocab_size": 64, "architectures": ["LlamaForCausalLM"],
+}  # fmt: skip
+METHODS = (
+    "awq", "gptq", "bitsandbytes", "fp8", "fbgemm_fp8", "compressed-tensors", "torchao", "mxfp4",
+    "hqq", "quanto", "aqlm", "vptq", "eetq", "higgs", "spqr", "quark", "bitnet", "auto-round",
+)  # fmt: skip
+UNSEEN = "what computes with them on the device was not seen"
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("inside", ["", "text_config"])
+def test_a_config_that_says_how_its_weights_are_quantised(method: str, inside: str) -> None:
+    section = {"quantization_config": {"quant_method": method}}
+    config = {inside: section} if inside else section
+    (gap,) = quantised_weights(Path("m/config.json"), config)
+    place = f"{inside}.quantization_config" if inside else "quantization_config"
+    assert gap.where == f"m/config.json: {place}"
+    assert gap.reason == f"the weights are quantised by {method}; {UNSEEN}"
+
+
+@pytest.mark.parametrize(
+    ("section", "method"),
+    [
+        ({"load_in_4bit": True}, "bitsandbytes"),
+        ({"quant_type": "int4_weight_only"}, "int4_weight_only"),
+        ({"quant_method": "a b\nc"}, "a method that it does not name"),
+        ({"bits": 4}, "a method that it does not name"),
+    ],
+)
+def test_methods_that_are_named_in_other_ways(section: dict[str, Any], method: str) -> None:
+    (gap,) = quantised_weights(Path("config.json"), {"quantization_config": section})
+    assert f"quantised by {method};" in gap.reason
+
+
+@pytest.mark.parametrize(
+    "section", [None, {}, {"load_in_8bit": False, "load_in_4bit": False}, "awq"]
+)
+def test_what_quantises_nothing(section: Any, tmp_path: Path) -> None:
+    assert quantised_weights(tmp_path / "config.json", {"quantization_config": section}) == ()
+
+
+@pytest.mark.parametrize("name", ["quantize_config.json", "quant_config.json"])
+def test_a_file_beside_the_config_counts_too(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text('{"bits": 4, "w_bit": 4}')
+    (gap,) = quantised_weights(tmp_path / "config.json", {})
+    assert gap.where == str(tmp_path / name)
+
+
+def test_a_live_model_says_it_by_its_config() -> None:
+    class Packed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.config = {"quantization_config": {"quant_method": "hqq"}}
+            self.layer = nn.Linear(4, 4)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            found: torch.Tensor = self.layer(x)
+            return found
+
+    assert quantised_modules(nn.Linear(2, 2)) == ()
+    report = opcheck.scan(nn.Sequential(Packed()), torch.ones(1, 4), targets=["ascend-910b"])
+    (gap,) = report.trace.gaps
+    assert (gap.where, "quantised by hqq" in gap.reason) == ("0.config", True)
+    assert report.targets[0].summary.runs is None
+
+
+COMPILED = """\
+import torch
+
+
+@torch.compile(fullgraph=True)
+def doubled(x):
+    return x * 2
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.compile(torch.nn.Linear(4, 4), backend="inductor")
+
+    def forward(self, x: torch.Tensor):
+        return doubled(self.layer(x))
+
+
+def net():
+    return Net(), (torch.ones(2, 4),)
+"""
+Case = tuple[str, list[str]]
+
+
+@pytest.fixture(params=["config", "compiled"])
+def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
+    """A source, and what must be said of it."""
+    if request.param == "compiled":
+        (tmp_path / "net.py").write_text(COMPILED)
+        return f"{tmp_path}/net.py:net", ["net.py:15", "layer"]
+    quantised = {**LLAMA, "quantization_config": {"quant_method": "awq", "bits": 4}}
+    (tmp_path / "config.json").write_text(json.dumps(quantised))
+    return str(tmp_path), ["config.json: quantization_config"]
+
+
+@pytest.mark.slow
+def test_every_form_of_the_answer_names_what_is_not_seen(
+    case: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, places = case
+    target = "nvidia-a100@2.13.0"
+    assert run(f"scan {source} -t {target} --format json".split()) == ExitCode.PASS
+    report = json.loads(capsys.readouterr().out)
+    found = [gap["where"] for gap in report["trace"]["gaps"]]
+    assert len(found) == len(places)
+    for where, place in zip(sorted(found, key=len, reverse=True), places, strict=True):
+        assert where.endswith(place)
+    assert report["targets"][0]["summary"]["runs"] is None
+
+    run(f"scan {source} -t {target}".split())
+    text = capsys.readouterr().out
+    assert "was not seen" in " ".join(text.split())
+    assert "✔" not in text.splitlines()[0]
+
+    run(f"scan {source} -t {target} --lang zh".split())
+    assert "未被观察到" in "".join(capsys.readouterr().out.split())
+
+    assert run(f"gate {source} -t {target} --format json".split()) == ExitCode.GATE
+    causes = json.loads(capsys.readouterr().out)
+    assert "was not seen" in json.dumps(causes)
+
+    store = tmp_path / "fleet.db"
+    run(f"fleet {source} -t {target} --store {store}".split())
+    told = " ".join(capsys.readouterr().out.split())
+    assert "nvidia-a100 0 0 0 1 0 0" in told  # unknown

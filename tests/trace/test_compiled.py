@@ -1,0 +1,123 @@
+"""What ``torch.compile`` was asked to compile: run as it is written, and a gap."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import opcheck
+from opcheck.trace import compiled
+from tests.trace.look import calls, traced
+
+X = torch.ones(2, 4)
+
+
+@torch.compile
+def doubled(x: Tensor) -> Tensor:
+    return x * 2
+
+
+class Calls(nn.Module):
+    """A layer that calls something else."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: Tensor) -> Tensor:
+        found: Tensor = self.inner(x).exp()
+        return found
+
+
+def compiled_in_place() -> nn.Module:
+    layer = nn.Linear(4, 4)
+    layer.compile()
+    return layer
+
+
+@pytest.fixture(params=["loaded by a user", "in a process of the model's own"])
+def place(request: pytest.FixtureRequest) -> Iterator[None]:
+    """With the real ``torch.compile``, and with what stands for it where a file is loaded."""
+    original = torch.compile
+    if request.param != "loaded by a user":
+        compiled.prepare()
+    yield
+    torch.compile = original
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    ("make", "backend"),
+    [
+        (lambda: torch.compile(nn.Linear(4, 4)), "inductor"),
+        (lambda: torch.compile(nn.Linear(4, 4), backend="aot_eager"), "aot_eager"),
+        (lambda: torch.compile(torch.nn.functional.relu), "inductor"),
+        (lambda: torch.compile(backend="cudagraphs")(lambda x: x + 1), "cudagraphs"),
+        (lambda: doubled, "inductor"),
+    ],
+)
+def test_what_is_compiled_inside_a_model_is_a_gap(make: Any, backend: str) -> None:
+    trace = traced(Calls(make()), X)
+    assert calls(trace)[-1] == "aten::exp"
+    assert len(calls(trace)) == 2
+    (gap,) = trace.gaps
+    assert f"with the backend {backend};" in gap.reason
+
+
+@pytest.mark.usefixtures("place")
+def test_a_module_that_is_compiled_in_place_is_a_gap() -> None:
+    (gap,) = traced(Calls(compiled_in_place()), X).gaps
+    assert (gap.where, "is compiled by torch.compile" in gap.reason) == ("inner", True)
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.compile(nn.Linear(4, 4), backend="eager"),
+        lambda: torch.compile(nn.Linear(4, 4), disable=True),
+        lambda: torch.compiler.disable(lambda x: x + 1),
+    ],
+)
+def test_what_no_compiler_changes_is_none(make: Any) -> None:
+    assert traced(Calls(make()), X).gaps == ()
+
+
+def test_what_is_compiled_and_not_called_is_none() -> None:
+    class Has(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.unused = torch.compile(nn.Linear(4, 4))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x.exp()
+
+    assert traced(Has(), X).gaps == ()
+
+
+def test_a_method_in_a_copy_is_that_of_the_copy() -> None:
+    compiled.prepare()
+    try:
+        import copy
+
+        layer: Any = nn.Linear(4, 4)
+        layer.run = torch.compile(layer.forward)
+        other = copy.deepcopy(layer)
+        assert other.run.__self__ is other
+    finally:
+        torch.compile = REAL
+
+
+REAL = torch.compile
+
+
+@pytest.mark.parametrize("make", [lambda: torch.compile(nn.Linear(4, 4)), compiled_in_place])
+def test_a_model_that_is_compiled_is_never_plainly_green(make: Any) -> None:
+    plain = opcheck.scan(nn.Linear(4, 4), X, targets=["nvidia-a100@2.13.0"])
+    report = opcheck.scan(make(), X, targets=["nvidia-a100@2.13.0"])
+    assert plain.targets[0].summary.runs is True
+    assert report.targets[0].summary.runs is None
+    (gap,) = report.trace.gaps
+    assert "was not seen" in gap.reason
