@@ -9,10 +9,12 @@ from torch.nn import functional
 
 import opcheck
 from opcheck.model.trace import TensorMeta, Value
+from opcheck.model.verdict import Verdict
 from opcheck.trace.autocast_dtypes import handed_on
 
 TARGET = "ascend-910b@26.1.0"
 HALF = torch.bfloat16
+CODES = ("dtype-not-supported", "document-contradicts-registration")
 
 
 class Loss(nn.Module):
@@ -45,13 +47,17 @@ LAYERS: dict[str, tuple[nn.Module, Tensor]] = {
 }
 
 
-def judged(layer: nn.Module, x: Tensor, **how: Any) -> dict[str, str]:
+def worst(found: dict[str, Verdict]) -> Verdict | None:
+    return max(found.values(), key=lambda verdict: verdict.rank, default=None)
+
+
+def judged(layer: nn.Module, x: Tensor, **how: Any) -> dict[str, Verdict]:
     """Composites of the forward that a target asks something of, with its verdict on them."""
     (target,) = opcheck.scan(layer, x, targets=[TARGET], **how).targets
     return {
         found.op: found.verdict
         for found in target.findings
-        if found.reason.code == "dtype-not-supported" and found.phase == "forward"
+        if found.reason.code in CODES and found.phase == "forward"
     }
 
 
@@ -62,17 +68,17 @@ def test_a_layer_fares_in_training_as_it_does_without(name: str, dtype: torch.dt
     layer, x = layer.to(dtype), x.to(dtype)
     asked = judged(layer.train(), x)
     trained = judged(layer, x, train=True)
-    assert set(asked.values()) == set(trained.values()), (asked, trained)
+    assert worst(asked) == worst(trained), (asked, trained)
 
 
-def test_the_layers_are_refused_in_a_dtype_of_which_the_vendor_says_so() -> None:
+def test_the_vendor_says_something_of_the_layers_in_that_dtype() -> None:
     """Else the test above would compare nothing with nothing."""
     refused = {
         name
         for name, (layer, x) in LAYERS.items()
         if judged(layer.to(HALF), x.to(HALF), train=True)
     }
-    assert {"conv1d", "cross_entropy"} <= refused
+    assert {"gru", "cross_entropy"} <= refused
     assert "linear" not in refused
 
 
@@ -80,12 +86,7 @@ def test_the_layers_are_refused_in_a_dtype_of_which_the_vendor_says_so() -> None
 @pytest.mark.parametrize("name", ["nll", "cross_entropy"])
 def test_scan_and_device_agree_under_autocast(name: str, dtype: torch.dtype) -> None:
     step = (f"autocast={str(dtype).removeprefix('torch.')}",)
-    (target,) = opcheck.scan(Loss(name), torch.ones(6, 8), targets=[TARGET], step=step).targets
-    scanned = {
-        found.op
-        for found in target.findings
-        if found.phase == "forward" and found.verdict == "unsupported"
-    }
+    scanned = judged(Loss(name), torch.ones(6, 8), step=step)
     model = Loss(name)
     emulator = opcheck.emulate(TARGET, stop=False)
     with emulator as device:
@@ -93,7 +94,8 @@ def test_scan_and_device_agree_under_autocast(name: str, dtype: torch.dtype) -> 
         with torch.autocast("npu", dtype):
             loss = model(torch.ones(6, 8, device=device))
         loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-    assert {refusal.op for refusal in emulator.refusals} == scanned
+    refused = {op for op, verdict in scanned.items() if verdict == "unsupported"}
+    assert {refusal.op for refusal in emulator.refusals} == refused
     assert ("aten::cross_entropy_loss" in scanned) is (name == "cross_entropy" and dtype is HALF)
     assert "aten::nll_loss_nd" not in scanned  # autocast has what it runs as compute in float32
 
