@@ -17,8 +17,10 @@ from opcheck.emulate.placing import Placing
 from opcheck.emulate.record import Record
 from opcheck.emulate.session import Emulator
 from opcheck.errors import EmulationError, OpcheckError, out_of_memory
+from opcheck.held import left_as_found
 from opcheck.model.emulation import after_step, gradient_of
 from opcheck.model.trace import Phase
+from opcheck.source.building.probe import holds_tensors
 from opcheck.trace.eager import OtherAsDevice, asks_for_other
 from opcheck.trace.modules import ModuleStack, reason_of
 from opcheck.trace.run import reproducible
@@ -61,7 +63,7 @@ def on_host(job: Job) -> Named:
     """
     module = copy.deepcopy(job.module)
     try:
-        with reproducible(module), collecting_on_host():
+        with left_as_found(holds_tensors), reproducible(module), collecting_on_host():
             return _play(job, module, job.args, dict(job.kwargs), lambda _: None)
     except (OpcheckError, MemoryError):
         raise

@@ -1,17 +1,18 @@
 """Runs a model on the traced device and gives its trace."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 
-from opcheck.model.trace import Kernel, Trace
+from opcheck.model.trace import Gap, Kernel, Trace
 from opcheck.trace.attempt import Play, attempt, forward
 from opcheck.trace.autocast import autocasting
-from opcheck.trace.caches import forget
+from opcheck.trace.caches import Later, forget, here
 from opcheck.trace.costs.booked import BookedTree
 from opcheck.trace.device import DeviceTensor, require_backward
 from opcheck.trace.differentiated import Differentiated
@@ -22,12 +23,24 @@ from opcheck.trace.finished import finished
 from opcheck.trace.journal import Journal
 from opcheck.trace.kernels import Kernels
 from opcheck.trace.modules import ModuleStack
+from opcheck.trace.plans import Plan
 from opcheck.trace.step import taken_as_plain
 from opcheck.trace.swap import swapped
 from opcheck.trace.training import Heard, Training, registered
 from opcheck.trace.tree import Tree
 
 Progress = Callable[[str], None]
+Apart = Callable[[Sequence[Callable[[], "Counted"]]], Sequence[Later["Counted"]]]
+"""Has works begun that are to find nothing of what other runs left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The exact kernels of one run."""
+
+    kernels: tuple[Kernel, ...]
+    gaps: tuple[Gap, ...]
+    """Where modules failed."""
 
 
 def trace_model(
@@ -44,6 +57,7 @@ def trace_model(
     progress: Progress = lambda _: None,
     journal: Journal | None = None,
     device_kernels: Kernels | None = None,
+    apart: Apart = here,
 ) -> Trace:
     """Record every overload that one forward, or one training step, asks of a device.
 
@@ -65,6 +79,7 @@ def trace_model(
         progress: told one short line per step.
         journal: follows what is recorded while the model runs.
         device_kernels: those that traces share; to register them anew takes a quarter of a second.
+        apart: how the runs for ``exact`` are kept from what the others leave in caches.
 
     Raises:
         TraceError: the inputs do not fit: the model fails before it computes anything, or, with
@@ -93,19 +108,29 @@ def trace_model(
                 journal.begin(made, device_type, mode)
             return made
 
+        learned: dict[tuple[Any, ...], Plan] = {}
+
+        def count(names: frozenset[str]) -> Counted:
+            engine = attempts.run(partial(Exact, device, changed, names, learned))
+            return Counted(engine.kernels, tuple(engine.modules.gaps))
+
+        sets = [*dict.fromkeys((exact or {}).values())]
+        begun = dict(zip(sets, apart([partial(count, names) for names in sets]), strict=True))
         tree = attempts.run(planted, inputs_given=inputs_given)
+        learned.update(tree.leaves.learned)
         kernels: dict[str, tuple[Kernel, ...]] = {}
         notes = _stood_in(device, device_type)
-        done: dict[frozenset[str], Exact] = {}
+        done: dict[frozenset[str], Counted] = {}
         for target, names in (exact or {}).items():
             if names not in done:
                 progress(f"counting the kernels that {target} is asked for")
-                forget()
-                done[names] = attempts.run(
-                    partial(Exact, device, changed, names, tree.leaves.learned)
-                )
+                counted = begun[names]()
+                if learned and counted.gaps != tuple(tree.modules.gaps):
+                    forget()  # in a copy of the process, nothing was learned
+                    counted = count(names)
+                done[names] = counted
             counted = done[names]
-            if counted.modules.gaps == tree.modules.gaps:
+            if counted.gaps == tuple(tree.modules.gaps):
                 kernels[target] = counted.kernels
             else:
                 notes.append(f"no exact kernels for {target}: {_told(counted)}")
@@ -159,8 +184,8 @@ def _stood_in(device: torch.device, device_type: str) -> list[str]:
     ]
 
 
-def _told(engine: Engine) -> str:
-    failures = engine.modules.gaps
+def _told(counted: Counted) -> str:
+    failures = counted.gaps
     return f"the run that counts them failed: {failures[0].reason if failures else 'too early'}"
 
 
