@@ -54,9 +54,19 @@ def tables(value: Any, depth: int = _DEPTH) -> Iterator[Table]:
         return
     yield value
     if depth:
-        inner = [*value.values()] if isinstance(value, dict) else [*value]
-        for item in inner:
+        for item in _items(value):
             yield from tables(item, depth - 1)
+
+
+def computed(*roots: Any) -> dict[int, Any]:
+    """Tensors in attributes that autograd computed, for ``copy.deepcopy``, which refuses them.
+
+    Gives for each, by its id, one with its values alone.
+    """
+    values = [value for root in roots for value in vars(root).values()]
+    items = [item for value in values for table in tables(value) for item in _items(table)]
+    found = [item for item in (*values, *items) if getattr(item, "grad_fn", None) is not None]
+    return {id(item): item.detach().clone() for item in found}
 
 
 @contextmanager
@@ -128,6 +138,10 @@ def _variables(namespace: Any) -> Any:
         return vars(namespace)
     except TypeError:  # what stands in sys.modules for a module may have none
         return {}
+
+
+def _items(table: Table) -> list[Any]:
+    return [*table.values()] if isinstance(table, dict) else [*table]
 
 
 def _content(cell: Any) -> Any:

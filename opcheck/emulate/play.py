@@ -1,6 +1,5 @@
 """One forward or one training step, on the host and on the emulated device."""
 
-import copy
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from opcheck.model.emulation import after_step, gradient_of
 from opcheck.model.trace import Phase
 from opcheck.source.building.probe import holds_tensors
 from opcheck.trace.eager import OtherAsDevice, asks_for_other
+from opcheck.trace.fresh import copied
 from opcheck.trace.modules import ModuleStack, reason_of
 from opcheck.trace.run import reproducible
 from opcheck.trace.step import TrainingStep
@@ -61,7 +61,7 @@ def on_host(job: Job) -> Named:
     Raises:
         EmulationError: the model fails there too.
     """
-    module = copy.deepcopy(job.module)
+    module = copied(job.module)
     try:
         with left_as_found(holds_tensors), reproducible(module), collecting_on_host():
             return _play(job, module, job.args, dict(job.kwargs), lambda _: None)
@@ -87,7 +87,7 @@ def on_device(job: Job, make: Callable[[], Emulator]) -> Ran:
 def _on_device(job: Job, emulator: Emulator, as_cuda: bool) -> Ran:
     with emulator as torch_device:
         device = emulator.device
-        module = copy.deepcopy(job.module)
+        module = copied(job.module)
         placing = Placing(device, emulator.values)
         placing.module(module)
         args, kwargs = placing.inputs((job.args, dict(job.kwargs)))

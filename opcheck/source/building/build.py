@@ -10,6 +10,7 @@ from torch.nn.parameter import is_lazy
 from torch.utils._pytree import tree_leaves, tree_map_only  # private; checked with torch 2.13
 
 from opcheck.errors import OpcheckError
+from opcheck.held import computed
 from opcheck.source.building.blame import brief, failed
 from opcheck.source.building.fill import fill_unwritten
 from opcheck.source.building.memory import check_room, weight_bytes
@@ -86,7 +87,7 @@ def shed_values(value: T) -> T:
 
 def light_copy(module: nn.Module) -> nn.Module:
     """Copy ``module`` without copying what is large in it; the original is left as it is."""
-    memo: dict[int, torch.Tensor] = {}
+    memo: dict[int, torch.Tensor] = computed(*module.modules())
     for tensor in (*module.parameters(), *module.buffers()):
         if _is_heavy(tensor):
             memo[id(tensor)] = _light(tensor, {})
@@ -96,7 +97,7 @@ def light_copy(module: nn.Module) -> nn.Module:
 def whole_copy(module: nn.Module) -> nn.Module:
     """Copy ``module`` with its weights, if there is room for a second set of them."""
     check_room(f"a copy of {type(module).__name__}", weight_bytes(module))
-    return copy.deepcopy(module)
+    return copy.deepcopy(module, computed(*module.modules()))
 
 
 def _made_whole(value: Any) -> tuple[str, ...]:
