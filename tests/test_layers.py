@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parent.parent / "opcheck"
 MODULES = tuple(sorted(PACKAGE.rglob("*.py")))
 
 RANKS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "files", "registry", "version", "sandbox"}),
+    frozenset({"errors", "files", "held", "registry", "version", "sandbox"}),
     frozenset({"model", "lang"}),
     frozenset({"db"}),
     frozenset({"source", "trace"}),

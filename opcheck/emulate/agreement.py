@@ -12,6 +12,7 @@ from opcheck.model.emulation import Agreement, Asked, Disagreement
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Phase
 from opcheck.resolve.refused import refused
+from opcheck.trace.caches import forget
 from opcheck.trace.predict import Prediction, Predictor, predicting
 from opcheck.trace.run import trace_model
 from opcheck.trace.step import TrainingStep
@@ -29,20 +30,31 @@ def predict_model(
     step: TrainingStep | None,
 ) -> Asked:
     """Say what a forward, or a training step, asks of the target; nothing is emulated for it."""
-    device_type = matrix.target.device_type
 
     def run(predictor: Predictor) -> Prediction:
         if step is None:
             return predictor.inference(module, args, kwargs)
         return predictor.training(module, args, kwargs, step)
 
-    predicted = predict(run, matrix)
+    return predict(run, matrix)
+
+
+def predict_refused(
+    module: nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    matrix: SupportMatrix,
+    step: TrainingStep | None,
+) -> Asked:
+    """Say which overloads a condition of the target refuses, once each."""
+    forget()
     training = None if step is None else Training(step, registrations(matrix))
+    device_type = matrix.target.device_type
     trace = trace_model(
         module, args, kwargs, device_type=device_type, casts=matrix.casts, training=training
     )
     against = {(op, phase): 1 for phase in Phase for op in refused(trace, matrix, phase)}
-    return Asked(predicted.native, predicted.missing, against)
+    return Asked(refused=against)
 
 
 def predict(run: Callable[[Predictor], Prediction], matrix: SupportMatrix) -> Asked:
@@ -66,8 +78,10 @@ def asked_in(prediction: Prediction) -> Asked:
     return Asked(counts(False), counts(True))
 
 
-def agreement(predicted: Asked, asked: Asked, *, conditions: bool) -> Agreement:
+def agreement(predicted: Asked, asked: Asked, *, conditions: bool, ended: str = "") -> Agreement:
     """Compare sets and counts; with ``conditions`` also which overloads are refused by one.
+
+    ``ended``: what ended the device's run early.
 
     Autograd adds up gradients in place where nothing else holds one; the emulated device does hold
     them, as Python has seen their storages. So both ways to add count as one in a backward.
@@ -86,6 +100,7 @@ def agreement(predicted: Asked, asked: Asked, *, conditions: bool) -> Agreement:
         missing=len({op for op, _ in (*predicted.missing, *asked.missing)}),
         refused=both_refused,
         disagreements=tuple(found),
+        ended=ended,
     )
 
 

@@ -1,6 +1,5 @@
 """One forward or one training step, on the host and on the emulated device."""
 
-import copy
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -17,10 +16,13 @@ from opcheck.emulate.placing import Placing
 from opcheck.emulate.record import Record
 from opcheck.emulate.session import Emulator
 from opcheck.errors import EmulationError, OpcheckError, out_of_memory
+from opcheck.held import left_as_found
 from opcheck.model.emulation import after_step, gradient_of
 from opcheck.model.trace import Phase
+from opcheck.source.building.probe import holds_tensors
 from opcheck.trace.compiled import mark_compiled
 from opcheck.trace.eager import OtherAsDevice, asks_for_other
+from opcheck.trace.fresh import copied
 from opcheck.trace.modules import ModuleStack, reason_of
 from opcheck.trace.run import reproducible
 from opcheck.trace.step import TrainingStep
@@ -60,9 +62,9 @@ def on_host(job: Job) -> Named:
     Raises:
         EmulationError: the model fails there too.
     """
-    module = copy.deepcopy(job.module)
+    module = copied(job.module)
     try:
-        with reproducible(module), collecting_on_host():
+        with left_as_found(holds_tensors), reproducible(module), collecting_on_host():
             return _play(job, module, job.args, dict(job.kwargs), lambda _: None)
     except (OpcheckError, MemoryError):
         raise
@@ -86,7 +88,7 @@ def on_device(job: Job, make: Callable[[], Emulator]) -> Ran:
 def _on_device(job: Job, emulator: Emulator, as_cuda: bool) -> Ran:
     with emulator as torch_device:
         device = emulator.device
-        module = copy.deepcopy(job.module)
+        module = copied(job.module)
         placing = Placing(device, emulator.values)
         placing.module(module)
         args, kwargs = placing.inputs((job.args, dict(job.kwargs)))

@@ -8,19 +8,20 @@ from typing import Any
 
 import torch
 
-from opcheck.emulate.agreement import agreement, predict_model
+from opcheck.emulate.agreement import agreement, predict_model, predict_refused
 from opcheck.emulate.compare import Named, differences
 from opcheck.emulate.journal import Journal
 from opcheck.emulate.play import Job, Ran, on_device, on_host
 from opcheck.emulate.session import Emulator, prepared
 from opcheck.errors import EmulationError
-from opcheck.model.emulation import Agreement, Emulation, EmulationRequest, Site
+from opcheck.model.emulation import Agreement, Asked, Emulation, EmulationRequest, Site
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import ModelInfo
 from opcheck.model.target import Target
 from opcheck.model.training import TrainingSpec
 from opcheck.resolve.version import torch_differs
 from opcheck.source.building.loss import loss_named
+from opcheck.trace.caches import Later, here
 from opcheck.trace.modules import pattern
 from opcheck.trace.place import from_error
 from opcheck.trace.run import as_module
@@ -28,6 +29,7 @@ from opcheck.trace.step import TrainingStep
 from opcheck.version import __version__
 
 Progress = Callable[[str], None]
+Apart = Callable[[Sequence[Callable[[], Any]]], Sequence[Later[Any]]]
 TORCH = torch.__version__.partition("+")[0]
 """Version of the running torch."""
 
@@ -44,6 +46,7 @@ def emulate_model(
     progress: Progress,
     notes: Sequence[str] = (),
     journal: Path | None = None,
+    apart: Apart = here,
 ) -> Emulation:
     """Run a model's forward, or one training step, as ``request`` asks.
 
@@ -58,6 +61,7 @@ def emulate_model(
         progress: told one short line per step.
         notes: sentences that go into the report.
         journal: the file to follow the run in.
+        apart: has the model's further runs find nothing of what the others leave in caches.
 
     Raises:
         EmulationError: this process or this torch cannot have the device.
@@ -84,20 +88,23 @@ def emulate_model(
         notes=tuple(notes),
     )
     job = Job(as_module(module), args, kwargs, step, request.gradients)
+    on_the_host = [partial(on_host, job)] if request.values else []
+    checks = _checks(job, matrix) if request.check else []
+    waits = apart([*on_the_host, *checks])
     host: Named | None = None
     if request.values:
         progress("computing on the host, to compare with")
-        host = on_host(job)
+        host = waits[0]()
     progress(f"running on the emulated {target}")
     make = partial(Emulator, matrix, values=request.values, stop=request.stop, shims=request.shims)
     followed = Journal(journal, begun).follow if journal is not None else job.begun
     ran = on_device(replace(job, begun=followed), make)
     emulator = ran.emulator
-    compared = _agreement(job, matrix, progress) if request.check else None
+    compared = _agreement(waits[-len(checks) :], progress) if checks else None
     return replace(
         begun,
         finished=ran.error is None,
-        error="" if ran.error is None else f"{type(ran.error).__name__}: {ran.error}".strip(),
+        error=_described(ran.error),
         error_site=None if ran.error is None else _site(ran, ran.error),
         refusals=emulator.refusals,
         host_calls=emulator.host_calls,
@@ -119,13 +126,30 @@ def _step(spec: TrainingSpec, values: bool) -> TrainingStep:
     return TrainingStep.of(spec, loss_named(spec.loss))
 
 
-def _agreement(job: Job, matrix: SupportMatrix, progress: Progress) -> Agreement:
-    """Hold the scan's prediction against a run that goes on where the device refuses."""
-    progress("predicting what the scan says")
-    predicted = predict_model(job.module, job.args, job.kwargs, matrix, job.step)
-    progress("holding the prediction against the dispatcher")
+def _checks(job: Job, matrix: SupportMatrix) -> list[Callable[[], Any]]:
+    """What the scan says, in two runs, and a run that goes on where the device refuses."""
+    asked = job.module, job.args, job.kwargs, matrix, job.step
+    return [
+        partial(predict_model, *asked),
+        partial(predict_refused, *asked),
+        partial(_held, replace(job, begun=lambda _: None), matrix),
+    ]
+
+
+def _held(job: Job, matrix: SupportMatrix) -> tuple[Asked, str]:
+    """What a device is asked for that refuses nothing, and what ended the run early."""
     ran = on_device(job, partial(Emulator, matrix, values=False, stop=False))
-    return agreement(predicted, ran.emulator.asked, conditions=True)
+    return ran.emulator.asked, _described(ran.error)
+
+
+def _agreement(waits: Sequence[Callable[[], Any]], progress: Progress) -> Agreement:
+    """Hold the scan's prediction against the run on the device."""
+    progress("predicting what the scan says")
+    kernels, conditions = (wait() for wait in waits[:2])
+    progress("holding the prediction against the dispatcher")
+    asked, ended = waits[2]()
+    predicted = replace(kernels, refused=conditions.refused)
+    return agreement(predicted, asked, conditions=True, ended=ended)
 
 
 def _why_apart(ran: Ran, compared: Agreement | None) -> Iterator[str]:
@@ -152,6 +176,10 @@ def _told(ran: Ran, matrix: SupportMatrix) -> Iterator[str]:
         yield f"names {named}; run as if it said {own!r}"
     yield from (a.text.replace("{chip}", matrix.target.chip) for a in matrix.advisories)
     yield from filter(None, (torch_differs(TORCH, matrix, "run"),))
+
+
+def _described(error: Exception | None) -> str:
+    return "" if error is None else f"{type(error).__name__}: {error}".strip()
 
 
 def _site(ran: Ran, error: Exception) -> Site | None:

@@ -159,6 +159,13 @@ class Agreement:
     refused: int
     """Distinct overloads refused by a condition in either."""
     disagreements: tuple[Disagreement, ...]
+    ended: str = ""
+    """What ended the run early that the prediction was held against; "": it came to its end."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of the prediction came true, of a run that came to its end."""
+        return not (self.disagreements or self.ended)
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,7 @@ def scan_module(
     try:
         for work in device_types.works(matrices, exact=exact, plan=plan):
             for run in runs_of(work, step, databases, loss):
+                forget()
                 trace = trace_model(
                     loaded.module,
                     loaded.args,

@@ -108,6 +108,7 @@ def _agreement(node: Node) -> Agreement:
         missing=node.number("missing"),
         refused=node.number("refused"),
         disagreements=tuple(map(_disagreement, node.items("disagreements"))),
+        ended=node.text("ended"),
     )
 
 

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Collection
 from pathlib import Path
+from typing import NoReturn
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _ROUND_SECONDS = 0.002
@@ -76,7 +77,7 @@ def adopt_orphans() -> None:
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def end_as(status: int) -> None:
+def end_as(status: int) -> NoReturn:
     """End as another process did, so that it looks the same from outside."""
     import resource
 

@@ -8,6 +8,7 @@ from torch import nn
 
 from opcheck.errors import TraceError
 from opcheck.model.trace import RUN_ENDED
+from opcheck.trace.caches import forget
 from opcheck.trace.eager import asks_for_other
 from opcheck.trace.engine import Engine
 from opcheck.trace.fresh import fresh_copy
@@ -57,6 +58,7 @@ def _once_more(
     error: Exception,
 ) -> Any:
     """Run as if CUDA were the device if that was the trouble, else past what fails."""
+    forget()
     if asks_for_other(error):
         fresh = fresh_copy(module)
         engine = make(ModuleStack(fresh))
@@ -64,6 +66,7 @@ def _once_more(
         engine, again = _once(fresh, args, kwargs, engine, play)
         if again is None:
             return engine
+        forget()
     fresh = fresh_copy(module)
     engine, again = _once(fresh, args, kwargs, make(ModuleStack(fresh, recover=True)), play)
     if again is not None:

@@ -151,10 +151,35 @@ def run_composite(func: Any, kind: Composite, args: Any, kwargs: Any) -> Any:
     if func is _TO_COPY and kwargs.get("non_blocking"):
         kwargs = {**kwargs, "non_blocking": False}
     if torch._C._functorch.peek_interpreter_stack() is None or _in_transform(args, kwargs):
-        return func._op_dk(key, *args, **kwargs)
+        return _run(func, key, args, kwargs)
     # Below vmap tensors are plain already; its layers would batch the inner calls again.
     with temporarily_clear_interpreter_stack():
+        return _run(func, key, args, kwargs)
+
+
+def _run(func: Any, key: Any, args: Any, kwargs: Any) -> Any:
+    """Run the kernel of a key; of tensors that C++ made of numbers, most overloads take those."""
+    try:
         return func._op_dk(key, *args, **kwargs)
+    except RuntimeError as error:
+        refused = f"{func._schema.name}() Expected a value of type 'Tensor'"
+        if not str(error).startswith(refused):
+            raise
+    return func._op_dk(key, *_as_tensors(func, args), **kwargs)
+
+
+def _as_tensors(func: Any, args: Any) -> list[Any]:
+    """The arguments with tensors for numbers, of the dtypes that numbers have beside the others."""
+    found = next((value for value in args if isinstance(value, torch.Tensor)), None)
+    # one of the host stands for it: to ask one of the device would be seen
+    other = 0 if found is None else torch.empty((1,) * found.dim(), dtype=found.dtype)
+    wanted = [*facts(func).tensors, *[False] * len(args)]
+    return [
+        torch.tensor(value, dtype=torch.result_type(other, value))
+        if tensor and isinstance(value, int | float | complex)
+        else value
+        for tensor, value in zip(wanted, args, strict=False)
+    ]
 
 
 def _in_transform(args: Any, kwargs: Any) -> bool:

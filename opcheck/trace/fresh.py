@@ -11,6 +11,7 @@ from typing import Any
 
 from torch import nn
 
+from opcheck.held import computed
 from opcheck.trace.compiled import mark_compiled
 
 _OWN = frozenset(vars(nn.Module()))
@@ -37,10 +38,16 @@ def fresh_copy(module: nn.Module) -> nn.Module:
     return made
 
 
+def copied(module: nn.Module) -> nn.Module:
+    """Copy a module with what its own code computed and keeps, as old weight norms do."""
+    return copy.deepcopy(module, computed(*module.modules()))
+
+
 def _copy(module: nn.Module) -> nn.Module:
     # mypy doubts that a class is hashable
     plain = [m for m in module.modules() if _is_plain(type(m))]  # type: ignore[arg-type]
     memo: dict[int, Any] = {id(part): type(part).__new__(type(part)) for part in plain}
+    memo |= computed(*module.modules())
     for part in plain:
         state = {n: _attribute(n, value, memo) for n, value in part.__getstate__().items()}
         memo[id(part)].__setstate__(state)

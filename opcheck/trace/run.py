@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ from torch import nn
 from opcheck.model.trace import Gap, Kernel, Trace
 from opcheck.trace.attempt import Play, attempt, forward
 from opcheck.trace.autocast import autocasting
-from opcheck.trace.caches import forget
+from opcheck.trace.caches import Later, forget, here
 from opcheck.trace.costs.booked import BookedTree
 from opcheck.trace.device import DeviceTensor, require_backward
 from opcheck.trace.differentiated import Differentiated
@@ -22,12 +23,24 @@ from opcheck.trace.finished import finished
 from opcheck.trace.journal import Journal
 from opcheck.trace.kernels import Kernels
 from opcheck.trace.modules import ModuleStack
+from opcheck.trace.plans import Plan
 from opcheck.trace.step import taken_as_plain
 from opcheck.trace.swap import swapped
 from opcheck.trace.training import Heard, Training, registered
 from opcheck.trace.tree import Tree
 
 Progress = Callable[[str], None]
+Apart = Callable[[Sequence[Callable[[], "Counted"]]], Sequence[Later["Counted"]]]
+"""Has works begun that are to find nothing of what other runs left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The exact kernels of one run."""
+
+    kernels: tuple[Kernel, ...]
+    gaps: tuple[Gap, ...]
+    """Where modules failed."""
 
 
 def trace_model(
@@ -45,6 +58,7 @@ def trace_model(
     journal: Journal | None = None,
     device_kernels: Kernels | None = None,
     unseen: Sequence[Gap] = (),
+    apart: Apart = here,
 ) -> Trace:
     """Record every overload that one forward, or one training step, asks of a device.
 
@@ -67,6 +81,7 @@ def trace_model(
         journal: follows what is recorded while the model runs.
         device_kernels: those that traces share; to register them anew takes a quarter of a second.
         unseen: what no run of this model can see, whatever it calls.
+        apart: how the runs for ``exact`` are kept from what the others leave in caches.
 
     Raises:
         TraceError: the inputs do not fit: the model fails before it computes anything, or, with
@@ -96,19 +111,29 @@ def trace_model(
                 journal.begin(made, device_type, mode)
             return made
 
+        learned: dict[tuple[Any, ...], Plan] = {}
+
+        def count(names: frozenset[str]) -> Counted:
+            engine = attempts.run(partial(Exact, device, changed, names, learned))
+            return Counted(engine.kernels, tuple(engine.modules.gaps))
+
+        sets = [*dict.fromkeys((exact or {}).values())]
+        begun = dict(zip(sets, apart([partial(count, names) for names in sets]), strict=True))
         tree = attempts.run(planted, inputs_given=inputs_given)
+        learned.update(tree.leaves.learned)
         kernels: dict[str, tuple[Kernel, ...]] = {}
         notes = _stood_in(device, device_type)
-        done: dict[frozenset[str], Exact] = {}
+        done: dict[frozenset[str], Counted] = {}
         for target, names in (exact or {}).items():
             if names not in done:
                 progress(f"counting the kernels that {target} is asked for")
-                forget()
-                done[names] = attempts.run(
-                    partial(Exact, device, changed, names, tree.leaves.learned)
-                )
+                counted = begun[names]()
+                if learned and counted.gaps != tuple(tree.modules.gaps):
+                    forget()  # in a copy of the process, nothing was learned
+                    counted = count(names)
+                done[names] = counted
             counted = done[names]
-            if counted.modules.gaps == tree.modules.gaps:
+            if counted.gaps == tuple(tree.modules.gaps):
                 kernels[target] = counted.kernels
             else:
                 notes.append(f"no exact kernels for {target}: {_told(counted)}")
@@ -162,8 +187,8 @@ def _stood_in(device: torch.device, device_type: str) -> list[str]:
     ]
 
 
-def _told(engine: Engine) -> str:
-    failures = engine.modules.gaps
+def _told(counted: Counted) -> str:
+    failures = counted.gaps
     return f"the run that counts them failed: {failures[0].reason if failures else 'too early'}"
 
 

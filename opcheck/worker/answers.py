@@ -2,13 +2,13 @@
 
 import gc
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from opcheck.db.schemas import FOLDER, Schemas
 from opcheck.db.store import Database
@@ -33,7 +33,7 @@ from opcheck.source.code_lines import lines_of
 from opcheck.source.load import load
 from opcheck.source.patched import read_instead
 from opcheck.worker.changed import write_graph
-from opcheck.worker.copies import can_copy, spread
+from opcheck.worker.copies import aside, can_copy, spread
 from opcheck.worker.host import on_the_host
 from opcheck.worker.own_files import own_files
 from opcheck.worker.process import Process
@@ -46,6 +46,8 @@ from opcheck.worker.ways import ways_out
 if TYPE_CHECKING:
     from opcheck.trace.kernels import Kernels
 
+T = TypeVar("T")
+
 
 def answers(
     request: Request, process: Process, refusals: Refusals
@@ -55,7 +57,7 @@ def answers(
     def loaded(*, weights: bool) -> Loaded:
         return _load(request, process, refusals, weights=weights)
 
-    if not (isinstance(request, WorkRequest) and request.apart):
+    if not _runs_often(request):
         process.end_copying()
     match request:
         case WorkRequest():
@@ -66,6 +68,18 @@ def answers(
             yield on_the_host(loaded(weights=True), request, process)
         case GraphRequest():
             yield write_graph(request, process, lambda: loaded(weights=True))
+
+
+def _runs_often(request: Request) -> bool:
+    """Whether the model is run more than once: each run is then one of a copy of the process."""
+    match request:
+        case WorkRequest():
+            works = [work for group in request.groups for work in group]
+            return len(works) > 1 or request.step is not None or any(w.exact for w in works)
+        case EmulationRequest():
+            return request.check or request.values
+        case _:
+            return False
 
 
 def _load(request: Request, process: Process, refusals: Refusals, *, weights: bool) -> Loaded:
@@ -104,6 +118,7 @@ def _traces(
 ) -> Iterator[WorkResult]:
     process.send({"stage": "trace", "progress": "tracing"})
     from opcheck.trace import trace_model  # needs torch: only once there is something to trace
+    from opcheck.trace.caches import forget
     from opcheck.trace.journal import Journal
     from opcheck.trace.sized import with_sizes
 
@@ -131,6 +146,7 @@ def _traces(
             journal=Journal(process.journal(number), result, ticks.calls),
             device_kernels=shared,
             unseen=loaded.unseen,
+            apart=_apart(process),
         )
         if trace.costs is not None:
             costs = replace(trace.costs, in_training=loaded.in_training)
@@ -159,13 +175,29 @@ def _traces(
         ]
         for group in request.groups
     ]
-    if not (request.apart and can_copy(process)):
-        groups = groups[:1]
-        process.end_copying()
+    copied = sum(map(len, groups)) > 1 and can_copy(process)
+    groups = [[one] for group in groups for one in group] if copied else groups[:1]
     process.send({"answers": sum(map(len, groups))})
     with _shared_kernels(request) as shared:
-        for number, work, run in groups[0] if len(groups) == 1 else spread(groups, process):
+        for done, (number, work, run) in enumerate(
+            spread(groups, process) if copied else groups[0]
+        ):
+            if done:
+                forget()
             yield traced(number, work, run)
+
+
+def _apart(process: Process) -> Callable[[Sequence[Callable[[], T]]], Sequence[Callable[[], T]]]:
+    """How several runs of the model are kept from what each leaves in caches."""
+    from opcheck.trace.caches import here
+
+    def begun(works: Sequence[Callable[[], T]]) -> Sequence[Callable[[], T]]:
+        if works and can_copy(process):
+            return aside(process, works)
+        process.end_copying()
+        return here(works)
+
+    return begun
 
 
 @contextmanager
@@ -227,4 +259,5 @@ def _emulated(
         progress=lambda text: process.send({"stage": "emulate", "progress": text}),
         notes=(*loaded.notes, *(f"{gap.where}: {gap.reason}" for gap in loaded.unseen)),
         journal=process.journal(0),
+        apart=_apart(process),
     )

@@ -31,7 +31,9 @@ class Process:
         self.at_once = job.at_once
         """How many copies of it may work side by side."""
         self._messages = self._stages = private_channel()
-        self._is_copy = False
+        self._is_copy = self._alone = False
+        self._early = STACK_SECONDS
+        """How long before time runs out it writes where the code stands."""
         self._stack = open(job.stack, "w", encoding="utf-8")  # noqa: SIM115  # for its life
         faulthandler.enable(self._stack)
         end_with_parent(signal.SIGKILL)
@@ -66,10 +68,10 @@ class Process:
         if self._is_copy:
             self._write(self._messages, _END)
 
-    def watch_time(self, early: float = STACK_SECONDS) -> None:
-        """Have a thread write where the code stands, so many seconds before time runs out."""
+    def watch_time(self) -> None:
+        """Have a thread write where the code stands shortly before time runs out."""
         if self._job.ends is not None:
-            left = self._job.ends - time.time() - early
+            left = self._job.ends - time.time() - self._early
             faulthandler.dump_traceback_later(max(left, 0.01), file=self._stack)
 
     def is_alone(self) -> bool:
@@ -88,7 +90,6 @@ class Process:
         Of one that is ``heard``, stages and what the model prints are heard at once.
         """
         self._is_copy = True
-        self.end_copying()
         end_with_parent(signal.SIGKILL)
         self._messages = open(answers, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         if not heard:
@@ -97,14 +98,25 @@ class Process:
                 os.dup2(self._job.aside, 1)
                 os.dup2(self._job.aside, 2)
         # what two write to one file at a time could not be read
-        self.watch_time(STACK_SECONDS * (self.at_once - place) / self.at_once)
+        self._early = STACK_SECONDS * (self.at_once - place) / self.at_once
+        self.watch_time()
         if self._job.shared:
             taken = _data()
             _limit_memory(taken + (self._job.memory - taken) // self.at_once)
 
+    def go_on_aside(self) -> None:
+        """Be a copy that tells nothing of what it does; what has it copied waits for its result."""
+        end_with_parent(signal.SIGKILL)
+        self._is_copy = True
+        self._messages = self._stages = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        if self._job.aside is not None:
+            os.dup2(self._job.aside, 1)
+            os.dup2(self._job.aside, 2)
+
     def end_copying(self) -> None:
         """Have no more copies of a process that reads a model file, whatever code gets to run."""
-        if self._job.limits is not None and not self._job.code:
+        if self._job.limits is not None and not self._job.code and not self._alone:
+            self._alone = True
             allow(replace(self._job.limits.filter, processes=False))
 
     @staticmethod

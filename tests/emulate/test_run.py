@@ -303,3 +303,24 @@ def test_a_mask_made_of_a_large_known_one_is_known() -> None:
     assert found.agreement is not None
     assert not found.agreement.disagreements
     assert "aten::masked_fill.Scalar" not in {kernel.op for kernel in found.kernels}
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize("values", [False, True])
+def test_a_weight_that_autograd_computed_is_computed_on_the_device(values: bool) -> None:
+    """Old weight norms keep it as an attribute, which ``copy.deepcopy`` refuses."""
+    model = nn.Sequential(nn.utils.weight_norm(nn.Linear(4, 4)), nn.ReLU())
+    found = emulated(model, torch.ones(2, 4), values=values, check=True)
+    assert (found.finished, found.refusals) == (True, ())
+    assert found.agreement is not None
+    assert found.agreement.whole
+
+
+def test_numbers_beside_a_tensor_reach_the_device_as_predicted() -> None:
+    def shifted(x: Tensor) -> Tensor:
+        return torch.bitwise_right_shift(x, 4) + torch.bitwise_left_shift(3, x)
+
+    found = emulated(shifted, torch.ones(8, dtype=torch.int32), check=True)
+    assert found.finished
+    assert found.agreement is not None
+    assert found.agreement.whole

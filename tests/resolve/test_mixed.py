@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-import torchgen
+import torchgen  # type: ignore[import-untyped]
 import yaml
 from torch import Tensor, nn
 from torch.nn import functional

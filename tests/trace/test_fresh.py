@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from opcheck.trace.fresh import fresh_copy
+from opcheck.source.building.build import light_copy, whole_copy
+from opcheck.trace.fresh import copied, fresh_copy
 from tests.trace.small_models import MODELS, ready
 
 
@@ -82,3 +83,17 @@ def test_what_cannot_be_copied_is_used_as_it_is() -> None:
     model = nn.Sequential(nn.ReLU())
     vars(model[0])["lock"] = threading.Lock()
     assert fresh_copy(model) is model
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize("copied", [fresh_copy, copied, whole_copy, light_copy])
+def test_what_autograd_computed_is_copied_without_its_history(copied: Any) -> None:
+    """Old weight norms leave such a weight as an attribute."""
+    model = nn.Sequential(nn.utils.weight_norm(nn.Linear(2, 2)))
+    model[0].seen = [model[0].weight]
+    made = copied(model)
+    assert made is not model
+    assert made[0].weight.grad_fn is None
+    assert made[0].seen[0] is made[0].weight
+    assert made[0].weight_v is not model[0].weight_v
+    torch.testing.assert_close(made(torch.ones(1, 2)), model(torch.ones(1, 2)))

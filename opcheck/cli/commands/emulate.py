@@ -104,5 +104,5 @@ def emulate(
 def _exit_code(request: EmulationRequest, found: Emulation) -> ExitCode:
     """GATE where what was asked to hold does not."""
     refused = request.stop and found.refusals
-    disagrees = request.check and found.agreement and found.agreement.disagreements
+    disagrees = request.check and found.agreement and not found.agreement.whole
     return ExitCode.GATE if refused or disagrees else ExitCode.PASS

@@ -85,6 +85,7 @@ def _agreement(agreement: Agreement) -> Json:
         "missing": agreement.missing,
         "refused": agreement.refused,
         "disagreements": [_disagreement(item) for item in agreement.disagreements],
+        "ended": agreement.ended,
     }
 
 

@@ -241,6 +241,11 @@ def agree(native: int, missing: int, refused: int) -> str:
     return f"as predicted, counts included: {_asked_for(native, missing, refused)}"
 
 
+def held_until(error: str) -> str:
+    """That a run ended before all of a prediction could come true."""
+    return f"not confirmed: the run that it is held against ended early, with {error}"
+
+
 def disagree(counts: int, native: int, missing: int, refused: int) -> str:
     """How much of the prediction did not come true."""
     return f"{plural(counts, 'count')} not as predicted, of {_asked_for(native, missing, refused)}"

@@ -10,6 +10,7 @@ from torch.nn.parameter import is_lazy
 from torch.utils._pytree import tree_leaves, tree_map_only  # private; checked with torch 2.13
 
 from opcheck.errors import OpcheckError
+from opcheck.held import computed
 from opcheck.model.trace import COMPILED, GIVEN_BACKEND
 from opcheck.source.building.blame import brief, failed
 from opcheck.source.building.fill import fill_unwritten
@@ -87,7 +88,7 @@ def shed_values(value: T) -> T:
 
 def light_copy(module: nn.Module) -> nn.Module:
     """Copy ``module`` without copying what is large in it; the original is left as it is."""
-    memo: dict[int, torch.Tensor] = {}
+    memo: dict[int, torch.Tensor] = computed(*module.modules())
     for tensor in (*module.parameters(), *module.buffers()):
         if _is_heavy(tensor):
             memo[id(tensor)] = _light(tensor, {})
@@ -97,7 +98,7 @@ def light_copy(module: nn.Module) -> nn.Module:
 def whole_copy(module: nn.Module) -> nn.Module:
     """Copy ``module`` with its weights, if there is room for a second set of them."""
     check_room(f"a copy of {type(module).__name__}", weight_bytes(module))
-    return _copied(module, {})
+    return _copied(module, computed(*module.modules()))
 
 
 def _copied(module: nn.Module, memo: dict[int, Any]) -> nn.Module:

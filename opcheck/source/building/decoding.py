@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.errors import SourceError
+from opcheck.held import computed
 from opcheck.source.building.blame import brief
 from opcheck.source.building.example import Inputs
 from opcheck.source.building.probe import probe
@@ -129,7 +130,8 @@ def _left(output: Any, cache: str) -> Any:
 
 def _twin(model: nn.Module) -> nn.Module:
     """A copy with modules of its own and the same tensors."""
-    shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
+    shared = computed(*model.modules())
+    shared |= {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     try:
         return copy.deepcopy(model, shared)
     except Exception as error:  # holds something that cannot be copied: a lock, a handle

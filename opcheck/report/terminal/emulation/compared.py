@@ -30,8 +30,12 @@ def write_agreement(canvas: Canvas, agreement: Agreement) -> None:
     write_heading(canvas, words.AGREEMENT, "", "")
     counts = agreement.native, agreement.missing, agreement.refused
     told = agreement.disagreements
+    if agreement.ended:
+        text = words.held_until(agreement.ended)
+        canvas.flow([(canvas.marks.open, "yellow"), *split(text)], 2)
     if not told:
-        canvas.flow([(canvas.marks.good, "green"), *split(words.agree(*counts))], 2)
+        if agreement.whole:
+            canvas.flow([(canvas.marks.good, "green"), *split(words.agree(*counts))], 2)
         return
     canvas.flow([(canvas.marks.bad, "red"), *split(words.disagree(len(told), *counts))], 2)
     canvas.blank()

@@ -1,0 +1,162 @@
+"""Each run of a model is the first: what another left in a table or a cache is not there."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from opcheck.emulate.agreement import agreement
+from opcheck.held import left_as_found
+from opcheck.isolate import emulate, run
+from opcheck.model.emulation import Asked, EmulationRequest
+from opcheck.model.target import TargetSpec
+from opcheck.model.trace import Trace
+from opcheck.model.work import DeviceWork, WorkRequest
+from opcheck.trace.caches import forget
+
+MODEL = """
+import functools, torch
+from torch import nn
+
+_TABLE = {}
+_MADE = None
+
+def table(n, device):  # by size alone, as a model that stays on its device may have it
+    if n not in _TABLE: _TABLE[n] = torch.arange(n, device=device, dtype=torch.float32).cos()
+    return _TABLE[n]
+
+@functools.lru_cache
+def grid(n, device): return torch.linspace(0, 1, n, device=device).sin()
+
+def steps(device):
+    global _MADE
+    if _MADE is None: _MADE = torch.ones(8, device=device).tan().shape
+    return _MADE[0]  # no tensor is kept here
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.mask = nn.Linear(8, 8), None
+
+    def forward(self, x):
+        if self.mask is None: self.mask = torch.zeros(8, device=x.device).exp()
+        kept = grid(8, str(x.device)) * self.mask * steps(x.device)
+        return self.layer(x) * table(8, x.device) + kept
+
+def net(): return Net(), torch.ones(1, 8)
+def alone(): return Net()
+
+class Fails(nn.Module):
+    def forward(self, x):
+        x = x.cos()
+        raise RuntimeError("not like this")
+
+def fails(): return Fails(), torch.ones(2)
+"""
+TARGET = TargetSpec.parse("ascend-910b")
+MADE_ONCE = {"aten::cos", "aten::exp", "aten::sin", "aten::tan"}
+slow = pytest.mark.slow  # whole processes
+copied = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere processes are not copied")
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    (tmp_path / "cached.py").write_text(MODEL)
+    return f"{tmp_path / 'cached.py'}:net"
+
+
+def called(trace: Trace) -> set[str]:
+    return {str(trace.nodes[use.node].op) for use in trace.uses}
+
+
+@slow
+@copied
+def test_each_device_type_and_each_count_is_of_a_first_run(source: str) -> None:
+    ops = tuple(sorted(MADE_ONCE | {"aten::mul.Tensor"}))
+    request = WorkRequest(
+        source, "npu", exact={"one": ops, "other": ops[:-1]},
+        others=(DeviceWork("cuda"), DeviceWork("xpu")), apart=((DeviceWork("mlu"),),),
+    )  # fmt: skip
+    results = run(request)
+    assert [result.trace.device_type for result in results] == ["npu", "cuda", "xpu", "mlu"]
+    for result in results:
+        assert called(result.trace) >= MADE_ONCE
+    assert {*results[0].trace.kernels} == {"one", "other"}
+    for kernels in results[0].trace.kernels.values():
+        assert {f"aten::{kernel.op.base}" for kernel in kernels} >= MADE_ONCE
+
+
+@slow
+def test_what_the_search_for_inputs_left_is_gone(source: str) -> None:
+    """It runs the model on another device."""
+    (result,) = run(WorkRequest(source.replace(":net", ":alone"), "npu"))
+    assert called(result.trace) >= MADE_ONCE - {"aten::tan"}  # of which no tensor is kept
+    assert result.trace.gaps == ()
+
+
+@slow
+@copied
+@pytest.mark.parametrize("values", [False, True])
+def test_a_check_sees_what_the_run_before_it_left(source: str, values: bool) -> None:
+    request = EmulationRequest(source, TARGET, values=values, check=True)
+    found = emulate(request)
+    assert found.finished
+    assert found.agreement is not None
+    assert found.agreement.whole
+    assert {kernel.op for kernel in found.kernels} >= MADE_ONCE
+    assert found.agreement.native == len(found.kernels)
+
+
+@slow
+def test_a_check_of_a_run_that_ended_early_is_not_ticked(source: str) -> None:
+    request = EmulationRequest(source.replace(":net", ":fails"), TARGET, check=True)
+    found = emulate(request)
+    assert found.agreement is not None
+    assert found.agreement.disagreements == ()
+    assert found.agreement.ended == "RuntimeError: not like this"
+    assert not found.agreement.whole
+
+
+def test_agreement_is_whole_of_a_run_that_came_to_its_end() -> None:
+    assert agreement(Asked(), Asked(), conditions=True).whole
+    assert not agreement(Asked(), Asked(), conditions=True, ended="E").whole
+
+
+def test_what_a_run_leaves_is_taken_out_again() -> None:
+    this = sys.modules[__name__]
+    with left_as_found(lambda value: isinstance(value, bytes)):
+        LEFT["key"], LEFT["flag"] = b"", True
+        vars(this)["LEFT_TOO"] = b""
+    assert LEFT == {"old": b"", "flag": True}  # what is no value of a run stays
+    assert not hasattr(this, "LEFT_TOO")
+
+
+def test_tables_of_modules_and_classes_are_emptied_of_tensors_of_the_device() -> None:
+    import torch
+
+    from opcheck.trace.device import Spec, device_tensor, prepare
+
+    made = device_tensor(Spec.of(torch.float32, (2,), (1,)), None, prepare("npu"))
+    other = torch.ones(2)
+    LEFT["made"], LEFT["other"] = made, (other,)
+    Holder.kept += [made, other]
+    Holder.last = made
+    try:
+        forget()
+        assert {"old": b"", "other": (other,)} | ({"flag": True} if "flag" in LEFT else {}) == LEFT
+        assert [*map(id, Holder.kept)] == [id(other)]
+        assert Holder.last is None
+    finally:
+        LEFT.clear()
+        LEFT["old"] = b""
+        Holder.kept.clear()
+
+
+LEFT: dict[str, object] = {"old": b""}
+
+
+class Holder:
+    """Keeps what it is given."""
+
+    kept: list[object] = []  # noqa: RUF012  # what models do
+    last: object = None
