@@ -63,6 +63,10 @@ class Canaries:
         return frozenset((name, s.st_mode, s.st_size, s.st_mtime_ns) for name, s in states)
 
 
+READS = "to read "
+"""Before the path of a file that is opened to be read."""
+
+
 class Watch:
     """Records what a reader does that it has no reason to do; one for a process, for good.
 
@@ -104,7 +108,7 @@ class Watch:
         if not self._at_work:
             return
         what = _what(event, arguments)
-        if what is None or (event == "open" and what.startswith(self._own)):
+        if what is None or (event == "open" and what.removeprefix(READS).startswith(self._own)):
             return
         self._seen.append((event, what))
         if self._learned and event in _NEVER and not self._may(event, what):
@@ -117,7 +121,9 @@ def _what(event: str, arguments: tuple[Any, ...]) -> str | None:
         case "open":
             path, mode, flags = arguments
             writes = flags & _WRITING if isinstance(flags, int) else set(mode or "") & set("wax+")
-            return str(path) if writes or MARK in str(path) else None
+            if writes:
+                return str(path)
+            return f"{READS}{path}" if MARK in str(path) else None
         case "import" | "pickle.find_class":
             name = ".".join(map(str, arguments[: 1 + (event != "import")]))
             return name if MARK in name or event != "import" else None

@@ -42,7 +42,7 @@ from tests.db.overlays import OVERLAY, ROOT, acme
 from tests.db.test_schemas import GOOD as SCHEMAS
 from tests.fleet.made import filled, kernel, result, scanned, target
 from tests.fuzz import mutate
-from tests.fuzz.effects import Watch
+from tests.fuzz.effects import READS, Watch
 from tests.fuzz.foreign import spoiled_config, spoiled_export, spoiled_settings
 from tests.fuzz.mutate import Mutation, either
 from tests.report.gates import GATES
@@ -65,6 +65,8 @@ class Reader:
     """Valid contents."""
     spoil: Mutation
     read: Callable[[Path], object]
+    looks: bool = False
+    """It looks for models in the folders that a file names."""
 
 
 def tried(reader: Reader, content: bytes, folder: Path) -> bool:
@@ -96,6 +98,8 @@ def _watched(reader: Reader, path: Path) -> None:
         reader.read(path)
     finally:
         found = watch.end()
+        if reader.looks:
+            found = [what for what in found if not what.startswith(f"open {READS}")]
         if found:
             raise AssertionError(f"does more than read: {'; '.join(found)[:2000]}")
 
@@ -390,9 +394,9 @@ READERS = (
     Reader("policy", "opcheck.yaml", _policies, spoiled_settings, read_policy),
     Reader("schemas", "schemas.yaml", _schemas, spoiled_settings, users_file),
     Reader("manifest", "models.yaml", _manifests, spoiled_settings,
-           lambda path: read_manifest(str(path))),
+           lambda path: read_manifest(str(path)), looks=True),
     Reader("manifest as a table", "models.csv", _tables, mutate.spoiled_text,
-           lambda path: read_manifest(str(path))),
+           lambda path: read_manifest(str(path)), looks=True),
     Reader("fleet store", "fleet.db", _stores, mutate.spoiled_bytes, _read_store),
     Reader("project file", "pyproject.toml", _project_files, mutate.spoiled_text, read_policy),
     Reader("baseline", "b.json", _baselines, mutate.spoiled_json, _read_baseline),
