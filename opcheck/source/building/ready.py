@@ -19,7 +19,7 @@ from opcheck.source.building.guess import guess
 from opcheck.source.building.hf_inputs import inputs_of
 from opcheck.source.building.hf_labels import with_labels
 from opcheck.source.building.input_sets import sets_named
-from opcheck.source.building.modes import in_training
+from opcheck.source.building.modes import in_training, mode_note
 from opcheck.source.building.script import script_signature, traced_inputs
 from opcheck.source.building.several import repeated
 from opcheck.source.building.signature import Signature
@@ -44,6 +44,7 @@ def ready(
     if isinstance(module, nn.DataParallel):
         module = module.module
     modes = in_training(module, kind)
+    notes = notes if options.train else (*notes, *mode_note(module, kind))
     with contextlib.suppress(NotImplementedError):  # an exported module has no modes
         module.eval()
     scripted = isinstance(module, torch.jit.ScriptModule)
