@@ -22,7 +22,7 @@ from opcheck.model.training import TrainingSpec
 from opcheck.resolve.version import torch_differs
 from opcheck.source.building.loss import loss_named
 from opcheck.trace.caches import Later, here
-from opcheck.trace.modules import pattern
+from opcheck.trace.modules import MAKES_NESTED, is_of_nested, pattern
 from opcheck.trace.place import from_error
 from opcheck.trace.run import as_module
 from opcheck.trace.step import TrainingStep
@@ -179,7 +179,9 @@ def _told(ran: Ran, matrix: SupportMatrix) -> Iterator[str]:
 
 
 def _described(error: Exception | None) -> str:
-    return "" if error is None else f"{type(error).__name__}: {error}".strip()
+    if error is None:
+        return ""
+    return MAKES_NESTED if is_of_nested(error) else f"{type(error).__name__}: {error}".strip()
 
 
 def _site(ran: Ran, error: Exception) -> Site | None:

@@ -1,6 +1,7 @@
 """The module that is running, which modules never ran, and what to do when one fails."""
 
 import re
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from opcheck.errors import OpcheckError
 from opcheck.model.trace import Gap
 from opcheck.trace.compiled import backend_of
+from opcheck.trace.place import from_error
 from opcheck.trace.unseen import Unseen
 
 _COMPILED = "_orig_mod"
@@ -113,10 +115,20 @@ _MOST_GAPS = 50
 
 def reason_of(error: BaseException) -> str:
     """An exception as one sentence."""
+    if is_of_nested(error):
+        file, line = from_error(error)
+        return f"at {file}:{line}, {MAKES_NESTED}" if file else MAKES_NESTED
     text = str(error).strip().split("\n", 1)[0].strip()
     if isinstance(error, Unseen):
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def is_of_nested(error: BaseException) -> bool:
+    """Whether PyTorch's nested tensors failed on what a trace gives them."""
+    frames = traceback.walk_tb(error.__traceback__)
+    inside = any(f.f_globals.get("__name__", "").startswith("torch.nested") for f, _ in frames)
+    return inside or any(name in str(error) for name in _NESTED)
 
 
 def _first_tensor(value: Any) -> Tensor | None:
@@ -130,6 +142,13 @@ def _first_tensor(value: Any) -> Tensor | None:
         return None
     return next((t for t in map(_first_tensor, items) if t is not None), None)
 
+
+MAKES_NESTED = (
+    "it makes a nested tensor, and only tensors of one size in each dimension are followed; "
+    "pad to one size and give a mask"
+)
+_NESTED = ("NestedTensorImpl", "NestedIntNode", "nested tensor", "NestedTensor")
+"""What is in PyTorch's messages then."""
 
 _FOR_THE_MODEL = ("dispatcher.py", "device.py")
 """Where C++ is called with the model's own arguments, and where a device's refusals are said."""

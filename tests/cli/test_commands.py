@@ -142,6 +142,8 @@ def test_emulate_takes_one_target(
         ("disagreeing", "", ExitCode.PASS),
         ("disagreeing", "--stop", ExitCode.PASS),
         ("disagreeing", "--check", ExitCode.GATE),
+        ("unconfirmed", "", ExitCode.PASS),
+        ("unconfirmed", "--check", ExitCode.GATE),
         ("training", "--check", ExitCode.PASS),
     ],
 )

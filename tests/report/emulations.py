@@ -164,6 +164,9 @@ ENDED = run(
     kernels=(),
     islands=0,
 )
+UNCONFIRMED = replace(
+    ENDED, agreement=Agreement(native=2, missing=0, refused=0, disagreements=(), ended=ENDED.error)
+)
 _FIRST = refused("aten::view_as_complex", 1, ATTENTION)
 STOPPED = run(
     model=ROPE,
@@ -182,6 +185,7 @@ EMULATIONS: Mapping[str, Emulation] = {
     "training": TRAINING,
     "disagreeing": DISAGREEING,
     "ended": ENDED,
+    "unconfirmed": UNCONFIRMED,
     "stopped": STOPPED,
     "nothing": run(kernels=(), islands=0, values=True, differences=()),
 }

@@ -89,8 +89,8 @@ def test_what_cannot_be_copied_is_used_as_it_is() -> None:
 @pytest.mark.parametrize("copied", [fresh_copy, copied, whole_copy, light_copy])
 def test_what_autograd_computed_is_copied_without_its_history(copied: Any) -> None:
     """Old weight norms leave such a weight as an attribute."""
-    model = nn.Sequential(nn.utils.weight_norm(nn.Linear(2, 2)))
-    vars(model[0])["seen"] = [model[0].weight]
+    model: Any = nn.Sequential(nn.utils.weight_norm(nn.Linear(2, 2)))
+    model[0].seen = [model[0].weight]
     made = copied(model)
     assert made is not model
     assert made[0].weight.grad_fn is None

@@ -1,13 +1,15 @@
 """The last step of every source: a module and what is known of its inputs become ``Loaded``."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
+from torch.utils._pytree import tree_leaves
 
-from opcheck.errors import UsageError
+from opcheck.errors import SourceError, UsageError
 from opcheck.model.trace import Gap
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.building.build import build, make, shed, shed_values
@@ -18,7 +20,7 @@ from opcheck.source.building.guess import guess
 from opcheck.source.building.hf_inputs import inputs_of
 from opcheck.source.building.hf_labels import with_labels
 from opcheck.source.building.input_sets import sets_named
-from opcheck.source.building.modes import in_training
+from opcheck.source.building.modes import in_training, mode_note
 from opcheck.source.building.script import script_signature, traced_inputs
 from opcheck.source.building.several import repeated
 from opcheck.source.building.signature import Signature
@@ -46,6 +48,7 @@ def ready(
     if isinstance(module, nn.DataParallel):
         module = module.module
     modes, unseen = in_training(module, kind), unseen or quantised_modules(module)
+    notes = notes if options.train else (*notes, *mode_note(module, kind))
     with contextlib.suppress(NotImplementedError):  # an exported module has no modes
         module.eval()
     scripted = isinstance(module, torch.jit.ScriptModule)
@@ -104,9 +107,22 @@ def _settled(inputs: Inputs, options: LoadOptions, signature: Signature, ids: in
     """One set of inputs with the user's own in it; large tensors on meta, or all filled."""
     args, kwargs = override(inputs, options.inputs, signature, ids)
     require((args, kwargs), signature)
+    _require_plain(args, kwargs)
     if options.weights:
         return valued((args, kwargs), signature, ids)
     return shed_values((args, kwargs))
+
+
+def _require_plain(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Refuse nested tensors, which are followed neither on a device nor without values."""
+    given = [*((f"number {n}", value) for n, value in enumerate(args, 1)), *kwargs.items()]
+    for name, value in given:
+        if any(isinstance(leaf, torch.Tensor) and leaf.is_nested for leaf in tree_leaves(value)):
+            raise SourceError(
+                f"the input {name} is a nested tensor: only tensors of one size in each "
+                "dimension are followed",
+                "pad it to one size (torch.nested.to_padded_tensor), and give a mask",
+            )
 
 
 def _settle(module: nn.Module, options: LoadOptions) -> tuple[str, ...]:

@@ -1,8 +1,10 @@
 """Which layers a model of the user's own leaves in training mode."""
 
+import torch
 from torch import nn
 
-from opcheck.source.building.modes import in_training
+from opcheck.source.base import LoadOptions
+from opcheck.source.building.modes import in_training, mode_note
 from opcheck.source.live import load_live
 
 
@@ -29,3 +31,29 @@ def test_a_source_tells_them_though_it_gives_evaluation_mode() -> None:
     assert isinstance(loaded.module, nn.Module)
     assert not loaded.module.training
     assert model.training
+
+
+class Asks(nn.Module):
+    """Code of the user's that reads the mode."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.sin() if self.training else x.cos()
+
+
+def test_a_note_says_that_evaluation_mode_is_what_is_run() -> None:
+    said = "given in training mode, run in evaluation mode: {} may compute otherwise"
+    assert mode_note(Asks(), "python") == (said.format("(the model) (Asks)"),)
+    assert mode_note(_model(), "live") == (said.format("1 (BatchNorm2d) and 2 more"),)
+
+
+def test_no_note_is_due_where_both_modes_are_one_or_none_was_chosen() -> None:
+    assert mode_note(nn.Sequential(nn.Linear(2, 2), nn.ReLU()), "python") == ()
+    assert mode_note(Asks().eval(), "python") == ()
+    assert mode_note(Asks(), "transformers") == ()
+    assert mode_note(torch.jit.script(nn.Linear(2, 2)), "torchscript") == ()
+
+
+def test_a_source_gives_the_note_unless_the_model_is_to_be_trained() -> None:
+    (note,) = load_live(Asks(), torch.ones(2)).notes
+    assert note.startswith("given in training mode")
+    assert load_live(Asks(), torch.ones(2), LoadOptions(train=True)).notes == ()
