@@ -1,10 +1,13 @@
 """Each run of a model is the first: what another left in a table or a cache is not there."""
 
 import sys
+import types
 from pathlib import Path
 
 import pytest
+import torch
 
+import opcheck
 from opcheck.emulate.agreement import agreement
 from opcheck.held import left_as_found
 from opcheck.isolate import emulate, run
@@ -160,3 +163,16 @@ class Holder:
 
     kept: list[object] = []  # noqa: RUF012  # what models do
     last: object = None
+
+
+def test_what_the_user_has_on_an_emulated_device_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    users = types.ModuleType("users")
+    monkeypatch.setitem(sys.modules, "users", users)
+    with opcheck.emulate("ascend-910b") as device:
+        tensor = torch.ones(2, device=device)
+        vars(users).update(mine=tensor, table={"mine": tensor})
+        forget()
+        assert users.mine is tensor
+        assert users.table == {"mine": tensor}

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from opcheck.held import namespaces, tables, variables
+from opcheck.trace.device import DeviceTensor
 
 T = TypeVar("T")
 Later = Callable[[], T]
@@ -23,10 +24,11 @@ _DEPTH = 5
 
 
 def forget() -> None:
-    """Take tensors of ours out of function caches and of the tables of modules and classes.
+    """Take what was recorded out of function caches and of the tables of modules and classes.
 
-    Whatever holds none is left alone. Code that keeps something else, as that a table is filled,
-    is not found: only a fresh copy of the process does without it.
+    Whatever holds none of it is left alone, as tensors are that the user has on an emulated device.
+    Code that keeps something else, as that a table is filled, is not found: only a fresh copy of
+    the process does without it.
     """
     ours = torch._C._get_privateuse1_backend_name()
     with _nothing_frozen():
@@ -36,10 +38,10 @@ def forget() -> None:
             cache.cache_clear()
     for namespace in namespaces():
         for name, value in variables(namespace):
-            if _is_ours(value, ours):
+            if isinstance(value, DeviceTensor):
                 setattr(namespace, name, None)  # as it is written where it is filled on first use
             for table in tables(value):
-                _take_out(table, ours)
+                _take_out(table)
 
 
 def here(works: Sequence[Callable[[], T]]) -> Sequence[Later[T]]:
@@ -65,16 +67,12 @@ def _nothing_frozen() -> Iterator[None]:
             gc.freeze()
 
 
-def _is_ours(value: Any, device_type: str) -> bool:
-    return isinstance(value, Tensor) and _place(value).type == device_type
-
-
-def _take_out(table: Any, device_type: str) -> None:
-    """Take out the entries with a tensor of ours."""
+def _take_out(table: Any) -> None:
+    """Take out the entries with a tensor of a recording."""
 
     def holds(item: Any) -> bool:
         inner = isinstance(item, (tuple, frozenset))
-        return _is_ours(item, device_type) or (inner and _holds(item, device_type, 1))
+        return isinstance(item, DeviceTensor) or (inner and any(map(holds, item)))
 
     if isinstance(table, dict):
         for key in [key for key, item in table.items() if holds(key) or holds(item)]:
@@ -88,7 +86,7 @@ def _take_out(table: Any, device_type: str) -> None:
 
 def _holds(container: Any, device_type: str, depth: int) -> bool:
     for item in gc.get_referents(container):
-        if _is_ours(item, device_type):
+        if isinstance(item, Tensor) and _place(item).type == device_type:
             return True
         inner = isinstance(item, (tuple, list, dict)) or type(item).__name__ == "_lru_list_elem"
         if inner and depth and _holds(item, device_type, depth - 1):
