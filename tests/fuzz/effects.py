@@ -51,7 +51,7 @@ class Canaries:
     def changed(self) -> list[str]:
         """What happened to them since the last time."""
         after = self._state()
-        found = [f"opened {path.name}" for path in sorted(self._opened.seen(end=False))]
+        found = [f"{OPENED}{path.name}" for path in sorted(self._opened.seen(end=False))]
         if after != self._before:
             found += [f"changed {name}" for name, *_ in sorted(after ^ self._before)]
             self._before = after
@@ -63,6 +63,8 @@ class Canaries:
         return frozenset((name, s.st_mode, s.st_size, s.st_mtime_ns) for name, s in states)
 
 
+OPENED = "opened "
+"""Before the name of a canary that somebody opened."""
 READS = "to read "
 """Before the path of a file that is opened to be read."""
 

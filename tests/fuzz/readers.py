@@ -42,7 +42,7 @@ from tests.db.overlays import OVERLAY, ROOT, acme
 from tests.db.test_schemas import GOOD as SCHEMAS
 from tests.fleet.made import filled, kernel, result, scanned, target
 from tests.fuzz import mutate
-from tests.fuzz.effects import READS, Watch
+from tests.fuzz.effects import OPENED, READS, Watch
 from tests.fuzz.foreign import spoiled_config, spoiled_export, spoiled_settings
 from tests.fuzz.mutate import Mutation, either
 from tests.report.gates import GATES
@@ -99,7 +99,7 @@ def _watched(reader: Reader, path: Path) -> None:
     finally:
         found = watch.end()
         if reader.looks:
-            found = [what for what in found if not what.startswith(f"open {READS}")]
+            found = [what for what in found if not what.startswith((f"open {READS}", OPENED))]
         if found:
             raise AssertionError(f"does more than read: {'; '.join(found)[:2000]}")
 

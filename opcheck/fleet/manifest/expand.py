@@ -17,7 +17,7 @@ from opcheck.source.select import kinds, select
 _WILD = re.compile(r"[*?\[]")
 _DEEP = re.compile(r"(?:(?<=/)|^)(\*\*)(?:/|$)")
 _HF = "hf:"
-_MOST = 100_000
+_MOST = 20_000
 """Files and folders that are looked at for one source: a manifest may say ``/``."""
 
 
