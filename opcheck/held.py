@@ -74,7 +74,8 @@ def left_as_found(holds: Callable[[Any], bool], *roots: Any) -> Iterator[None]:
     """Have a run inside the block leave nothing for the next one, in ``roots`` or elsewhere.
 
     ``holds``: whether a value is of a run, as a tensor is. What a run imported or registered stays.
-    ``roots``: objects of which every attribute is as before afterwards.
+    ``roots``: objects whose attributes are as before afterwards where one has come to hold such a
+    value. Others keep theirs: a library that has put hooks into a module notes so beside them.
     """
     owners = [(owner, dict(variables(owner))) for owner in namespaces()]
     own = [(root, dict(vars(root))) for root in roots]
@@ -91,7 +92,7 @@ def left_as_found(holds: Callable[[Any], bool], *roots: Any) -> Iterator[None]:
         for table, content in contents:
             _restore_table(table, content, holds)
         for root, held in own:
-            if _differs(vars(root), held):
+            if any(map(holds, _new(vars(root), held))):
                 vars(root).clear()
                 vars(root).update(held)
         for cache, size in sizes:
@@ -129,8 +130,9 @@ def _restore_table(table: Any, content: Any, holds: Callable[[Any], bool]) -> No
         (table.update if isinstance(table, set) else table.extend)(content)
 
 
-def _differs(now: Mapping[str, Any], held: Mapping[str, Any]) -> bool:
-    return now.keys() != held.keys() or any(now[name] is not value for name, value in held.items())
+def _new(now: Mapping[str, Any], held: Mapping[str, Any]) -> Iterator[Any]:
+    """Values that a name has now and had not before."""
+    return (value for name, value in now.items() if held.get(name, held) is not value)
 
 
 def _variables(namespace: Any) -> Any:

@@ -274,8 +274,8 @@ MORE = (
         ("flagos-ai/FlagGems#5254",),
         lambda x: torch.special.chebyshev_polynomial_w(x, 2), (X,),
         "aten::special_chebyshev_polynomial_w.n_scalar",
-        {"cambricon-mlu590": "decomposition-not-seen"},
-        "Unknown, not unsupported: what takes the number as a tensor cannot be taken apart yet.",
+        {"cambricon-mlu590": "host-fallback"},
+        "On the host, not unsupported: the plugin hands what it registers no kernel for to the CPU.",
     ),
     UserCase(
         "histc", "`histc` runs on the host on Intel GPUs",

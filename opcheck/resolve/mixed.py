@@ -1,6 +1,6 @@
 """Calls that mix host tensors with device tensors."""
 
-from opcheck.model.trace import Node
+from opcheck.model.trace import Composite, Node
 
 _TAKES_BOTH = frozenset(
     {
@@ -31,6 +31,7 @@ def mixes_host(node: Node, *, inside: bool) -> bool:
     (``inside``) does not: it may move the host tensor itself, as ``ctc_loss`` does with lengths.
     Operators of other libraries look, or do not, as each of them was written.
     """
+    inside = inside and node.composite is not Composite.NON_FUNCTIONAL  # is served through a kernel
     if inside or node.op.namespace != "aten" or node.op.base in _TAKES_BOTH:
         return False
     tensors = [t for _, t in node.tensors()]

@@ -60,7 +60,7 @@ class Walk:
 
     def asked_of_it(self, node: Node) -> Fate | None:
         """The worst that the target asks of a composite itself, which autograd has taken apart."""
-        plain = Fate(Verdict.DECOMPOSED, codes.DECOMPOSES, f"autograd takes {node.op} apart")
+        plain = Fate(Verdict.DECOMPOSED, codes.DECOMPOSES, "")
         everywhere = frozenset(map(id, self.matrix.conditions.get("*", ())))
         worst = self._worst(node, plain, (
             (condition, text)

@@ -233,7 +233,14 @@ whole = nn.Linear(300, 300)
         ("raw", (RANDOM_WEIGHTS,)),
         ("half", ("the source has no values for gamma, cache (2): they are made up",)),
         ("lazy", ()),
-        ("on_meta", (RANDOM_WEIGHTS,)),
+        (
+            "on_meta",
+            (
+                "given in training mode, run in evaluation mode: 1 (BatchNorm2d) may compute "
+                "otherwise",
+                RANDOM_WEIGHTS,
+            ),
+        ),
         ("whole", ("no inputs given: 1x300:float32, as the module (Linear) wants",)),
     ],
 )
