@@ -275,7 +275,7 @@ MORE = (
         lambda x: torch.special.chebyshev_polynomial_w(x, 2), (X,),
         "aten::special_chebyshev_polynomial_w.n_scalar",
         {"cambricon-mlu590": "host-fallback"},
-        "On the host, not unsupported: the plugin hands what it registers no kernel for to the CPU.",
+        "On the host, not unsupported: the plugin hands what it has no kernel for to the CPU.",
     ),
     UserCase(
         "histc", "`histc` runs on the host on Intel GPUs",
