@@ -1,6 +1,7 @@
 """The store: what is kept of a run, what survives a kill, and what is read back."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -150,18 +151,6 @@ def test_runs_are_named_by_number_or_from_the_end(path: Path) -> None:
             run_named(store, "7")
 
 
-@pytest.mark.parametrize("content", [b"", b"no database at all, but text" * 40])
-def test_a_file_that_is_no_store_is_refused(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "other.db"
-    path.write_bytes(content)
-    if not content:  # an empty file is an empty database
-        with Store(path) as store:
-            assert runs(store) == ()
-        return
-    with pytest.raises(UsageError, match="cannot use the store"):
-        Store(path)
-
-
 def test_other_databases_and_formats_are_refused(path: Path, tmp_path: Path) -> None:
     other = sqlite3.connect(tmp_path / "other.db")
     other.execute("CREATE TABLE meta (name, value)")
@@ -175,3 +164,36 @@ def test_other_databases_and_formats_are_refused(path: Path, tmp_path: Path) -> 
     with pytest.raises(UsageError, match="there is no store"):
         Store(tmp_path / "none.db", create=False)
     assert not (tmp_path / "none.db").exists()
+
+
+def _database(path: Path) -> bytes:
+    """Some other program's database, in SQLite's first kind of journal."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE notes (text TEXT)")
+        connection.commit()
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("create", [True, False])
+@pytest.mark.parametrize("content", [b"\0", b"my notes\n" * 200, b"SQLite format 3\0", None])
+def test_what_is_no_store_is_left_as_it_is(
+    tmp_path: Path, content: bytes | None, create: bool
+) -> None:
+    path = tmp_path / "notes.db"
+    if content is None:
+        content = _database(path)
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=r"notes\.db"):
+        Store(path, create=create)
+    assert path.read_bytes() == content
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_an_empty_file_is_begun_only_by_a_run(tmp_path: Path) -> None:
+    path = tmp_path / "fleet.db"
+    path.write_bytes(b"")
+    with pytest.raises(UsageError, match="is no store of opcheck fleet"):
+        Store(path, create=False)
+    assert path.read_bytes() == b""
+    with Store(path) as store:
+        assert runs(store) == ()

@@ -1,6 +1,6 @@
 """Hostile files for every reader: for a time, or so many of each.
 
-``python -m tests.fuzz SECONDS [FIRST]`` shares a time among the readers. ``python -m tests.fuzz
+``python -m tests.fuzz SECONDS [--first N]`` shares a time among the readers. ``python -m tests.fuzz
 --each N [--graphs N] [--canary N] [--first N] [--reader NAME …]`` tries N inputs with each reader,
 other numbers with those that build or run a graph, and has the last be given to commands as well.
 
@@ -66,11 +66,10 @@ def main(arguments: Sequence[str]) -> int:
 def _asked(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz")
     parser.add_argument("seconds", nargs="?", type=float)
-    parser.add_argument("first", nargs="?", type=int, default=0)
     parser.add_argument("--each", type=int)
     parser.add_argument("--graphs", type=int)
     parser.add_argument("--canary", type=int)
-    parser.add_argument("--first", type=int, default=0, dest="first")
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--reader", action="append", default=[])
     asked = parser.parse_args(arguments)
     if asked.seconds is None and not (asked.each or asked.canary):

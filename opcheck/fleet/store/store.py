@@ -18,6 +18,8 @@ from opcheck.model.fleet import Ending, StoredTrace
 _HINT = "give another file with --store, or take this one away"
 _MOST_BYTES = 1 << 44
 """Of a store, which is never read whole: a million models take some gigabytes."""
+_MAGIC = b"SQLite format 3\0"
+"""How a file of SQLite begins; it takes any shorter one for empty, and writes over it."""
 _WAIT_SECONDS = 30.0
 """How long a writer waits for another one of the same file."""
 
@@ -45,11 +47,21 @@ class Store:
     def __init__(self, path: Path, *, create: bool = True) -> None:
         """Open a store, or begin one.
 
+        What turns out to be no store is left as it is.
+
+        Args:
+            path: the file.
+            create: begin a store where there is no file, or an empty one.
+
         Raises:
             UsageError: it cannot be opened, is no store, or one of another opcheck.
         """
         try:
             require_regular(path, _MOST_BYTES)
+            with path.open("rb") as file:
+                beginning = file.read(len(_MAGIC))
+            if beginning != _MAGIC and (beginning or not create):
+                raise _no_store(path)
         except FileNotFoundError as error:
             if not create:
                 hint = "opcheck fleet MANIFEST makes one"
@@ -62,7 +74,7 @@ class Store:
             self.connection.row_factory = sqlite3.Row
             with ExitStack() as refused:  # an open connection would have the next one wait
                 refused.callback(self.connection.close)
-                self._prepare(path)
+                self._prepare(path, create=create)
                 refused.pop_all()
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise UsageError(f"cannot use the store {path}: {error}", _HINT) from error
@@ -121,16 +133,14 @@ class Store:
         )
         return tuple(StoredTrace(*row) for row in rows)
 
-    def _prepare(self, path: Path) -> None:
+    def _prepare(self, path: Path, *, create: bool) -> None:
         execute = self.connection.execute
-        execute("PRAGMA journal_mode=WAL")
-        execute("PRAGMA synchronous=NORMAL")  # under WAL, a process that is killed loses nothing
-        execute("PRAGMA foreign_keys=ON")
-        with self.transaction():
-            if not execute("SELECT name FROM sqlite_master").fetchall():
-                for statement in filter(str.strip, SCHEMA.split(";")):
-                    execute(statement)
-                execute("INSERT INTO meta VALUES ('format', ?)", (FORMAT,))
+        if create:
+            with self.transaction():
+                if not execute("SELECT name FROM sqlite_master").fetchall():
+                    for statement in filter(str.strip, SCHEMA.split(";")):
+                        execute(statement)
+                    execute("INSERT INTO meta VALUES ('format', ?)", (FORMAT,))
         tables = {name for (name,) in execute("SELECT name FROM sqlite_master")}
         found = (
             execute("SELECT value FROM meta WHERE name='format'").fetchone()
@@ -138,10 +148,17 @@ class Store:
             else None
         )
         if found is None:
-            raise UsageError(f"{path} is no store of opcheck fleet", _HINT)
+            raise _no_store(path)
         if found[0] != FORMAT:
             raise UsageError(
                 f"{path} is a store of format {found[0]}; this opcheck reads {FORMAT}", _HINT
             )
         if other := foreign(self.connection):
             raise UsageError(f"cannot use the store {path}: {other}", _HINT)
+        execute("PRAGMA journal_mode=WAL")  # writes to the file: only now is it known for a store
+        execute("PRAGMA synchronous=NORMAL")  # under WAL, a process that is killed loses nothing
+        execute("PRAGMA foreign_keys=ON")
+
+
+def _no_store(path: Path) -> UsageError:
+    return UsageError(f"{path} is no store of opcheck fleet", _HINT)
