@@ -289,7 +289,7 @@ class Device:
             if objection.verdict is not Verdict.UNSUPPORTED:
                 self._wording.caution(overload, objection.reason)
             if objection.verdict in (Verdict.NATIVE, Verdict.UNKNOWN):
-                self.record.caution(overload.name, objection.reason)
+                self.record.caution(overload.name, objection.reason, objection.verdict)
 
     def _refuse(
         self, overload: Overload, reason: Reason, error: Exception, by_condition: bool

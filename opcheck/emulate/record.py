@@ -9,6 +9,7 @@ from opcheck.emulate.tallies import Tallies
 from opcheck.model.emulation import Asked, Caution, Event, Happened, HostCalls, Refusal, Site
 from opcheck.model.report import KernelCount, Reason
 from opcheck.model.trace import Phase
+from opcheck.model.verdict import Verdict
 
 
 class Record:
@@ -60,9 +61,10 @@ class Record:
             )
         )  # fmt: skip
 
-    def caution(self, op: str, reason: Reason) -> None:
-        """Note a call that runs otherwise than on the host."""
-        self._add(Event(Happened.CAUTION, op, self.now, reason, site=self._where()))
+    def caution(self, op: str, reason: Reason, verdict: Verdict) -> None:
+        """Note a call that runs otherwise than on the host (NATIVE), or may not run (UNKNOWN)."""
+        where = self._where()
+        self._add(Event(Happened.CAUTION, op, self.now, reason, verdict=verdict, site=where))
 
     def note(self, text: str) -> None:
         """Keep a sentence about the run, once."""

@@ -35,7 +35,7 @@ class Tallies:
         self._conditioned: Counter[tuple[str, Phase]] = Counter()
         self._refused: dict[tuple[str, Phase, Reason | None, str], _Tally] = {}
         self._on_host: dict[tuple[str, Phase, Reason | None], _Tally] = {}
-        self._cautions: dict[tuple[str, Phase, Reason | None], _Tally] = {}
+        self._cautions: dict[tuple[str, Phase, Reason | None, Verdict], _Tally] = {}
         self._ashore = True
 
     def add(self, event: Event) -> None:
@@ -56,7 +56,7 @@ class Tallies:
                 self._conditioned[key] += event.by_condition
                 _add(self._refused, (*key, event.reason, event.text), event)
             case Happened.CAUTION:
-                _add(self._cautions, (*key, event.reason), event)
+                _add(self._cautions, (*key, event.reason, event.verdict), event)
             case Happened.NOTE:
                 self.notes[event.text] = None
 
@@ -82,8 +82,8 @@ class Tallies:
     def cautions(self) -> tuple[Caution, ...]:
         """Everything that ran otherwise than on the host, sorted."""
         return tuple(
-            Caution(op, _told(reason), tally.count, phase, tally.places())
-            for (op, phase, reason), tally in _in_order(self._cautions)
+            Caution(op, _told(reason), tally.count, phase, tally.places(), verdict)
+            for (op, phase, reason, verdict), tally in _in_order(self._cautions)
         )
 
     def kernels(self) -> tuple[KernelCount, ...]:

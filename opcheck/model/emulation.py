@@ -10,6 +10,7 @@ from opcheck.model.report import KernelCount, ModelInfo, Reason
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase
 from opcheck.model.training import TrainingSpec
+from opcheck.model.verdict import Verdict
 
 SCHEMA = "opcheck.emulation/1"
 
@@ -56,6 +57,8 @@ class Event:
     nbytes: int = 0
     by_condition: bool = False
     """Whether a condition refuses it, and not the lack of a kernel."""
+    verdict: Verdict = Verdict.NATIVE
+    """Of a caution: NATIVE, or UNKNOWN where nobody has said whether the device takes it."""
     site: Site | None = None
 
 
@@ -95,6 +98,8 @@ class Caution:
     count: int
     phase: Phase
     sites: tuple[Site, ...]
+    verdict: Verdict = Verdict.NATIVE
+    """UNKNOWN where nobody has said whether the device takes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +209,16 @@ class Emulation:
     """The line of source at ``error_site``; "" where it cannot be read."""
 
     @property
-    def runs(self) -> bool:
-        """Whether the device would take the whole run."""
-        return self.finished and not self.refusals
+    def runs(self) -> bool | None:
+        """Whether the device would take the whole run; None where nobody has said so of a call."""
+        if not self.finished or self.refusals:
+            return False
+        return None if self.unknown else True
+
+    @property
+    def unknown(self) -> tuple[Caution, ...]:
+        """Calls of which nobody has said whether the device takes them."""
+        return tuple(item for item in self.cautions if item.verdict is Verdict.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)

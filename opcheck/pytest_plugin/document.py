@@ -7,7 +7,7 @@ from importlib import metadata
 from pathlib import Path
 
 from opcheck.pytest_plugin.used import Test, Used
-from opcheck.report.document.emulation import calls_value
+from opcheck.report.document.emulation import calls_value, caution_value
 from opcheck.report.document.parts import Json, kernel_value
 from opcheck.version import __version__
 
@@ -54,6 +54,6 @@ def _used(used: Used) -> Json:
         "kernels": [kernel_value(kernel) for kernel in used.kernels],
         "host_calls": [{**calls_value(i), "bytes": i.nbytes} for i in used.host_calls],
         "refusals": [{**calls_value(item), "error": item.error} for item in used.refusals],
-        "cautions": [calls_value(item) for item in used.cautions],
+        "cautions": list(map(caution_value, used.cautions)),
         "notes": list(used.notes),
     }

@@ -12,6 +12,7 @@ from opcheck.model.emulation import (
     Site,
 )
 from opcheck.model.trace import Phase
+from opcheck.model.verdict import Verdict
 from opcheck.report.document.node import Node
 from opcheck.report.document.reading import opened, read_kernel, read_model, read_reason
 
@@ -81,6 +82,7 @@ def _caution(node: Node) -> Caution:
         count=node.number("count"),
         phase=node.member("phase", Phase),
         sites=_sites(node),
+        verdict=node.member("verdict", Verdict) if node.has("verdict") else Verdict.NATIVE,
     )
 
 

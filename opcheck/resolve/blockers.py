@@ -13,10 +13,9 @@ from opcheck.model.matrix import Condition
 from opcheck.model.trace import Node, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import fate as codes
-from opcheck.resolve.choices import chosen
 from opcheck.resolve.conditions import Bite, bites, sentence
 from opcheck.resolve.fate import Fate
-from opcheck.resolve.findings import taken_apart
+from opcheck.resolve.judged import judged
 from opcheck.resolve.walk import Walk
 
 _KERNELS = frozenset((
@@ -53,22 +52,14 @@ def blockers(trace: Trace, walk: Walk) -> tuple[Blocker, ...]:
     """Everything that keeps calls of a trace off a target, the worst first."""
     search = _Search(walk)
     tallies: dict[_Met, _Tally] = defaultdict(_Tally)
-    for use in trace.uses:
-        if walk.fate(use.node).verdict.on_device:
+    for call in judged(trace, walk):
+        if call.fate.verdict.on_device:
             continue
-        for met in search.of(trace.nodes[use.node]):
+        for met in search.of(call.node):
             tally = tallies[met]
-            tally.calls += use.count
-            tally.called.add(str(trace.nodes[use.node].op))
-            tally.first = tally.first or use
-    for use, fate in taken_apart(trace, walk):
-        if fate.verdict.on_device:
-            continue
-        for met in search.of(trace.nodes[use.node]):
-            tally = tallies[met]
-            tally.calls += use.count
-            tally.called.add(met.op)
-            tally.first = tally.first or use
+            tally.calls += call.use.count
+            tally.called.add(met.op if call.taken_apart else str(call.node.op))
+            tally.first = tally.first or call.use
     found = (_blocker(met, tally) for met, tally in tallies.items())
     return tuple(sorted(found, key=lambda b: (-b.verdict.rank, b.op, b.code, b.text)))
 
@@ -108,10 +99,9 @@ class _Search:
 
     def _inside(self, node: Node) -> Iterator[_Met]:
         """The same of what a call runs as; nothing where the device branches otherwise."""
-        if chosen(node, self._walk) is None:
-            for part, fate, _ in self._walk.parts(node):
-                if not fate.verdict.on_device:
-                    yield from self.of(part)
+        for part, fate, _ in self._walk.runs_as(node):
+            if not fate.verdict.on_device:
+                yield from self.of(part)
 
     def _condition(self, condition: Condition, node: Node) -> _Met:
         bitten = tuple(map(_general, bites(condition, node) or ()))

@@ -1,7 +1,9 @@
 """What becomes of one call on one target, and how that is known."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from opcheck.model.trace import Node
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
 
@@ -38,6 +40,34 @@ class Fate:
     def wants_change(self) -> bool:
         """Whether a plan is to look for another way."""
         return self.harmful or not self.verdict.on_device
+
+
+Part = tuple[Node, Fate, int]
+"""A call that another one makes, its fate, and how often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A question that the dispatcher asks about a call, with what the target answers."""
+
+    text: str
+    """``{text}`` stands for what the call runs as."""
+    fate: Fate | None = None
+    """What settles the call; None where the next question is asked."""
+    parts: Sequence[Part] = ()
+    """What it runs as."""
+
+    def __str__(self) -> str:
+        return self.text.replace(
+            "{text}", listed(sorted({str(node.op) for node, _, _ in self.parts}))
+        )
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Names for a sentence; a long list is cut with the number left out."""
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 REGISTERED = "registered"

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 from opcheck.model.matrix import SupportMatrix
@@ -20,28 +20,25 @@ from opcheck.model.training import OPTIMIZER, WRAPPER
 from opcheck.model.verdict import Evidence, Verdict
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
 from opcheck.resolve.conditions import value_text
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.judged import Judged, judged
 from opcheck.resolve.steps import steps
 from opcheck.resolve.version import torch_differs
 from opcheck.resolve.walk import Walk
-
-_Judged = tuple[Use, Fate]
 
 
 def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> TargetReport:
     """Hold a trace against one target; ``explained``: say what was looked at for each finding."""
     walk = Walk(trace.nodes, matrix, trace.torch_version)
-    fates = [walk.fate(use.node) for use in trace.uses]
-    judged = [*zip(trace.uses, fates, strict=True), *taken_apart(trace, walk)]
+    calls = list(judged(trace, walk))
     kernels = trace.kernels.get(str(matrix.target))
     target = matrix.target
-    stretches = _stretches(trace, fates)
+    stretches = _stretches(trace, calls)
     return TargetReport(
         target=str(target), vendor=target.vendor, chip=target.chip, sdk=target.sdk,
         torch=target.torch,
         database_digest=matrix.database_digest, database_date=matrix.database_date,
-        summary=_summary(trace, judged, _islands(trace, stretches)),
-        findings=_findings(trace, judged, walk if explained else None),
+        summary=_summary(calls, _islands(trace, stretches), bool(trace.gaps)),
+        findings=_findings(trace, calls, walk if explained else None),
         kernels=None if kernels is None else _kernels(kernels, trace, walk, matrix),
         advisories=_advisories(trace, matrix),
         elsewhere=matrix.fallback.elsewhere,
@@ -51,48 +48,39 @@ def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> 
 
 def summary(trace: Trace, walk: Walk) -> Summary:
     """The figures of a trace on the target of ``walk``."""
-    fates = [walk.fate(use.node) for use in trace.uses]
-    judged = [*zip(trace.uses, fates, strict=True), *taken_apart(trace, walk)]
-    return _summary(trace, judged, _islands(trace, _stretches(trace, fates)))
+    calls = list(judged(trace, walk))
+    return _summary(calls, _islands(trace, _stretches(trace, calls)), bool(trace.gaps))
 
 
-def taken_apart(trace: Trace, walk: Walk) -> Iterator[_Judged]:
-    """Composites that autograd took apart, where the target asks of them what they do not meet."""
-    for use in trace.taken_apart:
-        fate = walk.asked_of_it(trace.nodes[use.node])
-        if fate is not None:
-            yield use, fate
-
-
-def _findings(trace: Trace, judged: list[_Judged], walk: Walk | None) -> tuple[Finding, ...]:
-    groups: dict[tuple[str, ...], list[_Judged]] = defaultdict(list)
-    for use, fate in judged:
-        op = str(trace.nodes[use.node].op)
-        groups[(op, fate.verdict, fate.code, fate.text, use.phase)].append((use, fate))
+def _findings(trace: Trace, calls: list[Judged], walk: Walk | None) -> tuple[Finding, ...]:
+    groups: dict[tuple[str, ...], list[Judged]] = defaultdict(list)
+    for call in calls:
+        fate, phase = call.fate, call.use.phase
+        groups[(str(call.node.op), fate.verdict, fate.code, fate.text, phase)].append(call)
     found = [_finding(trace, members, walk) for members in groups.values()]
     return tuple(sorted(found, key=lambda f: (-f.verdict.rank, f.op, f.id)))
 
 
-def _finding(trace: Trace, members: list[_Judged], walk: Walk | None) -> Finding:
-    use, fate = members[0]
-    op = str(trace.nodes[use.node].op)
+def _finding(trace: Trace, members: list[Judged], walk: Walk | None) -> Finding:
+    first = members[0]
+    op, phase, fate = str(first.node.op), first.use.phase, first.fate
     places = _places(trace, members)
     signatures = sorted({" ".join(place.inputs) for place in places})
     modules = sorted({place.module for place in places})
     evidence: dict[Evidence, None] = {}
-    for _, member in members:
-        evidence.update(dict.fromkeys(member.evidence))
+    for member in members:
+        evidence.update(dict.fromkeys(member.fate.evidence))
     return Finding(
-        id=_identity(op, fate.code, use.phase, *signatures, "|", *modules),
+        id=_identity(op, fate.code, phase, *signatures, "|", *modules),
         op=op,
         verdict=fate.verdict,
-        confidence=max((f.confidence for _, f in members), key=lambda c: c.rank),
+        confidence=max((m.fate.confidence for m in members), key=lambda c: c.rank),
         reason=Reason(fate.code, fate.text),
-        count=sum(u.count for u, _ in members),
-        phase=use.phase,
+        count=sum(m.use.count for m in members),
+        phase=phase,
         uses=places,
         evidence=tuple(evidence),
-        steps=() if walk is None else steps(walk, trace.nodes[use.node]),
+        steps=() if walk is None else steps(walk, first.node, taken_apart=first.taken_apart),
     )
 
 
@@ -101,12 +89,13 @@ def _identity(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
-def _places(trace: Trace, members: Iterable[_Judged]) -> tuple[Place, ...]:
+def _places(trace: Trace, members: Iterable[Judged]) -> tuple[Place, ...]:
     counts: Counter[tuple[str, str, int, tuple[str, ...], tuple[str, ...]]] = Counter()
-    for use, fate in members:
-        inputs = tuple(argument_text(n, v) for n, v in trace.nodes[use.node].arguments)
+    for call in members:
+        use = call.use
+        inputs = tuple(argument_text(n, v) for n, v in call.node.arguments)
         module = use.module or _outside(trace, use)
-        key = (module, use.file, use.line, inputs, tuple(sorted(fate.leaves)))
+        key = (module, use.file, use.line, inputs, tuple(sorted(call.fate.leaves)))
         counts[key] += use.count
     return tuple(
         Place(module, file, line, inputs, leaves, count)
@@ -129,25 +118,25 @@ def argument_text(name: str, value: Value) -> str:
     return f"{name}={value_text(value)}"
 
 
-def _summary(trace: Trace, judged: list[_Judged], islands: int) -> Summary:
+def _summary(calls: list[Judged], islands: int, gaps: bool) -> Summary:
     worst: dict[str, Verdict] = {}
-    calls: Counter[Verdict] = Counter()
-    for use, fate in judged:
-        op = str(trace.nodes[use.node].op)
-        worst[op] = max(worst.get(op, fate.verdict), fate.verdict, key=lambda v: v.rank)
-        calls[fate.verdict] += use.count
+    counts: Counter[Verdict] = Counter()
+    for call in calls:
+        op, verdict = str(call.node.op), call.fate.verdict
+        worst[op] = max(worst.get(op, verdict), verdict, key=lambda v: v.rank)
+        counts[verdict] += call.use.count
     operators = Counter(worst.values())
     good = sum(count for verdict, count in operators.items() if verdict.on_device)
     return Summary(
         support_rate=round(good / len(worst), 4) if worst else None,
-        runs=_runs(calls, bool(trace.gaps)),
+        runs=_runs(counts, gaps),
         operators={verdict: operators[verdict] for verdict in Verdict},
-        calls={verdict: calls[verdict] for verdict in Verdict},
+        calls={verdict: counts[verdict] for verdict in Verdict},
         islands=islands,
         fallback_bytes=sum(
-            fate.fallback_bytes * use.count
-            for use, fate in judged
-            if fate.verdict is Verdict.FALLBACK
+            call.fate.fallback_bytes * call.use.count
+            for call in calls
+            if call.fate.verdict is Verdict.FALLBACK
         ),
     )
 
@@ -160,9 +149,9 @@ def _runs(calls: Mapping[Verdict, int], gaps: bool) -> bool | None:
     return True
 
 
-def _stretches(trace: Trace, fates: list[Fate]) -> tuple[Stretch, ...]:
+def _stretches(trace: Trace, calls: list[Judged]) -> tuple[Stretch, ...]:
     """The calls in their order, cut where they begin or cease to fall back."""
-    leaves = [fate.verdict is Verdict.FALLBACK for fate in fates]
+    leaves = [call.fate.verdict is Verdict.FALLBACK for call in calls[: len(trace.uses)]]
     if not any(leaves):
         return ()
     runs = ((left, list(uses)) for left, uses in groupby(trace.sequence, leaves.__getitem__))

@@ -6,29 +6,26 @@ what it runs as. Else the vendor's fallback, if a CPU kernel exists. Else nothin
 conditions may make it worse.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from opcheck.model.matrix import DOUBTED, OVERRULED, Condition, Entry, SupportMatrix
+from opcheck.model.matrix import DOUBTED, OVERRULED, Condition, SupportMatrix
 from opcheck.model.names import OpName
 from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve import fate as codes
+from opcheck.resolve import kernels
 from opcheck.resolve.casts import with_dtypes
 from opcheck.resolve.choices import chosen
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
 from opcheck.resolve.collectives import collective, dtypes_of
 from opcheck.resolve.conditions import bites, sentence
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.fate import Fate, Part, Step, listed
 from opcheck.resolve.mixed import mixes_host
 from opcheck.resolve.version import absent_from, earlier
 
-_DISPATCHER = Evidence(Method.DISPATCHER, "pytorch/pytorch")
-
 _RUNS_AS = "it runs as"
-
-_Part = tuple[Node, Fate, int]
-"""A call that another one makes, its fate, and how often."""
+_BACKEND = "backend: PyTorch hands a collective to the target's backend of torch.distributed"
 
 
 class Walk:
@@ -39,7 +36,10 @@ class Walk:
         self.matrix = matrix
         self._torch_version = torch_version
         self._torch = Evidence(
-            _DISPATCHER.method, _DISPATCHER.source, path="dispatcher", commit=f"v{torch_version}"
+            kernels.DISPATCHER.method,
+            kernels.DISPATCHER.source,
+            path="dispatcher",
+            commit=f"v{torch_version}",
         )
         self._fates: list[Fate | None] = [None] * len(self._nodes)
         self._unseen: dict[Node, int] = {}
@@ -88,26 +88,43 @@ class Walk:
 
     def plain(self, node: Node) -> Fate:
         """The fate of a call of which no condition holds."""
-        op = str(node.op)
-        if mixes_host(node, inside=self.matrix.takes_apart(op, node.composite)):
-            return _host_tensor(node)
-        entry = self.matrix.entries.get(op)
-        # a compiler converts by name, whatever device the tensors are on
-        compiled = bool(self.matrix.fallback.elsewhere)
-        if entry is not None and (compiled or not (node.composite and only_on_host(node))):
-            return _registered(op, entry, "converter" if compiled else "kernel")
-        way = None if only_on_host(node) else chosen(node, self)
+        return next(step.fate for step in self.steps(node) if step.fate is not None)
+
+    def runs_as(self, node: Node) -> Sequence[Part]:
+        """What a call of which no condition holds runs as; nothing where it is one kernel."""
+        return next(step.parts for step in self.steps(node) if step.fate is not None)
+
+    def steps(self, node: Node) -> Iterator[Step]:
+        """The dispatcher's questions about a call, in its order; the last one has the fate."""
+        if mixes_host(node, inside=self.matrix.takes_apart(str(node.op), node.composite)):
+            yield kernels.of_two_places(node)
+            return
+        own = kernels.own(node, self.matrix)
+        yield own
+        if own.fate is None:
+            yield from self._without_kernel(node)
+
+    def _without_kernel(self, node: Node) -> Iterator[Step]:
+        """What is asked after a kernel of the target's own."""
+        way = None if kernels.only_on_host(node) else chosen(node, self)
         if way is not None:
-            return way
+            yield Step(f"branch: PyTorch looks at the device here: {way.text}", way)
+            return
         absent = absent_from(self.matrix, node.op)
         if absent:
-            earlier = self._earlier(node)
-            return earlier or Fate(Verdict.UNKNOWN, codes.NOT_IN_TORCH, absent)
+            yield Step(f"torch: {absent}")
+            yield self._in_older_torch(node, absent)
+            return
         if node.composite in self.matrix.inherits:
-            return self._composite(node)
+            yield self._composite(node)
+            return
+        has = "PyTorch's is not one that this target inherits"
+        yield Step(f"composite: {has if node.composite else 'PyTorch has none'}")
         if node.op.namespace == COLLECTIVES:
-            return collective(op, self.matrix, dtypes_of(node))
-        return self._missing(node)
+            fate = collective(str(node.op), self.matrix, dtypes_of(node))
+            yield Step(_BACKEND, fate)
+            return
+        yield kernels.of_host(node, self.matrix)
 
     def unseen(self, call: Node) -> Fate:
         """The fate of a call that is in no trace: tables say what it runs as."""
@@ -148,36 +165,41 @@ class Walk:
         if walk is None:
             nodes = [with_dtypes(one, casts) for one in self._nodes]
             walk = self._casting[key] = Walk(nodes, self.matrix, self._torch_version)
-        return walk._composite(with_dtypes(node, casts))
+        return walk._composite(with_dtypes(node, casts)).fate
 
-    def _composite(self, node: Node) -> Fate:
+    def _composite(self, node: Node) -> Step:
         if node.children is None:
             text = f"what {node.op} runs as could not be recorded: {node.note or 'no reason given'}"
-            return Fate(Verdict.UNKNOWN, codes.NOT_TAKEN_APART, text)
+            fate = Fate(Verdict.UNKNOWN, codes.NOT_TAKEN_APART, text)
+            return Step("composite: what it runs as could not be recorded", fate)
         if not node.children:
             text = f"{node.op} runs inside PyTorch and asks the device for nothing"
-            return Fate(Verdict.DECOMPOSED, codes.NO_DEVICE_WORK, text, evidence=(self._torch,))
-        return self._made_of(node, self.parts(node))
+            fate = Fate(Verdict.DECOMPOSED, codes.NO_DEVICE_WORK, text, evidence=(self._torch,))
+            return Step("composite: it asks the device for nothing", fate)
+        parts = self.parts(node)
+        return Step("composite: runs as {text}", self._made_of(node, parts), parts)
 
-    def _earlier(self, node: Node) -> Fate | None:
-        """The fate of what the target's torch, an older one, calls instead; None: not known."""
+    def _in_older_torch(self, node: Node, absent: str) -> Step:
+        """What the target's torch calls instead of what it does not have."""
         said = earlier(self.matrix, node.op)
         parts = [part for part in self.parts(node) if said and str(part[0].op) in said.asks]
         if said is None or not {str(part.op) for part, _, _ in parts}.issuperset(said.asks):
-            return None
+            unknown = Fate(Verdict.UNKNOWN, codes.NOT_IN_TORCH, absent)
+            return Step("composite: nobody has said what it runs as there", unknown)
         fate = self._made_of(node, parts)
-        return replace(
+        fate = replace(
             fate,
             text=f"{fate.text}: in torch {self.matrix.target.torch}, {said.text}",
             confidence=max(Confidence.MEDIUM, fate.confidence, key=lambda c: c.rank),
             evidence=(*said.evidence, *fate.evidence),
         )
+        return Step("composite: runs as {text}", fate, parts)
 
-    def parts(self, node: Node) -> list[_Part]:
+    def parts(self, node: Node) -> list[Part]:
         """What a composite runs as, with the fate of each; () of one that is not taken apart."""
         return [(self._nodes[i], self.fate(i), count) for i, count in node.children or ()]
 
-    def _made_of(self, node: Node, parts: list[_Part]) -> Fate:
+    def _made_of(self, node: Node, parts: list[Part]) -> Fate:
         """The fate of a call that runs as others do."""
         leaves = frozenset(leaf for part in parts for leaf in _ends(part[0], part[1]))
         moved = sum(part.fallback_bytes * count for _, part, count in parts)
@@ -201,40 +223,13 @@ class Walk:
         evidence = (*out.evidence, self._torch)
         return Fate(Verdict.NATIVE, codes.THROUGH_OUT, text, out.confidence, evidence, leaves)
 
-    def _decomposed(self, node: Node, parts: Iterable[_Part], leaves: frozenset[str]) -> Fate:
+    def _decomposed(self, node: Node, parts: Iterable[Part], leaves: frozenset[str]) -> Fate:
         confidence = max((f.confidence for _, f, _ in parts), key=lambda c: c.rank)
         text = f"runs as {listed(sorted(leaves))}, {'all' if len(leaves) > 1 else ''} native"
         text = text.replace(",  native", ", native")
         inferred = (found for _, fate, _ in parts for found in _chosen(fate))
         evidence = tuple(dict.fromkeys((self._torch, *inferred)))
         return Fate(Verdict.DECOMPOSED, codes.DECOMPOSES, text, confidence, evidence, leaves)
-
-    def _missing(self, node: Node) -> Fate:
-        op, fallback = str(node.op), self.matrix.fallback
-        vendor = self.matrix.target.vendor
-        on_cpu = self.matrix.extensions.get(op, node.cpu_kernel)
-        evidence = fallback.evidence
-        if fallback.elsewhere:
-            text = f"{vendor} has no converter for {op}, {fallback.elsewhere}"
-            return Fate(Verdict.FALLBACK, codes.RUNS_ELSEWHERE, text, evidence=evidence)
-        if fallback.to_cpu and on_cpu:
-            text = f"{vendor} registers no kernel for {op}, so every call runs on the host CPU"
-            return Fate(
-                Verdict.FALLBACK, codes.HOST_FALLBACK, text,
-                evidence=evidence, fallback_bytes=_crossing(node),
-            )  # fmt: skip
-        if fallback.to_cpu:
-            text = f"{vendor} registers no kernel for {op}, and its host fallback has none either"
-            code = codes.NO_KERNEL_ANYWHERE
-        elif fallback.enable and on_cpu:
-            text = f"{vendor} registers no kernel for {op}; the host runs it with {fallback.enable}"
-            code = codes.NO_KERNEL
-        else:
-            text = f"{vendor} registers no kernel for {op} and has no host fallback"
-            code = codes.NO_KERNEL
-        outside = Confidence.HIGH if node.op.namespace == "aten" else Confidence.MEDIUM
-        sure = max(outside, _sure(evidence), key=lambda confidence: confidence.rank)
-        return Fate(Verdict.UNSUPPORTED, code, text, sure, evidence)
 
     def bitten(self, node: Node, plain: Fate) -> Iterable[tuple[Condition, str]]:
         """Conditions that hold for the call, with their sentence."""
@@ -249,7 +244,7 @@ class Walk:
         verdict = condition.verdict if condition.verdict is not Verdict.NATIVE else plain.verdict
         moved = plain.fallback_bytes
         if verdict is Verdict.FALLBACK and not (moved or self.matrix.fallback.elsewhere):
-            moved = _crossing(node)
+            moved = kernels.crossing(node)
         weighed = condition.code in (DOUBTED, OVERRULED)
         return Fate(
             verdict, condition.code, text, condition.confidence,
@@ -269,45 +264,6 @@ def _remarked(plain: Fate, condition: Condition, text: str) -> Fate:
     return replace(plain, text=f"{plain.text}; {text}", evidence=evidence)
 
 
-def _crossing(node: Node) -> int:
-    """Bytes of the device tensors that one call on the host takes and gives."""
-    taken = sum(tensor.nbytes for _, tensor in node.tensors() if not tensor.host)
-    return taken + sum(tensor.nbytes for tensor in node.output_tensors())
-
-
-def _registered(op: str, entry: Entry, what: str) -> Fate:
-    how = f" ({', '.join(entry.implementation)})" if entry.implementation else ""
-    who = entry.package or "the vendor"
-    return Fate(
-        Verdict.NATIVE, codes.REGISTERED, f"{who} registers a {what} for {op}{how}",
-        _sure(entry.evidence), entry.evidence,
-    )  # fmt: skip
-
-
-def _sure(evidence: tuple[Evidence, ...]) -> Confidence:
-    """How sure an answer is that rests on some evidence: little where all of it is inferred."""
-    inferred = bool(evidence) and all(found.method is Method.INFERRED for found in evidence)
-    return Confidence.LOW if inferred else Confidence.HIGH
-
-
-def only_on_host(node: Node) -> bool:
-    """Whether only host tensors go in, so that the dispatcher does not ask the device for it."""
-    tensors = node.tensors()
-    return bool(tensors) and all(tensor.host for _, tensor in tensors)
-
-
-def _host_tensor(node: Node) -> Fate:
-    name, tensor = next((n, t) for n, t in node.tensors() if t.host and t.shape)
-    text = (
-        f"{name} ({tensor}) was made in host memory and meets device tensors: the device raises "
-        "'Expected all tensors to be on the same device'; make it with device=x.device or "
-        "register it as a buffer"
-    )
-    return Fate(
-        Verdict.UNSUPPORTED, codes.HOST_TENSOR, text, Confidence.MEDIUM, (_DISPATCHER,)
-    )  # fmt: skip
-
-
 def _ends(node: Node, fate: Fate) -> frozenset[str]:
     return fate.leaves or (
         frozenset() if fate.code == codes.NO_DEVICE_WORK else frozenset({str(node.op)})
@@ -324,16 +280,9 @@ def _stem(node: Node) -> str:
     return f"{node.op.namespace}::{node.op.base.rstrip('_')}"
 
 
-def _own_out(node: Node, parts: Iterable[_Part]) -> Fate | None:
+def _own_out(node: Node, parts: Iterable[Part]) -> Fate | None:
     """The fate of the ``.out`` overload that serves a structured functional or in-place one."""
     if node.composite is not Composite.NON_FUNCTIONAL:
         return None
     stem = node.op.base.rstrip("_")
     return next((fate for part, fate, _ in parts if part.op.base == stem), None)
-
-
-def listed(names: Sequence[str], most: int = 6) -> str:
-    """Names for a sentence; a long list is cut with the number left out."""
-    if len(names) <= most:
-        return ", ".join(names)
-    return f"{', '.join(names[:most])} and {len(names) - most} more"

@@ -1,5 +1,7 @@
 """What a document alone denies, on the emulated device: it runs, with a caution, as a scan says."""
 
+import json
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -12,6 +14,11 @@ from opcheck.model.matrix import DOUBTED, OVERRULED
 from opcheck.model.report import ModelInfo
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict
+from opcheck.report.base import Page
+from opcheck.report.document.emulation import emulation_document
+from opcheck.report.emulation_reader import emulation_from_json
+from opcheck.report.order import arranged_emulation
+from opcheck.report.terminal.emulation.page import emulation_page
 from tests.emulate.matrices import matrix_of
 
 TARGET = "ascend-950"
@@ -71,3 +78,20 @@ def test_scan_and_device_tell_the_same(
     cautions = {(caution.op, caution.reason.code) for caution in device.cautions}
     assert ("aten::embedding", OVERRULED) in cautions
     assert ((op, DOUBTED) in cautions) is (runs is None)
+
+
+def test_a_device_of_which_nobody_has_said_so_is_no_proof() -> None:
+    device = emulated(Net("attention").eval())
+    assert device.finished
+    assert device.runs is None
+    assert {item.op for item in device.unknown} == {"aten::scaled_dot_product_attention"}
+    page = emulation_page(device, Page())
+    head = page.split("\n\n")[0]
+    assert "cannot tell, 1 operator unknown: tests on an emulated" in " ".join(head.split())
+    assert "Unknown · 1 operator, nobody has said" in page
+    document = emulation_document(device)
+    assert document["runs"] is None
+    assert emulation_from_json(json.dumps(document)) == arranged_emulation(device)
+    alone = emulated(nn.Embedding(10, 8))
+    assert alone.runs is True
+    assert [item.verdict for item in alone.cautions] == [Verdict.NATIVE]

@@ -1,7 +1,9 @@
 """What was looked at for a finding, in order."""
 
-from opcheck.model.matrix import Fallback, SupportMatrix
-from opcheck.model.trace import Composite, Node
+from dataclasses import replace
+
+from opcheck.model.matrix import Earlier, Fallback, SupportMatrix
+from opcheck.model.trace import Composite, Node, Use
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.findings import resolve
 from tests.resolve import made
@@ -69,6 +71,39 @@ def test_the_worst_of_what_a_composite_runs_as_is_followed() -> None:
         "composite: runs as aten::bad, aten::good",
         "conditions: none is known for it",
     )
+
+
+def test_what_an_older_torch_asks_for_is_followed() -> None:
+    inner, whole = Composite.IMPLICIT, made.node("aten::whole", 1, composite=Composite.IMPLICIT)
+    nodes = (made.node("aten::old"), made.node("aten::new", 0, composite=inner), whole)
+    older = Earlier(("aten::old",), "it was spelled out", (made.TABLE,))
+    matrix = made.matrix("aten::old", history={"aten::new": ("2.10", "2.13")})
+    assert looked_at(replace(matrix, earlier={"aten::new": older}), *nodes) == (
+        "kernel: none is registered for aten::whole",
+        "composite: runs as aten::new",
+        "aten::new > kernel: none is registered for aten::new",
+        "aten::new > torch: torch 2.9 on the target does not have aten::new yet (first in 2.10): "
+        "there the same code takes another way",
+        "aten::new > composite: runs as aten::old",
+        "aten::new > conditions: none is known for it",
+        "conditions: none is known for it",
+    )
+    unsaid = "aten::new > composite: nobody has said what it runs as there"
+    assert looked_at(matrix, *nodes)[4] == unsaid
+
+
+def test_what_autograd_takes_apart_is_asked_of_no_kernel() -> None:
+    held = made.condition(Verdict.UNSUPPORTED, made.dtype("float32"), code="no-float")
+    whole, part = made.node("aten::whole", composite=Composite.IMPLICIT), made.node("aten::part")
+    matrix = made.matrix("aten::whole", "aten::part", conditions={"aten::whole": [held]})
+    recorded = replace(made.trace(whole, part), taken_apart=(Use(0, "", "", 0, 1),))
+    told = {finding.op: finding for finding in resolve(recorded, matrix, explained=True).findings}
+    assert told["aten::whole"].verdict is Verdict.UNSUPPORTED
+    assert told["aten::whole"].steps == (
+        "autograd: takes it apart before the device is reached",
+        "conditions: of 1 known, this call meets no-float",
+    )
+    assert told["aten::part"].steps[0] == "kernel: registered for aten::part (path)"
 
 
 def test_tensors_in_two_places_end_the_search() -> None:

@@ -33,7 +33,7 @@ def emulation_document(found: Emulation) -> Json:
         "error": None if found.finished else _error(found),
         "refusals": [{**calls_value(item), "error": item.error} for item in found.refusals],
         "host_calls": [{**calls_value(item), "bytes": item.nbytes} for item in found.host_calls],
-        "cautions": [calls_value(item) for item in found.cautions],
+        "cautions": list(map(caution_value, found.cautions)),
         "islands": found.islands,
         "kernels": [kernel_value(kernel) for kernel in found.kernels],
         "differences": None if differences is None else [_difference(d) for d in differences],
@@ -60,6 +60,11 @@ def calls_value(item: Refusal | HostCalls | Caution) -> Json:
         "phase": item.phase.value,
         "sites": _sites(item.sites),
     }
+
+
+def caution_value(item: Caution) -> Json:
+    """Calls that ran otherwise, or of which nobody knows, as JSON."""
+    return {**calls_value(item), "verdict": item.verdict.value}
 
 
 def _sites(sites: Sequence[Site]) -> list[Json]:

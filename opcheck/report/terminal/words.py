@@ -205,7 +205,7 @@ def fine(native: int, decomposed: int, elsewhere: str = "") -> str:
     return f"{' and '.join(parts)}; --verbose lists all"
 
 
-def outcome(finished: bool, stopped: bool, refused: int, on_host: int) -> str:
+def outcome(finished: bool, stopped: bool, refused: int, unknown: int, on_host: int) -> str:
     """How a run on an emulated device went, in a few words."""
     if stopped:
         return STOPPED
@@ -213,6 +213,8 @@ def outcome(finished: bool, stopped: bool, refused: int, on_host: int) -> str:
         return f"{ENDED}, {_operators(refused)} refused" if refused else ENDED
     if refused:
         return f"{RUNS[False]}, {_operators(refused)} refused"
+    if unknown:
+        return f"{RUNS[None]}, {_operators(unknown)} unknown"
     return f"{RUNS[True]}, {_operators(on_host)} on the host" if on_host else RUNS[True]
 
 

@@ -18,7 +18,7 @@ def write_head(canvas: Canvas, found: Emulation) -> None:
     if not found.finished:
         _write_error(canvas, found)
     else:
-        _write_first(canvas, found.refusals or found.host_calls)
+        _write_first(canvas, found.refusals or found.unknown or found.host_calls)
     _write_how(canvas, found)
 
 
@@ -26,7 +26,9 @@ def write_outcome(canvas: Canvas, found: Emulation) -> None:
     """Whether the device takes the model, in one line."""
     sign = mark(found.runs, canvas.marks)
     refused, on_host = operators(found.refusals), operators(found.host_calls)
-    outcome = split(words.outcome(found.finished, _stopped(found), refused, on_host), sign[1])
+    unknown = operators(found.unknown)
+    said = words.outcome(found.finished, _stopped(found), refused, unknown, on_host)
+    outcome = split(said, sign[1])
     model, target = (found.model.source, "bold"), (found.target, "bold")
     canvas.flow([sign, *phrase(words.OUTCOME, said=outcome, model=[model], target=[target])])
 

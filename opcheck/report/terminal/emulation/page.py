@@ -1,6 +1,7 @@
 """The order of what is said about a run on an emulated device."""
 
 from opcheck.model.emulation import Emulation
+from opcheck.model.verdict import Verdict
 from opcheck.report.base import Page
 from opcheck.report.terminal import words
 from opcheck.report.terminal.canvas import Canvas, split
@@ -18,7 +19,8 @@ def emulation_page(found: Emulation, page: Page) -> str:
     for heading, style, some in (
         (words.REFUSED, "red", found.refusals),
         (words.ON_HOST, "yellow", found.host_calls),
-        (words.CAUTIONS, "yellow", found.cautions),
+        (words.heading(Verdict.UNKNOWN), "magenta", found.unknown),
+        (words.CAUTIONS, "yellow", tuple(i for i in found.cautions if i not in found.unknown)),
     ):
         shown = write_calls(canvas, heading, style, some, said=found.error, most=left)
         left = None if left is None else left - shown
