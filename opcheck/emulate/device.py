@@ -26,6 +26,7 @@ from opcheck.emulate.wording import Wording
 from opcheck.model.emulation import Site
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Reason
+from opcheck.model.trace import Gap
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import fate as codes
 from opcheck.resolve.fate import Fate
@@ -204,11 +205,11 @@ class Device:
             return
         self.asked(name)
         if fate.verdict is Verdict.UNKNOWN:
-            self.record.note(fate.text)
+            self.record.caution(name, Reason(fate.code, fate.text), fate.verdict)
 
     def met_compiled(self, backend: str, module: str = "") -> None:
         """Note what runs as it is written, and would be compiled."""
-        self.record.note(f"{module or 'the model'}: {compiled.reason(backend)}")
+        self.record.gap(Gap(module, compiled.reason(backend)))
 
     def asked(self, op: str) -> None:
         """Count a kernel of the vendor's that is not reached through the dispatcher."""

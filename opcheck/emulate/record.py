@@ -8,7 +8,7 @@ import torch
 from opcheck.emulate.tallies import Tallies
 from opcheck.model.emulation import Asked, Caution, Event, Happened, HostCalls, Refusal, Site
 from opcheck.model.report import KernelCount, Reason
-from opcheck.model.trace import Phase
+from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Verdict
 
 
@@ -71,6 +71,11 @@ class Record:
         if text not in self._tallies.notes:
             self._add(Event(Happened.NOTE, text=text))
 
+    def gap(self, gap: Gap) -> None:
+        """Keep what the run cannot show, once."""
+        if gap not in self._tallies.gaps:
+            self._add(Event(Happened.GAP, gap.where, text=gap.reason))
+
     def _add(self, event: Event) -> None:
         self._tallies.add(event)
         if self.told is not None:
@@ -94,6 +99,11 @@ class Record:
     def notes(self) -> dict[str, None]:
         """What was told about the run."""
         return self._tallies.notes
+
+    @property
+    def gaps(self) -> dict[Gap, None]:
+        """What the run could not show."""
+        return self._tallies.gaps
 
     @property
     def any_refused(self) -> bool:

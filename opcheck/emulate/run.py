@@ -18,6 +18,7 @@ from opcheck.model.emulation import Agreement, Asked, Emulation, EmulationReques
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import ModelInfo
 from opcheck.model.target import Target
+from opcheck.model.trace import Gap
 from opcheck.model.training import TrainingSpec
 from opcheck.resolve.version import torch_differs
 from opcheck.source.building.loss import loss_named
@@ -45,6 +46,7 @@ def emulate_model(
     model: ModelInfo,
     progress: Progress,
     notes: Sequence[str] = (),
+    gaps: Sequence[Gap] = (),
     journal: Path | None = None,
     apart: Apart = here,
 ) -> Emulation:
@@ -60,6 +62,7 @@ def emulate_model(
         model: how the report names the model.
         progress: told one short line per step.
         notes: sentences that go into the report.
+        gaps: what the model as it was built does not show.
         journal: the file to follow the run in.
         apart: has the model's further runs find nothing of what the others leave in caches.
 
@@ -86,6 +89,7 @@ def emulate_model(
         islands=0,
         kernels=(),
         notes=tuple(notes),
+        gaps=tuple(gaps),
     )
     job = Job(as_module(module), args, kwargs, step, request.gradients)
     on_the_host = [partial(on_host, job)] if request.values else []
@@ -114,6 +118,7 @@ def emulate_model(
         differences=None if host is None or ran.error else differences(ran.results, host),
         agreement=compared,
         notes=(*notes, *_told(ran, matrix), *_why_apart(ran, compared)),
+        gaps=(*gaps, *emulator.device.record.gaps),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from opcheck.model.emulation import Asked, Caution, Event, Happened, HostCalls, Refusal, Site
 from opcheck.model.report import KernelCount, Reason
-from opcheck.model.trace import Phase
+from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Verdict
 
 Key = TypeVar("Key", bound=Hashable)
@@ -30,6 +30,7 @@ class Tallies:
     def __init__(self) -> None:
         self.islands = 0
         self.notes: dict[str, None] = {}
+        self.gaps: dict[Gap, None] = {}
         self._native: Counter[tuple[str, Phase]] = Counter()
         self._missing: Counter[tuple[str, Phase]] = Counter()
         self._conditioned: Counter[tuple[str, Phase]] = Counter()
@@ -59,6 +60,8 @@ class Tallies:
                 _add(self._cautions, (*key, event.reason, event.verdict), event)
             case Happened.NOTE:
                 self.notes[event.text] = None
+            case Happened.GAP:
+                self.gaps[Gap(event.op, event.text)] = None
 
     @property
     def any_refused(self) -> bool:

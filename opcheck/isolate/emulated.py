@@ -45,6 +45,7 @@ def left_off(error: OpcheckError, place: str, path: Path) -> OpcheckError:
         islands=tallies.islands,
         kernels=tallies.kernels(),
         notes=(*begun.notes, *tallies.notes),
+        gaps=(*begun.gaps, *tallies.gaps),
     )
     return PartialEmulationError(error, emulation)
 

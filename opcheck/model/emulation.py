@@ -8,7 +8,7 @@ from opcheck.errors import EmulationError, OpcheckError
 from opcheck.model.calls import CallSpec
 from opcheck.model.report import KernelCount, ModelInfo, Reason
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Phase
+from opcheck.model.trace import Gap, Phase
 from opcheck.model.training import TrainingSpec
 from opcheck.model.verdict import Verdict
 
@@ -42,6 +42,8 @@ class Happened(StrEnum):
     CAUTION = "caution"
     """A call ran otherwise than on the host."""
     NOTE = "note"
+    GAP = "gap"
+    """Something was not seen: the place stands for the operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Event:
     phase: Phase = Phase.FORWARD
     reason: Reason | None = None
     text: str = ""
-    """The error of a refusal, or the sentence of a note."""
+    """The error of a refusal, or the sentence of a note or gap."""
     nbytes: int = 0
     by_condition: bool = False
     """Whether a condition refuses it, and not the lack of a kernel."""
@@ -207,13 +209,15 @@ class Emulation:
     """What rests on an assumption, and what is not emulated here."""
     error_source: str = ""
     """The line of source at ``error_site``; "" where it cannot be read."""
+    gaps: tuple[Gap, ...] = ()
+    """What the run could not show: it counts as unknown."""
 
     @property
     def runs(self) -> bool | None:
         """Whether the device would take the whole run; None where nobody has said so of a call."""
         if not self.finished or self.refusals:
             return False
-        return None if self.unknown else True
+        return None if self.unknown or self.gaps else True
 
     @property
     def unknown(self) -> tuple[Caution, ...]:

@@ -9,6 +9,8 @@ from opcheck.model.report import KernelCount
 if TYPE_CHECKING:
     from opcheck.emulate.record import Record
 
+_ROOT = "the model itself"
+
 
 @dataclass(frozen=True, slots=True)
 class Used:
@@ -30,7 +32,7 @@ class Used:
             record.host_calls(),
             record.refusals(),
             record.cautions(),
-            tuple(record.notes),
+            (*record.notes, *(f"{gap.where or _ROOT}: {gap.reason}" for gap in record.gaps)),
         )
 
     @property

@@ -14,7 +14,7 @@ from opcheck.model.emulation import (
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
 from opcheck.report.document.node import Node
-from opcheck.report.document.reading import opened, read_kernel, read_model, read_reason
+from opcheck.report.document.reading import opened, read_gap, read_kernel, read_model, read_reason
 
 HINT = "an emulation is what opcheck emulate --format json writes"
 
@@ -50,6 +50,7 @@ def emulation_from_json(text: str, name: str = "emulation") -> Emulation:
         agreement=_agreement(agreement) if agreement else None,
         notes=root.texts("notes"),
         error_source=error.text("source") if error else "",
+        gaps=tuple(map(read_gap, root.items("gaps"))) if root.has("gaps") else (),
     )
 
 

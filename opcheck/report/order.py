@@ -54,6 +54,7 @@ def arranged_emulation(found: Emulation) -> Emulation:
         refusals=tuple(sorted(found.refusals, key=_refusal_key)),
         host_calls=tuple(sorted(found.host_calls, key=_calls_key)),
         cautions=tuple(sorted(found.cautions, key=_calls_key)),
+        gaps=tuple(sorted(found.gaps)),
         kernels=tuple(sorted(found.kernels, key=_kernel_key)),
         differences=differences,
         agreement=agreement,

@@ -12,7 +12,7 @@ from opcheck.model.report import (
     TargetReport,
     TraceInfo,
 )
-from opcheck.model.trace import Gap, Phase
+from opcheck.model.trace import Phase
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.report.document.dynamic import read_taken
 from opcheck.report.document.node import Node
@@ -20,6 +20,7 @@ from opcheck.report.document.plan import read_declined, read_plan, read_suggesti
 from opcheck.report.document.reading import (
     opened,
     read_evidence,
+    read_gap,
     read_kernel,
     read_model,
     read_reason,
@@ -49,7 +50,7 @@ def _trace(node: Node) -> TraceInfo:
         device_type=node.text("device_type"),
         calls=node.number("calls"),
         operators=node.number("operators"),
-        gaps=tuple(Gap(gap.text("where"), gap.text("reason")) for gap in node.items("gaps")),
+        gaps=tuple(map(read_gap, node.items("gaps"))),
         modules_not_called=node.texts("modules_not_called"),
         notes=node.texts("notes"),
     )

@@ -85,10 +85,9 @@ class Command:
 
     def _typed(self) -> Iterator[str | Path]:
         """What the command line names, and what belongs to it; the project around."""
-        for argument in self._arguments:
-            for text in {argument, *argument.split("=", 1), argument.rpartition(":")[0]}:
-                if text and os.path.lexists(text):
-                    yield from _with_neighbours(Path(text))
+        for text in dict.fromkeys(text for word in self._arguments for text in _paths_in(word)):
+            if text and os.path.lexists(text):
+                yield from _with_neighbours(Path(text))
         folder = Path.cwd()
         yield from places.project(folder)
         for parent in (folder, *folder.parents):  # where a project's settings are looked for
@@ -108,6 +107,13 @@ def _made(base: str) -> str:
 
         tempfile.tempdir = folder
     return folder
+
+
+def _paths_in(word: str) -> Iterator[str]:
+    """What a word may name: ``FILE``, ``--option=FILE``, ``FILE:name`` and ``hf:FILE``."""
+    for text in (word, word.partition("=")[2]):
+        yield from (text, text.rpartition(":")[0], text.partition(":")[2])
+        yield text.partition(":")[2].rpartition(":")[0]
 
 
 def _with_neighbours(path: Path) -> Iterator[Path]:

@@ -257,7 +257,8 @@ def _emulated(
         matrix=matrix,
         model=ModelInfo(request.source, loaded.kind, loaded.digest),
         progress=lambda text: process.send({"stage": "emulate", "progress": text}),
-        notes=(*loaded.notes, *(f"{gap.where}: {gap.reason}" for gap in loaded.unseen)),
+        notes=loaded.notes,
+        gaps=loaded.unseen,
         journal=process.journal(0),
         apart=_apart(process),
     )

@@ -16,7 +16,7 @@ from opcheck.model.emulation import Difference, Emulation, EmulationRequest
 from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.report import ModelInfo
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Phase
+from opcheck.model.trace import Gap, Phase
 from opcheck.model.training import TrainingSpec
 from opcheck.model.verdict import Confidence, Verdict
 from tests.emulate.matrices import matrix_of, without, without_fallback
@@ -27,12 +27,12 @@ MODEL = ModelInfo("tests", "live", "")
 
 def emulated(
     module: Any, *args: Any, matrix: SupportMatrix = NEWEST, said: list[str] | None = None,
-    **options: Any,
+    gaps: tuple[Gap, ...] = (), **options: Any,
 ) -> Emulation:  # fmt: skip
     request = EmulationRequest("tests", TargetSpec("ascend-910b"), **options)
     return emulate_model(
         module, args, {}, request=request, target=matrix.target, matrix=matrix, model=MODEL,
-        progress=(said if said is not None else []).append, notes=("as given",),
+        progress=(said if said is not None else []).append, notes=("as given",), gaps=gaps,
     )  # fmt: skip
 
 
@@ -63,6 +63,19 @@ class Net(nn.Module):
 
 
 TOKENS = torch.tensor([[1, 2, 3]])
+
+
+def test_what_a_run_cannot_show_leaves_it_open() -> None:
+    quantised = Gap("config.json", "the weights are quantised")
+    found = emulated(nn.Linear(4, 4), torch.ones(1, 4), gaps=(quantised,))
+    assert (found.finished, found.runs, found.gaps) == (True, None, (quantised,))
+    inner = nn.Linear(4, 4)
+    inner.compile(backend="inductor")
+    found = emulated(nn.Sequential(inner), torch.ones(1, 4))
+    assert (found.finished, found.runs) == (True, None)
+    (gap,) = found.gaps
+    assert gap.where == "*"
+    assert gap.reason.startswith("is compiled by torch.compile")
 
 
 @pytest.mark.parametrize("values", [True, False])

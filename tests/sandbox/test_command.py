@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -101,6 +102,18 @@ def test_a_model_file_is_opened_by_a_confined_process(
     assert (done.returncode, looks(done)[:1]) == (code, [REFUSED]), done.stderr
     assert Path("kept").read_text() == "kept"
     assert [*(folder / "temporary").iterdir()] == []
+
+
+@pytest.mark.parametrize("source", ["hf:{}", "hf:{}/config.json", "{}/config.json", "{}"])
+@pytest.mark.parametrize("command", ["scan", "emulate"])
+def test_a_source_may_lie_anywhere_however_it_is_named(
+    folder: Path, command: str, source: str
+) -> None:
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    shutil.move("config.json", elsewhere)
+    done = opcheck(command, source.format(elsewhere), model=str(elsewhere / "config.json"))
+    assert (done.returncode, looks(done)[:1]) == (0, [REFUSED]), done.stderr
 
 
 def test_reports_are_written_where_they_were_named(folder: Path) -> None:

@@ -38,6 +38,7 @@ def emulation_document(found: Emulation) -> Json:
         "kernels": [kernel_value(kernel) for kernel in found.kernels],
         "differences": None if differences is None else [_difference(d) for d in differences],
         "agreement": None if agreement is None else _agreement(agreement),
+        "gaps": [{"where": gap.where, "reason": gap.reason} for gap in found.gaps],
         "notes": list(found.notes),
     }
 

@@ -5,7 +5,7 @@ from typing import NoReturn
 
 from opcheck.errors import UsageError
 from opcheck.model.report import KernelCount, ModelInfo, Reason
-from opcheck.model.trace import Phase
+from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Evidence, Method, Verdict
 from opcheck.report.document.node import Node
 
@@ -30,6 +30,11 @@ def read_model(node: Node) -> ModelInfo:
 def read_reason(node: Node) -> Reason:
     """A code and a sentence."""
     return Reason(node.text("code"), node.text("text"))
+
+
+def read_gap(node: Node) -> Gap:
+    """What was not seen, and where."""
+    return Gap(node.text("where"), node.text("reason"))
 
 
 def read_kernel(node: Node) -> KernelCount:

@@ -36,12 +36,13 @@ def write_fine(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
 def write_unseen(canvas: Canvas, report: Report) -> None:
     """Gaps of the trace, and modules that it never entered."""
     if report.trace.gaps:
-        _write_gaps(canvas, report.trace.gaps)
+        write_gaps(canvas, report.trace.gaps)
     if report.trace.modules_not_called:
         _write_not_called(canvas, report.trace.modules_not_called)
 
 
-def _write_gaps(canvas: Canvas, gaps: Sequence[Gap]) -> None:
+def write_gaps(canvas: Canvas, gaps: Sequence[Gap]) -> None:
+    """What could not be seen, the first of it unless all is asked for."""
     write_heading(canvas, words.GAPS, plural(len(gaps), "gap"), "magenta")
     shown = gaps if canvas.page.verbose else gaps[:GAPS]
     for gap in shown:

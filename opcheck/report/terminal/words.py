@@ -205,16 +205,15 @@ def fine(native: int, decomposed: int, elsewhere: str = "") -> str:
     return f"{' and '.join(parts)}; --verbose lists all"
 
 
-def outcome(finished: bool, stopped: bool, refused: int, unknown: int, on_host: int) -> str:
-    """How a run on an emulated device went, in a few words."""
-    if stopped:
-        return STOPPED
-    if not finished:
-        return f"{ENDED}, {_operators(refused)} refused" if refused else ENDED
-    if refused:
-        return f"{RUNS[False]}, {_operators(refused)} refused"
-    if unknown:
-        return f"{RUNS[None]}, {_operators(unknown)} unknown"
+def outcome(runs: bool | None, ended: str, refused: int, unknown: int, on_host: int) -> str:
+    """How a run on an emulated device went, in a few words; ``ended``: how, if not at its end."""
+    if ended == STOPPED:
+        return ended
+    if ended or runs is False:
+        found = ended or RUNS[False]
+        return f"{found}, {_operators(refused)} refused" if refused else found
+    if runs is None:
+        return f"{RUNS[None]}, {_operators(unknown)} unknown" if unknown else RUNS[None]
     return f"{RUNS[True]}, {_operators(on_host)} on the host" if on_host else RUNS[True]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from opcheck.model.emulation import Emulation
 from opcheck.report.terminal import words
-from opcheck.report.terminal.breaks import brief
+from opcheck.report.terminal.breaks import brief, first_gap
 from opcheck.report.terminal.canvas import Atom, Canvas, phrase, split
 from opcheck.report.terminal.emulation.calls import Calls, as_place, operators
 from opcheck.report.terminal.head import mark
@@ -18,24 +18,27 @@ def write_head(canvas: Canvas, found: Emulation) -> None:
     if not found.finished:
         _write_error(canvas, found)
     else:
-        _write_first(canvas, found.refusals or found.unknown or found.host_calls)
+        first = found.refusals or found.unknown
+        if found.gaps and not first:
+            canvas.flow(first_gap(found.gaps, canvas.marks), 2)
+        _write_first(canvas, first or found.host_calls)
     _write_how(canvas, found)
 
 
 def write_outcome(canvas: Canvas, found: Emulation) -> None:
     """Whether the device takes the model, in one line."""
     sign = mark(found.runs, canvas.marks)
-    refused, on_host = operators(found.refusals), operators(found.host_calls)
-    unknown = operators(found.unknown)
-    said = words.outcome(found.finished, _stopped(found), refused, unknown, on_host)
+    numbers = (operators(found.refusals), operators(found.unknown), operators(found.host_calls))
+    ended = "" if found.finished else words.STOPPED if _stopped(found) else words.ENDED
+    said = words.outcome(found.runs, ended, *numbers)
     outcome = split(said, sign[1])
     model, target = (found.model.source, "bold"), (found.target, "bold")
     canvas.flow([sign, *phrase(words.OUTCOME, said=outcome, model=[model], target=[target])])
 
 
 def _stopped(found: Emulation) -> bool:
-    """Whether it ended with what the device raised."""
-    return not found.finished and any(item.error == found.error for item in found.refusals)
+    """Whether a run that ended early did so with what the device raised."""
+    return any(item.error == found.error for item in found.refusals)
 
 
 def _write_error(canvas: Canvas, found: Emulation) -> None:

@@ -8,7 +8,7 @@ from opcheck.report.terminal.canvas import Canvas, split
 from opcheck.report.terminal.emulation.calls import write_calls
 from opcheck.report.terminal.emulation.compared import write_agreement, write_differences
 from opcheck.report.terminal.emulation.head import write_head
-from opcheck.report.terminal.rest import write_heading, write_kernel_counts
+from opcheck.report.terminal.rest import write_gaps, write_heading, write_kernel_counts
 
 
 def emulation_page(found: Emulation, page: Page) -> str:
@@ -24,6 +24,8 @@ def emulation_page(found: Emulation, page: Page) -> str:
     ):
         shown = write_calls(canvas, heading, style, some, said=found.error, most=left)
         left = None if left is None else left - shown
+    if found.gaps:
+        write_gaps(canvas, found.gaps)
     if found.differences is not None:
         write_differences(canvas, found.differences)
     if found.agreement is not None:
