@@ -10,6 +10,7 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Node, TensorMeta
 from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.resolve.conditions import bites
+from opcheck.resolve.walk import Walk
 
 NEWEST = ("ascend-310b", "ascend-310p", "ascend-910a", "ascend-910b", "ascend-910c", "ascend-950")
 
@@ -271,3 +272,22 @@ def test_every_condition_of_every_target_can_be_read(database: Database, target:
             for evidence in condition.evidence:
                 thread = evidence.path.startswith(("issues/", "pull/"))
                 assert thread if evidence.method is Method.TESTED else evidence.commit
+
+
+@pytest.mark.parametrize("target", NEWEST)
+@pytest.mark.parametrize(("op", "given"), [("lstm.input", "input"), ("lstm.data", "data")])
+def test_an_lstm_with_projections_is_refused(
+    target: str, op: str, given: str, database: Database
+) -> None:
+    """op-plugin's kernel has no place for the projection's weights."""
+    matrix = _matrix(database, target)
+
+    def code(hidden: int, cell: int) -> str:
+        x, h, c = (
+            TensorMeta("float32", (5, 2, size), (2 * size, size, 1)) for size in (8, hidden, cell)
+        )
+        node = Node(OpName.parse(f"aten::{op}"), ((given, x), ("hx", (h, c))))
+        return Walk([node], matrix, "2.13.0").fate(0).code
+
+    assert code(4, 16) == "size-not-supported"
+    assert code(16, 16) != "size-not-supported"
