@@ -74,8 +74,8 @@ EXIT_CODES: Mapping[ExitCode, str] = {
     "operator",
     ExitCode.DATABASE: "the database is missing, damaged, of another version, or too old",
     ExitCode.GATE: "the gate failed, emulate --stop met a refusal, emulate --check a "
-    "disagreement, a proof failed, fix mended nothing, or doctor found what does not go "
-    "together",
+    "disagreement or a run that ended early, a proof failed, fix mended nothing, or doctor "
+    "found what does not go together",
 }
 
 

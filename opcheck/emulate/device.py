@@ -160,7 +160,7 @@ class Device:
             return run_composite(overload.func, overload.composite, args, kwargs)
         with self._reached.watched() as reached:  # what it runs as may be cast
             result = run_composite(overload.func, overload.composite, args, kwargs)
-        self._object(overload, self._judge.handed_on(overload, call, reached))
+        self._object(overload, self._judge.cast(overload, call, reached))
         return result
 
     def _object(self, overload: Overload, objections: tuple[Objection, ...]) -> None:

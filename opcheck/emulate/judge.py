@@ -48,8 +48,8 @@ class Judge:
             found = self._known[call.key] = self._judged(overload, call)
         return found
 
-    def handed_on(self, overload: Overload, call: Call, reached: Set[str]) -> tuple[Objection, ...]:
-        """What is against a composite whose tensors reach what it runs as in these dtypes."""
+    def cast(self, overload: Overload, call: Call, reached: Set[str]) -> tuple[Objection, ...]:
+        """The same of a composite whose tensors reach what it runs as in these dtypes."""
         return self._judged(overload, call, reached)
 
     def after(self, overload: Overload, result: Any) -> tuple[Objection, ...]:

@@ -83,38 +83,39 @@ def overriding(
         library._destroy()
 
 
-@contextmanager
-def kept_whole(ops: Collection[str], answer: Callable[[Any, Any, Any], Any]) -> Iterator[None]:
+def kept_whole(
+    ops: Collection[str], answer: Callable[[Any, Any, Any], Any]
+) -> AbstractContextManager[None]:
     """Have the dispatcher know of device kernels for composites, inside the block.
 
     Autograd then leaves them whole, as it does where the device really registers them. ``answer``
     gets the overload, its arguments and the named ones.
     """
-    library = torch.library.Library("aten", "IMPL")
-    try:
-        for name in sorted(ops):
-            implicit = _in_aten(name) and composite_kind(name) is Composite.IMPLICIT
-            if implicit and name != SHALLOW_COPY:
-                kernel = partial(_answered, answer, overload_named(name))
-                library.impl(name.removeprefix(_ATEN), kernel, "PrivateUse1")
-        yield
-    finally:
-        library._destroy()
+    return _composites(ops, partial(_answered, answer), "PrivateUse1")
 
 
-@contextmanager
-def taken_apart(ops: Collection[str], heard: Callable[[Any, Any, Any, Any], Any]) -> Iterator[None]:
+def taken_apart(
+    ops: Collection[str], heard: Callable[[Any, Any, Any, Any], Any]
+) -> AbstractContextManager[None]:
     """Have composites tell that autograd takes them apart, inside the block.
 
     ``heard`` gets the overload, its arguments, the named ones, and what runs it.
+    """
+    return _composites(ops, partial(_heard, heard), "AutogradPrivateUse1")
+
+
+@contextmanager
+def _composites(ops: Collection[str], kernel: Callable[..., Any], key: str) -> Iterator[None]:
+    """Register a kernel for composites that autograd takes apart, inside the block.
+
+    It gets the overload before its arguments.
     """
     library = torch.library.Library("aten", "IMPL")
     try:
         for name in sorted(ops):
             implicit = _in_aten(name) and composite_kind(name) is Composite.IMPLICIT
             if implicit and name != SHALLOW_COPY:
-                kernel = partial(_heard, heard, overload_named(name))
-                library.impl(name.removeprefix(_ATEN), kernel, "AutogradPrivateUse1")
+                library.impl(name.removeprefix(_ATEN), partial(kernel, overload_named(name)), key)
         yield
     finally:
         library._destroy()
