@@ -205,7 +205,7 @@ class Exact(Engine):
     def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run what the operator holds."""
         with self:
-            return branches(func, args, kwargs)
+            return branches(self, func, args, kwargs)
 
 
 def _views_differentiable(call: Call, known: OverloadFacts) -> bool:
