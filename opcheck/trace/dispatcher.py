@@ -64,6 +64,8 @@ class OverloadFacts:
     """A ``device`` argument decides where it runs although no tensor is there."""
     view: bool
     """Gives another view of its argument's storage, or changes its sizes in place."""
+    noted_view: bool
+    """A view that autograd notes by itself: of composites ``chunk`` and ``narrow`` alone."""
     argument_names: tuple[str, ...]
     tensors: tuple[bool, ...]
     """Whether each argument is to be one tensor."""
@@ -87,6 +89,8 @@ def facts(func: Any) -> OverloadFacts:
         and torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, "CPU"),
         backend_select=torch._C._dispatch_has_kernel_for_dispatch_key(name, "BackendSelect"),
         view=_is_view(func),
+        noted_view=_is_view(func)
+        and torch._C._dispatch_has_kernel_for_dispatch_key(name, "ADInplaceOrView"),
         argument_names=tuple(a.name for a in arguments),
         tensors=tuple(str(a.type) == "Tensor" for a in arguments),
         returned=_returned(func._schema),

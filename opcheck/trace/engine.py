@@ -86,6 +86,9 @@ class Engine(TorchDispatchMode):
         self.modules = modules
         modules.met_compiled = self._met_compiled
         self.gaps: dict[Gap, None] = {}
+        self.notes: dict[str, None] = {}
+        """What a reader is to know of how the run was recorded."""
+        self._steered = True
         self.leaves = Leaves(device, casts, self._note_assumption)
         self._last_assumption: Assumption | None = None
         self._until: CodeType | None = None
@@ -251,10 +254,25 @@ class Engine(TorchDispatchMode):
         """Note something that was not seen."""
         self.gaps[Gap(where, reason)] = None
 
+    def note(self, text: str) -> None:
+        """Note how something was recorded that was seen whole."""
+        self.notes[text] = None
+
+    @contextmanager
+    def not_steered(self) -> Iterator[None]:
+        """Have Python read values inside the block that decide nothing of what is recorded."""
+        self._steered = False
+        try:
+            yield
+        finally:
+            self._steered = True
+
     def _note_assumption(self, call: Call, assumption: Assumption) -> None:
         self._last_assumption = assumption
         self.assumptions += 1
-        if assumption.steers and self.phase is not Phase.OPTIMIZER:  # it asks if all is finite
+        if not (assumption.steers and self._steered):
+            return
+        if self.phase is not Phase.OPTIMIZER:  # which asks if all is finite
             self.gap_here(f"reads a value that depends on data; {assumption.text} here")
 
     def _met_other(self, device_type: str) -> None:

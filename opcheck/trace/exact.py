@@ -137,6 +137,8 @@ class Exact(Engine):
         implicit = known.composite is Composite.IMPLICIT  # may copy, and its parts were asked
         if self._views_here and not implicit and _views_differentiable(call, known):
             tree_map(_marked_differentiable, result)
+        if implicit and known.noted_view and not (self.training or self._views_here):
+            return tree_map(_unmarked, result)  # autograd notes it, and wants to be the first
         return result
 
     @property
@@ -203,7 +205,7 @@ class Exact(Engine):
     def higher_order(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run what the operator holds."""
         with self:
-            return branches(func, args, kwargs)
+            return branches(self, func, args, kwargs)
 
 
 def _views_differentiable(call: Call, known: OverloadFacts) -> bool:
@@ -218,6 +220,10 @@ def _views_differentiable(call: Call, known: OverloadFacts) -> bool:
 def _marked_differentiable(value: Any) -> None:
     if isinstance(value, DeviceTensor) and (value.is_floating_point() or value.is_complex()):
         value.requires_grad_()
+
+
+def _unmarked(value: Any) -> Any:
+    return value.data if isinstance(value, DeviceTensor) else value
 
 
 def _asked_by_argument(call: Call, known: OverloadFacts) -> bool:

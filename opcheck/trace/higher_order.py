@@ -1,40 +1,99 @@
-"""Higher-order operators: each one's parts are run under the trace as eager PyTorch would."""
+"""Higher-order operators: each one's parts are run under the trace as eager PyTorch would.
+
+Private torch API used here, checked on 2.13.0: ``torch._higher_order_ops.scan.generic_scan``, which
+is what eager PyTorch runs as ``scan``. ``tests/trace/test_operators.py`` fails when it moves.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
-def branches(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run every part of a higher-order operator once and give its result.
+from opcheck.trace.device import DeviceTensor
+from opcheck.trace.engine import Engine
+
+EVERY_BRANCH = "every branch of a conditional is counted; a run takes one of them"
+ONE_PASS = "a loop's body is counted once, however often it runs"
+
+
+def branches(engine: Engine, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run every part of a higher-order operator as often as eager does, and give its result.
+
+    What decides between its parts is read by Python, as eager PyTorch reads it. Where its value is
+    not known, every branch runs, a loop's body once, and a note of ``engine`` says so.
 
     Raises:
         NotImplementedError: this operator is not known here.
     """
+    decided = _DECIDED.get(func.name())
+    if decided is not None:
+        return decided(engine, *args, **kwargs)
     run = _KNOWN.get(func.name())
     if run is None:
         raise NotImplementedError("what it runs cannot be followed")
     return run(*args, **kwargs)
 
 
-def _cond(predicate: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
+def _cond(engine: Engine, predicate: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
     """Both branches run, since either may be taken; the result is the first one's."""
+    _read(engine, predicate)
+    engine.note(EVERY_BRANCH)
     result = true_fn(*operands)
     false_fn(*operands)
     return result
 
 
-def _while_loop(cond_fn: Any, body_fn: Any, carried: Any, additional: Any = ()) -> Any:
-    """One turn of the loop."""
-    cond_fn(*carried, *additional)
-    return body_fn(*carried, *additional)
+def _while_loop(
+    engine: Engine, cond_fn: Any, body_fn: Any, carried: Any, additional: Any = (), **_: Any
+) -> Any:
+    """Turns of the loop as long as its end is known; one more where it is not."""
+    predicate = cond_fn(*carried, *additional)
+    if not _read(engine, predicate) and _is_known(predicate):
+        return tuple(value.clone() if isinstance(value, Tensor) else value for value in carried)
+    while _read(engine, predicate) or not _is_known(predicate):  # eager reads the first one twice
+        known = _is_known(predicate)
+        carried = body_fn(*carried, *additional)
+        predicate = cond_fn(*carried, *additional)
+        if not known:
+            engine.note(ONE_PASS)
+            _read(engine, predicate)
+            break
+    return carried
+
+
+def _read(engine: Engine, predicate: Any) -> bool:
+    """Have Python read what decides; what it is makes no difference here where it is not known."""
+    if _is_known(predicate):
+        return bool(predicate)
+    with engine.not_steered():
+        return bool(predicate)
+
+
+def _is_known(predicate: Any) -> bool:
+    return not isinstance(predicate, DeviceTensor) or predicate.value is not None
 
 
 def _map(function: Any, xs: Any, args: Any = ()) -> Any:
-    import torch
-
+    """The function runs once for each element."""
     columns = [x.unbind(0) for x in xs]
-    rows = [function(*row, *args) for row in zip(*columns, strict=True)]
-    return tuple(torch.stack(parts) for parts in zip(*rows, strict=True))
+    rows = [tree_flatten(function(*row, *args)) for row in zip(*columns, strict=True)]
+    if not rows:
+        raise ValueError("map is given no elements, of which its result could be made")
+    parts = zip(*(flat for flat, _ in rows), strict=True)
+    return tree_unflatten([_stacked(part) for part in parts], rows[0][1])
+
+
+def _stacked(parts: Any) -> Any:
+    return None if all(part is None for part in parts) else torch.stack(parts)
+
+
+def _scan(function: Any, init: Any, xs: Any, additional_inputs: Any = ()) -> Any:
+    """The function runs once for each element."""
+    from torch._higher_order_ops.scan import generic_scan
+
+    return generic_scan(function, init, xs, additional_inputs=additional_inputs)
 
 
 def _wrapped(function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -68,17 +127,15 @@ def _flex_attention(
     mask_mod_other_buffers: Any = (),
 ) -> Any:
     """The score modification is not followed; its result has the query's shape."""
-    import torch
-
     out = query.new_empty(*query.shape[:-1], value.shape[-1])
     logsumexp = torch.empty(query.shape[:-1], dtype=torch.float32, device=query.device)
     return out, logsumexp, logsumexp
 
 
+_DECIDED: dict[str, Callable[..., Any]] = {"cond": _cond, "while_loop": _while_loop}
 _KNOWN: dict[str, Callable[..., Any]] = {
-    "cond": _cond,
-    "while_loop": _while_loop,
     "map_impl": _map,
+    "scan": _scan,
     "wrap": _wrapped,
     "wrap_activation_checkpoint": _wrapped,
     "tag_activation_checkpoint": _wrapped,

@@ -23,7 +23,8 @@ def settled(result: Any, probe: Call, tensors: list[Tensor]) -> Any:
     """Outputs of a kernel as a device gives them; ``tensors`` are those that ``probe`` stands for.
 
     What it writes to comes back itself, where some meta functions return new tensors, and is no
-    lazy conjugate that it was not before. A kernel that makes no view leaves nothing lazy behind.
+    lazy conjugate that it was not before. A kernel that makes no view leaves nothing lazy behind,
+    nor zeros without memory: the kernels that read them here run below what would fill them in.
 
     Raises:
         OtherLayout: one has no strides.
@@ -62,6 +63,8 @@ def _own(result: Any, known: OverloadFacts, probe: Call) -> Any:
 def _resolved(result: Any, made: list[Tensor], op: str) -> Any:
     if isinstance(result, Tensor):
         require_strides(result, op)
+        if result._is_zerotensor():
+            return torch.zeros(result.shape, dtype=result.dtype, device=result.device)
         lazy = result.is_conj() or result.is_neg()
         if not lazy or any(result is tensor for tensor in made):
             return result

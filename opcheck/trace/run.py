@@ -122,7 +122,7 @@ def trace_model(
         tree = attempts.run(planted, inputs_given=inputs_given)
         learned.update(tree.leaves.learned)
         kernels: dict[str, tuple[Kernel, ...]] = {}
-        notes = _stood_in(device, device_type)
+        notes = [*_stood_in(device, device_type), *tree.notes]
         done: dict[frozenset[str], Counted] = {}
         for target, names in (exact or {}).items():
             if names not in done:

@@ -292,7 +292,7 @@ class Tree(Engine):
         self._open.append(children)
         try:
             with self:
-                result = branches(func, args, kwargs)
+                result = branches(self, func, args, kwargs)
         except NotImplementedError as error:
             raise Unseen(f"higher-order operator {func.name()}: {error}") from error
         finally:

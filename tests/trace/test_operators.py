@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch._higher_order_ops.while_loop import while_loop
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 from torch.utils.checkpoint import checkpoint
 
 from opcheck.model.names import OpName
 from opcheck.model.trace import Composite, Gap, TensorMeta
+from opcheck.trace.higher_order import EVERY_BRANCH, ONE_PASS
 from tests.trace.look import below, calls, node, reasons, traced
 
 X = torch.ones(2, 4)
@@ -239,11 +241,12 @@ def test_both_branches_of_a_condition_are_seen() -> None:
     found = node(trace, "higher_order::cond")
     assert found.op == OpName("higher_order", "cond")
     assert found.composite is Composite.EXPLICIT
-    assert below(trace, found) == ["aten::sin", "aten::cos"]
+    assert below(trace, found) == ["aten::is_nonzero", "aten::sin", "aten::cos"]
+    assert (trace.gaps, trace.notes) == ((), (EVERY_BRANCH,))
 
 
-def test_one_turn_of_a_loop_is_seen() -> None:
-    from torch._higher_order_ops.while_loop import while_loop
+def test_a_loop_of_known_length_makes_its_turns() -> None:
+    """Eager reads the first answer twice: before the loop, and as the loop's own condition."""
 
     def model(x: Tensor) -> Any:
         start = torch.zeros((), dtype=torch.int64, device=x.device)
@@ -251,28 +254,75 @@ def test_one_turn_of_a_loop_is_seen() -> None:
 
     trace = traced(model, X)
     assert below(trace, node(trace, "higher_order::while_loop")) == [
-        "aten::lt.Scalar",
-        "aten::add.Tensor",
-        "aten::sin",
+        "aten::lt.Scalar x4",
+        "aten::is_nonzero x5",
+        "aten::add.Tensor x3",
+        "aten::sin x3",
     ]
+    assert (trace.gaps, trace.notes) == ((), ())
 
 
-def test_an_unknown_higher_order_operator_is_one_gap_in_its_module() -> None:
+def test_a_loop_that_ends_at_once_copies_what_it_carries() -> None:
+    def model(x: Tensor) -> Any:
+        return while_loop(lambda y: y.sum() < 0, lambda y: (y.sin(),), (x,))
+
+    found = traced(model, X)
+    assert below(found, node(found, "higher_order::while_loop")) == [
+        "aten::sum", "aten::lt.Scalar", "aten::is_nonzero", "aten::clone",
+    ]  # fmt: skip
+
+
+def test_one_turn_is_seen_of_a_loop_of_unknown_length() -> None:
+    def model(x: Tensor) -> Any:
+        return while_loop(lambda y: y.sum() < 9, lambda y: (y.sin(),), (x,))
+
+    trace = traced(model, torch.empty(2, 4, device="meta"))
+    assert below(trace, node(trace, "higher_order::while_loop")) == [
+        "aten::sum x2", "aten::lt.Scalar x2", "aten::is_nonzero x3", "aten::sin",
+    ]  # fmt: skip
+    assert (trace.gaps, trace.notes) == ((), (ONE_PASS,))
+
+
+def test_a_function_is_mapped_over_each_element() -> None:
+    from torch._higher_order_ops.map import map as mapped
+
+    trace = traced(lambda x: mapped(lambda row, w: (row.sin(), row * w), x, x[0]), torch.ones(5, 4))
+    assert below(trace, node(trace, "higher_order::map_impl")) == [
+        "aten::unbind.int", "aten::sin x5", "aten::mul.Tensor x5", "aten::stack x2",
+    ]  # fmt: skip
+    single = traced(lambda x: mapped(lambda row, *_: row.sin(), x), torch.ones(5, 4))
+    assert below(single, node(single, "higher_order::map_impl")) == [
+        "aten::unbind.int", "aten::sin x5", "aten::stack",
+    ]  # fmt: skip
+
+
+def test_a_scan_runs_over_each_element() -> None:
     from torch._higher_order_ops.scan import scan
 
     def model(x: Tensor) -> Any:
         return scan(lambda a, b: (a + b, a * b), x[0], x)[1]
 
-    trace = traced(nn.Sequential(_Called(model), nn.Tanh()), X)
-    assert calls(trace) == ["aten::select.int", "aten::tanh"]
-    assert trace.gaps == (Gap("0", "higher-order operator scan: what it runs cannot be followed"),)
+    trace = traced(model, torch.ones(5, 4))
+    inner = below(trace, node(trace, "higher_order::scan"))
+    assert inner is not None
+    assert {"aten::add.Tensor x5", "aten::scatter_.src x5"} <= {*inner}
+    assert trace.gaps == ()
+
+
+def _unknown(x: Tensor) -> Any:
+    return torch.ops.higher_order.out_dtype(torch.ops.aten.mul.Tensor, torch.int32, x, x)
+
+
+def test_an_unknown_higher_order_operator_is_one_gap_in_its_module() -> None:
+    trace = traced(nn.Sequential(_Called(_unknown), nn.Tanh()), X)
+    assert calls(trace) == ["aten::tanh"]
+    reason = "higher-order operator out_dtype: what it runs cannot be followed"
+    assert trace.gaps == (Gap("0", reason),)
 
 
 def test_a_model_that_is_one_unknown_higher_order_operator_is_a_gap() -> None:
-    from torch._higher_order_ops.scan import scan
-
-    trace = traced(lambda x, y: scan(lambda a, b: (a + b, a * b), x, y), X[0], X)
-    assert reasons(trace) == ["higher-order operator scan: what it runs cannot be followed"]
+    trace = traced(_unknown, X)
+    assert reasons(trace) == ["higher-order operator out_dtype: what it runs cannot be followed"]
 
 
 class _Called(nn.Module):

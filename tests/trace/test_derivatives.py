@@ -1,0 +1,62 @@
+"""Derivatives that a model takes itself: forward, backward, and one of the other."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
+
+from opcheck.trace import trace_model
+from tests.trace.look import calls, traced
+
+X = torch.randn(3, 4)
+Derived = Callable[[Callable[..., Any], Tensor], Any]
+
+DERIVED: dict[str, Derived] = {
+    "hessian": lambda f, x: hessian(f)(x[0]),
+    "forward of forward": lambda f, x: jacfwd(jacfwd(f))(x[0]),
+    "forward of backward": lambda f, x: jacfwd(jacrev(f))(x[0]),
+    "backward of forward": lambda f, x: jacrev(jacfwd(f))(x[0]),
+    "backward of backward": lambda f, x: jacrev(jacrev(f))(x[0]),
+    "hessian of each row": lambda f, x: vmap(hessian(f))(x),
+    "product with a hessian": lambda f, x: jvp(grad(f), (x[0],), (x[1],)),
+    "forward": lambda f, x: jvp(f, (x,), (x,)),
+}
+
+
+class Derivative(nn.Module):
+    """What is derived has a matrix product, a broadcast and a sum of several terms."""
+
+    def __init__(self, derived: Derived) -> None:
+        super().__init__()
+        self.derived = derived
+        self.layer = nn.Linear(4, 4)
+
+    def value(self, x: Tensor) -> Tensor:
+        bent: Tensor = self.layer(x).sin()
+        return (bent * x).sum()
+
+    def forward(self, x: Tensor) -> Any:
+        return self.derived(self.value, x)
+
+
+@pytest.mark.parametrize("derived", DERIVED.values(), ids=DERIVED)
+def test_derivatives_of_derivatives_are_seen(derived: Derived) -> None:
+    """Also in the exact run, which takes apart what the other takes whole."""
+    trace = trace_model(Derivative(derived), (X,), {}, device_type="npu", exact={"a": frozenset()})
+    assert trace.gaps == ()
+    assert {"aten::sin", "aten::cos"} <= {*calls(trace)}
+
+
+def test_zeros_without_memory_have_values_here() -> None:
+    """C++ makes such zeros for what has no tangent, and every kernel that reads them wants some."""
+
+    def model(x: Tensor) -> Tensor:
+        zeros = torch._efficientzerotensor((4,), device=x.device)
+        return torch.exp(x) if bool((zeros + 1).sum() == 4) else torch.sin(x)
+
+    trace = traced(model, X)
+    assert "aten::exp" in calls(trace)
+    assert trace.gaps == ()
