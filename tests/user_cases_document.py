@@ -11,6 +11,7 @@ from pathlib import Path
 from tests.user_cases import NOT_SEEN, PARTLY, RIGHT, Said, UserCase, said_of
 from tests.user_cases_known import KNOWN
 from tests.user_cases_later import LATER
+from tests.user_controls.document import section
 
 PATH = Path(__file__).parent.parent / "docs" / "user-cases.md"
 COMMAND = "python -m tests.user_cases_document"
@@ -25,6 +26,7 @@ def page() -> str:
         counts=_counts({"of the list": KNOWN, "later": LATER}),
         known=_table(KNOWN),
         later=_table(LATER),
+        controls=section(),
     )
 
 
@@ -111,7 +113,8 @@ now, it rests on what holds for the whole class: texts in every release's librar
 code, the thread itself. Counted as *right when first tried* is what needed nothing.
 
 {later}
-"""
+
+{controls}"""
 
 
 def main() -> None:

@@ -1,0 +1,1 @@
+"""Programs that users and vendors say work, and what a scan says of them."""
