@@ -257,6 +257,7 @@ class SoftshrinkByWhere(LogSigmoidByLog):
     """``x - lambd`` above ``lambd``, ``x + lambd`` below ``-lambd``, 0 between.
 
     NaN stays NaN; its gradient is PyTorch's for single values, which its vectors do not share.
+    Between, PyTorch's vectors give 0.0, as here, and its single values a 0 with the sign of ``x``.
     """
 
     name = "softshrink-by-where"
