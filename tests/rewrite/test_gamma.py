@@ -1,4 +1,4 @@
-"""How many digits ``lgamma-by-polynomials`` keeps next to the zeros of the function and next to 0."""
+"""How many digits ``lgamma-by-polynomials`` keeps next to 0 and next to the zeros of lgamma."""
 
 import pytest
 import torch
@@ -48,9 +48,7 @@ def test_the_error_is_relative_next_to_0(dtype: torch.dtype) -> None:
 
 
 @each_dtype
-@pytest.mark.parametrize(
-    "place", [-2.4570247382208, -2.7476826467274, -3.1435808883500, -3.9552943]
-)
+@pytest.mark.parametrize("place", [-2.4570247382208, -2.7476826467274, -3.14358088835])
 def test_the_error_is_absolute_next_to_zeros_below_0(place: float, dtype: torch.dtype) -> None:
     size, off = _off(_next_to(place, dtype))
     assert bool((off <= UNITS * size.clamp(min=1.0)).all())
