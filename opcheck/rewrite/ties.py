@@ -10,6 +10,11 @@ from opcheck.rewrite.call import Call
 Outcome = tuple[Sequence[Tensor], Sequence[Tensor] | None]
 """Results, and gradients where there are any."""
 
+ANY_OF_EQUAL = "of equal values, which one is taken: another index, and of zeros the other sign"
+"""What a rule gives up that sorts or reduces in another order than PyTorch's kernels do."""
+OTHER_ZERO = "of zeros of both signs, which one is taken"
+"""The same, where no index is given."""
+
 
 def named_by_value(call: Call, outcome: Outcome) -> Outcome:
     """Take what an operator gives with ``values`` and ``indices``, whichever equal one it names.

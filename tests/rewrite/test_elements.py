@@ -1,6 +1,7 @@
 """Every rule for single numbers against its operator, number by number over each dtype's range."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -15,15 +16,16 @@ from opcheck.rewrite.draw import FLOATS, INTEGERS, RandomDraw
 from opcheck.rewrite.elements import arguments, beyond, numbers, same
 from opcheck.rewrite.pointwise import Pointwise
 from opcheck.rewrite.rules.activations import LogSigmoidByLog
+from opcheck.rewrite.rules.rounding import RoundDecimalsByRound
 from opcheck.rewrite.variants import serving
 from opcheck.trace.dispatcher import overload_named
 
-LEFT_OUT = frozenset(
-    {"aten::binary_cross_entropy", "aten::kl_div", "aten::special_zeta", "aten::polygamma"}
-)
-"""Losses that reduce what they compute, and what PyTorch adds up in a loop that never ends where
-the argument is so large that 1 more is the same number."""
+LEFT_OUT = frozenset({"aten::binary_cross_entropy", "aten::kl_div"})
+"""Losses that reduce what they compute."""
+LOWEST = {"aten::special_zeta": -1000.0, "aten::polygamma": -1000.0}
+"""What PyTorch adds up in a loop that never ends where 1 more is the same number."""
 DTYPES = (*FLOATS, *INTEGERS)
+Named = Mapping[str, Any]
 
 
 def cases() -> list[tuple[Rule, str]]:
@@ -47,20 +49,52 @@ def _filled(drawn: Sequence[Any], tensors: Sequence[Tensor]) -> tuple[Any, ...]:
     return tuple(next(left) if isinstance(value, Tensor) else value for value in drawn)
 
 
+def _given(op: str, drawn: Sequence[Any], dtype: torch.dtype) -> list[Tensor]:
+    """Numbers from all over the range, in the places of drawn tensors."""
+    given = arguments(sum(isinstance(value, Tensor) for value in drawn), dtype)
+    lowest = LOWEST.get(op, -math.inf)
+    return [torch.where(x < lowest, x.abs(), x) for x in given] if op in LOWEST else given
+
+
+def settings(rule: Rule, op: str, dtype: torch.dtype) -> Iterator[tuple[Sequence[Any], Named]]:
+    """Every set of other arguments that is drawn for a rule that takes numbers of a dtype."""
+    seen: list[object] = []
+    for seed in range(40):
+        drawn, named = rule.example(op, RandomDraw(seed))
+        taken = _filled(drawn, [tensor.to("meta") for tensor in _given(op, drawn, dtype)])
+        others = ([x for x in drawn if not isinstance(x, Tensor)], named)
+        if others not in seen and not rule.refuses(Call(overload_named(op), taken, named)):
+            seen.append(others)
+            yield drawn, named
+
+
+def spaced(tensor: Tensor) -> Tensor:
+    """The same numbers, not side by side: kernels take them one by one, and not in vectors."""
+    return torch.stack((tensor, tensor), -1)[..., 0]
+
+
 def wrong(rule: Rule, op: str, dtype: torch.dtype) -> list[str] | None:
     """The first numbers for which a rule is further off than its label says; None: not taken."""
+    found = [
+        _far(rule, op, drawn, named, list(map(laid_out, _given(op, drawn, dtype))))
+        for drawn, named in settings(rule, op, dtype)
+        for laid_out in (Tensor.contiguous, spaced)
+    ]
+    taken = [places for places in found if places is not None]
+    return [place for places in taken for place in places] if taken else None
+
+
+def _far(
+    rule: Rule, op: str, drawn: Sequence[Any], named: Named, given: Sequence[Tensor]
+) -> list[str] | None:
+    """What is off from what the operator gives, in vectors and one by one: some differ."""
     func = overload_named(op)
-    for seed in range(20):
-        drawn, named = rule.example(op, RandomDraw(seed))
-        given = arguments(sum(isinstance(value, Tensor) for value in drawn), dtype)
-        taken = _filled(drawn, [tensor.to("meta") for tensor in given])
-        if not rule.refuses(Call(func, taken, named)):
-            break
-    else:
-        return None
 
     def original(*tensors: Tensor) -> Tensor:
         return first(func(*_filled(drawn, tensors), **named))
+
+    def one_by_one(*tensors: Tensor) -> Tensor:
+        return original(*map(spaced, tensors))
 
     if rule.label is Label.APPROXIMATE:  # nothing is promised of single numbers
         return []
@@ -73,12 +107,15 @@ def wrong(rule: Rule, op: str, dtype: torch.dtype) -> list[str] | None:
     if wanted.is_complex():
         return []
     tolerance = 0.0 if rule.label is Label.EXACT else rule.tolerance
-    far = beyond(original, given, found, tolerance).nonzero().flatten().tolist()
-    places = [
-        f"{[float(t[at % len(t)]) for t in given]}: {float(wanted[at])!r}, not {float(found[at])!r}"
+    lost = beyond(original, [tensor.contiguous() for tensor in given], found, tolerance)
+    lost &= beyond(one_by_one, given, found, tolerance)
+    far = lost.nonzero().flatten().tolist()
+    others = [value for value in drawn if not isinstance(value, Tensor)]
+    return [
+        f"{[float(t[at % len(t)]) for t in given]} {others} {named}: "
+        f"{float(wanted[at])!r}, not {float(found[at])!r}"
         for at in far
     ]
-    return places
 
 
 @pytest.mark.parametrize(
@@ -121,3 +158,20 @@ def test_the_judge_sees_what_a_mean_over_a_tensor_hides() -> None:
     ]  # fmt: skip
     signs = same(torch.tensor([0.0, -0.0, torch.nan]), torch.tensor([-0.0, -0.0, torch.nan]))
     assert signs.tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("decimals", [-400, -308, -3, 0, 3, 40, 308, 309, 400])
+def test_any_number_of_decimals_is_rounded_to(decimals: int) -> None:
+    """A power of 10 beyond float64 is infinite, here as there, and no error."""
+    for dtype in (torch.float32, torch.float64):
+        x = numbers(dtype)
+        found = RoundDecimalsByRound.replace(x, decimals=decimals)
+        assert bool(same(torch.round(x, decimals=decimals), found).all())
+
+
+def test_polygamma_refuses_orders_that_leave_no_digits() -> None:
+    """Far out the zeta function underflows, and n! times what is left of it does not."""
+    (rule,) = [rule for rule in rules() if "aten::polygamma" in rule.replaces]
+    func = overload_named("aten::polygamma")
+    assert not rule.refuses(Call(func, (6, torch.ones(1)), {}))
+    assert rule.refuses(Call(func, (7, torch.ones(1)), {})) == "the order is above 6"

@@ -33,8 +33,9 @@ def _log_of_more(x: Tensor) -> Tensor:
     added = ((1 + x) - 1).detach()
     nothing = added == 0
     scale = torch.where(nothing, torch.ones_like(x), x / torch.where(nothing, x + 1, added))
-    found = (1 + x).log() * scale.detach()
-    return torch.where(nothing, x, found)
+    found = (1 + x).log()
+    missing = (found * (scale - 1)).detach()  # apart, so that the gradient stays 1 / (1 + x)
+    return torch.where(nothing, x, found + missing)
 
 
 def log_sigmoid(self: Tensor) -> Tensor:
@@ -94,7 +95,7 @@ def hardshrink(self: Tensor, lambd: float = 0.5) -> Tensor:
 
 
 def logit(self: Tensor, eps: float | None = None) -> Tensor:
-    """The logarithm of x / (1 - x)."""
+    """The logarithm of x less that of 1 - x."""
     x = _widened(self)
     if eps is not None:
         inside = (x >= eps) & (x <= 1 - eps)
@@ -103,7 +104,7 @@ def logit(self: Tensor, eps: float | None = None) -> Tensor:
     else:  # no probability, and no gradient
         outside = (x < 0) | (x > 1)
         x = x * torch.where(outside, torch.full_like(x, math.nan), torch.ones_like(x))
-    return (x / (1 - x)).log().to(self.dtype)
+    return (x.log() - (1 - x).log()).to(self.dtype)
 
 
 def binary_cross_entropy(
@@ -257,6 +258,7 @@ class SoftshrinkByWhere(LogSigmoidByLog):
     """``x - lambd`` above ``lambd``, ``x + lambd`` below ``-lambd``, 0 between.
 
     NaN stays NaN; its gradient is PyTorch's for single values, which its vectors do not share.
+    Between, PyTorch's vectors give 0.0, as here, and its single values a 0 with the sign of ``x``.
     """
 
     name = "softshrink-by-where"
@@ -283,12 +285,15 @@ class HardshrinkByWhere(SoftshrinkByWhere):
 
 
 class LogitByLog(LogSigmoidByLog):
-    """``log(x / (1 - x))`` of ``x`` kept between ``eps`` and ``1 - eps``."""
+    """``log(x) - log(1 - x)`` of ``x`` kept between ``eps`` and ``1 - eps``.
+
+    Of the quotient's logarithm the gradient would be NaN at 0 and 1, where it is infinite.
+    """
 
     name = "logit-by-log"
     tolerance = 64.0
     replaces = ("aten::logit",)
-    summary = "Write log(x / (1 - x))"
+    summary = "Write log(x) - log(1 - x)"
     spellings = ("torch.logit", "Tensor.logit", "torch.special.logit")
     replace = staticmethod(logit)
 

@@ -113,7 +113,8 @@ class _Halves(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         """Divide by the power."""
         x, halves = ctx.saved_tensors
-        power = (x / halves).float()
+        wide = x.float() if x.dtype == torch.float16 else x  # its largest power is no half
+        power = (wide / halves).float()
         return grad / torch.where(power == power, power, torch.ones_like(power))
 
 

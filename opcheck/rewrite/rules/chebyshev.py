@@ -145,7 +145,8 @@ class ChebyshevTByAngle(Pointwise):
 
     Where ``|x|`` is above 1, functions of the angle become hyperbolic ones, and NaN stands where
     the recurrence of PyTorch's kernel overflows. No loop depends on the degree. For NaN itself
-    PyTorch's result is undefined; there is no derivative in PyTorch, and none here.
+    PyTorch's result is undefined; there is no derivative in PyTorch, and none here. The error is at
+    most ``16 (n + 2) ** 2`` ``eps`` of the value, or of the largest value between -1 and 1.
     """
 
     name = "chebyshev-t-by-angle"
@@ -174,7 +175,7 @@ class ChebyshevTByAngle(Pointwise):
 class ChebyshevUByAngle(ChebyshevTByAngle):
     """Up to degree 8 the recurrence, above it ``sin((n + 1) a) / sin(a)``.
 
-    The angle is ``a = acos(x)``.
+    The angle is ``a = acos(x)``. The error is that of ``chebyshev-t-by-angle``.
     """
 
     name = "chebyshev-u-by-angle"
@@ -186,7 +187,7 @@ class ChebyshevUByAngle(ChebyshevTByAngle):
 class ChebyshevVByAngle(ChebyshevTByAngle):
     """Up to degree 8 the recurrence, above it ``cos((n + 1/2) a) / cos(a / 2)``.
 
-    The angle is ``a = acos(x)``.
+    The angle is ``a = acos(x)``. The error is that of ``chebyshev-t-by-angle``.
     """
 
     name = "chebyshev-v-by-angle"
@@ -198,7 +199,7 @@ class ChebyshevVByAngle(ChebyshevTByAngle):
 class ChebyshevWByAngle(ChebyshevTByAngle):
     """Up to degree 8 the recurrence, above it ``sin((n + 1/2) a) / sin(a / 2)``.
 
-    The angle is ``a = acos(x)``.
+    The angle is ``a = acos(x)``. The error is that of ``chebyshev-t-by-angle``.
     """
 
     name = "chebyshev-w-by-angle"
@@ -210,7 +211,7 @@ class ChebyshevWByAngle(ChebyshevTByAngle):
 class ShiftedChebyshevTByAngle(ChebyshevTByAngle):
     """Up to degree 8 the recurrence, above it ``cos(n a)``.
 
-    The angle is ``a = acos(2 * x - 1)``.
+    The angle is ``a = acos(2 * x - 1)``. The error is that of ``chebyshev-t-by-angle``.
     """
 
     name = "shifted-chebyshev-t-by-angle"
@@ -222,7 +223,7 @@ class ShiftedChebyshevTByAngle(ChebyshevTByAngle):
 class ShiftedChebyshevUByAngle(ChebyshevTByAngle):
     """Up to degree 8 the recurrence, above it ``sin((n + 1) a) / sin(a)``.
 
-    The angle is ``a = acos(2 * x - 1)``.
+    The angle is ``a = acos(2 * x - 1)``. The error is that of ``chebyshev-t-by-angle``.
     """
 
     name = "shifted-chebyshev-u-by-angle"
@@ -234,7 +235,7 @@ class ShiftedChebyshevUByAngle(ChebyshevTByAngle):
 class ShiftedChebyshevVByAngle(ChebyshevTByAngle):
     """Up to degree 8 the recurrence, above it ``cos((n + 1/2) a) / cos(a / 2)``.
 
-    The angle is ``a = acos(2 * x - 1)``.
+    The angle is ``a = acos(2 * x - 1)``. The error is that of ``chebyshev-t-by-angle``.
     """
 
     name = "shifted-chebyshev-v-by-angle"
@@ -246,7 +247,7 @@ class ShiftedChebyshevVByAngle(ChebyshevTByAngle):
 class ShiftedChebyshevWByAngle(ChebyshevTByAngle):
     """Up to degree 8 the recurrence, above it ``sin((n + 1/2) a) / sin(a / 2)``.
 
-    The angle is ``a = acos(2 * x - 1)``.
+    The angle is ``a = acos(2 * x - 1)``. The error is that of ``chebyshev-t-by-angle``.
     """
 
     name = "shifted-chebyshev-w-by-angle"

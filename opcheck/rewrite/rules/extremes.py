@@ -6,8 +6,10 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.draw import FLOATS, INTEGERS, NUMBERS, Draw
+from opcheck.rewrite.ties import OTHER_ZERO
 
 
 def _turned(x: Tensor) -> Tensor:
@@ -180,6 +182,9 @@ class AminmaxByAmax(Rule):
     """The smallest is the largest of the negated: ``-x``, or ``~x`` for integers."""
 
     name = "aminmax-by-amax"
+    label = Label.TOLERANCE
+    tolerance = 1.0
+    gives_up = OTHER_ZERO
     replaces = ("aten::aminmax",)
     summary = "Take amax, and negate, amax and negate"
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {

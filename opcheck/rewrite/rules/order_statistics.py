@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, INTEGERS, Draw
-from opcheck.rewrite.ties import Outcome, named_by_value
+from opcheck.rewrite.ties import ANY_OF_EQUAL, OTHER_ZERO, Outcome, named_by_value
 
 
 def _spread(self: Tensor, value: Tensor) -> Tensor:
@@ -18,8 +19,8 @@ def _spread(self: Tensor, value: Tensor) -> Tensor:
         return value
     still = torch.where(value.abs() < float("inf"), value, torch.zeros_like(value))
     equal = (self == value) | (self.isnan() & value.isnan())
-    moved = torch.where(equal, self - still, torch.zeros_like(self)).sum()
-    return still + moved / equal.sum()
+    moved = torch.where(equal, still - self, torch.zeros_like(self)).sum()
+    return still - moved / equal.sum()  # -0.0 less 0.0 keeps its sign, and with 0.0 it would not
 
 
 def _known(self: Tensor) -> Tensor:
@@ -135,6 +136,9 @@ def mode_pair(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
 class _Named(Rule):
     """Names one of several equal values."""
 
+    label = Label.TOLERANCE
+    tolerance = 1.0
+    gives_up = ANY_OF_EQUAL
     references: ClassVar[tuple[str, ...]] = (
         "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/Sorting.cpp",
     )
@@ -166,6 +170,9 @@ class MedianBySorting(Rule):
     """
 
     name = "median-by-sorting"
+    label = Label.TOLERANCE
+    tolerance = 1.0
+    gives_up = OTHER_ZERO
     replaces = ("aten::median",)
     summary = "Sort, and take the middle"
     references = _Named.references
@@ -252,11 +259,18 @@ class KthvalueBySorting(_Named):
 class ModeBySorting(_Named):
     """Equal values are runs once sorted; the longest run is taken, the first of those as long.
 
-    NaN is a run of its own each time, as in PyTorch. Which of several equal values ``indices``
-    names is the kernel's choice.
+    NaN is a run of its own each time, after all numbers. PyTorch's kernel on the host sorts by
+    ``<`` alone, so that in a row with NaN its runs, and with them the result, depend on where NaN
+    stands. Which of several equal values ``indices`` names is the kernel's choice.
     """
 
     name = "mode-by-sorting"
+    label = Label.APPROXIMATE
+    tolerance = 0.0
+    gives_up = (
+        "what PyTorch finds in a row with NaN; of equal values, which one is taken: another index, "
+        "and of zeros the other sign"
+    )
     replaces = ("aten::mode",)
     summary = "Sort along the dimension, and count the runs"
     spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
@@ -265,8 +279,20 @@ class ModeBySorting(_Named):
     }
     replace = staticmethod(mode)
 
+    def settled(self, call: Call, outcome: Outcome) -> Outcome:
+        """Nothing is promised of a row with NaN."""
+        results, gradients = super().settled(call, outcome)
+        x, dim = call.given("self").detach(), call.given("dim")
+        lost = (x != x).any(dim, keepdim=True)
+        there = lost if call.given("keepdim", False) or not x.dim() else lost.squeeze(dim)
+        results = [torch.where(there, torch.zeros_like(r), r) for r in results]
+        return results, gradients and [torch.where(lost, torch.zeros_like(g), g) for g in gradients]
+
 
 class _OfAll(Rule):
+    label = Label.TOLERANCE
+    tolerance = 1.0
+    gives_up = OTHER_ZERO
     references: ClassVar[tuple[str, ...]] = (
         "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/ReduceAllOps.cpp",
     )

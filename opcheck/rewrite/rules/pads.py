@@ -107,6 +107,7 @@ class ReplicationPadByIndex(Rule):
         "aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d"
     )  # fmt: skip
     summary = "Pick elements at places that stop at the border"
+    gives_up = "in half precision, the order in which gradients of one element are added"
     references: ClassVar[tuple[str, ...]] = (
         "https://github.com/pytorch/pytorch/blob/main/torch/_decomp/decompositions.py",
     )

@@ -80,7 +80,9 @@ class HermiteHByRecurrence(Pointwise):
     """The recurrence of PyTorch's kernel up to degree 40, each degree kept where it is asked for.
 
     How many steps there are cannot depend on the degrees, which are a tensor: above 40 there is
-    NaN. PyTorch has no derivative, so there is none here.
+    NaN. PyTorch has no derivative, so there is none here. Below, the error is at most 16 ``eps`` of
+    the value, or 16 times what the polynomial changes with the last place of ``x``; where it
+    overflows, NaN may stand for an infinity.
     """
 
     name = "hermite-h-by-recurrence"
@@ -111,7 +113,11 @@ class HermiteHeByRecurrence(HermiteHByRecurrence):
 
 
 class LaguerreByRecurrence(HermiteHByRecurrence):
-    """The recurrence of PyTorch's kernel up to degree 40, each one kept where it is asked for."""
+    """The recurrence of PyTorch's kernel up to degree 40, each one kept where it is asked for.
+
+    It cancels: the error is at most ``16 (n + 2) ** 2`` ``eps`` of the value, or of the largest
+    value between -1 and 1.
+    """
 
     name = "laguerre-by-recurrence"
     replaces = ("aten::special_laguerre_polynomial_l",)

@@ -67,7 +67,7 @@ class _Fmod(torch.autograd.Function):
 
 def round_decimals(self: Tensor, *, decimals: int) -> Tensor:
     """Move the point, round, and move it back."""
-    power = 10.0 ** abs(decimals)
+    power = 10.0 ** abs(decimals) if abs(decimals) < 309 else math.inf
     if decimals > 0:
         return (self * power).round() / power
     return (self / power).round() * power if decimals else self.round()
@@ -153,7 +153,11 @@ class FracByWhere(TruncByWhere):
 
 
 class FmodByRemainder(TruncByWhere):
-    """``remainder`` of absolute values, which is exact, with the sign of the first number."""
+    """``remainder`` of absolute values, which is exact, with the sign of the first number.
+
+    By numbers below the smallest normal one PyTorch's vectors give NaN for both operators, and its
+    kernels for single values the remainder: which of them runs depends on the layout.
+    """
 
     name = "fmod-by-remainder"
     replaces = ("aten::fmod.Tensor",)

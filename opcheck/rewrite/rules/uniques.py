@@ -6,9 +6,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, INTEGERS, Draw
+from opcheck.rewrite.ties import OTHER_ZERO, Outcome
 
 _REFERENCES = ("https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/Unique.cpp",)
 
@@ -53,6 +55,9 @@ class UniqueBySorting(Rule):
     """
 
     name = "unique-by-sorting"
+    label = Label.TOLERANCE
+    tolerance = 1.0
+    gives_up = f"{OTHER_ZERO}; of several NaN, in which order they come"
     replaces: ClassVar[tuple[str, ...]] = ("aten::_unique2",)
     dynamic = True
     summary = "Sort, and keep what differs from the one before"
@@ -72,6 +77,12 @@ class UniqueBySorting(Rule):
         x = x.round() if x.is_floating_point() else x % 3
         return (x, True, draw.flag(), draw.flag()), {}
 
+    def settled(self, call: Call, outcome: Outcome) -> Outcome:
+        """In which order several NaN come is left open: take what each value equals."""
+        (found, inverse, counts), gradients = outcome
+        there = bool(inverse.numel()) and int(inverse.max()) < len(found)
+        return (found, found.take(inverse) if there else inverse, counts), gradients
+
 
 class UniqueConsecutiveByComparing(UniqueBySorting):
     """Of neighbours, those that differ from the one before are kept by a mask.
@@ -82,6 +93,9 @@ class UniqueConsecutiveByComparing(UniqueBySorting):
     """
 
     name = "unique-consecutive-by-comparing"
+    label = Label.EXACT
+    tolerance = 0.0
+    gives_up = ""
     replaces = ("aten::unique_consecutive",)
     summary = "Keep what differs from the one before"
     replace = staticmethod(unique_consecutive)
