@@ -268,10 +268,6 @@ _HELD = frozenset({"as_graph", "as_operator", "as_string_to_argument"})
 """What only a higher-order operator takes."""
 _NUMBERS = frozenset({"as_sym_int", "as_sym_float", "as_sym_bool"})
 _COMPUTED_WITH = _NUMBERS | {
-    "as_tensor", "as_int", "as_float", "as_bool", "as_ints", "as_sym_ints", "as_floats",
-    "as_none", "as_memory_format",
-}  # fmt: skip
-_COMPUTED_WITH = _NUMBERS | {
     "as_tensor", "as_int", "as_float", "as_bool", "as_ints", "as_floats", "as_sym_ints", "as_none",
     "as_memory_format",
 }  # fmt: skip

@@ -16,6 +16,8 @@ from opcheck.trace.engine import Engine
 
 EVERY_BRANCH = "every branch of a conditional is counted; a run takes one of them"
 ONE_PASS = "a loop's body is counted once, however often it runs"
+MOST_TURNS = 10_000
+"""Of a loop whose end is known: one that has none would be followed until the time is over."""
 
 
 def branches(engine: Engine, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -52,7 +54,11 @@ def _while_loop(
     predicate = cond_fn(*carried, *additional)
     if not _read(engine, predicate) and _is_known(predicate):
         return tuple(value.clone() if isinstance(value, Tensor) else value for value in carried)
+    turns = 0
     while _read(engine, predicate) or not _is_known(predicate):  # eager reads the first one twice
+        turns += 1
+        if turns > MOST_TURNS:
+            raise NotImplementedError(f"it makes more than {MOST_TURNS:,} turns")
         known = _is_known(predicate)
         carried = body_fn(*carried, *additional)
         predicate = cond_fn(*carried, *additional)

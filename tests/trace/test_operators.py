@@ -272,6 +272,17 @@ def test_a_loop_that_ends_at_once_copies_what_it_carries() -> None:
     ]  # fmt: skip
 
 
+def test_a_loop_without_end_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("opcheck.trace.higher_order.MOST_TURNS", 5)
+
+    def model(x: Tensor) -> Any:
+        start = torch.zeros((), dtype=torch.int64, device=x.device)
+        return while_loop(lambda i: i >= 0, lambda i: (i + 1,), (start,))
+
+    (gap,) = traced(model, X).gaps
+    assert "it makes more than 5 turns" in gap.reason
+
+
 def test_one_turn_is_seen_of_a_loop_of_unknown_length() -> None:
     def model(x: Tensor) -> Any:
         return while_loop(lambda y: y.sum() < 9, lambda y: (y.sin(),), (x,))
