@@ -30,6 +30,7 @@ def works(
             device_type,
             {str(m.target): wanted[str(m.target)] for m in group if str(m.target) in wanted},
             _casts(group),
+            _autocast(group),
             tuple(str(m.target) for m in group) if plan else (),
             tuple(str(m.target) for m in group),
         )
@@ -71,6 +72,12 @@ def _casts(matrices: Sequence[SupportMatrix]) -> Mapping[str, str]:
     for matrix in matrices[1:]:
         common &= set(matrix.casts.items())
     return dict(sorted(common))
+
+
+def _autocast(matrices: Sequence[SupportMatrix]) -> Mapping[str, tuple[str, ...]]:
+    """The vendor's lists, where all of the targets, which share a trace, have the same ones."""
+    first = matrices[0].autocast
+    return first if all(matrix.autocast == first for matrix in matrices) else {}
 
 
 @dataclass(frozen=True, slots=True)

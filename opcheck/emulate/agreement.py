@@ -51,7 +51,13 @@ def predict_refused(
     training = None if step is None else Training(step, registrations(matrix))
     device_type = matrix.target.device_type
     trace = trace_model(
-        module, args, kwargs, device_type=device_type, casts=matrix.casts, training=training
+        module,
+        args,
+        kwargs,
+        device_type=device_type,
+        casts=matrix.casts,
+        autocast=matrix.autocast,
+        training=training,
     )
     against = {(op, phase): 1 for phase in Phase for op in refused(trace, matrix, phase)}
     return Asked(refused=against)

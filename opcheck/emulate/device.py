@@ -83,7 +83,7 @@ class Device:
         """What ``torch.npu`` answers from."""
         self._stop = stop
         self._judge = Judge(matrix.target.chip, str(device), least)
-        self._reached = Reached(device.type)
+        self._reached = Reached()
         self._wording = Wording(matrix, str(device))
         self._quiet = _Quiet()
         self._overloads: dict[str, Overload] = {}
@@ -158,7 +158,7 @@ class Device:
         if not torch.is_autocast_enabled(self.torch_device.type):
             self._object(overload, self._judge.before(overload, call))
             return run_composite(overload.func, overload.composite, args, kwargs)
-        with self._reached.watched() as reached:  # what it runs as may be cast
+        with self._reached.watched(casting=True) as reached:  # what it runs as may be cast
             result = run_composite(overload.func, overload.composite, args, kwargs)
         self._object(overload, self._judge.cast(overload, call, reached))
         return result

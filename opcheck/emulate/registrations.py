@@ -16,7 +16,7 @@ def registrations(matrix: SupportMatrix) -> Registrations:
     """Everything that the target registers."""
     return Registrations(
         frozenset(matrix.entries), overridden(matrix), vendor_gradients(matrix),
-        frozenset(matrix.conditions), matrix.casts,
+        frozenset(matrix.conditions), matrix.casts, matrix.autocast,
     )  # fmt: skip
 
 
@@ -37,7 +37,8 @@ def _of(group: Sequence[SupportMatrix]) -> Registrations:
     asked_of = frozenset(op for matrix in group for op in matrix.conditions)
     if group[0].dispatch_key == _PLUGIN:
         return replace(registrations(group[0]), asked_of=asked_of)
-    return Registrations(frozenset(), asked_of=asked_of, casts=group[0].casts)
+    return Registrations(frozenset(), asked_of=asked_of, casts=group[0].casts,
+                         autocast=group[0].autocast)  # fmt: skip
 
 
 def _what_counts(matrix: SupportMatrix) -> object:

@@ -104,6 +104,7 @@ class Worker:
             inputs=request.inputs,
             trust=request.trust,
             casts=first.casts,
+            autocast=first.autocast,
             others=tuple(others),
             apart=tuple(apart),
             targets=first.targets,

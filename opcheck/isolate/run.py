@@ -64,6 +64,7 @@ def _apart(
             device_type=first.device_type,
             exact=first.exact,
             casts=first.casts,
+            autocast=first.autocast,
             plan=first.plan,
             targets=first.targets,
             others=tuple(others),

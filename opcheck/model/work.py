@@ -27,6 +27,7 @@ class DeviceWork:
     device_type: str
     exact: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     casts: Mapping[str, str] = field(default_factory=dict)
+    autocast: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     plan: tuple[str, ...] = ()
     """``str(Target)`` of the targets to find ways out for."""
     targets: tuple[str, ...] = ()
@@ -50,6 +51,8 @@ class WorkRequest:
     """``str(Target)`` -> overloads that it registers, for the targets wanted exactly."""
     casts: Mapping[str, str] = field(default_factory=dict)
     """dtype that a cast on the device asks for -> the dtype that it gives instead."""
+    autocast: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Policy of ``torch.autocast`` -> overloads, where the vendor has lists of its own."""
     others: tuple[DeviceWork, ...] = ()
     """Further device types, which one process can trace for together with the first."""
     apart: tuple[tuple[DeviceWork, ...], ...] = ()
@@ -78,7 +81,9 @@ class WorkRequest:
     @property
     def groups(self) -> tuple[tuple[DeviceWork, ...], ...]:
         """Everything to trace for, by process."""
-        first = DeviceWork(self.device_type, self.exact, self.casts, self.plan, self.targets)
+        first = DeviceWork(
+            self.device_type, self.exact, self.casts, self.autocast, self.plan, self.targets
+        )
         return ((first, *self.others), *self.apart)
 
 

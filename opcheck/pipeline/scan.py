@@ -135,12 +135,14 @@ def scan_module(
                     device_type=work.device_type,
                     exact={name: frozenset(ops) for name, ops in run.of(work.exact).items()},
                     casts=work.casts,
+                    autocast=work.autocast,
                     training=run.training,
                     unseen=loaded.unseen,
                 )
                 trace = with_sizes(
-                    trace, dynamic, loaded.module, loaded.args, loaded.kwargs, casts=work.casts
-                )
+                    trace, dynamic, loaded.module, loaded.args, loaded.kwargs,
+                    casts=work.casts, autocast=work.autocast,
+                )  # fmt: skip
                 parts.append(Traced(trace, run.targets))
                 wanted = [target for target in work.plan if run.holds_for(target)]
                 if wanted:

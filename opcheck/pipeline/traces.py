@@ -97,6 +97,7 @@ def worked(
         trust=request.trust,
         exact=first.exact,
         casts=first.casts,
+        autocast=first.autocast,
         others=tuple(others),
         apart=tuple(apart),
         plan=first.plan,

@@ -39,8 +39,9 @@ def traced(
     """
     try:
         return trace_model(
-            module, args, kwargs, device_type=matrix.target.device_type, casts=matrix.casts
-        )
+            module, args, kwargs, device_type=matrix.target.device_type,
+            casts=matrix.casts, autocast=matrix.autocast,
+        )  # fmt: skip
     finally:
         forget()
 
@@ -69,7 +70,7 @@ def shim_of(
         remedies: what the target's vendor ships against what it does not run.
         allow: how far values may be off; a change in numbers is nothing to make unasked.
     """
-    recorder = Recorder(matrix.target.device_type, matrix.casts)
+    recorder = Recorder(matrix.target.device_type, matrix.casts, autocast=matrix.autocast)
     try:
         plans = Planner(trace, recorder).plan(matrix, remedies)
     finally:

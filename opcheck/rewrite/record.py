@@ -1,7 +1,8 @@
 """What a stand-in asks a target for: recorded as the model itself was, and held against it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from torch import Tensor
@@ -40,10 +41,12 @@ class Recorder:
         device_type: str,
         casts: Mapping[str, str],
         registrations: Registrations | None = None,
+        autocast: Mapping[str, Collection[str]] = MappingProxyType({}),
     ) -> None:
         """``registrations``: of the targets, whose gradients depend on them; None: for forwards."""
         self._device_type = device_type
         self._casts = casts
+        self._autocast = autocast
         self._training = None if registrations is None else Differentiated(registrations)
         self._done: dict[tuple[str, Any], Trace | str] = {}
 
@@ -86,7 +89,8 @@ class Recorder:
         try:
             trace = trace_model(
                 function, args, kwargs,
-                device_type=self._device_type, casts=self._casts, inputs_given=True,
+                device_type=self._device_type, casts=self._casts, autocast=self._autocast,
+                inputs_given=True,
                 training=self._training if needed else None,
             )  # fmt: skip
         except OpcheckError as error:

@@ -4,6 +4,7 @@ Vendors register the C++ templates of ``aten/src/ATen/autocast_mode.h``; Python 
 followed here.
 
 Private torch API used here, checked on 2.13.0: ``torch._C._ExcludeDispatchKeyGuard``,
+``torch._C._RestorePythonTLSSnapshot``,
 ``torch._C._dispatch_has_kernel_for_dispatch_key``, ``torch._C._get_privateuse1_backend_name``,
 ``OpOverload._op_dk`` and ``Library._destroy``.
 """
@@ -68,6 +69,26 @@ def autocasting(
     finally:
         library._destroy()
         fallback._destroy()
+
+
+def casts_around(device: torch.device) -> bool:
+    """Whether autocast is on for the call that a dispatch mode is given.
+
+    A mode is called with all keys above its own excluded, that of autocast among them; what was
+    excluded before is kept by PyTorch.
+    """
+    with torch._C._RestorePythonTLSSnapshot():  # type: ignore[attr-defined]  # no stub has it
+        return torch.is_autocast_enabled(device.type)
+
+
+@contextmanager
+def cast_again(device: torch.device) -> Iterator[None]:
+    """Have autocast cast inside the block, in a mode that is called with its key excluded."""
+    torch.set_autocast_enabled(device.type, True)
+    try:
+        yield
+    finally:
+        torch.set_autocast_enabled(device.type, False)
 
 
 def _guarded(kernel: Kernel) -> Kernel:

@@ -22,15 +22,14 @@ _CASTS = ("aten::_to_copy", "aten::to", "aten::copy_", "aten::_copy_from")
 class Reached:
     """Which floating-point dtypes reach the calls that a composite makes under autocast."""
 
-    def __init__(self, device_type: str) -> None:
-        self._device_type = device_type
+    def __init__(self) -> None:
         self._open: list[set[str]] = []
 
     @contextmanager
-    def watched(self) -> Iterator[set[str]]:
-        """Gather inside the block; nothing without autocast."""
+    def watched(self, casting: bool) -> Iterator[set[str]]:
+        """Gather inside the block; nothing where autocast casts nothing there."""
         found: set[str] = set()
-        if not torch.is_autocast_enabled(self._device_type):
+        if not casting:
             yield found
             return
         self._open.append(found)

@@ -9,6 +9,7 @@ and under no mode: what arrives is what autograd asks of a device.
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from types import CodeType
 from typing import Any
@@ -23,6 +24,7 @@ from opcheck.model.trace import Composite, Gap, Phase
 from opcheck.trace import compiled, parts
 from opcheck.trace.answering import answering
 from opcheck.trace.assume import Assumption
+from opcheck.trace.autocast import cast_again, casts_around
 from opcheck.trace.device import DeviceTensor, adopt, live
 from opcheck.trace.disguise import there
 from opcheck.trace.dispatcher import resolving_lazy, run_composite
@@ -105,6 +107,8 @@ class Engine(TorchDispatchMode):
         self.device_kernels = Kernels()
         """The device's; may be shared by engines that run in turn."""
         self._inner = _Inner()
+        self._casts_inside = False
+        """Whether autocast has to be let in again where the call being answered is run inside."""
         self._backward_error: Exception | None = None
 
     @property
@@ -152,7 +156,16 @@ class Engine(TorchDispatchMode):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Answer one call."""
+        """Answer one call that this mode is given."""
+        before, self._casts_inside = self._casts_inside, casts_around(self.device)
+        try:
+            return self._answered(func, types, args, kwargs)
+        finally:
+            self._casts_inside = before
+
+    def _answered(
+        self, func: Any, types: Sequence[type], args: tuple[Any, ...], kwargs: Any
+    ) -> Any:
         if parts.hands_on(types):
             return NotImplemented
         if not isinstance(func, OpOverload):
@@ -163,6 +176,8 @@ class Engine(TorchDispatchMode):
             with self:
                 return parts.taken_apart(func, args, dict(kwargs or {}))
         call = take_apart(func, args, kwargs, self.adopt)
+        if self.casting:
+            call = replace(call, key=(*call.key, torch.get_autocast_dtype(self.device.type)))
         if not call.ours and (call.device is None or call.device.type != self.device.type):
             with resolving_lazy() if call.lazy else nullcontext():
                 return func(*call.args, **call.kwargs)
@@ -183,7 +198,16 @@ class Engine(TorchDispatchMode):
         """Answer a call that the dispatcher brought to the device."""
         if func is _RESHAPE_ALIAS and self.device_type in _VIEWED:
             func, args = torch.ops.aten.view.default, args[:2]
-        return self.__torch_dispatch__(func, (), args, kwargs)
+        before, self._casts_inside = self._casts_inside, False
+        try:
+            return self._answered(func, (), args, kwargs)
+        finally:
+            self._casts_inside = before
+
+    @property
+    def casting(self) -> bool:
+        """Whether autocast casts what the call being answered runs as."""
+        return self._casts_inside or torch.is_autocast_enabled(self.device.type)
 
     def answer(self, call: Call) -> Any:
         """Give the outputs of a call that involves the device."""
@@ -193,7 +217,8 @@ class Engine(TorchDispatchMode):
         """Run the composite kernel of ``func``, answering for what it calls; adopt its results."""
         self._inner.depth += 1
         try:
-            with self.resolving(kind):
+            inside = cast_again(self.device) if self._casts_inside else nullcontext()
+            with self.resolving(kind), inside:
                 result = run_composite(func, kind, args, kwargs)
         finally:
             self._inner.depth -= 1

@@ -130,7 +130,7 @@ def predicting(device_type: str, registrations: Registrations) -> Iterator[Predi
         TraceError: the process already uses PrivateUse1 under another name.
     """
     device = prepare(device_type)
-    with autocasting({}), registered(registrations) as heard:
+    with autocasting(registrations.autocast), registered(registrations) as heard:
         predictor = Predictor(device, registrations, heard)
         with predictor.kernels_kept():
             yield predictor

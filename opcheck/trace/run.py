@@ -1,6 +1,6 @@
 """Runs a model on the traced device and gives its trace."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -51,6 +51,7 @@ def trace_model(
     device_type: str,
     exact: Mapping[str, frozenset[str]] | None = None,
     casts: Mapping[str, str] | None = None,
+    autocast: Mapping[str, Collection[str]] | None = None,
     training: Training | Differentiated | None = None,
     inputs_given: bool = False,
     costs: bool = False,
@@ -72,6 +73,7 @@ def trace_model(
             the exact kernels asked of it, or a note why not. In training these targets must share
             the registrations that ``training`` has.
         casts: dtype that a cast on the device asks for -> the dtype that it gives instead.
+        autocast: policy of ``torch.autocast`` -> overloads; empty: those of torch for CUDA.
         training: the step, and the registrations of the targets that it is recorded for; None for
             a forward in evaluation mode.
         inputs_given: the user chose these inputs, so an operator that refuses them is an error,
@@ -96,7 +98,7 @@ def trace_model(
     with ExitStack() as stack:
         stack.enter_context(worn(device_type))
         seen = device_type if device_type in DISGUISES else device.type
-        stack.enter_context(autocasting({}, seen))
+        stack.enter_context(autocasting(autocast or {}, seen))
         if device_kernels is None:
             device_kernels = Kernels()
             stack.enter_context(device_kernels.kept())

@@ -1,6 +1,6 @@
 """A model run again with other sizes, each run as the events that it came to."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -126,6 +126,7 @@ def runner(
     kwargs: Mapping[str, Any],
     device_type: str,
     casts: Mapping[str, str],
+    autocast: Mapping[str, Collection[str]],
 ) -> Iterator[Runner]:
     """What runs the model as a trace for this device type does, in evaluation mode."""
     device = device_for(device_type)
@@ -133,7 +134,7 @@ def runner(
     with ExitStack() as stack:
         stack.enter_context(worn(device_type))
         seen = device_type if device_type in DISGUISES else device.type
-        stack.enter_context(autocasting({}, seen))
+        stack.enter_context(autocasting(autocast, seen))
         stack.enter_context(reproducible(module))
         stack.enter_context(swapped(module, device))
         yield Runner(module, args, kwargs, device, dtypes(casts))

@@ -6,9 +6,10 @@ sides move, with which size it would turn; the model is run with that size too.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import floor
+from types import MappingProxyType
 from typing import Any
 
 from opcheck.model.dynamic import DynamicInput, Site, SiteKind
@@ -46,6 +47,7 @@ def with_sizes(
     kwargs: Mapping[str, Any],
     *,
     casts: Mapping[str, str],
+    autocast: Mapping[str, Collection[str]] = MappingProxyType({}),
     progress: Progress = lambda _: None,
 ) -> Trace:
     """The trace with the places where the marked sizes matter; the same where none is marked.
@@ -57,7 +59,8 @@ def with_sizes(
         return trace
     found = sites_of_sizes(
         marked, model, args, kwargs,
-        device_type=trace.device_type, casts=casts, progress=progress,
+        device_type=trace.device_type, casts=casts, autocast=autocast,
+        progress=progress,
     )  # fmt: skip
     return replace(trace, dynamic=found.sites, notes=(*trace.notes, *found.notes))
 
@@ -70,6 +73,7 @@ def sites_of_sizes(
     *,
     device_type: str,
     casts: Mapping[str, str],
+    autocast: Mapping[str, Collection[str]] = MappingProxyType({}),
     progress: Progress = lambda _: None,
 ) -> Sized:
     """Run the model in evaluation mode with other sizes for what is marked.
@@ -79,7 +83,7 @@ def sites_of_sizes(
     """
     axes = axes_of(marked, model, args, kwargs)
     others = alike(axes, model, args, kwargs)
-    with runner(model, args, kwargs, device_type, casts) as runs:
+    with runner(model, args, kwargs, device_type, casts, autocast) as runs:
         progress("running it with other sizes")
         base = runs.first({axis: axis.size for axis in axes})
         if base.error:

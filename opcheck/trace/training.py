@@ -4,7 +4,7 @@ A trace in training is of one set of registrations: a composite that the target 
 differentiates itself, stays whole, and any other is taken apart before autograd.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +34,8 @@ class Registrations:
     """Composites of which the target asks something beside what they run as."""
     casts: Mapping[str, str] = field(default_factory=dict)
     """dtype that a cast on the device asks for -> the dtype that it gives instead."""
+    autocast: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """Policy of ``torch.autocast`` -> overloads, where the vendor has lists of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.model.names import OpName
 from opcheck.model.trace import Composite, Node, Phase, Use, Value
@@ -64,7 +64,7 @@ class Tree(Engine):
         self._expanding: list[int] = []
         self._quiet = 0
         self._forwards = Forwards()
-        self._autocast = Reached(device.type)
+        self._autocast = Reached()
         self._apart: Counter[tuple[Node, str, Site, Phase]] = Counter()
         self._uses: dict[tuple[int, str, Site, Phase], int] = {}
         self._counts: list[int] = []
@@ -154,6 +154,8 @@ class Tree(Engine):
             self._expanding.pop()
         try:
             result = self.leaves.run(call)
+            if instead is not None and self.casting and _dtypes(instead) != _dtypes(result):
+                result = self.leaves.learn(call, instead)  # what it runs as was cast
         except Exception as error:  # Unseen, or meta refuses what the composite takes
             if instead is None:
                 instead = self._guess(call, draft, error)
@@ -197,7 +199,7 @@ class Tree(Engine):
         place = self.modules.current, self.site()
         if place[1] == NOWHERE and self.phase is Phase.BACKWARD:
             place = self._forwards.gone_back_to()
-        with self._autocast.watched() as reached:
+        with self._autocast.watched(self.casting) as reached:
             result = run()
         known = facts(func)
         given = named_arguments(known.argument_names, call.args, call.kwargs)
@@ -260,7 +262,7 @@ class Tree(Engine):
         children: Counter[int] = Counter()
         self._open.append(children)
         try:
-            with self._autocast.watched() as reached:
+            with self._autocast.watched(self.casting) as reached:
                 result = self.inside(call.func, known.composite, args, kwargs)
             draft.arguments = handed_on(draft.arguments, reached)
         except NotImplementedError as error:
@@ -306,6 +308,10 @@ class Tree(Engine):
 def _only_raises(error: NotImplementedError) -> bool:
     """A composite kernel that exists to say "replace me", not one that met a missing kernel."""
     return "not implemented" in str(error)
+
+
+def _dtypes(result: Any) -> list[torch.dtype]:
+    return [value.dtype for value in tree_leaves(result) if isinstance(value, Tensor)]
 
 
 def _values(result: Any) -> tuple[Value, ...]:

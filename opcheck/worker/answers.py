@@ -139,6 +139,7 @@ def _traces(
             device_type=work.device_type,
             exact={target: frozenset(ops) for target, ops in run.of(work.exact).items()},
             casts=work.casts,
+            autocast=work.autocast,
             training=run.training,
             inputs_given=bool(request.inputs),
             costs=request.costs,
@@ -158,6 +159,7 @@ def _traces(
             loaded.args,
             loaded.kwargs,
             casts=work.casts,
+            autocast=work.autocast,
             progress=ticks.begin,
         )
         plan = [target for target in work.plan if run.holds_for(target)]

@@ -30,7 +30,7 @@ def ways_out(
 
     database = Database.open(overlays=tuple(map(Path, databases)))
     registrations = None if run.training is None else run.training.registrations
-    recorder = Recorder(work.device_type, work.casts, registrations)
+    recorder = Recorder(work.device_type, work.casts, registrations, work.autocast)
     planner = Planner(trace, recorder, extra_rules(rules))
     structural = Structural(trace, Prover(recorder), _text)
     found: dict[str, tuple[NodePlan, ...]] = {}

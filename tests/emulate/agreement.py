@@ -100,6 +100,17 @@ ELSEWHERE = (
     ),
 )  # fmt: skip
 """The same, of targets other than the first."""
+UNDER_AUTOCAST = (
+    Refused(
+        "nn_functional_binary_cross_entropy", "are unsafe to autocast",
+        "PyTorch refuses it under autocast",
+    ),
+    Refused(
+        ".*", "Unexpected floating ScalarType in at::autocast::prioritize",
+        "arguments in both half types, of which neither is the wider one",
+    ),
+)  # fmt: skip
+"""The same, under autocast."""
 KNOWN: Mapping[str, str] = {}
 """Pattern of cases on which the sides disagree -> why. Nothing is left."""
 
@@ -224,7 +235,7 @@ def _cause(case: str, predicted: Outcome, asked: Outcome) -> str:
     """Why neither side runs a case; "" if one does, or nothing explains it."""
     if "raised" not in asked:
         return ""
-    for refused in (*REFUSED, *ELSEWHERE):
+    for refused in (*REFUSED, *ELSEWHERE, *UNDER_AUTOCAST):
         sides = (asked,) if refused.by_values else (predicted, asked)
         if re.fullmatch(refused.operators, case.split()[0]) and all(
             re.search(refused.said, outcome.get("raised", "")) for outcome in sides

@@ -10,6 +10,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ def predicted(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tupl
     found = dict(_counted(matrix, chosen))
     if conditions:
         with Judged(matrix) as judged:
-            for case in cases(**chosen):
+            for case in _cases(matrix, chosen):
                 if not case.backward and "raised" not in found[str(case)]:
                     found[str(case)]["refused"] = judged.refused(case)
     yield from found.items()
@@ -58,6 +59,22 @@ def _chosen(choice: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
     return chosen, chosen.pop("conditions", False)
 
 
+def _cases(matrix: SupportMatrix, chosen: Mapping[str, Any]) -> Iterator[Case]:
+    """Those that were asked for; with ``autocast``, a dtype, their forward runs under that."""
+    chosen = dict(chosen)
+    name = chosen.pop("autocast", "")
+    for case in cases(**chosen):
+        yield replace(case, function=_autocast(case, matrix, name)) if name else case
+
+
+def _autocast(case: Case, matrix: SupportMatrix, name: str) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with torch.autocast(matrix.target.device_type, getattr(torch, name)):
+            return case.function(*args, **kwargs)
+
+    return call
+
+
 def _counted(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[str, Outcome]]:
     with predicting(matrix.target.device_type, registrations(matrix)) as predictor:
 
@@ -66,7 +83,7 @@ def _counted(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple
             found = predictor.call(case.call, case.inputs, {}, backward=case.backward)
             return asked_in(found)
 
-        for case in cases(**choice):
+        for case in _cases(matrix, choice):
             yield str(case), _outcome(run, case)
 
 
@@ -89,7 +106,7 @@ def asked(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple[st
                 backward_from(output)
             return emulator.asked
 
-        for case in cases(**chosen):
+        for case in _cases(matrix, chosen):
             outcome = _outcome(run, case)
             if conditions and not case.backward and "raised" not in outcome:
                 outcome["refused"] = sorted({op for op, _ in emulator.asked.refused})

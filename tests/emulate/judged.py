@@ -32,7 +32,7 @@ class Judged:
         self._undo = ExitStack()
 
     def __enter__(self) -> Self:
-        self._undo.enter_context(autocasting({}))
+        self._undo.enter_context(autocasting(self._matrix.autocast))
         self._undo.enter_context(self._kernels.kept())
         return self
 

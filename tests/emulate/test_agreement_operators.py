@@ -57,6 +57,25 @@ def test_the_first_sample_of_some_operators() -> None:
     check(found, share=SOME)
 
 
+AUTOCAST = (
+    ("ascend-910b", "bfloat16"), ("cambricon-mlu590", "float16"), ("moorethreads-s5000", "bfloat16")
+)  # fmt: skip
+"""Targets with lists of their own for autocast, and one with PyTorch's; each half type."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(AUTOCAST)))
+def test_autocast_casts_the_same_inside_composites(number: int) -> None:
+    target, dtype = AUTOCAST[number]
+    some = operator_names()[number :: 2 * len(AUTOCAST)]
+    choice = {"dtypes": ["float32"], "first": 1, "operators": some, "conditions": True}
+    (plain,) = operators([target], **choice).values()
+    (found,) = operators([target], **choice, autocast=dtype).values()
+    assert not found.differ, described(found.differ)
+    assert found.cases == plain.cases >= LEAST_OPERATORS // (2 * len(AUTOCAST))
+    assert found.agree > 0.9 * found.cases
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("target", CONDITIONS)
 def test_what_conditions_refuse_of_the_first_sample_of_every_operator(target: str) -> None:
