@@ -9,6 +9,7 @@ Private torch API used here, checked on 2.13.0: ``torch._C._ExcludeDispatchKeyGu
 ``OpOverload._op_dk`` and ``Library._destroy``.
 """
 
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, assert_never
@@ -75,8 +76,11 @@ def casts_around(device: torch.device) -> bool:
     """Whether autocast is on for the call that a dispatch mode is given.
 
     A mode is called with all keys above its own excluded, that of autocast among them; what was
-    excluded before is kept by PyTorch.
+    excluded before is kept by PyTorch, of the outermost call. A call by one of the kernels here is
+    one without autocast.
     """
+    if _inside.kernels:
+        return False
     with torch._C._RestorePythonTLSSnapshot():  # type: ignore[attr-defined]  # no stub has it
         return torch.is_autocast_enabled(device.type)
 
@@ -95,10 +99,22 @@ def _guarded(kernel: Kernel) -> Kernel:
     """Leave autocast for all that the kernel calls."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        with torch._C._ExcludeDispatchKeyGuard(_EXCLUDED):
-            return kernel(*args, **kwargs)
+        _inside.kernels += 1
+        try:
+            with torch._C._ExcludeDispatchKeyGuard(_EXCLUDED):
+                return kernel(*args, **kwargs)
+        finally:
+            _inside.kernels -= 1
 
     return run
+
+
+class _Inside(threading.local):
+    kernels = 0
+    """Of this module, that are running on this thread."""
+
+
+_inside = _Inside()
 
 
 def _kernel(func: Any, policy: Policy, casts: Casts) -> Kernel | None:

@@ -157,7 +157,9 @@ class Engine(TorchDispatchMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         """Answer one call that this mode is given."""
-        before, self._casts_inside = self._casts_inside, casts_around(self.device)
+        by_cpp = isinstance(func, OpOverload)  # which keeps what was excluded before
+        before = self._casts_inside
+        self._casts_inside = by_cpp and casts_around(self.device)
         try:
             return self._answered(func, types, args, kwargs)
         finally:
