@@ -5,13 +5,13 @@
 
 import sys
 
-from opcheck.fleet.keys import libraries_of
+from opcheck.commands.fleet.keys import libraries_of
+from opcheck.commands.scan.answer import scan
 from opcheck.isolate.process import environment
 from opcheck.isolate.template import Template, copied_from
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.work import WorkRequest
-from opcheck.pipeline import scan
 
 if __name__ == "__main__":
     target, *sources = sys.argv[1:]

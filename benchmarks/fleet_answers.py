@@ -8,12 +8,18 @@ from pathlib import Path
 
 from benchmarks.fleet_made import MENDED, fill, targets
 from benchmarks.measure import RUNS, Figure
-from opcheck.fleet.answers.asked import Compared, Wanted, difference_of, missing_of, summary_of
-from opcheck.fleet.answers.page import page_of
-from opcheck.fleet.ask import query_of
-from opcheck.model.fleet import Filters
-from opcheck.model.fleet_answers import Goal, Pool
-from opcheck.report.html.fleet.page import fleet_page
+from opcheck.commands.fleet.answers.asked import (
+    Compared,
+    Wanted,
+    difference_of,
+    missing_of,
+    summary_of,
+)
+from opcheck.commands.fleet.answers.page import page_of
+from opcheck.commands.fleet.answers.values import Goal, Pool
+from opcheck.commands.fleet.ask import query_of
+from opcheck.commands.fleet.html.page import fleet_page
+from opcheck.commands.fleet.values import Filters
 
 RESULTS = 100_000
 SECONDS = 1.0

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.measure import ROOT
-from opcheck.fleet.answers.asked import Wanted, missing_of, summary_of
-from opcheck.fleet.store.store import Store
-from opcheck.model.fleet import Cause, Ending, Run
-from opcheck.model.fleet_answers import Goal, Missing, Ranking, Step, Summary
+from opcheck.commands.fleet.answers.asked import Wanted, missing_of, summary_of
+from opcheck.commands.fleet.answers.values import Goal, Missing, Ranking, Step, Summary
+from opcheck.commands.fleet.store.store import Store
+from opcheck.commands.fleet.terminal import words
+from opcheck.commands.fleet.terminal.needs import Alike, alike
+from opcheck.commands.fleet.values import Cause, Ending, Run
 from opcheck.model.target import TargetSpec
-from opcheck.report.terminal.fleet import words
-from opcheck.report.terminal.fleet.needs import Alike, alike
-from opcheck.report.terminal.units import plural
+from opcheck.views.terminal.units import plural
 
 PAGE = ROOT / "docs" / "missing-kernels.md"
 TOP = 5

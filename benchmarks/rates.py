@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.measure import ROOT
 from benchmarks.rates_basis import Basis, asked, digest
 from benchmarks.rates_page import Device, Scan, page
-from opcheck import pipeline
+from opcheck.commands.scan import answer as scan_answer
 from opcheck.db.store import Database
 from opcheck.db.versions import version_key
 from opcheck.model.request import ScanRequest
@@ -101,7 +101,7 @@ def scanned(name: str, source: str, targets: tuple[Target, ...]) -> Scan:
     """Hold one model against targets."""
     specs = tuple(TargetSpec.parse(str(target)) for target in targets)
     print(f"scanning {name}", file=sys.stderr)
-    return Scan(name, pipeline.scan(ScanRequest(source, specs)))
+    return Scan(name, scan_answer.scan(ScanRequest(source, specs)))
 
 
 def main() -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.zoo_models import source
-from opcheck import pipeline
+from opcheck.commands.fix import answer as fix_answer
+from opcheck.commands.fix.values import Fix, FixKind, FixRequest
 from opcheck.errors import OpcheckError
-from opcheck.model.fix import Fix, FixKind, FixRequest
 from opcheck.model.plan import Label
 from opcheck.model.proof import Compared
 from opcheck.model.request import ScanRequest
@@ -41,7 +41,7 @@ def fixed(model: str, target: str) -> Outcome:
         scan = ScanRequest(source(model), (TargetSpec.parse(target),))
         shim = str(Path(folder) / "shim.py")
         try:
-            found = pipeline.fix(FixRequest(scan, FixKind.SHIM, shim, allow=Label.APPROXIMATE))
+            found = fix_answer.fix(FixRequest(scan, FixKind.SHIM, shim, allow=Label.APPROXIMATE))
         except OpcheckError as error:
             return Outcome(model, target, "", whole=False, why=(error.message,))
         return outcome(model, found)

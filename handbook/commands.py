@@ -5,9 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import typer.main
-
-from opcheck.cli.main import application
+from opcheck.app.main import application
 
 _TYPE = re.compile(r" <\w+>$")
 """What Python makes of an argument, which is nobody's business."""
@@ -40,7 +38,7 @@ class Command:
 
 def program() -> Any:
     """The command line itself, to be asked what it would make of arguments."""
-    return typer.main.get_command(application())
+    return application()
 
 
 def commands() -> tuple[Command, ...]:

@@ -8,7 +8,7 @@ from mkdocs.structure.files import File
 from handbook.base import pages
 from handbook.schema import FILES
 
-_SCHEMA = re.compile(r"\]\(\.\./opcheck/report/schema/(?P<name>[\w.-]+\.json)\)")
+_SCHEMA = re.compile(r"\]\(\.\./opcheck/views/schema/(?P<name>[\w.-]+\.json)\)")
 
 
 def on_files(files: Any, config: Any) -> Any:

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import opcheck.report
+import opcheck.views
 from handbook.base import code, plain, table
 
-FOLDER = Path(opcheck.report.__file__).parent / "schema"
+FOLDER = Path(opcheck.views.__file__).parent / "schema"
 FILES = tuple(sorted(FOLDER.glob("*.json")))
 _LISTED = 8
 """Values of an enum that are listed."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from opcheck.version import __version__
 
 if TYPE_CHECKING:
+    from opcheck.commands.gate.values import GateResult
     from opcheck.emulate.session import Emulator as emulate  # noqa: N813  # called as a function
-    from opcheck.model.gate import GateResult
     from opcheck.model.policy import Policy
     from opcheck.model.report import Report
 else:
@@ -66,7 +66,9 @@ def scan(
     Raises:
         OpcheckError: the request, the model or the database is not usable; the message says why.
     """
-    from opcheck import pipeline
+    from opcheck.commands.plan.answer import plan as planned
+    from opcheck.commands.scan.answer import scan as scanned
+    from opcheck.commands.scan.live import scan_module
     from opcheck.errors import UsageError
     from opcheck.model.calls import CallSpec
     from opcheck.model.dynamic import dynamic_inputs
@@ -90,14 +92,14 @@ def scan(
             raise UsageError(
                 "a source takes no function as its loss", 'name it: step=["loss=FILE.py:NAME"]'
             )
-        run = pipeline.plan if plan else pipeline.scan
+        run = planned if plan else scanned
         return run(
             ScanRequest(
                 model, specs, given, exact,
                 databases=folders, step=spec, calls=calls, dynamic=sizes,
             )
         )  # fmt: skip
-    return pipeline.scan_module(
+    return scan_module(
         model, inputs, specs,
         exact=exact, step=spec, loss=loss, calls=calls, dynamic=sizes, databases=folders,
         plan=plan,
@@ -132,18 +134,19 @@ def gate(
     Raises:
         OpcheckError: as :func:`scan`; or the policy, the baseline or a report is not usable.
     """
-    from opcheck import pipeline
+    from opcheck.commands.gate.answer import gate_report
+    from opcheck.commands.gate.files import is_report, policy_from, report_at, report_on
     from opcheck.errors import UsageError
     from opcheck.model.report import Report
 
-    asked = pipeline.policy_from(policy)
+    asked = policy_from(policy)
     wanted = targets or tuple(map(str, asked.targets))
-    if isinstance(model, str) and pipeline.is_report(model):
-        model = pipeline.report_at(model)
+    if isinstance(model, str) and is_report(model):
+        model = report_at(model)
     if not isinstance(model, Report):
         model = scan(model, inputs, targets=wanted, databases=databases, **scanning)
     elif inputs is not None or scanning:
         raise UsageError("a report was given, and how to run a model with it", "leave that out")
     else:
-        model = pipeline.report_on(model, wanted)
-    return pipeline.gate_report(model, asked, os.fspath(baseline), against, databases)
+        model = report_on(model, wanted)
+    return gate_report(model, asked, os.fspath(baseline), against, databases)

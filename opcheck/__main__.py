@@ -1,5 +1,5 @@
 """``python -m opcheck`` is ``opcheck``."""
 
-from opcheck.cli.main import main
+from opcheck.app.main import main
 
 main()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import opcheck
 
 if TYPE_CHECKING:
-    from opcheck.model.gate import GateResult
+    from opcheck.commands.gate.values import GateResult
     from opcheck.model.policy import Policy
     from opcheck.model.report import Report
 
@@ -58,8 +58,8 @@ def assert_compatible(
         OpcheckError: there is no answer: the model, a target or the policy is not usable.
     """
     __tracebackhide__ = True  # pytest shows the line of the test
-    from opcheck.report.base import Page
-    from opcheck.report.text import TextFormat
+    from opcheck.commands.gate.views import text
+    from opcheck.views.page import Page
 
     asked = _policy(policy, allow)
     inputs, again = tee(inputs) if isinstance(inputs, Iterator) else (inputs, inputs)
@@ -71,13 +71,13 @@ def assert_compatible(
     failing = [target.target for target in found.targets if not target.passed]
     planned = {**scanning, "targets": failing, "databases": databases, "plan": True}
     found = opcheck.gate(opcheck.scan(model, again, **planned), asked, targets=failing, **judged)
-    raise AssertionError(TextFormat().render_gate(found, Page(width=_WIDTH)).rstrip())
+    raise AssertionError(text.render(found, Page(width=_WIDTH)).rstrip())
 
 
 def _policy(given: Any, allow: Sequence[str]) -> "Policy":
     """The policy with a waiver that never ends for each thing that is allowed."""
+    from opcheck.commands.gate.files import policy_from
     from opcheck.model.policy import Policy, Waiver
-    from opcheck.pipeline import policy_from
 
     asked = Policy() if given is None else policy_from(given)
     never, why = date.max, "the test allows it"

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from opcheck import pipeline
+from opcheck.commands.scan import answer as scan_answer
 from opcheck.db.store import Database
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
-from opcheck.report.base import Page, format_named
 from opcheck.resolve.ranking import best_first
+from opcheck.views.formats import report_view
+from opcheck.views.page import Page
 from tests.report.test_json import VALIDATOR, document
 
 MODEL = """
@@ -28,7 +29,7 @@ def scanned(folder: Path, *targets: str) -> Report:
     file = folder / "spectrum.py"
     file.write_text(MODEL, encoding="utf-8")
     specs = tuple(map(TargetSpec.parse, targets))
-    return pipeline.scan(ScanRequest(f"{file}:net", specs, ("8x8",)))
+    return scan_answer.scan(ScanRequest(f"{file}:net", specs, ("8x8",)))
 
 
 @pytest.mark.slow
@@ -42,7 +43,7 @@ def test_all_targets_come_best_first_in_every_format(tmp_path: Path) -> None:
     names = [target["target"] for target in document(report)["targets"]]
     assert names == [target.target for target in report.targets]
     for width in (80, 120):
-        text = format_named("text").render(report, Page(width))
+        text = report_view("text").render(report, Page(width))
         places = [text.index(f"  {name.partition('@')[0]}") for name in names]
         assert places == sorted(places)
     assert scanned(tmp_path).targets == report.targets

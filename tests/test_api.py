@@ -11,12 +11,13 @@ import torch
 from torch import nn
 
 import opcheck
-from opcheck import pipeline
+from opcheck.commands.explain import answer as explain_answer
+from opcheck.commands.targets import answer as targets_answer
 from opcheck.errors import SourceError, TraceError, UsageError
 from opcheck.model.report import Report
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict
-from opcheck.report.base import format_named
+from opcheck.views.formats import report_view
 
 TARGET = "ascend-910b@26.1.0+torch2.12"
 
@@ -103,15 +104,17 @@ def test_exact_gives_kernels_of_every_target() -> None:
 
 def test_no_targets_means_the_newest_of_each() -> None:
     report = opcheck.scan(Net(), torch.ones(2, 8))
-    assert [t.target for t in report.targets] == [str(row.target) for row in pipeline.targets()]
+    assert [t.target for t in report.targets] == [
+        str(row.target) for row in targets_answer.targets()
+    ]
 
 
 def test_report_is_valid_against_the_published_schema() -> None:
     schema = json.loads(
-        resources.files("opcheck.report").joinpath("schema/opcheck.report-1.json").read_text()
+        resources.files("opcheck.views").joinpath("schema/opcheck.report-1.json").read_text()
     )
     report = opcheck.scan(Net(), torch.ones(2, 8), targets=["ascend-910a", TARGET])
-    jsonschema.validate(json.loads(format_named("json").render(report)), schema)
+    jsonschema.validate(json.loads(report_view("json").render(report)), schema)
 
 
 @pytest.mark.parametrize(
@@ -172,10 +175,13 @@ def test_source_text_is_scanned_as_on_the_command_line(tmp_path: Path) -> None:
 def test_explain_takes_every_spelling_of_an_operator() -> None:
     spec = (TargetSpec.parse(TARGET),)
     for text in ("aten::gelu", "gelu", "aten.gelu.default", "torch.ops.aten.gelu.default"):
-        found = pipeline.explain(text, spec)
+        found = explain_answer.explain(text, spec)
         assert [e.op for e in found if e.op == "aten::gelu"] == ["aten::gelu"]
         gelu = next(e for e in found if e.op == "aten::gelu")
         assert (gelu.verdict, gelu.reason.code) == (Verdict.NATIVE, "registered-through-out")
-    assert {e.op for e in pipeline.explain("topk", spec)} == {"aten::topk", "aten::topk.values"}
+    assert {e.op for e in explain_answer.explain("topk", spec)} == {
+        "aten::topk",
+        "aten::topk.values",
+    }
     with pytest.raises(UsageError, match="unknown operator"):
-        pipeline.explain("no_such_operator", spec)
+        explain_answer.explain("no_such_operator", spec)

@@ -11,7 +11,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from opcheck.cli.main import run
+from opcheck.app.main import run
 from opcheck.errors import ExitCode, SourceError
 from opcheck.files import FileError, read_bytes
 from opcheck.source.archive import open_archive

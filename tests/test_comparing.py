@@ -1,10 +1,10 @@
 """Differences held against what labels promise."""
 
+from opcheck.commands.fix.comparing import Limits, named_as, tolerances
 from opcheck.model.emulation import Difference
 from opcheck.model.plan import Label, Suggestion, Tier
 from opcheck.model.proof import Compared
 from opcheck.model.work import Tolerance
-from opcheck.pipeline.fixing.comparing import Limits, named_as, tolerances
 
 
 def off(name: str, largest: float | None) -> Difference:

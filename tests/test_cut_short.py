@@ -11,7 +11,11 @@ from typing import Any
 
 import pytest
 
-from opcheck.cli.main import run as opcheck
+from opcheck.app.main import run as opcheck
+from opcheck.commands.emulate.answer import emulate
+from opcheck.commands.gate.answer import gate
+from opcheck.commands.gate.values import GateRequest, PartialGateError
+from opcheck.commands.scan.answer import scan
 from opcheck.errors import EmulationError, ExitCode, OpcheckError
 from opcheck.isolate import CutShortError, run
 from opcheck.isolate.emulated import left_off
@@ -25,7 +29,6 @@ from opcheck.model.emulation import (
     Refusal,
     Site,
 )
-from opcheck.model.gate import GateRequest, PartialGateError
 from opcheck.model.report import KernelCount, PartialReportError, Reason
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
@@ -33,9 +36,8 @@ from opcheck.model.trace import Phase
 from opcheck.model.training import TrainingSpec
 from opcheck.model.verdict import Verdict
 from opcheck.model.work import Recorded, WorkRequest
-from opcheck.pipeline import emulate, gate, scan
-from opcheck.report.document.report import report_document
-from opcheck.report.reader import from_json
+from opcheck.views.document.reader import from_json
+from opcheck.views.document.report import report_document
 from tests.report.emulations import EMULATIONS
 
 NET = """

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 import opcheck
-from opcheck import pipeline
+from opcheck.commands.emulate import answer as emulate_answer
+from opcheck.commands.explain import answer as explain_answer
+from opcheck.commands.scan import answer as scan_answer
+from opcheck.commands.targets import answer as targets_answer
 from opcheck.errors import DatabaseError
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.request import ScanRequest
@@ -52,7 +55,7 @@ def test_a_scan_holds_to_overlays(
 ) -> None:
     databases = (overlay,) if layered else ()
     request = ScanRequest(source, (TARGET,), (f"x=2x3:{dtype}",), databases=databases)
-    (target,) = pipeline.scan(request).targets
+    (target,) = scan_answer.scan(request).targets
     (finding,) = [f for f in target.findings if f.op == "aten::lgamma"]
     assert finding.verdict is verdict
     assert {Path(fact.origin).name for fact in finding.evidence} == origins
@@ -79,7 +82,7 @@ def test_an_emulated_device_holds_to_overlays(layered: bool, source: str, overla
     request = EmulationRequest(
         source, TARGET, ("x=2x3",), check=True, memory=4.0, databases=databases
     )
-    found = pipeline.emulate(request)
+    found = emulate_answer.emulate(request)
     assert found.agreement is not None
     assert found.agreement.disagreements == ()
     assert bool(found.host_calls) is not layered
@@ -108,27 +111,27 @@ def test_folders_without_a_database_are_refused_before_anything_opens(tmp_path: 
 
 
 def test_an_overlay_of_a_vendor_is_a_target(overlay: str) -> None:
-    added = {row.target.name for row in pipeline.targets((overlay,))}
-    assert added - {row.target.name for row in pipeline.targets()} == {"acme-one"}
-    (found,) = pipeline.explain("aten::abs", (TargetSpec("acme-one"),), (overlay,))
+    added = {row.target.name for row in targets_answer.targets((overlay,))}
+    assert added - {row.target.name for row in targets_answer.targets()} == {"acme-one"}
+    (found,) = explain_answer.explain("aten::abs", (TargetSpec("acme-one"),), (overlay,))
     assert found.verdict is Verdict.NATIVE
-    (neg,) = pipeline.explain("aten::neg", (TargetSpec("acme-one"),), (overlay,))
+    (neg,) = explain_answer.explain("aten::neg", (TargetSpec("acme-one"),), (overlay,))
     assert neg.verdict is Verdict.UNSUPPORTED
 
 
 def test_an_explanation_tells_every_layer(overlay: str) -> None:
-    (found,) = pipeline.explain("aten::lgamma", (TARGET,), (overlay,))
+    (found,) = explain_answer.explain("aten::lgamma", (TARGET,), (overlay,))
     assert [said.says for said in found.statements] == [
         "registers no kernel",
         "registers a kernel",
         "adds dtype-not-supported",
     ]
-    (plain,) = pipeline.explain("aten::lgamma", (TARGET,))
+    (plain,) = explain_answer.explain("aten::lgamma", (TARGET,))
     assert plain.statements == ()
 
 
 def test_data_that_is_too_old_is_refused_before_the_model_is_loaded(source: str) -> None:
     with pytest.raises(DatabaseError, match="too old for the policy of 0 days"):
-        pipeline.scan(ScanRequest("no/such/model.pt2", (TARGET,), max_age=0))
+        scan_answer.scan(ScanRequest("no/such/model.pt2", (TARGET,), max_age=0))
     request = ScanRequest(source, (TARGET,), ("x=2x3",), max_age=10**8)
-    assert pipeline.scan(request).targets
+    assert scan_answer.scan(request).targets

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck import pipeline
+from opcheck.commands.scan import answer as scan_answer
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned, Traced, processes, works
 from opcheck.model.matrix import Entry, SupportMatrix
@@ -107,7 +107,7 @@ def test_each_target_is_held_against_the_branch_that_its_device_takes(tmp_path: 
     file.write_text(NET, encoding="utf-8")
     names = ("nvidia-a100", "ascend-910b", "google-tpu-v4", "cambricon-mlu370")
     specs = tuple(map(TargetSpec.parse, names))
-    report = pipeline.scan(ScanRequest(f"{file}:net", specs))
+    report = scan_answer.scan(ScanRequest(f"{file}:net", specs))
     assert operators(report) == {
         "nvidia-a100": {"aten::sin"},
         **{name: {"aten::cos", "aten::exp"} for name in names[1:]},
@@ -129,7 +129,9 @@ def test_a_saved_graph_is_settled_for_cuda_by_tables_as_a_run_settles_it(
     module, args, _ = ready(model)
     path = str(export(tmp_path / f"{model}.pt2", module, args))
     specs = tuple(map(TargetSpec.parse, ("nvidia-a100",)))
-    tables, run = (pipeline.scan(ScanRequest(path, specs, exact=exact)) for exact in (False, True))
+    tables, run = (
+        scan_answer.scan(ScanRequest(path, specs, exact=exact)) for exact in (False, True)
+    )
     assert tables.trace.notes == ("read from the saved graph and tables; torch was not loaded",)
     assert run.targets[0].kernels is None
     assert verdicts(tables) == verdicts(run)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck import pipeline
+from opcheck.commands.scan import answer as scan_answer
 from opcheck.errors import UsageError
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
@@ -45,7 +45,7 @@ def asked(tmp_path: Path, own: str) -> ScanRequest:
 
 
 def test_calls_of_libraries_are_findings_with_their_lines(tmp_path: Path) -> None:
-    report = pipeline.scan(asked(tmp_path, OWN))
+    report = scan_answer.scan(asked(tmp_path, OWN))
     found = {
         f"{target.vendor}-{target.chip}": {
             finding.op: (finding.verdict.value, finding.uses[0].line)
@@ -68,4 +68,4 @@ def test_calls_of_libraries_are_findings_with_their_lines(tmp_path: Path) -> Non
 
 def test_a_broken_file_ends_the_scan_with_its_place(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"own\.yaml:2: expected a name, found '0'"):
-        pipeline.scan(asked(tmp_path, OWN.replace("library: mine", 'library: "0"')))
+        scan_answer.scan(asked(tmp_path, OWN.replace("library: mine", 'library: "0"')))

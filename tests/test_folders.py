@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from opcheck.commands.fix.folders import require_folder, write_folder
 from opcheck.errors import UsageError
-from opcheck.pipeline.folders import require_folder, write_folder
 
 FILES = {"README.md": "new\n", "csrc/kernel.cu": "k\n", "build.sh": "#!/bin/sh\n"}
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from benchmarks import missing_kernels
 from benchmarks.missing_kernels import kinds_of, page
-from opcheck.fleet.answers.asked import Wanted, missing_of, summary_of
-from opcheck.model.fleet import Blocker, Cause
-from opcheck.model.fleet_answers import Goal
+from opcheck.commands.fleet.answers.asked import Wanted, missing_of, summary_of
+from opcheck.commands.fleet.answers.values import Goal
+from opcheck.commands.fleet.values import Blocker, Cause
 from opcheck.model.verdict import Confidence, Verdict
 from tests.fleet.made import filled, kernel, result, scanned, target
 

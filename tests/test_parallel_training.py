@@ -9,6 +9,7 @@ import torch.distributed as dist
 from torch import nn
 
 import opcheck
+from opcheck.commands.emulate.answer import emulate
 from opcheck.errors import EmulationError
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.report import Finding, TargetReport
@@ -135,4 +136,4 @@ def test_what_is_sharded_has_no_values(tmp_path: Path) -> None:
     request = EmulationRequest(f"{file}:net", TargetSpec.parse("ascend-910b"), step=step)
     request = replace(request, values=True)
     with pytest.raises(EmulationError, match="the other process holds half of each parameter"):
-        opcheck.pipeline.emulate(request)
+        emulate(request)

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
-from opcheck import pipeline
+from opcheck.commands.emulate import answer as emulate_answer
+from opcheck.commands.explain import answer as explain_answer
+from opcheck.commands.scan import answer as scan_answer
+from opcheck.commands.targets import answer as targets_answer
 from opcheck.db.store import Database
 from opcheck.errors import OpcheckError, SourceError, UsageError
 from opcheck.model.emulation import EmulationRequest
@@ -17,19 +20,22 @@ from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict
+from opcheck.views.formats import report_view
 from tests.source.pt2_files import export
 from tests.trace.small_models import ready
 
 TARGETS = ("ascend-910b", "ascend-910a", "ascend-910b@6.0.0")
 _WITHOUT_TORCH = """
 import json, sys
-from opcheck import pipeline
+from opcheck.commands.emulate import answer as emulate_answer
+from opcheck.commands.explain import answer as explain_answer
+from opcheck.commands.scan import answer as scan_answer
+from opcheck.commands.targets import answer as targets_answer
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
-from opcheck.report.json_format import JsonFormat
 targets = tuple(map(TargetSpec.parse, sys.argv[2:]))
-report = pipeline.scan(ScanRequest(sys.argv[1], targets))
-print(json.dumps(["torch" in sys.modules, JsonFormat().render(report)]))
+report = scan_answer.scan(ScanRequest(sys.argv[1], targets))
+print(json.dumps(["torch" in sys.modules, report_view("json").render(report)]))
 """
 
 
@@ -62,9 +68,7 @@ def test_a_saved_graph_is_settled_without_torch_as_a_run_settles_it(saved: Path)
         "read from the saved graph and tables; torch was not loaded"
     ]
 
-    from opcheck.report.json_format import JsonFormat
-
-    run = json.loads(JsonFormat().render(_scanned(saved, exact=True)))
+    run = json.loads(report_view("json").render(_scanned(saved, exact=True)))
     assert verdicts(from_tables) == verdicts(run)
     assert [t["summary"]["runs"] for t in from_tables["targets"]] == [
         t["summary"]["runs"] for t in run["targets"]
@@ -83,7 +87,7 @@ def test_a_saved_graph_that_tables_leave_open_is_run_and_the_report_says_so(save
 
 def _scanned(path: Path, *, exact: bool) -> Report:
     specs = tuple(map(TargetSpec.parse, TARGETS))
-    return pipeline.scan(ScanRequest(str(path), specs, exact=exact))
+    return scan_answer.scan(ScanRequest(str(path), specs, exact=exact))
 
 
 @pytest.mark.usefixtures("no_process")
@@ -100,11 +104,11 @@ def test_an_emulation_that_cannot_be_starts_no_process(
     source: str, target: str, inputs: tuple[str, ...], kind: type[OpcheckError]
 ) -> None:
     with pytest.raises(kind):
-        pipeline.emulate(EmulationRequest(source, TargetSpec.parse(target), inputs))
+        emulate_answer.emulate(EmulationRequest(source, TargetSpec.parse(target), inputs))
 
 
 def test_targets_are_every_chip_at_its_newest_release() -> None:
-    rows = pipeline.targets()
+    rows = targets_answer.targets()
     database = Database.open()
     assert tuple(row.target for row in rows) == database.targets()
     for row in rows:
@@ -115,7 +119,7 @@ def test_targets_are_every_chip_at_its_newest_release() -> None:
 
 def test_an_operator_is_explained_on_each_target() -> None:
     specs = tuple(map(TargetSpec.parse, ("ascend-910b", "ascend-910b@5.0.0")))
-    found = pipeline.explain("aten::polar", specs)
+    found = explain_answer.explain("aten::polar", specs)
     assert [(e.op, e.target.sdk, e.verdict) for e in found if e.op == "aten::polar"] == [
         ("aten::polar", found[0].target.sdk, Verdict.NATIVE),
         ("aten::polar", "5.0.0", Verdict.FALLBACK),
@@ -126,6 +130,6 @@ def test_an_operator_is_explained_on_each_target() -> None:
 
 def test_an_unknown_operator_names_near_ones() -> None:
     with pytest.raises(UsageError) as caught:
-        pipeline.explain("aten::polarr", (TargetSpec.parse("ascend-910b"),))
+        explain_answer.explain("aten::polarr", (TargetSpec.parse("ascend-910b"),))
     assert caught.value.message == "unknown operator 'aten::polarr'"
     assert "aten::polar" in caught.value.hint

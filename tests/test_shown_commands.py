@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from handbook.commands import commands, program
-from opcheck.cli.guide import EXAMPLES
+from opcheck.app.guide import EXAMPLES
 from opcheck.errors import OpcheckError
 from tests.console import ROOT
 

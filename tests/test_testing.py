@@ -9,11 +9,11 @@ import torch
 from torch import nn
 
 import opcheck
+from opcheck.commands.gate.values import Standing
 from opcheck.errors import TraceError, UsageError
-from opcheck.model.gate import Standing
 from opcheck.model.policy import Policy
-from opcheck.report.json_format import JsonFormat
 from opcheck.testing import assert_compatible
+from opcheck.views.formats import report_view
 from tests.judging.made import finding, report
 
 TARGET = "ascend-910b@26.1.0+torch2.12"
@@ -104,7 +104,7 @@ def test_a_report_is_judged_as_it_is() -> None:
     assert not opcheck.gate(report(finding())).passed
     assert opcheck.gate(report(finding()), {"fail-on": {"verdict": []}}).passed
     assert opcheck.gate(report(finding()), Policy(fail_verdicts=frozenset())).passed
-    Path("report.json").write_text(JsonFormat().render(report(finding())))
+    Path("report.json").write_text(report_view("json").render(report(finding())))
     assert not opcheck.gate("report.json").passed
 
 

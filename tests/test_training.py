@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 import opcheck
-from opcheck import pipeline
+from opcheck.commands.scan import answer as scan_answer
 from opcheck.errors import SourceError, TraceError, UsageError
 from opcheck.model.report import Finding, TargetReport
 from opcheck.model.request import ScanRequest
@@ -52,7 +52,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def scanned(source: str, *targets: str, step: tuple[str, ...] = ()) -> tuple[TargetReport, ...]:
     specs = tuple(TargetSpec.parse(target) for target in targets)
     request = ScanRequest(source, specs, step=TrainingSpec.parse(step))
-    report = pipeline.scan(request)
+    report = scan_answer.scan(request)
     assert report.trace.mode == "train"
     return report.targets
 
@@ -103,7 +103,7 @@ def test_mixed_precision_is_seen_with_its_scaler_and_is_no_gap(file: str) -> Non
     request = ScanRequest(
         f"{file}:net", (TargetSpec.parse("ascend-910b"),), step=TrainingSpec.parse(step)
     )
-    report = pipeline.scan(request)
+    report = scan_answer.scan(request)
     assert report.trace.gaps == ()
     (target,) = report.targets
     halves = found(target, "addmm")[Phase.FORWARD].uses

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import opcheck
-from opcheck.cli.main import run
+from opcheck.app.main import run
 from opcheck.errors import ExitCode
 from opcheck.source.quantised import quantised_modules, quantised_weights
 

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.ways_out_page import Tally, page
 from benchmarks.zoo_fixes import Outcome, fixed, outcome
-from opcheck.model.fix import Left
+from opcheck.commands.fix.values import Left
 from opcheck.model.proof import Compared
 from tests.report.fixes import FIXES
 from tests.zoo import ZOO

@@ -64,7 +64,7 @@ def test_the_wheel_carries_database_schemas_and_types(wheel: Path) -> None:
     data = [path.relative_to(ROOT / "compat_db") for path in (ROOT / "compat_db").rglob("*.yaml")]
     assert data
     expected = {f"opcheck/_compat_db/{path.as_posix()}" for path in data}
-    expected |= {"opcheck/py.typed", "opcheck/report/schema/opcheck.report-1.json"}
+    expected |= {"opcheck/py.typed", "opcheck/views/schema/opcheck.report-1.json"}
     expected |= {"opcheck/settings/opcheck.yaml"}
     templates = (ROOT / "opcheck" / "rewrite" / "custom" / "templates").rglob("*.j2")
     expected |= {path.relative_to(ROOT).as_posix() for path in templates}
@@ -73,7 +73,7 @@ def test_the_wheel_carries_database_schemas_and_types(wheel: Path) -> None:
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/"))]
     scripts = zipfile.ZipFile(wheel).read(f"opcheck-{__version__}.dist-info/entry_points.txt")
     assert scripts.decode() == (
-        "[console_scripts]\nopcheck = opcheck.cli.main:main\n\n"
+        "[console_scripts]\nopcheck = opcheck.app.main:main\n\n"
         "[pytest11]\nopcheck = opcheck.pytest_plugin\n"
     )
 

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from opcheck.commands.fix.places import require_writable
+from opcheck.commands.fix.values import FixKind, FixRequest
 from opcheck.errors import UsageError
-from opcheck.model.fix import FixKind, FixRequest
 from opcheck.model.request import ScanRequest
-from opcheck.pipeline.writing import drafted, require_writable
+from opcheck.pipeline.writing import drafted
 
 
 def request(path: Path, source: str = "net.py:model", *, write: bool = False) -> FixRequest:

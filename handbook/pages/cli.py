@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from handbook.base import Page, code, plain, table
 from handbook.commands import Command, Parameter, commands
-from opcheck.cli.guide import DYNAMIC, EXAMPLES, INPUTS, STEPS
+from opcheck.app.guide import DYNAMIC, EXAMPLES, INPUTS, STEPS
 from opcheck.source.select import kinds
 
 _HEAD = """\

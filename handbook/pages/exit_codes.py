@@ -1,7 +1,7 @@
 """What the process exits with."""
 
 from handbook.base import Page, table
-from opcheck.cli.guide import EXIT_CODES
+from opcheck.app.guide import EXIT_CODES
 
 _PAGE = """\
 # Exit codes

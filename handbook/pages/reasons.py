@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import opcheck.lint.checks
 from handbook.base import Page, code, plain, table
+from opcheck.commands.gate.values import GAP
 from opcheck.db.store import Database
 from opcheck.lint.base import Check
-from opcheck.model.gate import GAP
 from opcheck.model.matrix import DOUBTED, OVERRULED
 from opcheck.model.verdict import Verdict
 from opcheck.pipeline.opening import open_database

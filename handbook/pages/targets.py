@@ -1,7 +1,7 @@
 """The targets of the database."""
 
 from handbook.base import Page, code, table
-from opcheck.pipeline.databases import targets
+from opcheck.commands.targets.answer import targets
 
 _PAGE = """\
 # Targets

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from opcheck.commands.emulate.views.json import calls_value, caution_value
 from opcheck.pytest_plugin.used import Test, Used
-from opcheck.report.document.emulation import calls_value, caution_value
-from opcheck.report.document.parts import Json, kernel_value
 from opcheck.version import __version__
+from opcheck.views.document.parts import Json, kernel_value
 
 SCHEMA = "opcheck.pytest/1"
 

@@ -15,7 +15,7 @@ from opcheck.pytest_plugin.language import in_its_language, told
 from opcheck.pytest_plugin.options import Options
 from opcheck.pytest_plugin.tracebacks import end_at_device
 from opcheck.pytest_plugin.used import OUTSIDE, Test, Used
-from opcheck.report.terminal.wide import columns
+from opcheck.views.terminal.wide import columns
 
 if TYPE_CHECKING:
     import torch

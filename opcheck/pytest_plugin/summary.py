@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from opcheck.lang.speech import tell
 from opcheck.model.emulation import HostCalls
 from opcheck.pytest_plugin.used import Test
-from opcheck.report.terminal.units import plural, size
-from opcheck.report.terminal.wide import columns
+from opcheck.views.terminal.units import plural, size
+from opcheck.views.terminal.wide import columns
 
 Row = tuple[str, ...]
 Said = tuple[str, str]

@@ -1,10 +1,10 @@
 """Choices made by hand."""
 
-from opcheck.advise.choosing.offers import fit_of, untold
+from opcheck.commands.choose.offers import fit_of, untold
+from opcheck.commands.choose.values import Choice, Offer, Way
+from opcheck.costs.values import Bound, Limit, MemoryNeed
 from opcheck.model.chip import Figure, Grade
-from opcheck.model.choice import Choice, Offer, Way
 from opcheck.model.plan import Tier
-from opcheck.model.tuning import Bound, Limit, MemoryNeed
 from opcheck.model.verdict import Evidence, Method
 
 SHEET = Evidence(Method.DOCUMENTED, "acme.com", "products/one", None, "", "2026-01-02")

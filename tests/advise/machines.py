@@ -4,7 +4,7 @@ import shutil
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from opcheck.advise.doctor.machine import Machine
+from opcheck.commands.doctor.machine import Machine
 
 LINUX = ("3.11.7", "Linux", "x86_64")
 TAGS = frozenset({"py3-none-any", "cp311-cp311-linux_x86_64", "cp311-cp311-manylinux_2_28_x86_64"})

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from opcheck.advise.choosing.choices import choice_of
-from opcheck.advise.choosing.offers import computed, fit_of, offers, untold
-from opcheck.advise.choosing.ranking import ranked, standing
+from opcheck.commands.choose.choices import choice_of
+from opcheck.commands.choose.offers import computed, fit_of, offers, untold
+from opcheck.commands.choose.ranking import ranked, standing
+from opcheck.commands.choose.values import Choice, Criterion, Fit, Way
+from opcheck.costs.values import Leaf
 from opcheck.model.chip import Chip, Grade, Product
-from opcheck.model.choice import Choice, Criterion, Fit, Way
 from opcheck.model.cost import NodeCost
 from opcheck.model.plan import AfterTier, PlanSummary, Tier
 from opcheck.model.report import TargetReport
 from opcheck.model.trace import Gap
-from opcheck.model.tuning import Leaf
 from opcheck.model.verdict import Verdict
 from tests.advise.chosen import NEED, choice, figure, offer
 from tests.report.samples import STANDARD

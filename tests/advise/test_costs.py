@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from opcheck.advise.costs.leaves import Running
-from opcheck.advise.costs.memory import memory_need
-from opcheck.advise.costs.products import product_of, roof_of
-from opcheck.advise.costs.roofline import Roof, summed
+from opcheck.costs.leaves import Running
+from opcheck.costs.memory import memory_need
+from opcheck.costs.products import product_of, roof_of
+from opcheck.costs.roofline import Roof, summed
+from opcheck.costs.values import Bound, Leaf, Limit, MemoryNeed
 from opcheck.errors import UsageError
 from opcheck.model.chip import Chip, Figure, Grade, Product
 from opcheck.model.cost import Costs, NodeCost
 from opcheck.model.trace import Composite, Node, Phase, Trace, Use
-from opcheck.model.tuning import Bound, Leaf, Limit, MemoryNeed
 from opcheck.model.verdict import Verdict
 from tests.resolve.made import matrix, node, tensor, trace
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.advise.doctor.base import checks
+from opcheck.commands.doctor.answer import doctor
+from opcheck.commands.doctor.base import checks
+from opcheck.commands.doctor.values import Doctor, DoctorRequest, Severity
 from opcheck.errors import UsageError
 from opcheck.lang.languages import Language
 from opcheck.lang.speech import catalogue
-from opcheck.model.doctor import Doctor, DoctorRequest, Severity
 from opcheck.model.target import TargetSpec
-from opcheck.pipeline import doctor
 from tests.advise.machines import Made, ascend, cambricon, cann, nvidia, rocm
 
 Builder = Callable[[Made], object]

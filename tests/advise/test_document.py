@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from opcheck.advise.doctor.base import checks
+from opcheck.commands.doctor.base import checks
 from tests.console import steps
 
 ROOT = Path(__file__).parents[2]
@@ -16,7 +16,7 @@ def test_every_check_is_listed() -> None:
 
 
 def test_a_check_is_one_file() -> None:
-    folder = ROOT / "opcheck" / "advise" / "doctor" / "checks"
+    folder = ROOT / "opcheck" / "commands" / "doctor" / "checks"
     files = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
     assert len(files) == len(checks())
     assert all(Path(path).stem.isidentifier() for path in files)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.advise.doctor.base import Ground, judge
-from opcheck.advise.doctor.importing import import_all
-from opcheck.advise.doctor.looking import look, with_imports
+from opcheck.commands.doctor.base import Ground, judge
+from opcheck.commands.doctor.importing import import_all
+from opcheck.commands.doctor.installation import Imported, Outcome
+from opcheck.commands.doctor.looking import look, with_imports
 from opcheck.db.store import Database
-from opcheck.model.installation import Imported, Outcome
 from tests.advise.machines import Made, ascend
 
 TORCH = "class npu:\n    @staticmethod\n    def device_count():\n        return 0\ncuda = npu\n"

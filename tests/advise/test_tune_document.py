@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from opcheck.advise.tuning.base import advisors
+from opcheck.commands.tune.base import advisors
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tune.md").read_text(encoding="utf-8")
@@ -15,6 +15,6 @@ def test_every_advice_is_listed() -> None:
 
 
 def test_an_advice_is_one_file() -> None:
-    folder = ROOT / "opcheck" / "advise" / "tuning" / "advices"
+    folder = ROOT / "opcheck" / "commands" / "tune" / "advices"
     files = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
     assert len(files) == len(advisors())

@@ -8,11 +8,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
-from opcheck.advise.costs.leaves import NOT_FUSED
-from opcheck.advise.tuning.base import advisors
+from opcheck.commands.tune.base import advisors
+from opcheck.commands.tune.values import Gain
+from opcheck.costs.leaves import NOT_FUSED
+from opcheck.costs.values import Limit
 from opcheck.model.chip import Figure, Grade
 from opcheck.model.matrix import Subject, Test
-from opcheck.model.tuning import Gain, Limit
 from opcheck.model.verdict import Verdict
 from tests.advise.tuned_models import (
     LINEAR,

@@ -8,14 +8,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
-from opcheck.advise.tuning.tuned import Subject, tuned
+from opcheck.commands.tune.tuned import Subject, tuned
+from opcheck.commands.tune.values import Advice, TunedTarget
 from opcheck.model.chip import Chip, Compiler, Figure, Format, Grade, Multiple, Product
 from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.remedy import Remedy
 from opcheck.model.target import Target
 from opcheck.model.trace import Trace
 from opcheck.model.training import TrainingSpec
-from opcheck.model.tuning import Advice, TunedTarget
 from opcheck.model.verdict import Evidence, Method
 from opcheck.resolve.findings import resolve
 from opcheck.trace import trace_model

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from opcheck.model.report import Report
-from opcheck.report.json_format import JsonFormat
+from opcheck.views.formats import report_view
 
 ROOT = Path(__file__).parent.parent.parent
 ACTION = ROOT / "action.yml"
@@ -47,7 +47,7 @@ class Repository:
         return done.stdout.strip()
 
     def write(self, name: str, content: str | Report) -> None:
-        text = JsonFormat().render(content) if isinstance(content, Report) else content
+        text = report_view("json").render(content) if isinstance(content, Report) else content
         (self.folder / name).write_text(text, encoding="utf-8")
 
     def commit(self) -> str:

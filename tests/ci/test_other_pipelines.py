@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from opcheck.cli.main import run
+from opcheck.app.main import run
 from opcheck.errors import ExitCode
-from opcheck.report.base import gate_formats
-from opcheck.report.json_format import JsonFormat
+from opcheck.views.formats import command_formats, report_view
 from tests.ci.pipelines import ROOT, Repository, loaded, parsed, program, repository
 from tests.judging.made import finding, report
 
@@ -75,7 +74,7 @@ def test_a_hook_s_entry_is_a_command(hook: Any, tmp_path: Path, monkeypatch: Any
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
     Path("net.py").write_text("import torch\n\nx = torch.ones(2)\n")
-    Path("report.json").write_text(JsonFormat().render(report()))
+    Path("report.json").write_text(report_view("json").render(report()))
     command, *arguments = hook["entry"].split()
     assert command == "opcheck"
     assert hook["pass_filenames"] is False
@@ -98,4 +97,4 @@ def test_the_guide_s_shell_lines_run(scratch: Repository) -> None:
 
 def test_the_guide_names_every_format_of_the_gate() -> None:
     text = (ROOT / "docs/ci.md").read_text("utf-8")
-    assert all(f"`{kind.name}`" in text for kind in gate_formats())
+    assert all(f"`{name}`" in text for name in command_formats("gate"))

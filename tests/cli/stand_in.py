@@ -1,29 +1,34 @@
 """The command line with a stand-in for the pipeline; ``python -m`` runs it as a process."""
 
+import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
 
-from opcheck.cli.main import run
+from opcheck.app import main
+from opcheck.commands.choose.values import Choosing
+from opcheck.commands.doctor.values import Doctor, DoctorRequest
+from opcheck.commands.fix.values import Fix, FixRequest
+from opcheck.commands.fleet.answers.values import FleetView
+from opcheck.commands.fleet.values import FleetRequest
+from opcheck.commands.gate.values import GateRequest, GateResult
+from opcheck.commands.repro.values import ReproRequest
+from opcheck.commands.rules.values import Checked
+from opcheck.commands.tune.values import Tuning
+from opcheck.commands.upgrade.values import Upgrade
 from opcheck.errors import DatabaseError, EmulationError, SourceError, TraceError, UsageError
-from opcheck.model.choice import Choosing
 from opcheck.model.database import Audit, Contents, DatabaseStatus, Imports, MatrixDiffs
-from opcheck.model.doctor import Doctor, DoctorRequest
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.explanation import Explanation, TargetRow
-from opcheck.model.fix import Fix, FixRequest
-from opcheck.model.fleet import FleetRequest
-from opcheck.model.fleet_answers import FleetView
-from opcheck.model.gate import GateRequest, GateResult
 from opcheck.model.lint import Lint, LintRequest
 from opcheck.model.probe import Probe, ProbeRequest
 from opcheck.model.report import Report
-from opcheck.model.repro import ReproRequest
 from opcheck.model.request import ScanRequest
-from opcheck.model.rule import RuleCheck, RuleInfo
+from opcheck.model.rule import RuleInfo
 from opcheck.model.target import TargetSpec
-from opcheck.model.tuning import Tuning
-from opcheck.model.upgrade import Upgrade
 from opcheck.settings.template import starting_policy
 from tests.report.choosings import CHOOSINGS
 from tests.report.databases import CONTENTS, DIFFS, IMPORTS, SOUND, STATUS, UNSOUND
@@ -188,10 +193,10 @@ class StandIn:
         self.asked.append(("rules", name, folders))
         return tuple(rule for rule in RULES if name in ("", rule.name))
 
-    def check_rules(self, name: str, folders: tuple[str, ...]) -> tuple[RuleCheck, ...]:
+    def check_rules(self, name: str, folders: tuple[str, ...]) -> Checked:
         """The standard trials, or those of the rule that is asked for."""
         self.asked.append(("check rules", name, folders))
-        return tuple(one for one in CHECKS if name in ("", one.rule))
+        return Checked(tuple(one for one in CHECKS if name in ("", one.rule)))
 
     def emulate(
         self,
@@ -243,6 +248,45 @@ class StandIn:
         """The standard import."""
         self.asked.append(("import", vendor, sources, releases, into))
         return IMPORTS
+
+
+_ANSWERS = {
+    "check_rules": "rules", "init_policy": "gate", "run_fleet": "fleet.run",
+    **{f"database_{what}": "db" for what in ("status", "show", "diff", "check", "import")},
+}  # fmt: skip
+"""Function -> the command whose answer it is, where that has another name."""
+
+
+def _answered_by(rooms: StandIn | None) -> list[str]:
+    names = [] if rooms is None else dir(rooms)
+    return [name for name in names if not name.startswith("_") and name != "asked"]
+
+
+def run(arguments: Sequence[str], rooms: StandIn | None = None) -> int:
+    """Run one command line, with the stand-in's answers in place of the commands' own."""
+    with ExitStack() as stack:
+        for name in _answered_by(rooms):
+            command = _ANSWERS.get(name, name)
+            module = command if "." in command else f"{command}.answer"
+            place = f"opcheck.commands.{module}.{name}"
+            stack.enter_context(patch(place, getattr(rooms, name)))
+        return main.run(arguments)
+
+
+class Outcome(NamedTuple):
+    """What a command line came to."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+def outcome(arguments: Sequence[str], rooms: StandIn | None = None) -> Outcome:
+    """Run one command line, and keep what it writes."""
+    out, error = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(error):
+        code = run(arguments, rooms)
+    return Outcome(code, out.getvalue(), error.getvalue())
 
 
 if __name__ == "__main__":

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from opcheck import pipeline
-from opcheck.cli.main import run
+from opcheck.commands.choose import answer as choose_answer
+from opcheck.commands.choose.values import Criterion, Fit, Way
 from opcheck.errors import ExitCode
-from opcheck.model.choice import Criterion, Fit, Way
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
-from opcheck.report.base import Page, format_named
-from tests.cli.stand_in import StandIn
+from opcheck.views.formats import command_view
+from opcheck.views.page import Page
+from tests.cli.stand_in import StandIn, run
 from tests.report.choosings import CHOOSINGS
 
 
@@ -46,7 +46,7 @@ def test_stdout_is_the_answer_and_nothing_else(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     assert run(["choose", sample, "--format", name], StandIn()) == ExitCode.PASS
-    answer = format_named(name).render_choose(CHOOSINGS[sample], Page(100))
+    answer = command_view("choose", name).render(CHOOSINGS[sample], Page(100))
     assert capsys.readouterr().out == answer
 
 
@@ -89,7 +89,7 @@ def test_one_trace_answers_for_every_target(tmp_path: Path) -> None:
     file.write_text(MODEL, encoding="utf-8")
     names = ("nvidia-a100", "ascend-910b", "nvidia-t4", "hygon-z100")
     specs = tuple(map(TargetSpec.parse, names))
-    found = pipeline.choose(ScanRequest(f"{file}:net", specs, ("8x64",)))
+    found = choose_answer.choose(ScanRequest(f"{file}:net", specs, ("8x64",)))
     places = {f"{one.vendor}-{one.chip}": one for one in found.choices}
     assert list(places) == ["nvidia-a100", "nvidia-t4", "ascend-910b", "hygon-z100"]
     assert [one.place for one in found.choices] == [1, 2, 3, 4]

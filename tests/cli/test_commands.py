@@ -4,28 +4,29 @@ import os
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-import opcheck.cli.commands
-from opcheck.cli.main import application, run
+import opcheck.commands
+from opcheck.app.main import application
 from opcheck.errors import ExitCode
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
-from opcheck.report.base import Page, format_named, formats
 from opcheck.version import __version__
-from tests.cli.stand_in import FAILURES, StandIn
+from opcheck.views.formats import command_view, report_formats, report_view
+from opcheck.views.page import Page
+from tests.cli.stand_in import FAILURES, StandIn, outcome, run
 from tests.report.databases import STATUS, UNSOUND
 from tests.report.emulations import EMULATIONS
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
 
-COMMANDS = [command.name for command in application().registered_commands]
+PROGRAM = application()
 GROUPS = {
-    group.name: [command.name for command in group.typer_instance.registered_commands]
-    for group in application().registered_groups
-    if group.typer_instance is not None
+    name: list(command.commands)
+    for name, command in PROGRAM.commands.items()
+    if hasattr(command, "commands")
 }
+COMMANDS = [name for name in PROGRAM.commands if name not in GROUPS]
 LINES = [*COMMANDS, *GROUPS, *(f"{name} {c}" for name, found in GROUPS.items() for c in found)]
 
 
@@ -36,10 +37,10 @@ def _plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_commands_are_found() -> None:
-    folder = Path(opcheck.cli.commands.__file__).parent
+    folder = Path(opcheck.commands.__file__).parent
     assert {"emulate", "explain", "scan", "targets"} <= set(COMMANDS)
-    assert sorted(file.stem for file in folder.glob("[!_]*.py")) == COMMANDS
-    assert sorted(file.parent.name for file in folder.glob("*/__init__.py")) == list(GROUPS)
+    assert sorted(file.parent.name for file in folder.glob("*/command.py")) == COMMANDS
+    assert sorted(file.parent.name for file in folder.glob("*/subcommands")) == list(GROUPS)
     assert GROUPS["db"] == ["check", "diff", "import", "show", "status"]
 
 
@@ -152,7 +153,7 @@ def test_emulate_exits_with_what_was_asked_to_hold(
 ) -> None:
     line = f"emulate {sample} -t ascend-910b {options}"
     assert run(line.split(), StandIn()) == code
-    expected = format_named("text").render_emulation(EMULATIONS[sample])
+    expected = command_view("emulate", "text").render(EMULATIONS[sample])
     assert capsys.readouterr() == (expected, "")
 
 
@@ -160,13 +161,13 @@ def test_emulate_exits_with_what_was_asked_to_hold(
 def test_stdout_is_the_answer_and_nothing_else(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    view = format_named(name)
+    view, emulation = report_view(name), command_view("emulate", name)
     for line, expected in {
         f"scan three-targets --format {name}": view.render(STANDARD["three-targets"]),
-        f"emulate mixed -t ascend-910a --format {name}": view.render_emulation(EMULATIONS["mixed"]),
-        f"targets --format {name}": view.render_targets(ROWS),
-        f"explain gelu --format {name}": view.render_explanations(EXPLAINED),
-        f"db status --format {name}": view.render_database(STATUS),
+        f"emulate mixed -t ascend-910a --format {name}": emulation.render(EMULATIONS["mixed"]),
+        f"targets --format {name}": command_view("targets", name).render(ROWS),
+        f"explain gelu --format {name}": command_view("explain", name).render(EXPLAINED),
+        f"db status --format {name}": command_view("db", name).render(STATUS),
     }.items():
         assert run(line.split(), StandIn()) == ExitCode.PASS
         assert capsys.readouterr() == (expected, "")
@@ -174,7 +175,7 @@ def test_stdout_is_the_answer_and_nothing_else(
 
 def test_scan_says_more_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["scan", "many", "--verbose"], StandIn()) == ExitCode.PASS
-    expected = format_named("text").render(STANDARD["many"], Page(verbose=True))
+    expected = report_view("text").render(STANDARD["many"], Page(verbose=True))
     assert capsys.readouterr().out == expected
 
 
@@ -217,7 +218,7 @@ def test_databases_are_asked_for(line: str, asked: object) -> None:
 
 def test_an_unsound_database_ends_in_its_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["db", "check", "--db", "a"], StandIn()) == ExitCode.DATABASE
-    assert capsys.readouterr() == (format_named("text").render_database(UNSOUND), "")
+    assert capsys.readouterr() == (command_view("db", "text").render(UNSOUND), "")
 
 
 @pytest.mark.parametrize(
@@ -237,7 +238,7 @@ def test_old_data_is_refused_after_it_was_shown(
 ) -> None:
     assert run(f"db status --max-age {days}".split(), StandIn()) == code
     shown = capsys.readouterr()
-    assert shown.out == format_named("text").render_database(STATUS)
+    assert shown.out == command_view("db", "text").render(STATUS)
     hint = "  hint: update opcheck, or bring the vendor's newer files in with opcheck db import\n"
     assert shown.err == message + hint
 
@@ -249,7 +250,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("line", ["--help", "-h", *(f"{line} --help" for line in LINES)])
 def test_help(line: str) -> None:
-    result = CliRunner().invoke(application(), line.split())
+    result = outcome(line.split())
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.startswith("Usage: ")
 
@@ -265,7 +266,7 @@ OPTIONS = {
 def test_help_lists_every_option_and_source_kind(command: str) -> None:
     from opcheck.source.select import kinds
 
-    text = CliRunner().invoke(application(), [command, "--help"]).stdout
+    text = outcome([command, "--help"]).stdout
     flat = " ".join(text.split())
     for option in OPTIONS[command].split():
         assert f" {option} " in f" {flat} "
@@ -276,7 +277,7 @@ def test_help_lists_every_option_and_source_kind(command: str) -> None:
         assert f" {kind.name} " in flat
 
 
-FORMATS = ", ".join(kind.name for kind in formats())
+FORMATS = ", ".join(report_formats())
 EXIT_CODES = {
     "scan no-such-kind": ExitCode.USAGE,
     "scan missing.pt2": ExitCode.MODEL,
@@ -375,7 +376,7 @@ def test_output_file_holds_the_whole_answer(
 ) -> None:
     path = tmp_path / "report.json"
     assert run(["scan", "mixed", "--format", "json", "-o", str(path)], StandIn()) == 0
-    assert path.read_text("utf-8") == format_named("json").render(STANDARD["mixed"])
+    assert path.read_text("utf-8") == report_view("json").render(STANDARD["mixed"])
     assert capsys.readouterr() == ("", "")
     assert os.listdir(tmp_path) == ["report.json"]
 
@@ -396,7 +397,7 @@ def test_output_replaces_a_file_and_keeps_its_mode(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(path)
     assert run(["scan", "empty", "-o", str(link)], StandIn()) == 0
-    assert path.read_text("utf-8") == format_named("text").render(STANDARD["empty"])
+    assert path.read_text("utf-8") == report_view("text").render(STANDARD["empty"])
     assert path.stat().st_mode & 0o777 == 0o640
     assert link.is_symlink()
 

@@ -8,26 +8,25 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-import typer.main
 
-from opcheck.cli.completion.answers import answers
-from opcheck.cli.completion.ask import told
-from opcheck.cli.completion.install import install
-from opcheck.cli.completion.scripts import SCRIPTS, VARIABLE
-from opcheck.cli.main import application, run
+from opcheck.app.completion.answers import answers
+from opcheck.app.completion.ask import told
+from opcheck.app.completion.install import install
+from opcheck.app.completion.scripts import SCRIPTS, VARIABLE
+from opcheck.app.main import application, run
 from opcheck.db.store import Database
 from opcheck.errors import ExitCode, UsageError
-from opcheck.report.base import formats, listing_formats
+from opcheck.views.formats import report_formats
 
 ROOT = Path(__file__).parent.parent.parent
-PROGRAM = typer.main.get_command(application())
+PROGRAM = application()
 
 
 def offered(*words: str) -> list[str]:
     return [word for word, _ in answers(PROGRAM, words)]
 
 
-FORMATS = [kind.name for kind in formats()]
+FORMATS = list(report_formats())
 
 
 @pytest.mark.parametrize(
@@ -42,7 +41,7 @@ FORMATS = [kind.name for kind in formats()]
         (["scan", "--target=ascend-910a"], ["--target=ascend-910a"]),
         (["scan", "m.pt2", "--format", ""], FORMATS),
         (["scan", "m.pt2", "--format", "sar"], ["sarif"]),
-        (["explain", "x", "--format", ""], [kind.name for kind in listing_formats()]),
+        (["explain", "x", "--format", ""], ["json", "text"]),
         (["scan", "m.pt2", "--step", "opt"], ["optimizer="]),
         (
             ["explain", "aten::hardswish_b"],
@@ -123,11 +122,11 @@ def test_a_prompt_gets_answers_and_no_errors(words: Sequence[str], said: str) ->
 
 COMPLETES = """
 import sys
-from opcheck.cli.completion.ask import told
+from opcheck.app.completion.ask import told
 import typer.main
-from opcheck.cli.main import application
+from opcheck.app.main import application
 for line in sys.argv[1:]:
-    assert told(typer.main.get_command(application()), line.split(","), "bash"), line
+    assert told(application(), line.split(","), "bash"), line
 heavy = ("torch", "numpy", "pydantic", "rich", "transformers")
 print([name for name in heavy if name in sys.modules])
 """

@@ -7,17 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.cli.main import run
 from opcheck.errors import ExitCode
 from opcheck.model.report import Report
-from opcheck.report.base import Page, format_named, formats
-from opcheck.report.json_format import JsonFormat
-from tests.cli.stand_in import StandIn
+from opcheck.views.formats import command_view, report_formats, report_view
+from opcheck.views.page import Page
+from tests.cli.stand_in import StandIn, run
 from tests.report.emulations import EMULATIONS
 from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
 
-NAMES = [kind.name for kind in formats()]
+NAMES = report_formats()
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +29,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def saved(name: str, report: Report) -> None:
-    Path(name).write_text(JsonFormat().render(report), "utf-8")
+    Path(name).write_text(report_view("json").render(report), "utf-8")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -42,12 +41,12 @@ def test_a_saved_report_is_shown_as_the_scan_would_show_it(
     converted = capsys.readouterr()
     assert run(["scan", "three-targets", "--format", name], rooms) == ExitCode.PASS
     assert converted == capsys.readouterr()
-    assert converted == (format_named(name).render(STANDARD["three-targets"]), "")
+    assert converted == (report_view(name).render(STANDARD["three-targets"]), "")
 
 
 def test_a_saved_plan_is_shown_as_a_plan(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["convert", "plan.json", "--verbose"], StandIn()) == ExitCode.PASS
-    expected = format_named("text").render_plan(PLANS["swap"], Page(verbose=True))
+    expected = report_view("text").render(PLANS["swap"], Page(verbose=True))
     assert capsys.readouterr() == (expected, "")
 
 
@@ -57,7 +56,7 @@ def test_a_report_comes_from_stdin(
     stdin = io.TextIOWrapper(io.BytesIO(b"\xef\xbb\xbf" + Path("report.json").read_bytes()))
     monkeypatch.setattr(sys, "stdin", stdin)
     assert run(["convert", "-", "--format", "csv"], StandIn()) == ExitCode.PASS
-    assert capsys.readouterr().out == format_named("csv").render(STANDARD["three-targets"])
+    assert capsys.readouterr().out == report_view("csv").render(STANDARD["three-targets"])
 
 
 @pytest.mark.parametrize("command", ["scan three-targets", "convert report.json"])
@@ -65,9 +64,9 @@ def test_several_formats_at_once(command: str, capsys: pytest.CaptureFixture[str
     line = f"{command} --format text --format json=a.json --format sarif=b=c.sarif"
     assert run(line.split(), StandIn()) == ExitCode.PASS
     report = STANDARD["three-targets"]
-    assert capsys.readouterr() == (format_named("text").render(report), "")
-    assert Path("a.json").read_text("utf-8") == format_named("json").render(report)
-    assert Path("b=c.sarif").read_text("utf-8") == format_named("sarif").render(report)
+    assert capsys.readouterr() == (report_view("text").render(report), "")
+    assert Path("a.json").read_text("utf-8") == report_view("json").render(report)
+    assert Path("b=c.sarif").read_text("utf-8") == report_view("sarif").render(report)
 
 
 def test_one_of_several_goes_where_output_says(capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,7 +74,7 @@ def test_one_of_several_goes_where_output_says(capsys: pytest.CaptureFixture[str
     assert run(line.split(), StandIn()) == ExitCode.PASS
     assert capsys.readouterr() == ("", "")
     for name, path in (("junit", "a.xml"), ("markdown", "comment.md")):
-        assert Path(path).read_text("utf-8") == format_named(name).render_plan(PLANS["swap"])
+        assert Path(path).read_text("utf-8") == report_view(name).render(PLANS["swap"])
 
 
 def test_all_of_several_may_go_to_files(capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,7 +120,9 @@ REFUSED = {
 def test_what_cannot_be_is_said_before_anything_is_written(
     line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Path("emulation.json").write_text(JsonFormat().render_emulation(EMULATIONS["clean"]), "utf-8")
+    Path("emulation.json").write_text(
+        command_view("emulate", "json").render(EMULATIONS["clean"]), "utf-8"
+    )
     Path("latin.json").write_bytes(b'{"schema": "\xe9"}')
     before = sorted(Path.cwd().iterdir())
     rooms = StandIn()

@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from typer.testing import CliRunner
 
-from opcheck.cli.main import application, run
 from opcheck.errors import ExitCode
-from opcheck.report.base import Page, format_named
-from tests.cli.stand_in import StandIn
+from opcheck.views.formats import command_view, report_view
+from opcheck.views.page import Page
+from tests.cli.stand_in import StandIn, outcome, run
 from tests.report.emulations import EMULATIONS
 from tests.report.gates import GATES
 from tests.report.plans import PLANS
@@ -24,16 +23,16 @@ PAGES = {
 
 
 def rendered(command: str, page: Page) -> str:
-    view = format_named("text")
+    view = report_view("text")
     match command:
         case "scan":
             return view.render(STANDARD["mixed"], page)
         case "plan":
-            return view.render_plan(PLANS["swap"], page)
+            return view.render(PLANS["swap"], page)
         case "gate":
-            return view.render_gate(GATES["failing"], page)
+            return command_view("gate", "text").render(GATES["failing"], page)
         case _:
-            return view.render_emulation(EMULATIONS["mixed"], page)
+            return command_view("emulate", "text").render(EMULATIONS["mixed"], page)
 
 
 LINES = {
@@ -75,19 +74,19 @@ def test_quiet_and_more_contradict_each_other(
 
 @pytest.mark.parametrize("count", ["0", "-1", "1.5", "all", "", "9" * 10])
 def test_a_number_of_findings_is_one(count: str) -> None:
-    found = CliRunner().invoke(application(), ["scan", "mixed", "--top", count], obj=StandIn())
+    found = outcome(["scan", "mixed", "--top", count], StandIn())
     assert found.exit_code == ExitCode.USAGE
     assert f"not a number of findings: {count!r}" in " ".join(found.stderr.split())
 
 
 def test_formats_for_machines_say_everything_whatever_is_asked() -> None:
-    view = format_named("json")
+    view = report_view("json")
     for page in PAGES.values():
         assert view.render(STANDARD["mixed"], page) == view.render(STANDARD["mixed"])
 
 
 def test_top_counts_what_it_leaves_out() -> None:
-    text = format_named("text").render(STANDARD["many"], Page(top=3))
+    text = report_view("text").render(STANDARD["many"], Page(top=3))
     assert text.count("\n    where ") == 3
     assert "\n  and 97 more findings\n" in text
     assert text.count("\n  and 100 more findings\n") == 2
@@ -96,6 +95,6 @@ def test_top_counts_what_it_leaves_out() -> None:
 def test_quiet_gives_one_line_a_target_however_long_it_is() -> None:
     report = STANDARD["three-targets"]
     report = replace(report, model=replace(report.model, source="x" * 200))
-    lines = format_named("text").render(report, Page(width=40, quiet=True)).splitlines()
+    lines = report_view("text").render(report, Page(width=40, quiet=True)).splitlines()
     assert [line.split()[0] for line in lines] == ["✔", "✘", "✘"]
     assert all("x" * 200 in line for line in lines)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from opcheck.cli.main import run
+from opcheck.commands.doctor.values import DoctorRequest
 from opcheck.errors import ExitCode
-from opcheck.model.doctor import DoctorRequest
 from opcheck.model.target import TargetSpec
-from opcheck.report.base import Page, format_named
-from tests.cli.stand_in import StandIn
+from opcheck.views.formats import command_view
+from opcheck.views.page import Page
+from tests.cli.stand_in import StandIn, run
 from tests.report.doctors import DOCTORS
 from tests.report.test_json import schema
 
@@ -40,7 +40,7 @@ def test_stdout_is_the_answer_and_nothing_else(
     monkeypatch.setenv("COLUMNS", "100")
     code = run(["doctor", "-t", sample, "--format", name], StandIn())
     assert code == (ExitCode.PASS if DOCTORS[sample].passed else ExitCode.GATE)
-    answer = format_named(name).render_doctor(DOCTORS[sample], Page(100))
+    answer = command_view("doctor", name).render(DOCTORS[sample], Page(100))
     assert capsys.readouterr().out == answer
 
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from opcheck import pipeline
-from opcheck.cli.main import run
+from opcheck.commands.fix import answer as fix_answer
+from opcheck.commands.fix.values import FixKind, FixRequest
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.calls import CallSpec
-from opcheck.model.fix import FixKind, FixRequest
 from opcheck.model.plan import Label
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
-from opcheck.report.base import Page, format_named
-from tests.cli.stand_in import StandIn
+from opcheck.views.formats import command_view
+from opcheck.views.page import Page
+from tests.cli.stand_in import StandIn, run
 from tests.report.fixes import FIXES, NOT_DONE
 
 
@@ -69,7 +69,7 @@ def test_stdout_is_the_answer_and_nothing_else(
     monkeypatch.setenv("COLUMNS", "100")
     line = f"fix {sample} -t ascend-310p --shim s.py --format {name}"
     assert run(line.split(), StandIn()) == (ExitCode.GATE if sample in NOT_DONE else ExitCode.PASS)
-    assert capsys.readouterr().out == format_named(name).render_fix(FIXES[sample], Page(100))
+    assert capsys.readouterr().out == command_view("fix", name).render(FIXES[sample], Page(100))
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_shim_is_written_once_the_emulated_device_has_proved_it(net: Path) -> None:
-    exact = pipeline.fix(request("shim.py"))
+    exact = fix_answer.fix(request("shim.py"))
     assert [way.replaces for way in exact.followed] == ["aten::isin.Tensor_Tensor"]
     assert [(rest.replaces, "--allow tolerance" in rest.reason) for rest in exact.left] == [
         ("aten::std.correction", True)
@@ -145,7 +145,7 @@ def test_a_shim_is_written_once_the_emulated_device_has_proved_it(net: Path) -> 
     assert (exact.proof.gone, exact.proof.runs) == (("aten::isin.Tensor_Tensor",), False)
     assert exact.proof.remaining == ("aten::std.correction",)
 
-    whole = pipeline.fix(request("shim.py", Label.TOLERANCE, write=True))
+    whole = fix_answer.fix(request("shim.py", Label.TOLERANCE, write=True))
     assert whole.proof is not None
     assert (whole.proof.holds, whole.proof.runs, whole.proof.remaining) == (True, True, ())
     assert whole.files == ("shim.py",)
@@ -160,19 +160,19 @@ def test_a_shim_is_written_once_the_emulated_device_has_proved_it(net: Path) -> 
 def test_a_file_that_is_there_is_left_alone(net: Path) -> None:
     Path("shim.py").write_text("mine", encoding="utf-8")
     with pytest.raises(UsageError, match="is there already"):
-        pipeline.fix(request("shim.py"))
+        fix_answer.fix(request("shim.py"))
     assert Path("shim.py").read_text(encoding="utf-8") == "mine"
 
 
 @pytest.mark.parametrize("path", ["no/such/folder/shim.py", "."])
 def test_a_place_that_cannot_be_written_to_is_told_before_any_work(net: Path, path: str) -> None:
     with pytest.raises(UsageError):
-        pipeline.fix(request(path, write=True))
+        fix_answer.fix(request(path, write=True))
 
 
 def test_a_wrong_kernel_is_not_written(net: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _spoil(monkeypatch, ".any(-1)", ".all(-1)")
-    found = pipeline.fix(request("shim.py"))
+    found = fix_answer.fix(request("shim.py"))
     assert found.proof is not None
     assert not found.holds
     assert (found.files, Path("shim.py").exists()) == ((), False)
@@ -184,7 +184,7 @@ def test_values_and_gradients_beyond_the_stated_figure_are_not_written(
     net: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("net.py").write_text(ROUNDED, encoding="utf-8")
-    right = pipeline.fix(request("shim.py", Label.TOLERANCE))
+    right = fix_answer.fix(request("shim.py", Label.TOLERANCE))
     assert right.proof is not None
     assert right.proof.forward is not None
     assert right.proof.backward is not None
@@ -202,7 +202,7 @@ def test_values_and_gradients_beyond_the_stated_figure_are_not_written(
     ):
         with monkeypatch.context() as patch:
             _spoil(patch, old, new)
-            found = pipeline.fix(request("shim.py", Label.TOLERANCE, write=True))
+            found = fix_answer.fix(request("shim.py", Label.TOLERANCE, write=True))
         assert found.proof is not None
         compared = getattr(found.proof, wrong)
         assert not compared.holds
@@ -245,7 +245,7 @@ def test_a_training_step_is_fixed_and_proved_whole(
     asked = request("shim.py", Label.TOLERANCE)
     step = TrainingSpec.parse(["optimizer=sgd", "loss=net.py:loss", "wrap=ddp"])
     asked = replace(asked, scan=replace(asked.scan, step=step))
-    right = pipeline.fix(asked)
+    right = fix_answer.fix(asked)
     assert right.trained
     assert right.proof is not None
     assert right.proof.forward is not None
@@ -255,7 +255,7 @@ def test_a_training_step_is_fixed_and_proved_whole(
     assert "one process" in right.proof.note
     with monkeypatch.context() as patch:
         _spoil(patch, "wide - mean.detach()", "(wide - mean).detach() + 0 * wide")
-        wrong = pipeline.fix(replace(asked, write=True))
+        wrong = fix_answer.fix(replace(asked, write=True))
     assert wrong.proof is not None
     assert wrong.proof.backward is not None
     assert (wrong.holds, wrong.proof.backward.holds, wrong.files) == (False, False, ())
@@ -266,7 +266,7 @@ def test_every_set_of_inputs_is_compared(net: Path) -> None:
     Path("net.py").write_text(TRAINED, encoding="utf-8")
     asked = request("shim.py", Label.TOLERANCE)
     asked = replace(asked, scan=replace(asked.scan, calls=CallSpec("net.py:sets")))
-    found = pipeline.fix(asked)
+    found = fix_answer.fix(asked)
     assert found.proof is not None
     assert found.proof.forward is not None
     assert (found.holds, found.proof.forward.results) == (True, 2)
@@ -276,7 +276,7 @@ def test_every_set_of_inputs_is_compared(net: Path) -> None:
 def test_a_program_is_of_one_call(net: Path, options: dict[str, Any]) -> None:
     asked = replace(request("fixed.pt2"), kind=FixKind.GRAPH)
     with pytest.raises(UsageError) as caught:
-        pipeline.fix(replace(asked, scan=replace(asked.scan, **options)))
+        fix_answer.fix(replace(asked, scan=replace(asked.scan, **options)))
     assert "--shim" in caught.value.hint
 
 

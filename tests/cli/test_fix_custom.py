@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from opcheck import pipeline
-from opcheck.cli.main import run
+from opcheck.commands.fix import answer as fix_answer
+from opcheck.commands.fix.values import FixKind, FixRequest
 from opcheck.errors import ExitCode, UsageError
-from opcheck.model.fix import FixKind, FixRequest
 from opcheck.model.plan import Label, Tier
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
-from tests.cli.stand_in import StandIn
+from tests.cli.stand_in import StandIn, run
 
 NET = """\
 import torch
@@ -68,7 +67,7 @@ def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     "name", ["aten::special_erfcx", "special_erfcx", "aten::special_erfcx.out"]
 )
 def test_a_project_is_written_for_every_way_to_name_it(net: Path, name: str) -> None:
-    found = pipeline.fix(request(name))
+    found = fix_answer.fix(request(name))
     (way,) = found.followed
     assert (way.op, way.replaces) == ("aten::special_erfcx", "aten::special_erfcx.out")
     assert (way.rule, way.tier) == ("custom-operator", Tier.CUSTOM)
@@ -82,7 +81,7 @@ def test_a_project_is_written_for_every_way_to_name_it(net: Path, name: str) -> 
 
 
 def test_what_is_left_to_write_is_told(net: Path) -> None:
-    found = pipeline.fix(request("special_airy_ai", "made"))
+    found = fix_answer.fix(request("special_airy_ai", "made"))
     assert "left to write: Compute() in op/op_kernel/opcheck_special_airy_ai.cpp" in found.unproven
 
 
@@ -99,16 +98,16 @@ def test_what_cannot_be_written_is_told(
     net: Path, name: str, more: dict[str, str], told: str
 ) -> None:
     with pytest.raises(UsageError, match=told):
-        pipeline.fix(request(name, **more))
+        fix_answer.fix(request(name, **more))
     assert [path.name for path in net.iterdir() if path.name != "__pycache__"] == ["net.py"]
 
 
 def test_a_folder_that_is_there_is_left_alone(net: Path) -> None:
     Path("made").mkdir()
     with pytest.raises(UsageError, match="is there already"):
-        pipeline.fix(request("special_erfcx", "made"))
+        fix_answer.fix(request("special_erfcx", "made"))
     assert not list(Path("made").iterdir())
-    pipeline.fix(request("special_erfcx", "made", write=True))
+    fix_answer.fix(request("special_erfcx", "made", write=True))
     assert Path("made/README.md").exists()
 
 
@@ -119,4 +118,4 @@ def test_a_vendor_without_a_toolchain_is_told_before_any_work(net: Path) -> None
         operator="x",
     )
     with pytest.raises(UsageError, match="a TPU runs what XLA compiles"):
-        pipeline.fix(asked)
+        fix_answer.fix(asked)

@@ -8,18 +8,17 @@ from typing import Any
 
 import pytest
 
-from opcheck import pipeline
-from opcheck.cli.main import run
+from opcheck.commands.fix import answer as fix_answer
+from opcheck.commands.fix import sources
+from opcheck.commands.fix.sources import SourceFile
+from opcheck.commands.fix.values import FixKind, FixRequest
 from opcheck.errors import ExitCode, UsageError
-from opcheck.model.fix import FixKind, FixRequest
 from opcheck.model.plan import Label
 from opcheck.model.proof import Compared, Proof
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
-from opcheck.pipeline.fixing import sources
-from opcheck.pipeline.fixing.sources import SourceFile
 from opcheck.rewrite.text import standalone
-from tests.cli.stand_in import StandIn
+from tests.cli.stand_in import StandIn, run
 
 TARGET = TargetSpec("moorethreads-s4000", "1.0.0")
 NET = b"""\
@@ -110,7 +109,7 @@ def test_a_diff_is_proved_printed_and_applied(
     assert "followed, and" in said.err
     assert everything(files) == before
 
-    written = pipeline.fix(request(write=True))
+    written = fix_answer.fix(request(write=True))
     assert (written.files, written.text) == (("parts/steps.py",), "")
     assert [(way.replaces, way.places) for way in written.followed] == [
         ("aten::isin.Tensor_Tensor", ("parts/steps.py:8",))
@@ -133,7 +132,7 @@ def test_a_diff_is_proved_printed_and_applied(
     assert everything(files) == {**before, "parts/steps.py": after.replace(b"t.isin(", b"isin_of(")}
 
     changed = everything(files)
-    again = pipeline.fix(request(write=True))
+    again = fix_answer.fix(request(write=True))
     assert (again.files, again.followed, everything(files)) == ((), (), changed)
 
 
@@ -157,7 +156,7 @@ def test_a_wrong_replacement_changes_nothing(files: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr("opcheck.rewrite.forms.standalone", spoiled)
     before = everything(files)
-    found = pipeline.fix(request(write=True))
+    found = fix_answer.fix(request(write=True))
     assert not found.holds
     assert (found.files, found.text, everything(files)) == ((), "", before)
 
@@ -177,7 +176,7 @@ def test_only_one_way_at_a_time(line: str, told: str, capsys: pytest.CaptureFixt
 
 def test_what_is_no_python_file_has_no_source_to_change() -> None:
     with pytest.raises(UsageError, match="--diff changes source files of yours"):
-        pipeline.fix(request("torchvision:resnet18"))
+        fix_answer.fix(request("torchvision:resnet18"))
 
 
 # --- files ---------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from opcheck import pipeline
+from opcheck.commands.fix import answer as fix_answer
+from opcheck.commands.fix.values import Fix, FixKind, FixRequest
 from opcheck.errors import SourceError, UsageError
-from opcheck.model.fix import Fix, FixKind, FixRequest
 from opcheck.model.plan import Label
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
@@ -59,7 +59,7 @@ def branching():
 
 
 def fixed(source: str, path: str, allow: Label = Label.EXACT) -> Fix:
-    return pipeline.fix(FixRequest(ScanRequest(source, (TARGET,)), FixKind.GRAPH, path, allow))
+    return fix_answer.fix(FixRequest(ScanRequest(source, (TARGET,)), FixKind.GRAPH, path, allow))
 
 
 @pytest.fixture

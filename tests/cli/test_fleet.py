@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from opcheck.cli.main import run
+from opcheck.app.main import run
 from opcheck.errors import ExitCode
 from opcheck.model.verdict import Verdict
 from tests.fleet.made import filled, kernel, result, scanned, target

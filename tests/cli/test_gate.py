@@ -8,16 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.cli.main import run
+from opcheck.commands.gate.values import GateRequest
 from opcheck.errors import ExitCode
-from opcheck.model.gate import GateRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import RUN_ENDED, Gap
-from opcheck.report.json_format import JsonFormat
-from opcheck.report.text import TextFormat
-from tests.cli.stand_in import StandIn
+from opcheck.views.formats import command_view, report_view
+from tests.cli.stand_in import StandIn, run
 from tests.judging.made import finding, report
 from tests.report.gates import GATES
 from tests.report.samples import STANDARD
@@ -47,7 +45,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def written(name: str, one: Report) -> None:
-    Path(f"{name}.json").write_text(JsonFormat().render(one), encoding="utf-8")
+    Path(f"{name}.json").write_text(report_view("json").render(one), encoding="utf-8")
 
 
 def gate(*arguments: str) -> int:
@@ -242,7 +240,7 @@ def test_the_exit_code_is_that_of_the_answer(
     monkeypatch.delenv("COLUMNS", raising=False)
     expected = ExitCode.PASS if GATES[sample].passed else ExitCode.GATE
     assert run(["gate", sample], StandIn()) == expected
-    assert capsys.readouterr() == (TextFormat().render_gate(GATES[sample]), "")
+    assert capsys.readouterr() == (command_view("gate", "text").render(GATES[sample]), "")
 
 
 def test_init_writes_a_policy_that_gate_reads(capsys: pytest.CaptureFixture[str]) -> None:
@@ -268,7 +266,7 @@ def test_init_knows_its_targets() -> None:
 
 def test_a_report_is_judged_without_torch() -> None:
     code = (
-        "import sys; from opcheck.cli.main import run;"
+        "import sys; from opcheck.app.main import run;"
         "code = run(['gate', 'bad.json', '--max-age', '36500']);"
         "sys.exit(code if 'torch' not in sys.modules else 'loaded')"
     )

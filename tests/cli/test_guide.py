@@ -5,27 +5,25 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from opcheck.cli.guide import DYNAMIC, EXAMPLES, EXIT_CODES, INPUTS, STEPS
-from opcheck.cli.main import application, run
+from opcheck.app.guide import DYNAMIC, EXAMPLES, EXIT_CODES, INPUTS, STEPS
+from opcheck.commands.choose.values import Choosing
+from opcheck.commands.doctor.values import Doctor, DoctorRequest
+from opcheck.commands.fix.values import Fix, FixRequest
+from opcheck.commands.gate.values import GateRequest, GateResult
+from opcheck.commands.tune.values import Tuning
+from opcheck.commands.upgrade.values import Upgrade
 from opcheck.errors import ExitCode
-from opcheck.model.choice import Choosing
-from opcheck.model.doctor import Doctor, DoctorRequest
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.emulation import Emulation, EmulationRequest
-from opcheck.model.fix import Fix, FixRequest
-from opcheck.model.gate import GateRequest, GateResult
 from opcheck.model.lint import Lint, LintRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.training import TrainingSpec
-from opcheck.model.tuning import Tuning
-from opcheck.model.upgrade import Upgrade
-from opcheck.report.json_format import JsonFormat
 from opcheck.source.inputs import InputSpec
 from opcheck.source.select import select
-from tests.cli.stand_in import StandIn
+from opcheck.views.formats import report_view
+from tests.cli.stand_in import StandIn, outcome, run
 from tests.report.choosings import CHOOSINGS
 from tests.report.doctors import DOCTORS
 from tests.report.emulations import EMULATIONS
@@ -128,7 +126,7 @@ def test_examples_are_understood(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # some write files
-    Path("report.json").write_text(JsonFormat().render(STANDARD["mixed"]), "utf-8")
+    Path("report.json").write_text(report_view("json").render(STANDARD["mixed"]), "utf-8")
     rooms = _AnyModel()
     program, *arguments = line.split()
     assert (program, run(arguments, rooms)) == ("opcheck", ExitCode.PASS)
@@ -182,13 +180,13 @@ def test_exit_codes_are_told_as_in_the_readme() -> None:
     ],
 )
 def test_help_has_its_sections(line: str, sections: list[str]) -> None:
-    text = CliRunner().invoke(application(), line.split()).stdout
+    text = outcome(line.split()).stdout
     assert re.findall(r"^(\w[\w ]*):$", text, re.MULTILINE) == sections
 
 
 @pytest.mark.parametrize("command", ["scan", "emulate", "explain", "targets"])
 def test_help_shows_the_default_of_every_option(command: str) -> None:
-    text = CliRunner().invoke(application(), [command, "--help"]).stdout
+    text = outcome([command, "--help"]).stdout
     options = text.partition("Options:\n")[2].partition("\n\n")[0]
     each = re.split(r"^  (?=-)", options, flags=re.MULTILINE)[1:]
     undefaulted = [option.split()[0] for option in each if "[default:" not in option]

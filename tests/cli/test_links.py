@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.cli.links import locate, takes_links
+from opcheck.app.links import locate, takes_links
 from tests.cli.test_process import opcheck
 
 KNOWN = {"TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"}

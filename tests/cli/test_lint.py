@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from opcheck import pipeline
-from opcheck.cli.main import run
+from opcheck.commands.lint import answer as lint_answer
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.lint import LintRequest
 from opcheck.model.target import TargetSpec
-from opcheck.report.base import Page, format_named
-from tests.cli.stand_in import StandIn
+from opcheck.views.formats import command_view
+from opcheck.views.page import Page
+from tests.cli.stand_in import StandIn, run
 from tests.report.lints import LINTS
 from tests.report.test_json import schema
 
@@ -35,7 +35,7 @@ def test_stdout_is_the_answer_and_nothing_else(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     assert run(f"lint {sample} --format {name}".split(), StandIn()) == ExitCode.PASS
-    answer = format_named(name).render_lint(LINTS[sample], Page(100))
+    answer = command_view("lint", name).render(LINTS[sample], Page(100))
     assert capsys.readouterr().out == answer
 
 
@@ -117,10 +117,10 @@ def test_files_are_written_all_or_none(tmp_path: Path, monkeypatch: pytest.Monke
     def refuse(files: object) -> None:
         raise UsageError("cannot write b.py: permission denied")
 
-    monkeypatch.setattr("opcheck.pipeline.linted.require_writable", refuse)
+    monkeypatch.setattr("opcheck.commands.lint.answer.require_writable", refuse)
     request = LintRequest(str(tmp_path), (TargetSpec("ascend-910b"),), fix=True, write=True)
     with pytest.raises(UsageError):
-        pipeline.lint(request)
+        lint_answer.lint(request)
     assert good.read_text() == bad.read_text() == SOURCE
 
 
@@ -129,14 +129,14 @@ def test_a_written_file_keeps_its_encoding_and_lines(tmp_path: Path) -> None:
     content = "# coding: latin-1\r\nä = x.cuda()\r\n".encode("latin-1")
     path.write_bytes(content)
     request = LintRequest(str(path), (TargetSpec("cambricon-mlu590"),), fix=True, write=True)
-    assert pipeline.lint(request).changed == (path.as_posix(),)
+    assert lint_answer.lint(request).changed == (path.as_posix(),)
     assert path.read_bytes() == content.replace(b".cuda()", b".mlu()")
 
 
 def test_the_sources_are_never_run(tmp_path: Path) -> None:
     path = tmp_path / "setup.py"
     path.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nimport torch\ntorch.cuda.init()\n")
-    pipeline.lint(LintRequest(str(path), (TargetSpec("ascend-910b"),)))
+    lint_answer.lint(LintRequest(str(path), (TargetSpec("ascend-910b"),)))
     assert not (tmp_path / "ran").exists()
 
 
@@ -144,5 +144,5 @@ def test_a_package_does_not_miss_itself(tmp_path: Path) -> None:
     inside = tmp_path / "xformers" / "__init__.py"
     inside.parent.mkdir()
     inside.write_text("from xformers import ops\nimport flash_attn\n")
-    found = pipeline.lint(LintRequest(str(tmp_path), (TargetSpec("ascend-910b"),)))
+    found = lint_answer.lint(LintRequest(str(tmp_path), (TargetSpec("ascend-910b"),)))
     assert [one.written for one in found.targets[0].findings] == ["flash_attn"]

@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from opcheck import pipeline
-from opcheck.cli.main import run
+from opcheck.commands.plan import answer as plan_answer
+from opcheck.commands.rules import answer as rules_answer
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.plan import Label, Tier
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
-from opcheck.report.base import Page, format_named
-from tests.cli.stand_in import StandIn
+from opcheck.views.formats import report_view
+from opcheck.views.page import Page
+from tests.cli.stand_in import StandIn, run
 from tests.report.plans import PLANS, RULES
 
 
@@ -44,7 +45,7 @@ def test_stdout_is_the_answer_and_nothing_else(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     assert run(f"plan {sample} --format {name}".split(), StandIn()) == ExitCode.PASS
-    assert capsys.readouterr().out == format_named(name).render_plan(PLANS[sample], Page(100))
+    assert capsys.readouterr().out == report_view(name).render(PLANS[sample], Page(100))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_a_model_of_a_users_gets_its_way_out(
     monkeypatch.chdir(tmp_path)
     Path("net.py").write_text(NET, encoding="utf-8")
     targets = (TargetSpec("moorethreads-s4000", "1.0.0"), TargetSpec("ascend-910b"))
-    missing, native = pipeline.plan(ScanRequest("net.py:model", targets)).targets
+    missing, native = plan_answer.plan(ScanRequest("net.py:model", targets)).targets
     (finding,) = [f for f in missing.findings if not f.verdict.on_device]
     assert (finding.op, finding.uses[0].line) == ("aten::isin.Tensor_Tensor", 6)
     (way,) = finding.suggestions
@@ -120,7 +121,7 @@ def test_a_model_of_a_users_gets_its_way_out(
 
 @pytest.mark.parametrize("name", ["isin-by-comparing", "aten::isin.Tensor_Tensor", "isin"])
 def test_rules_are_found_by_name_and_by_what_they_replace(name: str) -> None:
-    assert [rule.name for rule in pipeline.rules(name)] == ["isin-by-comparing"]
+    assert [rule.name for rule in rules_answer.rules(name)] == ["isin-by-comparing"]
 
 
 RULE = """\
@@ -157,8 +158,8 @@ def test_rules_of_the_users_own_are_tried_and_planned_with(
     for name, spoiled in {"good": "", "bad": "+ 1"}.items():
         Path(name).mkdir()
         Path(name, "erfcx.py").write_text(RULE.replace("SPOILED", spoiled), encoding="utf-8")
-    (good,) = pipeline.check_rules("", ["good"])
-    (bad,) = pipeline.check_rules("", ["bad"])
+    (good,) = rules_answer.check_rules("", ["good"]).checks
+    (bad,) = rules_answer.check_rules("", ["bad"]).checks
     assert (good.holds, good.wrong, bad.holds) == (True, 0, False)
     assert good.compared > 100
     assert bad.first
@@ -166,7 +167,7 @@ def test_rules_of_the_users_own_are_tried_and_planned_with(
         NET.replace("torch.neg(x)", "torch.special.erfcx(x.float())"), encoding="utf-8"
     )
     request = ScanRequest("net.py:model", (TargetSpec("ascend-910b"),), rules=("good",))
-    (target,) = pipeline.plan(request).targets
+    (target,) = plan_answer.plan(request).targets
     ways = {way.rule for finding in target.findings for way in finding.suggestions}
     assert "erfcx-by-definition" in ways
 
@@ -192,10 +193,10 @@ def test_a_folder_of_rules_that_is_none_is_told(
         Path("rules").mkdir()
         Path("rules", file).write_text(text.replace("SPOILED", ""), encoding="utf-8")
     with pytest.raises(UsageError, match=told):
-        pipeline.rules("", ["rules"])
+        rules_answer.rules("", ["rules"])
 
 
 def test_an_unknown_rule_names_its_neighbours() -> None:
     with pytest.raises(UsageError, match="isin-by-comparin'") as caught:
-        pipeline.rules("isin-by-comparin")
+        rules_answer.rules("isin-by-comparin")
     assert caught.value.hint.startswith("did you mean isin-by-comparing")

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.cli.progress import Progress
-from opcheck.report.base import Page, format_named
+from opcheck.app.progress import Progress
+from opcheck.views.formats import report_view
+from opcheck.views.page import Page
 from tests.report.samples import STANDARD
 
 ROOT = Path(__file__).parent.parent.parent
@@ -32,7 +33,7 @@ def opcheck(*arguments: str, **changes: str) -> subprocess.CompletedProcess[byte
 
 
 def text(sample: str, page: Page) -> str:
-    return format_named("text").render(STANDARD[sample], page)
+    return report_view("text").render(STANDARD[sample], page)
 
 
 def test_a_pipe_gets_eighty_columns_without_colour() -> None:
@@ -81,7 +82,7 @@ def test_json_is_the_same_bytes_in_every_encoding() -> None:
         opcheck("scan", "mixed", "--format", "json", PYTHONIOENCODING=encoding).stdout
         for encoding in ("ascii", "utf-8", "gbk")
     }
-    assert answers == {format_named("json").render(STANDARD["mixed"]).encode()}
+    assert answers == {report_view("json").render(STANDARD["mixed"]).encode()}
 
 
 def test_a_reader_that_leaves_early_is_no_failure() -> None:
@@ -149,7 +150,7 @@ def test_what_the_model_prints_is_passed_on_when_asked_for() -> None:
 
 WAITS = """
 import sys, time
-from opcheck.cli.main import run
+from tests.cli.stand_in import run
 class Waits:
     def scan(self, request, progress, output):
         progress("building [bold] " + request.source)

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from opcheck.cli.main import run
 from opcheck.errors import ExitCode
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
-from opcheck.report.base import Page, format_named
-from tests.cli.stand_in import StandIn
+from opcheck.views.formats import command_view
+from opcheck.views.page import Page
+from tests.cli.stand_in import StandIn, run
 from tests.report.test_json import schema
 from tests.report.tunings import TUNINGS
 
@@ -54,7 +54,7 @@ def test_stdout_is_the_answer_and_nothing_else(
     monkeypatch.setenv("COLUMNS", "100")
     assert run(["tune", "advised", "-t", "x", "--format", name], StandIn()) == ExitCode.PASS
     out = capsys.readouterr().out
-    assert out == format_named(name).render_tune(TUNINGS["advised"], Page(100))
+    assert out == command_view("tune", name).render(TUNINGS["advised"], Page(100))
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from opcheck import pipeline
-from opcheck.cli.main import run
+from opcheck.commands.upgrade import answer as upgrade_answer
+from opcheck.commands.upgrade.values import MoveKind
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
-from opcheck.model.upgrade import MoveKind
-from opcheck.report.base import Page, format_named
-from tests.cli.stand_in import StandIn
+from opcheck.views.formats import command_view
+from opcheck.views.page import Page
+from tests.cli.stand_in import StandIn, run
 from tests.report.upgrades import UPGRADES
 
 
@@ -44,7 +44,7 @@ def test_stdout_is_the_answer_and_nothing_else(
     monkeypatch.setenv("COLUMNS", "100")
     line = f"upgrade {sample} -t ascend-310p --format {name}"
     assert run(line.split(), StandIn()) == ExitCode.PASS
-    answer = format_named(name).render_upgrade(UPGRADES[sample], Page(100))
+    answer = command_view("upgrade", name).render(UPGRADES[sample], Page(100))
     assert capsys.readouterr().out == answer
 
 
@@ -71,7 +71,7 @@ def test_exit_codes(line: str, code: ExitCode, capsys: pytest.CaptureFixture[str
 def test_a_move_starts_at_one_target(targets: tuple[str, ...]) -> None:
     specs = tuple(map(TargetSpec.parse, targets))
     with pytest.raises(UsageError, match="target"):
-        pipeline.upgrade(ScanRequest("torchvision:resnet18", specs))
+        upgrade_answer.upgrade(ScanRequest("torchvision:resnet18", specs))
 
 
 MODEL = """
@@ -91,7 +91,7 @@ def test_a_release_that_has_the_operator_is_named(tmp_path: Path) -> None:
     file = tmp_path / "spectrum.py"
     file.write_text(MODEL, encoding="utf-8")
     target = TargetSpec.parse("ascend-910b@5.0.0+torch2.1")
-    found = pipeline.upgrade(ScanRequest(f"{file}:net", (target,), ("8x8",)))
+    found = upgrade_answer.upgrade(ScanRequest(f"{file}:net", (target,), ("8x8",)))
     gone = {
         blocked.finding.op: {kind: str(there) for kind, there in blocked.gone.items()}
         for blocked in found.blocked

@@ -2,10 +2,10 @@
 
 import pytest
 
-from opcheck.db.neighbours import neighbours
+from opcheck.commands.upgrade.neighbours import neighbours
+from opcheck.commands.upgrade.values import MoveKind
 from opcheck.db.store import Database
 from opcheck.model.target import TargetSpec
-from opcheck.model.upgrade import MoveKind
 
 
 def found(database: Database, text: str) -> dict[MoveKind, list[str]]:

@@ -11,7 +11,7 @@ import torch.distributed._functional_collectives as functional
 from torch import Tensor
 
 import opcheck
-from opcheck.cli.main import run
+from opcheck.app.main import run
 from opcheck.emulate.collectives import collecting_on_host
 from opcheck.errors import EmulationError, ExitCode
 from tests.emulate.conftest import opened

@@ -8,17 +8,17 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
 import opcheck
+from opcheck.commands.emulate.reader import emulation_from_json
+from opcheck.commands.emulate.views import text
+from opcheck.commands.emulate.views.json import emulation_document
 from opcheck.emulate.run import emulate_model
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.matrix import DOUBTED, OVERRULED
 from opcheck.model.report import ModelInfo
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict
-from opcheck.report.base import Page
-from opcheck.report.document.emulation import emulation_document
-from opcheck.report.emulation_reader import emulation_from_json
-from opcheck.report.order import arranged_emulation
-from opcheck.report.terminal.emulation.page import emulation_page
+from opcheck.views.order import arranged_emulation
+from opcheck.views.page import Page
 from tests.emulate.matrices import matrix_of
 
 TARGET = "ascend-950"
@@ -85,7 +85,7 @@ def test_a_device_of_which_nobody_has_said_so_is_no_proof() -> None:
     assert device.finished
     assert device.runs is None
     assert {item.op for item in device.unknown} == {"aten::scaled_dot_product_attention"}
-    page = emulation_page(device, Page())
+    page = text.render(device, Page())
     head = page.split("\n\n")[0]
     assert "cannot tell, 1 operator unknown: tests on an emulated" in " ".join(head.split())
     assert "Unknown · 1 operator, nobody has said" in page

@@ -3,7 +3,7 @@
 import pytest
 
 import opcheck
-from opcheck import pipeline
+from opcheck.commands.emulate import answer as emulate_answer
 from opcheck.db.store import Database
 from opcheck.emulate.supported import require_emulated
 from opcheck.errors import EmulationError
@@ -24,7 +24,7 @@ def test_a_target_of_another_dispatch_key_is_refused_with_the_reason() -> None:
 def test_a_run_on_it_starts_no_process() -> None:
     request = EmulationRequest("torchvision:resnet18", TargetSpec.parse("amd-mi300x"), ())
     with pytest.raises(EmulationError, match="amd-mi300x cannot be emulated"):
-        pipeline.emulate(request)
+        emulate_answer.emulate(request)
 
 
 def test_every_target_of_privateuse1_may_be() -> None:

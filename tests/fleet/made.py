@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from opcheck.fleet.store.store import Store
-from opcheck.fleet.store.writing import Asked, Begun, begin, end, finish
-from opcheck.model.fleet import (
+from opcheck.commands.fleet.store.store import Store
+from opcheck.commands.fleet.store.writing import Asked, Begun, begin, end, finish
+from opcheck.commands.fleet.values import (
     Blocker,
     Cause,
     Done,

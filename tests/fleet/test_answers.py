@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opcheck.errors import UsageError
-from opcheck.fleet.answers.asked import Compared, Wanted, difference_of, missing_of, summary_of
-from opcheck.fleet.store.store import Store
-from opcheck.fleet.store.writing import finish
-from opcheck.model.fleet import Blocker, Cause, Done, Ending, Outcome
-from opcheck.model.fleet_answers import (
+from opcheck.commands.fleet.answers.asked import (
+    Compared,
+    Wanted,
+    difference_of,
+    missing_of,
+    summary_of,
+)
+from opcheck.commands.fleet.answers.values import (
     Because,
     BlockedBy,
     Change,
@@ -24,6 +26,10 @@ from opcheck.model.fleet_answers import (
     Ranking,
     Standing,
 )
+from opcheck.commands.fleet.store.store import Store
+from opcheck.commands.fleet.store.writing import finish
+from opcheck.commands.fleet.values import Blocker, Cause, Done, Ending, Outcome
+from opcheck.errors import UsageError
 from opcheck.model.verdict import Confidence, Verdict
 from tests.fleet.made import asked, begun, entry, failed, filled, kernel, result, scanned, target
 

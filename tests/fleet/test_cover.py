@@ -7,7 +7,7 @@ from itertools import chain, combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opcheck.fleet.answers.cover import Needs, best, steps
+from opcheck.commands.fleet.answers.cover import Needs, best, steps
 
 KEYS = st.frozensets(st.integers(0, 6), min_size=1, max_size=4)
 BLOCKED = st.dictionaries(KEYS, st.integers(1, 5), min_size=1, max_size=9)

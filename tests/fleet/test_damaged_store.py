@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from opcheck.cli.main import run
+from opcheck.app.main import run
+from opcheck.commands.fleet.store.store import Store
+from opcheck.commands.fleet.values import Ending
 from opcheck.errors import ExitCode, UsageError
-from opcheck.fleet.store.store import Store
-from opcheck.model.fleet import Ending
 from opcheck.model.verdict import Verdict
 from tests.fleet.made import failed, filled, kernel, result, scanned, target
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.fleet.engine import Setup
-from opcheck.fleet.engines import local
-from opcheck.fleet.engines.local import Local
-from opcheck.fleet.store.reading import answers, runs
-from opcheck.fleet.store.store import Store
-from opcheck.model.fleet import Began, Ending, Job, Outcome
+from opcheck.commands.fleet.engine import Setup
+from opcheck.commands.fleet.engines import local
+from opcheck.commands.fleet.engines.local import Local
+from opcheck.commands.fleet.store.reading import answers, runs
+from opcheck.commands.fleet.store.store import Store
+from opcheck.commands.fleet.values import Began, Ending, Job, Outcome
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict

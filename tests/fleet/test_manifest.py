@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from opcheck.commands.fleet.keys import key_of
+from opcheck.commands.fleet.manifest import expand
+from opcheck.commands.fleet.manifest.fields import FIELDS, Row
+from opcheck.commands.fleet.manifest.read import FORMS, read_manifest
+from opcheck.commands.fleet.values import Entry
 from opcheck.errors import UsageError
-from opcheck.fleet.keys import key_of
-from opcheck.fleet.manifest import expand
-from opcheck.fleet.manifest.fields import FIELDS, Row
-from opcheck.fleet.manifest.read import FORMS, read_manifest
 from opcheck.model.calls import CallSpec
 from opcheck.model.dynamic import DynamicInput
-from opcheck.model.fleet import Entry
 from opcheck.model.request import ScanRequest
 from opcheck.model.training import TrainingSpec
 
@@ -252,11 +252,10 @@ def test_options_of_a_pattern_are_those_of_each_model() -> None:
 
 
 def test_every_field_is_an_option_of_scan() -> None:
-    from opcheck.cli.main import application
+    from opcheck.app.main import application
 
-    (scan,) = (c for c in application().registered_commands if c.name == "scan")
-    assert scan.callback is not None
-    taken = {name.replace("_", "-") for name in scan.callback.__annotations__}
+    scan = application().commands["scan"]
+    taken = {option.name.replace("_", "-") for option in scan.params}
     assert set(FIELDS) - {"input"} <= taken
     assert all(FORMS.values())
 

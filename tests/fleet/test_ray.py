@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.fleet.engine import ATTEMPTS, lost
-from opcheck.fleet.run import run_fleet
+from opcheck.commands.fleet.engine import ATTEMPTS, lost
+from opcheck.commands.fleet.run import run_fleet
+from opcheck.commands.fleet.values import Began, Done, Entry, FleetRequest, Outcome
 from opcheck.model.codec import to_json
-from opcheck.model.fleet import Began, Done, Entry, FleetRequest, Outcome
 from opcheck.model.target import TargetSpec
 from tests.fleet.cluster import (
     MODELS,

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from opcheck.commands.fleet.engine import Setup, engine_named
+from opcheck.commands.fleet.values import Job
 from opcheck.errors import UsageError
-from opcheck.fleet.engine import Setup, engine_named
-from opcheck.model.fleet import Job
 from opcheck.model.request import ScanRequest
 
 RAY = engine_named("ray")

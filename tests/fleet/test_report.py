@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from opcheck.cli.main import run
+from opcheck.app.main import run
+from opcheck.commands.fleet.answers import report_files
+from opcheck.commands.fleet.answers.report import report_of_model
+from opcheck.commands.fleet.traces import casts_text, stored
+from opcheck.commands.fleet.values import Ending, RunTarget
+from opcheck.commands.scan.live import scan_module
 from opcheck.errors import ExitCode, OpcheckError, UsageError
-from opcheck.fleet.answers import report_files
-from opcheck.fleet.answers.report import report_of_model
-from opcheck.fleet.traces import casts_text, stored
-from opcheck.model.fleet import Ending, RunTarget
 from opcheck.model.report import Report
 from opcheck.model.target import TargetSpec
 from opcheck.model.work import WorkResult
 from opcheck.pipeline.opening import matrices_of, open_database
-from opcheck.pipeline.scan import scan_module
 from tests.fleet.made import failed, filled, result, scanned
 
 if TYPE_CHECKING:

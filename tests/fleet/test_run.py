@@ -9,12 +9,11 @@ from typing import ClassVar
 
 import pytest
 
-from opcheck.errors import UsageError
-from opcheck.fleet.engine import Engine
-from opcheck.fleet.run import run_fleet
-from opcheck.fleet.store.reading import answers, runs
-from opcheck.fleet.store.store import Store
-from opcheck.model.fleet import (
+from opcheck.commands.fleet.engine import Engine
+from opcheck.commands.fleet.run import run_fleet
+from opcheck.commands.fleet.store.reading import answers, runs
+from opcheck.commands.fleet.store.store import Store
+from opcheck.commands.fleet.values import (
     Began,
     Done,
     Ending,
@@ -25,6 +24,7 @@ from opcheck.model.fleet import (
     StoredTrace,
     TargetResult,
 )
+from opcheck.errors import UsageError
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict
 from opcheck.pipeline.opening import matrices_of, open_database

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from opcheck.commands.fleet.store.reading import answers, run_named, runs
+from opcheck.commands.fleet.store.store import Store
+from opcheck.commands.fleet.store.writing import adopt, end, finish
+from opcheck.commands.fleet.values import Answer, Done, Ending, Filters
 from opcheck.errors import UsageError
-from opcheck.fleet.store.reading import answers, run_named, runs
-from opcheck.fleet.store.store import Store
-from opcheck.fleet.store.writing import adopt, end, finish
-from opcheck.model.fleet import Answer, Done, Ending, Filters
 from opcheck.model.verdict import Verdict
 from tests.fleet.made import asked, begun, entry, failed, filled, kernel, result, scanned, target
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.fleet.cluster.terms import Terms, problem_here, problem_with, task, terms
-from opcheck.fleet.engine import Setup
-from opcheck.model.fleet import Job
+from opcheck.commands.fleet.cluster.terms import Terms, problem_here, problem_with, task, terms
+from opcheck.commands.fleet.engine import Setup
+from opcheck.commands.fleet.values import Job
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.fleet import keys
-from opcheck.fleet.traces import casts_of, casts_text, restored, stored
-from opcheck.model.fleet import StoredTrace
+from opcheck.commands.fleet import keys
+from opcheck.commands.fleet.traces import casts_of, casts_text, restored, stored
+from opcheck.commands.fleet.values import StoredTrace
 from opcheck.model.request import ScanRequest
 from opcheck.model.trace import Constant, Trace, Use
 from opcheck.model.training import TrainingSpec

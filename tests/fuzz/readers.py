@@ -14,22 +14,18 @@ from typing import Any
 
 import pytest
 
+from opcheck.commands.emulate.reader import emulation_from_json
+from opcheck.commands.fleet.ask import query_of
+from opcheck.commands.fleet.manifest.read import read_manifest
+from opcheck.commands.gate.baseline import baseline_from_json, baseline_text
 from opcheck.db.schemas import users_file
 from opcheck.db.store import Database
 from opcheck.errors import ExitCode, OpcheckError, UsageError
-from opcheck.fleet.ask import query_of
-from opcheck.fleet.manifest.read import read_manifest
 from opcheck.isolate.recovered import read_journal
 from opcheck.model.codec import to_json
 from opcheck.model.target import TargetSpec
 from opcheck.model.text import printable
 from opcheck.model.training import TrainingSpec
-from opcheck.report.base import Page
-from opcheck.report.document.baseline import baseline_from_json, baseline_text
-from opcheck.report.emulation_reader import emulation_from_json
-from opcheck.report.json_format import JsonFormat
-from opcheck.report.reader import from_json
-from opcheck.report.text import TextFormat
 from opcheck.settings.reading import read_policy
 from opcheck.settings.template import starting_policy
 from opcheck.source.base import LoadOptions
@@ -38,6 +34,9 @@ from opcheck.source.pt2_file import read_program
 from opcheck.source.pt2_graph import read_trace
 from opcheck.source.select import select
 from opcheck.source.sniff import sniff
+from opcheck.views.document.reader import from_json
+from opcheck.views.formats import command_view, report_view
+from opcheck.views.page import Page
 from tests.db.overlays import OVERLAY, ROOT, acme
 from tests.db.test_schemas import GOOD as SCHEMAS
 from tests.fleet.made import filled, kernel, result, scanned, target
@@ -290,14 +289,14 @@ def _read_baseline(path: Path) -> object:
 
 
 def _lint(path: Path) -> object:
+    from opcheck.commands.lint import answer as linted
     from opcheck.model.lint import LintRequest
-    from opcheck.pipeline import linted
 
     targets = (TargetSpec.parse("ascend-910b"),)
     with pytest.MonkeyPatch.context() as patch:  # the sources are read here, and no data anew
         patch.setattr(linted, "open_database", lambda _: _database())
         found = linted.lint(LintRequest(str(path), targets, fix=True))
-    page = TextFormat().render_lint(found, Page(verbose=True))
+    page = command_view("lint", "text").render(found, Page(verbose=True))
     if not page.replace("\n", "").isprintable():
         raise AssertionError("the page holds what a terminal obeys")
     return page
@@ -330,15 +329,15 @@ def _read_report(path: Path) -> object:
 
 
 def _written(report: Any) -> str:
-    page = TextFormat().render(report, Page(verbose=True))
+    page = report_view("text").render(report, Page(verbose=True))
     if not page.replace("\n", "").isprintable():
         raise AssertionError("the page holds what a terminal obeys")
-    return page + JsonFormat().render(report)
+    return page + report_view("json").render(report)
 
 
 def _read_emulation(path: Path) -> object:
     found = emulation_from_json(path.read_text(errors="surrogateescape"), path.name)
-    page = TextFormat().render_emulation(found, Page(verbose=True))
+    page = command_view("emulate", "text").render(found, Page(verbose=True))
     if not page.replace("\n", "").isprintable():
         raise AssertionError("the page holds what a terminal obeys")
     return page

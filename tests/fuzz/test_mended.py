@@ -10,12 +10,12 @@ from opcheck.db import document
 from opcheck.db.shapes.additions import OVERLAY_FILE
 from opcheck.errors import DatabaseError, SourceError, UsageError
 from opcheck.model.text import printable
-from opcheck.report.reader import from_json
 from opcheck.source.base import LoadOptions
 from opcheck.source.load import load
 from opcheck.source.pt2_file import read_program
 from opcheck.source.pt2_run import read_model
 from opcheck.source.sniff import Form, sniff
+from opcheck.views.document.reader import from_json
 from tests.db.overlays import OVERLAY
 from tests.fuzz.readers import READERS, archived, valid
 

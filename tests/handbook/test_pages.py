@@ -13,8 +13,8 @@ from handbook.base import code, pages, table
 from handbook.commands import commands
 from handbook.pages.reasons import OWN
 from handbook.schema import FILES
-from opcheck.cli.guide import EXIT_CODES
-from opcheck.pipeline.databases import targets
+from opcheck.app.guide import EXIT_CODES
+from opcheck.commands.targets.answer import targets
 from opcheck.resolve import fate
 from tests.console import ROOT
 

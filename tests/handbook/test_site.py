@@ -70,7 +70,7 @@ def test_no_page_asks_for_anything_from_elsewhere(site: Path) -> None:
 
 @pytest.mark.slow
 def test_schemas_are_copied_and_linked(site: Path) -> None:
-    for path in (ROOT / "opcheck" / "report" / "schema").glob("*.json"):
+    for path in (ROOT / "opcheck" / "views" / "schema").glob("*.json"):
         assert (site / "reference" / "schemas" / path.name).read_bytes() == path.read_bytes()
     assert 'href="../reference/schemas/opcheck.policy-1.json"' in (
         site / "gate" / "index.html"

@@ -43,7 +43,7 @@ def _run(folder: Path, words: list[str], said: Path, limit: float) -> int | None
 
 def _become(folder: Path, words: list[str], said: Path) -> NoReturn:
     """Be the command."""
-    from opcheck.cli.main import main as command
+    from opcheck.app.main import main as command
 
     os.setsid()
     code = 1

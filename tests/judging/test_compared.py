@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from opcheck.judging.accepted import baseline_of
-from opcheck.judging.judge import judge
-from opcheck.model.gate import Before, GateResult, Standing
+from opcheck.commands.gate.judging.accepted import baseline_of
+from opcheck.commands.gate.judging.judge import judge
+from opcheck.commands.gate.values import Before, GateResult, Standing
 from opcheck.model.policy import Limits, Policy
 from opcheck.model.report import Finding, Report
 from opcheck.model.verdict import Confidence, Verdict

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from opcheck.commands.gate.judging.accepted import baseline_of
+from opcheck.commands.gate.judging.causes import is_advisory
+from opcheck.commands.gate.judging.judge import judge
+from opcheck.commands.gate.values import Breach, Cause, GateResult, Limit, Standing
 from opcheck.db.advisories import documents, sentence
 from opcheck.db.store import Database
-from opcheck.judging.accepted import baseline_of
-from opcheck.judging.causes import is_advisory
-from opcheck.judging.judge import judge
-from opcheck.model.gate import Breach, Cause, GateResult, Limit, Standing
 from opcheck.model.policy import Baseline, Limits, Policy, TargetRange
 from opcheck.model.report import Finding, Reason, Report
 from opcheck.model.trace import Gap

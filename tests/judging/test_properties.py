@@ -9,14 +9,14 @@ from fnmatch import fnmatchcase
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opcheck.judging.accepted import baseline_of
-from opcheck.judging.judge import judge
-from opcheck.judging.waivers import within
-from opcheck.model.gate import GateResult, Standing
+from opcheck.commands.gate.baseline import baseline_from_json, baseline_text
+from opcheck.commands.gate.judging.accepted import baseline_of
+from opcheck.commands.gate.judging.judge import judge
+from opcheck.commands.gate.judging.waivers import within
+from opcheck.commands.gate.values import GateResult, Standing
 from opcheck.model.policy import Limits, Policy, TargetRange, Waiver
 from opcheck.model.report import Place, Report
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.report.document.baseline import baseline_from_json, baseline_text
 from tests.judging.made import TODAY, finding, report
 from tests.report.strategies import reports
 

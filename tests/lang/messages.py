@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import typer.main
-
-from opcheck.cli import guide
-from opcheck.cli.main import application
+from opcheck.app import guide
+from opcheck.app.main import application
 from opcheck.source.select import kinds
 
 PACKAGE = Path(__file__).parents[2] / "opcheck"
@@ -87,7 +85,7 @@ def text_of(node: ast.Constant | ast.JoinedStr) -> str:
 def help_messages() -> frozenset[str]:
     """Every text of the help: of commands, options, their defaults, and what stands below."""
     found: set[str] = set()
-    for command in _commands(typer.main.get_command(application())):
+    for command in _commands(application()):
         found.update(inspect.cleandoc(command.help or "").split("\n\n"))
         for option in command.params:
             found.add(getattr(option, "help", None) or "")

@@ -17,23 +17,29 @@ ENGLISH = tuple(chain.from_iterable((entry.english, entry.plural) for entry in E
 SHAPES = frozenset(map(shape, ENGLISH))
 KNOWN = "\n".join(map(shape, ENGLISH))
 
+COMMANDS = PACKAGE / "commands"
 TOLD = (
-    "report/terminal",
-    "report/conditions.py",
-    "report/gate",
-    "report/github_format.py",
-    "report/problems.py",
-    "report/html",
-    "report/markdown",
+    "views/terminal",
+    "views/conditions.py",
+    "views/report/github.py",
+    "views/problems.py",
+    "views/html",
+    "views/markdown",
+    "commands/fleet/html",
+    "commands/gate/shared.py",
+    "commands/gate/ways.py",
+    *(f"commands/{path.parent.name}/{path.name}" for path in COMMANDS.glob("*/terminal")),
+    *(f"commands/{path.parent.name}/{path.name}" for path in COMMANDS.glob("*/views")),
     "resolve",
 )
 """Where every sentence must have its Chinese."""
 NOT_SAID = (
-    "report/terminal/alike.py",
-    "report/terminal/emulation/compared.py",
-    "report/html/whole.py",
-    "report/gate/sarif.py",
-    "report/gate/table.py",
+    "views/terminal/alike.py",
+    "commands/emulate/terminal/compared.py",
+    "views/html/whole.py",
+    "commands/gate/views/sarif.py",
+    "commands/gate/views/csv.py",
+    "commands/fleet/views/csv.py",
 )
 """Modules whose texts are patterns to read with, for a browser, or for programs."""
 STYLES = re.compile(r"bold|dim|red|green|yellow|magenta")

@@ -53,7 +53,7 @@ def test_a_message_is_seen_wherever_it_comes_from() -> None:
     """A text in the call, one that a name holds, a module's hint, and what a helper is handed."""
     seen = {(one.path.removeprefix("opcheck/"), one.text) for one in raised()}
     assert {
-        ("cli/output.py", "cannot write {}"),
+        ("app/output.py", "cannot write {}"),
         ("db/chips.py", "correct the file, or restore it from the release"),
         ("source/pt2_file.py", "nested too deeply to be a model"),
         ("db/bounds.py", "expected the key '{}' once, found it again"),

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from opcheck.cli.language import language_asked
+from opcheck.app.language import language_asked
 from opcheck.errors import UsageError
 from opcheck.lang.languages import Language, language_named, language_of, writable
 from opcheck.lang.po import read_po
 from opcheck.lang.speech import speaking, spoken, tell
 from opcheck.model.report import Report
-from opcheck.report.base import Format, Page, format_named, formats, gate_formats
-from opcheck.report.reader import from_json
-from opcheck.report.terminal.wide import columns, pieces, wrapped
-from opcheck.report.text import TextFormat
+from opcheck.views.document.reader import from_json
+from opcheck.views.formats import command_formats, command_view, report_formats, report_view
+from opcheck.views.page import Page
+from opcheck.views.terminal.wide import columns, pieces, wrapped
 from tests.report.emulations import EMULATIONS
 from tests.report.gates import GATES
 from tests.report.plans import PLANS
@@ -30,7 +30,7 @@ from tests.report.samples import STANDARD
 FOR_PEOPLE = {"text", "markdown", "html"}
 SHOWN_TO_PEOPLE = {"github", "gitlab", "junit"}
 """Formats with messages that a page shows, between keys that programs read."""
-FOR_PROGRAMS = [kind for kind in formats() if kind.name not in FOR_PEOPLE | SHOWN_TO_PEOPLE]
+FOR_PROGRAMS = [name for name in report_formats() if name not in FOR_PEOPLE | SHOWN_TO_PEOPLE]
 REPORTS = {**STANDARD, **PLANS}
 PROSE = re.compile(r"[A-Za-z][a-z']+(?: [a-z']{2,}){2,}")
 """Three English words in a row: names, dtypes and code are not that."""
@@ -120,31 +120,31 @@ def test_names_are_never_told() -> None:
 
 
 @pytest.mark.parametrize("sample", REPORTS)
-@pytest.mark.parametrize("kind", FOR_PROGRAMS)
-def test_what_programs_read_is_the_same_in_each(kind: type[Format], sample: str) -> None:
-    english = kind().render(REPORTS[sample])
+@pytest.mark.parametrize("name", FOR_PROGRAMS)
+def test_what_programs_read_is_the_same_in_each(name: str, sample: str) -> None:
+    english = report_view(name).render(REPORTS[sample])
     with speaking(Language.CHINESE):
-        assert kind().render(REPORTS[sample]) == english
+        assert report_view(name).render(REPORTS[sample]) == english
 
 
 @pytest.mark.parametrize("sample", GATES)
-@pytest.mark.parametrize("kind", [kind for kind in FOR_PROGRAMS if kind in gate_formats()])
-def test_what_programs_read_of_a_gate_is_the_same(kind: type[Format], sample: str) -> None:
-    english = kind().render_gate(GATES[sample])
+@pytest.mark.parametrize("name", [name for name in FOR_PROGRAMS if name in command_formats("gate")])
+def test_what_programs_read_of_a_gate_is_the_same(name: str, sample: str) -> None:
+    english = command_view("gate", name).render(GATES[sample])
     with speaking(Language.CHINESE):
-        assert kind().render_gate(GATES[sample]) == english
+        assert command_view("gate", name).render(GATES[sample]) == english
 
 
 @pytest.mark.parametrize("sample", STANDARD)
 def test_a_saved_report_is_read_in_either(sample: str) -> None:
     with speaking(Language.CHINESE):
-        saved = format_named("json").render(STANDARD[sample])
-        chinese = TextFormat().render(from_json(saved, "report.json"))
-        assert chinese == TextFormat().render(STANDARD[sample])
+        saved = report_view("json").render(STANDARD[sample])
+        chinese = report_view("text").render(from_json(saved, "report.json"))
+        assert chinese == report_view("text").render(STANDARD[sample])
     assert CHARACTER.search(chinese)
-    assert TextFormat().render(from_json(saved, "report.json")) == TextFormat().render(
-        STANDARD[sample]
-    )
+    assert report_view("text").render(from_json(saved, "report.json")) == report_view(
+        "text"
+    ).render(STANDARD[sample])
 
 
 def texts_of(value: Any) -> list[str]:
@@ -177,28 +177,28 @@ def test_no_sentence_of_a_report_is_left_in_english(sample: str, verbose: bool) 
     page = Page(width=10_000, verbose=verbose, explain=verbose)
     with speaking(Language.CHINESE):
         for told in (
-            TextFormat().render(REPORTS[sample], page),
-            TextFormat().render_plan(REPORTS[sample], page),
-            format_named("markdown").render(REPORTS[sample]),
+            report_view("text").render(REPORTS[sample], page),
+            report_view("text").render(REPORTS[sample], page),
+            report_view("markdown").render(REPORTS[sample]),
         ):
             assert left_in_english(told, REPORTS[sample]) == []
 
 
 @pytest.mark.parametrize("sample", GATES)
 def test_no_sentence_of_a_gate_is_left_in_english(sample: str) -> None:
-    page = Page(width=10_000)
+    page = Page(width=10_000, waived=True)
     with speaking(Language.CHINESE):
-        for kind in gate_formats():
-            if kind.name in FOR_PEOPLE | SHOWN_TO_PEOPLE:
-                told = without_keys(kind().render_gate(GATES[sample], page, show_waived=True))
-                assert left_in_english(told, GATES[sample]) == [], kind.name
+        for name in command_formats("gate"):
+            if name in FOR_PEOPLE | SHOWN_TO_PEOPLE:
+                told = without_keys(command_view("gate", name).render(GATES[sample], page))
+                assert left_in_english(told, GATES[sample]) == [], name
 
 
 @pytest.mark.parametrize("sample", REPORTS)
 def test_no_message_to_people_is_left_in_english(sample: str) -> None:
     with speaking(Language.CHINESE):
         for name in sorted(SHOWN_TO_PEOPLE):
-            told = without_keys(format_named(name).render(REPORTS[sample]))
+            told = without_keys(report_view(name).render(REPORTS[sample]))
             assert left_in_english(told, REPORTS[sample]) == [], name
 
 
@@ -218,7 +218,7 @@ def without_keys(page: str) -> str:
 @pytest.mark.parametrize("sample", GATES)
 def test_keys_of_a_gate_are_the_same(sample: str) -> None:
     def keys(name: str) -> list[str]:
-        found = format_named(name).render_gate(GATES[sample], show_waived=True)
+        found = command_view("gate", name).render(GATES[sample], Page(waived=True))
         return re.findall("|".join(KEYS), found.replace("%0A", ""))
 
     english = {name: keys(name) for name in sorted(SHOWN_TO_PEOPLE)}
@@ -229,7 +229,7 @@ def test_keys_of_a_gate_are_the_same(sample: str) -> None:
 @pytest.mark.parametrize("sample", EMULATIONS)
 def test_no_sentence_of_a_run_is_left_in_english(sample: str) -> None:
     with speaking(Language.CHINESE):
-        page = TextFormat().render_emulation(EMULATIONS[sample], Page(width=10_000))
+        page = command_view("emulate", "text").render(EMULATIONS[sample], Page(width=10_000))
     assert left_in_english(page, EMULATIONS[sample]) == []
 
 
@@ -238,7 +238,7 @@ def test_no_sentence_of_a_run_is_left_in_english(sample: str) -> None:
 def test_lines_are_as_wide_as_the_terminal(sample: str, width: int) -> None:
     """Chinese characters take two columns; only a name, which is never broken, may run over."""
     with speaking(Language.CHINESE):
-        page = TextFormat().render(REPORTS[sample], Page(width=width))
+        page = report_view("text").render(REPORTS[sample], Page(width=width))
     for line in page.splitlines():
         longest = max((cell_len(word) for word in line.split()), default=0)
         assert cell_len(line) <= width or longest > width - 20
@@ -247,7 +247,7 @@ def test_lines_are_as_wide_as_the_terminal(sample: str, width: int) -> None:
 @pytest.mark.parametrize("sample", REPORTS)
 def test_no_line_begins_with_a_sign_that_closes(sample: str) -> None:
     with speaking(Language.CHINESE):
-        page = TextFormat().render(REPORTS[sample], Page())
+        page = report_view("text").render(REPORTS[sample], Page())
     assert not [line for line in page.splitlines() if line.lstrip()[:1] in tuple("，。；：）、")]
 
 

@@ -10,8 +10,8 @@ import yaml
 
 from opcheck.lang.languages import Language
 from opcheck.lang.speech import speaking, tell
-from opcheck.report.base import Page
-from opcheck.report.text import TextFormat
+from opcheck.views.formats import report_view
+from opcheck.views.page import Page
 from tests.lang.messages import PACKAGE, Message, is_prose, literals
 from tests.lang.test_catalogue import KNOWN, fixed
 from tests.lang.test_languages import texts_of
@@ -107,7 +107,7 @@ def test_no_line_of_a_report_mixes_languages(sample: str) -> None:
     report = {**STANDARD, **PLANS}[sample]
     with speaking(Language.CHINESE):
         page = Page(width=10_000, verbose=True, explain=True)
-        told = TextFormat().render(report, page) + TextFormat().render_plan(report, page)
+        told = report_view("text").render(report, page) + report_view("text").render(report, page)
     for brought in sorted(texts_of(report), key=len, reverse=True):
         told = told.replace(brought, "") if " " in brought else told
     assert [part for line in told.splitlines() for part in mixed(line)] == []

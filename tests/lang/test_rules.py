@@ -2,11 +2,11 @@
 
 import pytest
 
-from opcheck import pipeline
+from opcheck.commands.rules import answer as rules_answer
 from opcheck.lang.languages import Language
 from opcheck.lang.speech import catalogue
 
-SUMMARIES = sorted({rule.summary for rule in pipeline.rules("", ())})
+SUMMARIES = sorted({rule.summary for rule in rules_answer.rules("", ())})
 
 
 def test_there_are_rules() -> None:

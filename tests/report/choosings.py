@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from opcheck.advise.choosing.ranking import ranked
+from opcheck.commands.choose.answer import UNCOUNTED
+from opcheck.commands.choose.ranking import ranked
+from opcheck.commands.choose.values import Choosing, Way
+from opcheck.costs.values import MemoryNeed
 from opcheck.model.chip import Grade
-from opcheck.model.choice import Choosing, Way
 from opcheck.model.plan import Tier
 from opcheck.model.trace import Gap
-from opcheck.model.tuning import MemoryNeed
-from opcheck.pipeline.chosen import UNCOUNTED
 from tests.advise.chosen import choice, offer
 from tests.report.samples import STANDARD
 

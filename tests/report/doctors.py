@@ -1,6 +1,6 @@
 """Answers on environments, for the formats and the command line."""
 
-from opcheck.model.doctor import (
+from opcheck.commands.doctor.values import (
     Component,
     Doctor,
     DoctorFinding,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from opcheck.model.fix import Fix, FixKind, Followed, Left
+from opcheck.commands.fix.values import Fix, FixKind, Followed, Left
 from opcheck.model.plan import Label, Tier
 from opcheck.model.proof import Compared, Proof
 from tests.report.samples import STANDARD

@@ -3,17 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from opcheck.model.fleet import (
-    Answer,
-    Answers,
-    Blocker,
-    Cause,
-    Ending,
-    Filters,
-    Run,
-    RunTarget,
-)
-from opcheck.model.fleet_answers import (
+from opcheck.commands.fleet.answers.values import (
     Because,
     BlockedBy,
     Change,
@@ -30,6 +20,16 @@ from opcheck.model.fleet_answers import (
     Summary,
     TargetChanges,
     TargetTally,
+)
+from opcheck.commands.fleet.values import (
+    Answer,
+    Answers,
+    Blocker,
+    Cause,
+    Ending,
+    Filters,
+    Run,
+    RunTarget,
 )
 from opcheck.model.verdict import Confidence, Verdict
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from opcheck.judging.accepted import baseline_of
-from opcheck.judging.judge import judge
-from opcheck.model.gate import GateResult
+from opcheck.commands.gate.judging.accepted import baseline_of
+from opcheck.commands.gate.judging.judge import judge
+from opcheck.commands.gate.values import GateResult
 from opcheck.model.policy import Baseline, Limits, Policy, TargetRange
 from opcheck.model.report import Reason
 from opcheck.model.trace import Gap

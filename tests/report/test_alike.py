@@ -8,9 +8,9 @@ from opcheck.model.names import OpName
 from opcheck.model.target import Target
 from opcheck.model.trace import Composite, Node, TensorMeta, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.report.terminal.alike import Sentence, sentence, shared
-from opcheck.report.terminal.groups import sections
 from opcheck.resolve.findings import resolve
+from opcheck.views.terminal.alike import Sentence, sentence, shared
+from opcheck.views.terminal.groups import sections
 
 SHORT = "a tensor is bfloat16, which 910a does not have"
 

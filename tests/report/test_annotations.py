@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from opcheck.model.report import Report
-from opcheck.report.github_format import GithubFormat
-from opcheck.report.gitlab_format import GitlabFormat
+from opcheck.views.formats import report_view
 from tests.report.hostile import HOSTILE, report_saying
 from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
@@ -23,7 +22,7 @@ KEYS = ["file", "line", "title"]
 def commands(report: Report) -> list[tuple[str, dict[str, str], str]]:
     """Each command as GitHub's runner takes it apart."""
     found = []
-    for text in GithubFormat().render(report).removesuffix("\n").split("\n"):
+    for text in report_view("github").render(report).removesuffix("\n").split("\n"):
         line = COMMAND.fullmatch(text)
         assert line is not None, text
         pairs = (pair.partition("=") for pair in line["properties"].split(","))
@@ -67,7 +66,7 @@ def test_what_separates_is_escaped() -> None:
     *_, (_, properties, message) = commands(report_saying(text))
     assert properties == {"file": text, "line": "3", "title": f"{text}: unsupported"}
     assert "\n::error::b 100%, c:d" in message
-    raw = GithubFormat().render(report_saying(text)).splitlines()[-1]
+    raw = report_view("github").render(report_saying(text)).splitlines()[-1]
     assert "file=a%0D%0A%3A%3Aerror%3A%3Ab 100%25%2C c%3Ad,line=3," in raw
 
 
@@ -79,7 +78,7 @@ def test_a_finding_of_several_targets_is_one_annotation() -> None:
 
 
 def issues(report: Report) -> list[Any]:
-    found: list[Any] = json.loads(GitlabFormat().render(report))
+    found: list[Any] = json.loads(report_view("gitlab").render(report))
     for issue in found:
         assert issue["severity"] in {"info", "minor", "major", "critical", "blocker"}
         assert all(isinstance(issue[key], str) for key in ("description", "check_name"))

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from opcheck.cli.main import run
+from opcheck.app.main import run
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.report import Report
-from opcheck.report.base import Page, formats
-from opcheck.report.json_format import JsonFormat
-from opcheck.report.reader import from_json
+from opcheck.views.document.reader import from_json
+from opcheck.views.formats import report_formats, report_view
+from opcheck.views.page import Page
 from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
 
@@ -24,8 +24,8 @@ TEXTS = (
     f"x: float32[{','.join(['9'] * 1000)}]",
 )  # fmt: skip
 REPORTS = {
-    "three targets": JsonFormat().render(STANDARD["three-targets"]),
-    "plan": JsonFormat().render_plan(PLANS["swap"]),
+    "three targets": report_view("json").render(STANDARD["three-targets"]),
+    "plan": report_view("json").render(PLANS["swap"]),
 }
 
 
@@ -60,10 +60,8 @@ def wrong(document: Any, where: Where) -> tuple[Any, ...]:
 
 
 def shown(report: Report) -> None:
-    planned = any(target.plan is not None for target in report.targets)
-    for kind in formats():
-        view, page = kind(), Page(verbose=True, explain=True)
-        text = view.render_plan(report, page) if planned else view.render(report, page)
+    for name in report_formats():
+        text = report_view(name).render(report, Page(verbose=True, explain=True))
         assert isinstance(text, str)
 
 

@@ -7,13 +7,11 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.cells import cell_len
 
+from opcheck.commands.choose.values import Criterion, Fit, Way
+from opcheck.costs.values import Limit
 from opcheck.errors import UsageError
-from opcheck.model.choice import Criterion, Fit, Way
-from opcheck.model.report import Report
-from opcheck.model.tuning import Limit
-from opcheck.report.base import PLAIN, Format, Page, format_named
-from opcheck.report.json_format import JsonFormat
-from opcheck.report.text import TextFormat
+from opcheck.views.formats import command_view
+from opcheck.views.page import Page
 from tests.report import snapshots
 from tests.report.choosings import CHOOSINGS
 from tests.report.test_formats import LISTING, PAGES
@@ -23,26 +21,26 @@ SCHEMA = schema("choose")
 
 
 def document(sample: str) -> Any:
-    return json.loads(JsonFormat().render_choose(CHOOSINGS[sample]))
+    return json.loads(command_view("choose", "json").render(CHOOSINGS[sample]))
 
 
 @pytest.mark.parametrize("sample", CHOOSINGS)
 @pytest.mark.parametrize("name", LISTING)
 def test_standard_answers(name: str, sample: str) -> None:
-    text = format_named(name).render_choose(CHOOSINGS[sample])
+    text = command_view("choose", name).render(CHOOSINGS[sample])
     snapshots.check(f"{name}/choose/{sample}.txt", text)
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_pages(page: str) -> None:
-    text = TextFormat().render_choose(CHOOSINGS["many"], PAGES[page])
+    text = command_view("choose", "text").render(CHOOSINGS["many"], PAGES[page])
     snapshots.check(f"text/choose/many-{page}.txt", text)
 
 
 @pytest.mark.parametrize("width", [80, 120])
 @pytest.mark.parametrize("sample", CHOOSINGS)
 def test_a_page_is_as_wide_as_it_may_be(width: int, sample: str) -> None:
-    text = TextFormat().render_choose(CHOOSINGS[sample], Page(width))
+    text = command_view("choose", "text").render(CHOOSINGS[sample], Page(width))
     assert max(map(cell_len, text.splitlines())) <= width
     assert "\x1b" not in text
 
@@ -50,7 +48,7 @@ def test_a_page_is_as_wide_as_it_may_be(width: int, sample: str) -> None:
 @pytest.mark.parametrize("sample", CHOOSINGS)
 def test_every_place_says_why(sample: str) -> None:
     found = CHOOSINGS[sample].choices
-    text = " ".join(TextFormat().render_choose(CHOOSINGS[sample], Page(200)).split())
+    text = " ".join(command_view("choose", "text").render(CHOOSINGS[sample], Page(200)).split())
     assert all(choice.why and choice.why in text for choice in found)
     assert [choice["why"] for choice in document(sample)["choices"]] == [c.why for c in found]
 
@@ -87,11 +85,5 @@ def test_what_is_not_known_is_null() -> None:
 
 
 def test_a_format_made_for_reports_alone_declines() -> None:
-    class Lines(Format):
-        name = "lines"
-
-        def render(self, report: Report, page: Page = PLAIN) -> str:
-            return ""
-
     with pytest.raises(UsageError, match="opcheck choose cannot write it"):
-        Lines().render_choose(CHOOSINGS["one"])
+        command_view("choose", "sarif")

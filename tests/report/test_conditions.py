@@ -4,7 +4,7 @@ import pytest
 
 from opcheck.model.matrix import Condition, Subject, Test
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.report.conditions import sentence, when
+from opcheck.views.conditions import sentence, when
 
 
 @pytest.mark.parametrize(

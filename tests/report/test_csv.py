@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from opcheck.model.report import Report
-from opcheck.report.csv_format import COLUMNS, CsvFormat
+from opcheck.views.formats import report_view
+from opcheck.views.report.csv import COLUMNS
 from tests.report.hostile import HOSTILE, report_saying
 from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
@@ -15,7 +16,9 @@ from tests.report.strategies import reports
 
 
 def rows(report: Report) -> list[dict[str, str]]:
-    header, *found = csv.reader(io.StringIO(CsvFormat().render(report), newline=""), strict=True)
+    header, *found = csv.reader(
+        io.StringIO(report_view("csv").render(report), newline=""), strict=True
+    )
     assert tuple(header) == COLUMNS
     assert all(len(row) == len(COLUMNS) for row in found)
     assert not any(cell.lstrip().startswith(tuple("=+-@＝＋－＠")) for row in found for cell in row)

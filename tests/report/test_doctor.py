@@ -6,10 +6,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from opcheck.errors import UsageError
-from opcheck.model.report import Report
-from opcheck.report.base import PLAIN, Format, Page, format_named
-from opcheck.report.json_format import JsonFormat
-from opcheck.report.text import TextFormat
+from opcheck.views.formats import command_view
+from opcheck.views.page import Page
 from tests.report import snapshots
 from tests.report.doctors import DOCTORS
 from tests.report.test_formats import LISTING, PAGES
@@ -21,13 +19,13 @@ SCHEMA = schema("doctor")
 @pytest.mark.parametrize("sample", DOCTORS)
 @pytest.mark.parametrize("name", LISTING)
 def test_standard_answers(name: str, sample: str) -> None:
-    text = format_named(name).render_doctor(DOCTORS[sample])
+    text = command_view("doctor", name).render(DOCTORS[sample])
     snapshots.check(f"{name}/doctor/{sample}.txt", text)
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_pages(page: str) -> None:
-    text = TextFormat().render_doctor(DOCTORS["mismatch"], PAGES[page])
+    text = command_view("doctor", "text").render(DOCTORS["mismatch"], PAGES[page])
     snapshots.check(f"text/doctor/mismatch-{page}.txt", text)
 
 
@@ -41,11 +39,13 @@ def test_commands_are_never_broken(width: int) -> None:
 
 
 def _page(width: int) -> str:
-    return TextFormat().render_doctor(DOCTORS["mismatch"], Page(width))
+    return command_view("doctor", "text").render(DOCTORS["mismatch"], Page(width))
 
 
 def test_control_characters_are_spelled_out() -> None:
-    assert "\x1b" not in TextFormat().render_doctor(DOCTORS["mismatch"], Page(verbose=True))
+    assert "\x1b" not in command_view("doctor", "text").render(
+        DOCTORS["mismatch"], Page(verbose=True)
+    )
 
 
 def test_the_schema_is_one() -> None:
@@ -54,15 +54,11 @@ def test_the_schema_is_one() -> None:
 
 @pytest.mark.parametrize("sample", DOCTORS)
 def test_documents_are_of_the_schema(sample: str) -> None:
-    Draft202012Validator(SCHEMA).validate(json.loads(JsonFormat().render_doctor(DOCTORS[sample])))
+    Draft202012Validator(SCHEMA).validate(
+        json.loads(command_view("doctor", "json").render(DOCTORS[sample]))
+    )
 
 
 def test_a_format_made_for_reports_alone_declines() -> None:
-    class Lines(Format):
-        name = "lines"
-
-        def render(self, report: Report, page: Page = PLAIN) -> str:
-            return ""
-
     with pytest.raises(UsageError, match="opcheck doctor cannot write it"):
-        Lines().render_doctor(DOCTORS["fine"])
+        command_view("doctor", "sarif")

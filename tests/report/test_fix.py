@@ -6,9 +6,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.cells import cell_len
 
-from opcheck.report.base import Page, format_named
-from opcheck.report.json_format import JsonFormat
-from opcheck.report.text import TextFormat
+from opcheck.views.formats import command_view
+from opcheck.views.page import Page
 from tests.report import snapshots
 from tests.report.fixes import FIXES
 from tests.report.test_formats import LISTING, PAGES
@@ -18,20 +17,21 @@ from tests.report.test_json import schema
 @pytest.mark.parametrize("sample", FIXES)
 @pytest.mark.parametrize("name", LISTING)
 def test_standard_fixes(name: str, sample: str) -> None:
-    snapshots.check(f"{name}/fix/{sample}.txt", format_named(name).render_fix(FIXES[sample]))
+    snapshots.check(f"{name}/fix/{sample}.txt", command_view("fix", name).render(FIXES[sample]))
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_fix_pages(page: str) -> None:
     snapshots.check(
-        f"text/fix/proved-{page}.txt", TextFormat().render_fix(FIXES["proved"], PAGES[page])
+        f"text/fix/proved-{page}.txt",
+        command_view("fix", "text").render(FIXES["proved"], PAGES[page]),
     )
 
 
 @pytest.mark.parametrize("width", [80, 120])
 @pytest.mark.parametrize("sample", FIXES)
 def test_a_page_is_as_wide_as_it_may_be(width: int, sample: str) -> None:
-    text = TextFormat().render_fix(FIXES[sample], Page(width))
+    text = command_view("fix", "text").render(FIXES[sample], Page(width))
     assert max(map(cell_len, text.splitlines())) <= width
 
 
@@ -39,7 +39,9 @@ def test_a_page_is_as_wide_as_it_may_be(width: int, sample: str) -> None:
 def test_fixes_follow_the_schema(sample: str) -> None:
     found = schema("fix")
     Draft202012Validator.check_schema(found)
-    Draft202012Validator(found).validate(json.loads(JsonFormat().render_fix(FIXES[sample])))
+    Draft202012Validator(found).validate(
+        json.loads(command_view("fix", "json").render(FIXES[sample]))
+    )
 
 
 def test_the_schema_shares_its_parts_with_that_of_reports() -> None:

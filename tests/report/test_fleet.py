@@ -9,26 +9,24 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.cells import cell_len
 
+from opcheck.commands.fleet.answers.values import Because, Change, Goal, Standing
+from opcheck.commands.fleet.values import Cause, Ending
 from opcheck.errors import UsageError
 from opcheck.lang.languages import Language
 from opcheck.lang.speech import speaking
-from opcheck.model.fleet import Cause, Ending
-from opcheck.model.fleet_answers import Because, Change, Goal, Standing
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.report.base import Page, fleet_formats, format_named
-from opcheck.report.csv_format import CsvFormat
-from opcheck.report.json_format import JsonFormat
-from opcheck.report.text import TextFormat
+from opcheck.views.formats import command_formats, command_view
+from opcheck.views.page import Page
 from tests.report import snapshots
 from tests.report.fleets import FLEETS
 from tests.report.test_json import schema
 
-NAMES = [kind.name for kind in fleet_formats()]
+NAMES = command_formats("fleet")
 SCHEMAS = {kind: schema(f"fleet-{kind}") for kind in ("summary", "missing", "diff", "answers")}
 
 
 def document(sample: str) -> Any:
-    return json.loads(JsonFormat().render_fleet(FLEETS[sample]))
+    return json.loads(command_view("fleet", "json").render(FLEETS[sample]))
 
 
 def schema_of(sample: str) -> Any:
@@ -42,16 +40,18 @@ def test_people_and_programs_can_read_it() -> None:
 @pytest.mark.parametrize("sample", FLEETS)
 @pytest.mark.parametrize("name", NAMES)
 def test_standard_answers(name: str, sample: str) -> None:
-    text = format_named(name).render_fleet(FLEETS[sample])
+    text = command_view("fleet", name).render(FLEETS[sample])
     snapshots.check(f"{name}/fleet/{sample}.txt", text)
 
 
 @pytest.mark.parametrize("sample", ["summary", "missing", "missing-many", "diff", "answers"])
 def test_answers_in_full_and_in_chinese(sample: str) -> None:
-    full = TextFormat().render_fleet(FLEETS[sample], Page(120, verbose=True))
+    full = command_view("fleet", "text").render(FLEETS[sample], Page(120, verbose=True))
     snapshots.check(f"text/fleet/{sample}-verbose.txt", full)
     with speaking(Language.CHINESE):
-        snapshots.check(f"text/fleet/{sample}-zh.txt", TextFormat().render_fleet(FLEETS[sample]))
+        snapshots.check(
+            f"text/fleet/{sample}-zh.txt", command_view("fleet", "text").render(FLEETS[sample])
+        )
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -59,7 +59,7 @@ def test_answers_in_full_and_in_chinese(sample: str) -> None:
 def test_a_page_is_as_wide_as_it_may_be(width: int, sample: str) -> None:
     for language in Language:
         with speaking(language):
-            text = TextFormat().render_fleet(FLEETS[sample], Page(width))
+            text = command_view("fleet", "text").render(FLEETS[sample], Page(width))
         assert max(map(cell_len, text.splitlines())) <= width
 
 
@@ -106,11 +106,11 @@ def test_schemas_name_what_there_is() -> None:
 
 @pytest.mark.parametrize("sample", FLEETS)
 def test_every_row_has_a_cell_for_each_column(sample: str) -> None:
-    header, *rows = csv.reader(io.StringIO(CsvFormat().render_fleet(FLEETS[sample])))
+    header, *rows = csv.reader(io.StringIO(command_view("fleet", "csv").render(FLEETS[sample])))
     assert len(set(header)) == len(header)
     assert all(len(row) == len(header) for row in rows)
 
 
 def test_a_format_for_reports_alone_declines() -> None:
     with pytest.raises(UsageError, match="opcheck fleet cannot write it"):
-        format_named("sarif").render_fleet(FLEETS["summary"])
+        command_view("fleet", "sarif").render(FLEETS["summary"])

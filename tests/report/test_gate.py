@@ -8,17 +8,16 @@ from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 from rich.cells import cell_len
 
+from opcheck.commands.gate.baseline import baseline_document, baseline_from_json, baseline_text
+from opcheck.commands.gate.judging.accepted import baseline_of
+from opcheck.commands.gate.judging.judge import judge
+from opcheck.commands.gate.values import Cause, Limit, Standing
 from opcheck.errors import UsageError
-from opcheck.judging.accepted import baseline_of
-from opcheck.judging.judge import judge
-from opcheck.model.gate import Cause, Limit, Standing
 from opcheck.model.policy import Policy
 from opcheck.model.report import Report
 from opcheck.model.text import printable
-from opcheck.report.base import PLAIN, Format, Page, format_named, formats, gate_formats
-from opcheck.report.document.baseline import baseline_document, baseline_from_json, baseline_text
-from opcheck.report.json_format import JsonFormat
-from opcheck.report.text import TextFormat
+from opcheck.views.formats import command_formats, command_view, report_formats
+from opcheck.views.page import Page
 from tests.judging.made import TODAY
 from tests.judging.test_properties import policies
 from tests.report import snapshots
@@ -27,36 +26,36 @@ from tests.report.strategies import reports
 from tests.report.test_formats import PAGES
 from tests.report.test_json import schema
 
-FORMATS = [kind.name for kind in gate_formats()]
+FORMATS = command_formats("gate")
 SCHEMA, BASELINE = schema("gate"), schema("baseline")
 
 
 @pytest.mark.parametrize("sample", GATES)
 @pytest.mark.parametrize("name", FORMATS)
 def test_standard_answers(name: str, sample: str) -> None:
-    snapshots.check(f"{name}/gate/{sample}.txt", format_named(name).render_gate(GATES[sample]))
+    snapshots.check(f"{name}/gate/{sample}.txt", command_view("gate", name).render(GATES[sample]))
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_pages(page: str) -> None:
-    text = TextFormat().render_gate(GATES["failing"], PAGES[page], show_waived=True)
+    text = command_view("gate", "text").render(GATES["failing"], replace(PAGES[page], waived=True))
     snapshots.check(f"text/gate/failing-{page}.txt", text)
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 @pytest.mark.parametrize("sample", GATES)
 def test_no_line_is_wider_than_the_page_but_for_one_word(width: int, sample: str) -> None:
-    text = TextFormat().render_gate(GATES[sample], Page(width), show_waived=True)
+    text = command_view("gate", "text").render(GATES[sample], Page(width, waived=True))
     wide = [line for line in text.splitlines() if cell_len(line) > width]
     assert all(len(line.split()) <= 2 for line in wide)
 
 
 def test_control_characters_are_spelled_out() -> None:
-    assert "\x1b" not in TextFormat().render_gate(GATES["unseen"], Page(verbose=True))
+    assert "\x1b" not in command_view("gate", "text").render(GATES["unseen"], Page(verbose=True))
 
 
 def test_every_format_but_the_web_page_writes_the_answer() -> None:
-    assert {kind.name for kind in formats()} - set(FORMATS) == {"html"}
+    assert {*report_formats()} - {*FORMATS} == {"html"}
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name != "text"])
@@ -66,9 +65,9 @@ def test_formats_for_machines_are_printable_and_the_same_on_every_page(
     name: str, report: Report, base: Report, policy: Policy
 ) -> None:
     found = replace(judge(report, policy, None, TODAY, base), against="base.json")
-    text = format_named(name).render_gate(found, show_waived=True)
+    text = command_view("gate", name).render(found, Page(waived=True))
     assert printable(text, kept="\n") == text
-    assert text == format_named(name).render_gate(found, Page(120, color=True), show_waived=True)
+    assert text == command_view("gate", name).render(found, Page(120, color=True, waived=True))
 
 
 def test_the_schemas_are_schemas() -> None:
@@ -78,14 +77,16 @@ def test_the_schemas_are_schemas() -> None:
 
 @pytest.mark.parametrize("sample", GATES)
 def test_answers_follow_the_schema(sample: str) -> None:
-    Draft202012Validator(SCHEMA).validate(json.loads(JsonFormat().render_gate(GATES[sample])))
+    Draft202012Validator(SCHEMA).validate(
+        json.loads(command_view("gate", "json").render(GATES[sample]))
+    )
 
 
 @settings(max_examples=30, deadline=None)
 @given(reports, policies)
 def test_any_answer_follows_the_schema(report: Report, policy: Policy) -> None:
     found = judge(report, policy, None, TODAY)
-    Draft202012Validator(SCHEMA).validate(json.loads(JsonFormat().render_gate(found)))
+    Draft202012Validator(SCHEMA).validate(json.loads(command_view("gate", "json").render(found)))
     Draft202012Validator(BASELINE).validate(baseline_document(baseline_of(found)))
 
 
@@ -103,7 +104,9 @@ def test_the_schemas_share_their_parts_with_that_of_reports() -> None:
 
 def test_what_is_waived_is_in_the_document_unasked() -> None:
     found = GATES["failing"]
-    assert JsonFormat().render_gate(found) == JsonFormat().render_gate(found, show_waived=True)
+    assert command_view("gate", "json").render(found) == command_view("gate", "json").render(
+        found, Page(waived=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,11 +128,5 @@ def test_what_is_no_baseline(change: dict[str, object], message: str) -> None:
 
 
 def test_a_format_made_for_reports_alone_declines() -> None:
-    class Lines(Format):
-        name = "lines"
-
-        def render(self, report: Report, page: Page = PLAIN) -> str:
-            return ""
-
     with pytest.raises(UsageError, match="opcheck gate cannot write it"):
-        Lines().render_gate(GATES["passing"])
+        command_view("gate", "html")

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from junitparser import JUnitXml, TestSuite
 from markdown_it import MarkdownIt
 
-from opcheck.judging.judge import judge
-from opcheck.model.gate import GateResult, Standing
+from opcheck.commands.gate.judging.judge import judge
+from opcheck.commands.gate.values import GateResult, Standing
+from opcheck.commands.gate.views.csv import COLUMNS
 from opcheck.model.policy import Baseline, Policy
 from opcheck.model.report import Report
-from opcheck.report.base import format_named
-from opcheck.report.gate.table import COLUMNS
-from opcheck.report.markdown.budget import LIMIT, size
+from opcheck.views.formats import command_view
+from opcheck.views.markdown.budget import LIMIT, size
 from tests.judging.made import TODAY, finding, report, waiver
 from tests.judging.test_properties import policies
 from tests.report.gates import GATES
@@ -31,7 +31,7 @@ LEVELS = {"fails": "error", "unchanged": "warning"}
 
 
 def written(name: str, found: GateResult) -> str:
-    return format_named(name).render_gate(found)
+    return command_view("gate", name).render(found)
 
 
 def run_of(found: GateResult) -> Any:

@@ -13,23 +13,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-import opcheck.report
+import opcheck.views
+from opcheck.commands.emulate.reader import emulation_from_json
 from opcheck.errors import UsageError
 from opcheck.model.emulation import Emulation
 from opcheck.model.report import Report
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Confidence, Method, Verdict
-from opcheck.report.base import Page
-from opcheck.report.emulation_reader import emulation_from_json
-from opcheck.report.json_format import JsonFormat
-from opcheck.report.order import arranged, arranged_emulation
-from opcheck.report.reader import from_json
+from opcheck.views.document.reader import from_json
+from opcheck.views.formats import command_view, report_view
+from opcheck.views.order import arranged, arranged_emulation
+from opcheck.views.page import Page
 from tests.report.databases import VIEWS
 from tests.report.emulations import EMULATIONS
 from tests.report.samples import EXPLAINED, ROWS, STANDARD
 from tests.report.strategies import emulations, reports
 
-SCHEMAS = Path(opcheck.report.__file__).parent / "schema"
+SCHEMAS = Path(opcheck.views.__file__).parent / "schema"
 
 
 def schema(name: str = "report") -> dict[str, Any]:
@@ -42,11 +42,11 @@ OF_EMULATIONS = Draft202012Validator(schema("emulation"))
 
 
 def document(report: Report) -> Any:
-    return json.loads(JsonFormat().render(report))
+    return json.loads(report_view("json").render(report))
 
 
 def emulation_document(sample: str) -> Any:
-    return json.loads(JsonFormat().render_emulation(EMULATIONS[sample]))
+    return json.loads(command_view("emulate", "json").render(EMULATIONS[sample]))
 
 
 def objects(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -76,15 +76,15 @@ def test_standard_reports_follow_the_schema(sample: str) -> None:
 
 
 def test_listings_follow_their_schemas() -> None:
-    rows = json.loads(JsonFormat().render_targets(ROWS))
+    rows = json.loads(command_view("targets", "json").render(ROWS))
     Draft202012Validator(schema("targets")).validate(rows)
-    explained = json.loads(JsonFormat().render_explanations(EXPLAINED))
+    explained = json.loads(command_view("explain", "json").render(EXPLAINED))
     Draft202012Validator(schema("explain")).validate(explained)
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_views_of_the_database_follow_the_schema(view: str) -> None:
-    found = json.loads(JsonFormat().render_database(VIEWS[view]))
+    found = json.loads(command_view("db", "json").render(VIEWS[view]))
     validator = Draft202012Validator(schema("database"))
     validator.validate(found)
     for path in objects(found):
@@ -100,36 +100,36 @@ def test_what_an_overlay_brought_in_names_it() -> None:
     fact = replace(first.evidence[0], origin="team/gelu.yaml")
     finding = replace(first, evidence=(fact,))
     told = replace(report, targets=(replace(target, findings=(finding, *others)),))
-    text = JsonFormat().render(told)
+    text = report_view("json").render(told)
     VALIDATOR.validate(json.loads(text))
     assert from_json(text) == arranged(told)
     assert text.count('"origin": "team/gelu.yaml"') == 1
-    assert '"origin"' not in JsonFormat().render(report)
+    assert '"origin"' not in report_view("json").render(report)
 
 
 @settings(max_examples=60, deadline=None)
 @given(reports)
 def test_any_report_follows_the_schema_and_reads_back(report: Report) -> None:
-    text = JsonFormat().render(report)
+    text = report_view("json").render(report)
     VALIDATOR.validate(json.loads(text))
     assert from_json(text) == arranged(report)
-    assert JsonFormat().render(from_json(text)) == text
+    assert report_view("json").render(from_json(text)) == text
 
 
 @pytest.mark.parametrize("sample", EMULATIONS)
 def test_standard_emulations_follow_the_schema_and_read_back(sample: str) -> None:
     OF_EMULATIONS.validate(emulation_document(sample))
-    text = JsonFormat().render_emulation(EMULATIONS[sample])
+    text = command_view("emulate", "json").render(EMULATIONS[sample])
     assert emulation_from_json(text) == arranged_emulation(EMULATIONS[sample])
 
 
 @settings(max_examples=60, deadline=None)
 @given(emulations)
 def test_any_emulation_follows_the_schema_and_reads_back(found: Emulation) -> None:
-    text = JsonFormat().render_emulation(found)
+    text = command_view("emulate", "json").render(found)
     OF_EMULATIONS.validate(json.loads(text))
     assert emulation_from_json(text) == arranged_emulation(found)
-    assert JsonFormat().render_emulation(emulation_from_json(text)) == text
+    assert command_view("emulate", "json").render(emulation_from_json(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -174,10 +174,12 @@ def test_listings_share_the_definitions_of_the_report(name: str) -> None:
 
 
 def test_bytes_are_ascii_and_do_not_depend_on_the_page() -> None:
-    text = JsonFormat().render(STANDARD["mixed"])
+    text = report_view("json").render(STANDARD["mixed"])
     assert text.isascii()
     assert text.endswith("}\n")
-    assert JsonFormat().render(STANDARD["mixed"], Page(120, color=True, verbose=True)) == text
+    assert (
+        report_view("json").render(STANDARD["mixed"], Page(120, color=True, verbose=True)) == text
+    )
 
 
 @pytest.mark.parametrize(

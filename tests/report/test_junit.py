@@ -9,8 +9,8 @@ from junitparser import Error, Failure, JUnitXml, Skipped
 
 from opcheck.model.report import Report
 from opcheck.model.verdict import Verdict
-from opcheck.report.junit_format import JunitFormat
-from opcheck.report.order import arranged
+from opcheck.views.formats import report_view
+from opcheck.views.order import arranged
 from tests.report.hostile import HOSTILE
 from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
@@ -23,7 +23,7 @@ PARTS = ["properties", "testcase", "system-out", "system-err"]
 
 
 def check(report: Report) -> None:
-    text = JunitFormat().render(report)
+    text = report_view("junit").render(report)
     read = JUnitXml.fromstring(text.encode())
     for suite, target in zip(read, arranged(report).targets, strict=True):
         counted = (suite.tests, suite.failures, suite.errors, suite.skipped)
@@ -58,4 +58,6 @@ def test_any_report_is_read_as_it_was_meant(report: Report) -> None:
 def test_the_time_is_the_databases(date: str, told: str) -> None:
     report = STANDARD["mixed"]
     dated = tuple(replace(target, database_date=date) for target in report.targets)
-    assert f' timestamp="{told}T00:00:00" ' in JunitFormat().render(replace(report, targets=dated))
+    assert f' timestamp="{told}T00:00:00" ' in report_view("junit").render(
+        replace(report, targets=dated)
+    )

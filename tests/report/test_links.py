@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from opcheck.model.verdict import Evidence, Method
-from opcheck.report.base import Page
-from opcheck.report.links import web_address
-from opcheck.report.text import TextFormat
+from opcheck.views.formats import command_view, report_view
+from opcheck.views.links import web_address
+from opcheck.views.page import Page
 from tests.report.emulations import EMULATIONS
 from tests.report.gates import GATES
 from tests.report.lints import LINTS
@@ -57,14 +57,14 @@ def nowhere(file: str, line: int) -> str:
 
 
 PAGES: dict[str, Callable[[Page], str]] = {
-    "scan": lambda page: TextFormat().render(STANDARD["mixed"], page),
-    "alike": lambda page: TextFormat().render(STANDARD["alike"], page),
-    "dynamic": lambda page: TextFormat().render(STANDARD["dynamic"], page),
-    "plan": lambda page: TextFormat().render_plan(PLANS["swap"], page),
-    "gate": lambda page: TextFormat().render_gate(GATES["failing"], page),
-    "emulate": lambda page: TextFormat().render_emulation(EMULATIONS["mixed"], page),
-    "lint": lambda page: TextFormat().render_lint(LINTS["src"], page),
-    "explain": lambda page: TextFormat().render_explanations(EXPLAINED, page),
+    "scan": lambda page: report_view("text").render(STANDARD["mixed"], page),
+    "alike": lambda page: report_view("text").render(STANDARD["alike"], page),
+    "dynamic": lambda page: report_view("text").render(STANDARD["dynamic"], page),
+    "plan": lambda page: report_view("text").render(PLANS["swap"], page),
+    "gate": lambda page: command_view("gate", "text").render(GATES["failing"], page),
+    "emulate": lambda page: command_view("emulate", "text").render(EMULATIONS["mixed"], page),
+    "lint": lambda page: command_view("lint", "text").render(LINTS["src"], page),
+    "explain": lambda page: command_view("explain", "text").render(EXPLAINED, page),
 }
 
 

@@ -7,10 +7,8 @@ from jsonschema import Draft202012Validator
 from rich.cells import cell_len
 
 from opcheck.errors import UsageError
-from opcheck.model.report import Report
-from opcheck.report.base import PLAIN, Format, Page, format_named
-from opcheck.report.json_format import JsonFormat
-from opcheck.report.text import TextFormat
+from opcheck.views.formats import command_view
+from opcheck.views.page import Page
 from tests.report import snapshots
 from tests.report.lints import LINTS
 from tests.report.test_formats import LISTING, PAGES
@@ -22,25 +20,25 @@ SCHEMA = schema("lint")
 @pytest.mark.parametrize("sample", LINTS)
 @pytest.mark.parametrize("name", LISTING)
 def test_standard_answers(name: str, sample: str) -> None:
-    text = format_named(name).render_lint(LINTS[sample])
+    text = command_view("lint", name).render(LINTS[sample])
     snapshots.check(f"{name}/lint/{sample}.txt", text)
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_pages(page: str) -> None:
-    text = TextFormat().render_lint(LINTS["src"], PAGES[page])
+    text = command_view("lint", "text").render(LINTS["src"], PAGES[page])
     snapshots.check(f"text/lint/src-{page}.txt", text)
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_no_line_is_wider_than_the_page_but_for_one_word(width: int) -> None:
-    text = TextFormat().render_lint(LINTS["src"], Page(width))
+    text = command_view("lint", "text").render(LINTS["src"], Page(width))
     wide = [line for line in text.splitlines() if cell_len(line) > width]
     assert all(len(line.split()) <= 2 for line in wide)
 
 
 def test_control_characters_are_spelled_out() -> None:
-    assert "\x1b" not in TextFormat().render_lint(LINTS["src"], Page(verbose=True))
+    assert "\x1b" not in command_view("lint", "text").render(LINTS["src"], Page(verbose=True))
 
 
 def test_the_schema_is_one() -> None:
@@ -49,15 +47,11 @@ def test_the_schema_is_one() -> None:
 
 @pytest.mark.parametrize("sample", LINTS)
 def test_documents_are_of_the_schema(sample: str) -> None:
-    Draft202012Validator(SCHEMA).validate(json.loads(JsonFormat().render_lint(LINTS[sample])))
+    Draft202012Validator(SCHEMA).validate(
+        json.loads(command_view("lint", "json").render(LINTS[sample]))
+    )
 
 
 def test_a_format_made_for_reports_alone_declines() -> None:
-    class Lines(Format):
-        name = "lines"
-
-        def render(self, report: Report, page: Page = PLAIN) -> str:
-            return ""
-
     with pytest.raises(UsageError, match="opcheck lint cannot write it"):
-        Lines().render_lint(LINTS["src"])
+        command_view("lint", "sarif")

@@ -11,10 +11,10 @@ from markdown_it.token import Token
 from opcheck.model.report import Report
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Verdict
-from opcheck.report.markdown.budget import LIMIT, size
-from opcheck.report.markdown.escape import cell, code, prose
-from opcheck.report.markdown_format import MarkdownFormat
-from opcheck.report.problems import one_line
+from opcheck.views.formats import report_view
+from opcheck.views.markdown.budget import LIMIT, size
+from opcheck.views.markdown.escape import cell, code, prose
+from opcheck.views.problems import one_line
 from tests.report.hostile import HOSTILE, TEXTS
 from tests.report.plans import PLANS
 from tests.report.samples import STANDARD, finding, place, report, summary, target
@@ -35,7 +35,7 @@ def tokens(text: str) -> list[Token]:
 
 def check(report: Report) -> str:
     """Nothing is in the comment but what the format itself puts there."""
-    text = MarkdownFormat().render(report)
+    text = report_view("markdown").render(report)
     assert size(text) <= LIMIT
     depth = 0
     for token in tokens(text):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from opcheck.model.report import Report
 from opcheck.model.verdict import Verdict
-from opcheck.report.order import WORST_FIRST, arranged
+from opcheck.views.order import WORST_FIRST, arranged
 from tests.report.samples import STANDARD
 from tests.report.strategies import reports
 

@@ -8,12 +8,12 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.cells import cell_len
 
-from opcheck.report.base import Page, format_named
-from opcheck.report.document.node import Node
-from opcheck.report.document.plan import read_suggestion, suggestion_value
-from opcheck.report.json_format import JsonFormat
-from opcheck.report.reader import from_json
-from opcheck.report.text import TextFormat
+from opcheck.commands.rules.values import Checked
+from opcheck.views.document.node import Node
+from opcheck.views.document.plan import read_suggestion, suggestion_value
+from opcheck.views.document.reader import from_json
+from opcheck.views.formats import command_view, report_view
+from opcheck.views.page import Page
 from tests.report import snapshots
 from tests.report.plans import CHECKS, FAR, PLANS, RULES
 from tests.report.test_formats import LISTING, PAGES
@@ -22,19 +22,19 @@ from tests.report.test_json import schema
 
 @pytest.mark.parametrize("sample", PLANS)
 def test_standard_plans(sample: str) -> None:
-    snapshots.check(f"text/plan/{sample}.txt", TextFormat().render_plan(PLANS[sample]))
+    snapshots.check(f"text/plan/{sample}.txt", report_view("text").render(PLANS[sample]))
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_plan_pages(page: str) -> None:
-    text = TextFormat().render_plan(PLANS["swap"], PAGES[page])
+    text = report_view("text").render(PLANS["swap"], PAGES[page])
     snapshots.check(f"text/plan/swap-{page}.txt", text)
 
 
 @pytest.mark.parametrize("width", [80, 120])
 @pytest.mark.parametrize("sample", ["nothing", "structural"])  # no name is longer than a line
 def test_a_page_is_as_wide_as_it_may_be(width: int, sample: str) -> None:
-    text = TextFormat().render_plan(PLANS[sample], Page(width))
+    text = report_view("text").render(PLANS[sample], Page(width))
     assert max(map(cell_len, text.splitlines())) <= width
 
 
@@ -45,7 +45,7 @@ def test_the_steps_name_as_many_operators_as_a_line_has_room_for(width: int) -> 
     ops = ("aten::im2col", "aten::log1p", "aten::std.dim", "aten::upsample_bicubic2d.vec")
     first, *others = target.plan.tiers
     steps = replace(target.plan, tiers=(replace(first, operators=ops), *others))
-    text = TextFormat().render_plan(
+    text = report_view("text").render(
         replace(PLANS["swap"], targets=(replace(target, plan=steps),)), Page(width)
     )
     (row,) = (line for line in text.splitlines() if "im2col" in line)
@@ -58,9 +58,9 @@ def test_the_steps_name_as_many_operators_as_a_line_has_room_for(width: int) -> 
 
 @pytest.mark.parametrize("sample", PLANS)
 def test_a_plan_is_a_report_and_comes_back_whole(sample: str) -> None:
-    text = JsonFormat().render_plan(PLANS[sample])
+    text = report_view("json").render(PLANS[sample])
     Draft202012Validator(schema()).validate(json.loads(text))
-    assert JsonFormat().render_plan(from_json(text)) == text
+    assert report_view("json").render(from_json(text)) == text
     assert [target.plan for target in from_json(text).targets] == [
         target.plan for target in PLANS[sample].targets
     ]
@@ -77,22 +77,24 @@ def test_a_distance_beyond_all_numbers_is_null_and_comes_back() -> None:
 @pytest.mark.parametrize("name", LISTING)
 @pytest.mark.parametrize("count", [1, 2])
 def test_standard_rules(name: str, count: int) -> None:
-    text = format_named(name).render_rules(RULES[:count])
+    text = command_view("rules", name).render(RULES[:count])
     snapshots.check(f"{name}/rules-{count}.txt", text)
 
 
 @pytest.mark.parametrize("name", LISTING)
 def test_standard_trials(name: str) -> None:
-    snapshots.check(f"{name}/rule-checks.txt", format_named(name).render_rule_checks(CHECKS))
+    snapshots.check(f"{name}/rule-checks.txt", command_view("rules", name).render(Checked(CHECKS)))
 
 
 def test_trials_follow_the_schema() -> None:
     found = schema("rule-check")
     Draft202012Validator.check_schema(found)
-    Draft202012Validator(found).validate(json.loads(JsonFormat().render_rule_checks(CHECKS)))
+    Draft202012Validator(found).validate(
+        json.loads(command_view("rules", "json").render(Checked(CHECKS)))
+    )
 
 
 def test_rules_follow_the_schema() -> None:
     found = schema("rules")
     Draft202012Validator.check_schema(found)
-    Draft202012Validator(found).validate(json.loads(JsonFormat().render_rules(RULES)))
+    Draft202012Validator(found).validate(json.loads(command_view("rules", "json").render(RULES)))

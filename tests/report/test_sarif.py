@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 
 from opcheck.model.report import Report
-from opcheck.report.sarif_format import SarifFormat
+from opcheck.views.formats import report_view
 from tests.report.hostile import HOSTILE, TEXTS, report_saying
 from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
@@ -21,7 +21,7 @@ VALIDATOR = Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
 
 
 def run_of(report: Report) -> Any:
-    log = json.loads(SarifFormat().render(report))
+    log = json.loads(report_view("sarif").render(report))
     VALIDATOR.validate(log)
     (run,) = log["runs"]
     return run

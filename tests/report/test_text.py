@@ -8,17 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from opcheck.commands.db.terminal.words import otherwise
+from opcheck.commands.emulate.terminal.calls import Calls
 from opcheck.model.emulation import Emulation
 from opcheck.model.matrix import Fallback
 from opcheck.model.report import Report
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Evidence, Method, Verdict
-from opcheck.report.base import Page
-from opcheck.report.terminal.database.words import otherwise
-from opcheck.report.terminal.emulation.calls import Calls
-from opcheck.report.terminal.marks import encodable
-from opcheck.report.terminal.units import percent, plural, size, source
-from opcheck.report.text import TextFormat
+from opcheck.views.formats import command_view, report_view
+from opcheck.views.page import Page
+from opcheck.views.terminal.marks import encodable
+from opcheck.views.terminal.units import percent, plural, size, source
 from tests.report.emulations import EMULATIONS, NORM, refused, run
 from tests.report.samples import LISTED, STANDARD
 from tests.report.strategies import emulations, reports
@@ -45,7 +45,7 @@ def test_the_database_says_what_becomes_of_what_a_target_lacks(
 
 
 def render(sample: str, page: Page) -> str:
-    return TextFormat().render(STANDARD[sample], page)
+    return report_view("text").render(STANDARD[sample], page)
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 120])
@@ -87,7 +87,7 @@ def test_ascii_page_has_only_the_users_own_other_signs(sample: str) -> None:
 
 
 def emulated(sample: str, page: Page) -> str:
-    return TextFormat().render_emulation(EMULATIONS[sample], page)
+    return command_view("emulate", "text").render(EMULATIONS[sample], page)
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 120])
@@ -114,7 +114,7 @@ def test_colour_of_a_run_changes_nothing_but_colour(sample: str) -> None:
 @settings(max_examples=40, deadline=None)
 @given(emulations, st.integers(20, 140), st.booleans())
 def test_any_run_can_be_written(found: Emulation, width: int, verbose: bool) -> None:
-    text = TextFormat().render_emulation(found, Page(width, verbose=verbose))
+    text = command_view("emulate", "text").render(found, Page(width, verbose=verbose))
     assert all(c.isprintable() or c == "\n" for c in text)
     first = "✔" if found.runs else "✘"
     assert text.startswith(first)
@@ -132,7 +132,9 @@ def test_lines_of_a_run_end_clean(sample: str) -> None:
 def test_a_long_error_is_cut_unless_asked_for() -> None:
     error = "\n".join(f"line {i}" for i in range(6))
     found = run(refusals=(replace(refused("aten::mul.Tensor", 2, NORM), error=error),))
-    text, whole = (TextFormat().render_emulation(found, Page(verbose=v)) for v in (False, True))
+    text, whole = (
+        command_view("emulate", "text").render(found, Page(verbose=v)) for v in (False, True)
+    )
     assert text[text.index("    error") : text.index("\nKernels")] == (
         "    error     line 0\n"
         "              line 1\n"
@@ -146,7 +148,7 @@ def test_a_long_error_is_cut_unless_asked_for() -> None:
 def test_an_error_that_only_repeats_the_reason_is_not_shown_twice() -> None:
     plain = refused("aten::mul.Tensor", 2, NORM)
     found = run(refusals=(replace(plain, error=f"RuntimeError: {plain.reason.text}"),))
-    text = TextFormat().render_emulation(found)
+    text = command_view("emulate", "text").render(found)
     assert text[text.index("  aten::mul.Tensor ·") : text.index("\nKernels")] == (
         "  aten::mul.Tensor · 2 calls\n"
         "    where     final_norm\n"
@@ -158,8 +160,8 @@ def test_an_error_that_only_repeats_the_reason_is_not_shown_twice() -> None:
 def test_an_early_end_counts_what_was_refused_before() -> None:
     found = replace(EMULATIONS["ended"], refusals=(refused("aten::mul.Tensor", 2, NORM),))
     assert (
-        TextFormat()
-        .render_emulation(found, Page(120))
+        command_view("emulate", "text")
+        .render(found, Page(120))
         .startswith(
             "✘ ended early, 1 operator refused: examples/rope/model.py:build on an emulated"
         )
@@ -183,7 +185,7 @@ def test_operators_of_one_reason_show_evidence_of_their_own() -> None:
         if finding.verdict is Verdict.FALLBACK
     )
     report = replace(STANDARD["alike"], targets=(replace(target, findings=apart),))
-    text = TextFormat().render(report)
+    text = report_view("text").render(report)
     assert text[text.index("  host-fallback") : text.index("\n✔")] == (
         "  host-fallback · 2 operators · 9 calls\n"
         "    why       ascend registers no kernel for the operator, so every call runs on\n"
@@ -210,14 +212,14 @@ def test_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_control_characters_are_spelled_out() -> None:
     report = STANDARD["empty"]
     odd = replace(report, model=replace(report.model, source="a\x1b[31mb\x07[bold]c"))
-    first = TextFormat().render(odd).splitlines()[0]
+    first = report_view("text").render(odd).splitlines()[0]
     assert first == r"? cannot tell: a\x1b[31mb\x07[bold]c on ascend-910b@26.1.0+torch2.12"
 
 
 @settings(max_examples=40, deadline=None)
 @given(reports, st.integers(20, 140), st.booleans())
 def test_any_report_can_be_written(report: Report, width: int, verbose: bool) -> None:
-    text = TextFormat().render(report, Page(width, verbose=verbose))
+    text = report_view("text").render(report, Page(width, verbose=verbose))
     assert all(c.isprintable() or c == "\n" for c in text)
     for target in report.targets:
         assert target.summary.runs is not False or "not" in text
@@ -235,7 +237,7 @@ def test_any_report_can_be_written(report: Report, width: int, verbose: bool) ->
 def test_a_narrow_table_has_shorter_names_then_fewer_columns(
     width: int, header: str, first: str
 ) -> None:
-    lines = TextFormat().render(STANDARD["three-targets"], Page(width)).splitlines()
+    lines = report_view("text").render(STANDARD["three-targets"], Page(width)).splitlines()
     start = next(i for i, line in enumerate(lines) if line.split()[:1] == ["target"])
     assert lines[start].split() == header.split()
     assert lines[start + 1].split()[1] == first
@@ -245,7 +247,7 @@ def test_short_names_in_a_table_say_of_which_release() -> None:
     on_910b, on_910a, _ = STANDARD["three-targets"].targets
     older = replace(on_910b, target="ascend-910b@7.3.0+torch2.7", sdk="7.3.0", torch="2.7")
     report = replace(STANDARD["three-targets"], targets=(on_910b, on_910a, older))
-    text = TextFormat().render(report, Page(40))
+    text = report_view("text").render(report, Page(40))
     table = text.split("\n\n")[1].splitlines()
     assert [line.split()[1] for line in table[1:4]] == [
         "ascend-910b@26.1.0+torch2.12",
@@ -258,12 +260,12 @@ def test_short_names_in_a_table_say_of_which_release() -> None:
 def test_a_table_leaves_out_what_no_target_has() -> None:
     native = STANDARD["all-native"].targets[0]
     report = replace(STANDARD["all-native"], targets=(native, replace(native, chip="other")))
-    header = TextFormat().render(report).splitlines()[2]
+    header = report_view("text").render(report).splitlines()[2]
     assert header.split() == ["target", "runs", "share"]
 
 
 def first_lines(report: Report) -> str:
-    return TextFormat().render(report, Page(100)).partition("\n\n")[0]
+    return report_view("text").render(report, Page(100)).partition("\n\n")[0]
 
 
 def test_first_lines_name_what_runs_on_the_host() -> None:
@@ -310,7 +312,7 @@ def test_reasons_of_their_own_are_cut_as_well_and_counted() -> None:
         for i, finding in enumerate(target.findings)
     )
     report = replace(STANDARD["many"], targets=(replace(target, findings=apart),))
-    text = TextFormat().render(report)
+    text = report_view("text").render(report)
     assert len(set(re.findall(r"aten::operator_\d+", text))) == 60
     assert text.count("and 80 more findings; --verbose lists all") == 3
 

@@ -7,10 +7,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from opcheck.errors import UsageError
-from opcheck.model.report import Report
-from opcheck.report.base import PLAIN, Format, Page, format_named
-from opcheck.report.json_format import JsonFormat
-from opcheck.report.text import TextFormat
+from opcheck.views.formats import command_view
+from opcheck.views.page import Page
 from tests.report import snapshots
 from tests.report.test_formats import LISTING, PAGES
 from tests.report.test_json import schema
@@ -22,19 +20,22 @@ SCHEMA = schema("tune")
 @pytest.mark.parametrize("sample", TUNINGS)
 @pytest.mark.parametrize("name", LISTING)
 def test_standard_answers(name: str, sample: str) -> None:
-    snapshots.check(f"{name}/tune/{sample}.txt", format_named(name).render_tune(TUNINGS[sample]))
+    snapshots.check(f"{name}/tune/{sample}.txt", command_view("tune", name).render(TUNINGS[sample]))
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_pages(page: str) -> None:
-    text = TextFormat().render_tune(TUNINGS["several"], PAGES[page])
+    text = command_view("tune", "text").render(TUNINGS["several"], PAGES[page])
     snapshots.check(f"text/tune/several-{page}.txt", text)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_lines_of_code_are_never_broken(width: int) -> None:
     found = TUNINGS["several"]
-    lines = [line.strip() for line in TextFormat().render_tune(found, Page(width)).splitlines()]
+    lines = [
+        line.strip()
+        for line in command_view("tune", "text").render(found, Page(width)).splitlines()
+    ]
     code = [line for target in found.targets for one in target.advice for line in one.lines]
     assert all(any(line.endswith(each) for line in lines) for each in code)
 
@@ -47,7 +48,7 @@ def test_figures_of_operators_fit_the_page(width: int) -> None:
         TUNINGS["advised"],
         targets=(replace(target, operators=(long, *target.operators), advice=()),),
     )
-    lines = TextFormat().render_tune(found, Page(width)).splitlines()
+    lines = command_view("tune", "text").render(found, Page(width)).splitlines()
     assert all(len(line) <= width or line.strip() == long.op for line in lines)
     figures = next(i for i, line in enumerate(lines) if long.op in line)
     assert "44%" in " ".join(lines[figures : figures + 3])
@@ -59,15 +60,11 @@ def test_the_schema_is_one() -> None:
 
 @pytest.mark.parametrize("sample", TUNINGS)
 def test_documents_are_of_the_schema(sample: str) -> None:
-    Draft202012Validator(SCHEMA).validate(json.loads(JsonFormat().render_tune(TUNINGS[sample])))
+    Draft202012Validator(SCHEMA).validate(
+        json.loads(command_view("tune", "json").render(TUNINGS[sample]))
+    )
 
 
 def test_a_format_made_for_reports_alone_declines() -> None:
-    class Reports(Format):
-        name = "reports"
-
-        def render(self, report: Report, page: Page = PLAIN) -> str:
-            return ""
-
     with pytest.raises(UsageError, match="opcheck tune cannot write it"):
-        Reports().render_tune(TUNINGS["advised"])
+        command_view("tune", "sarif")

@@ -7,12 +7,10 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.cells import cell_len
 
+from opcheck.commands.upgrade.values import MoveKind
 from opcheck.errors import UsageError
-from opcheck.model.report import Report
-from opcheck.model.upgrade import MoveKind
-from opcheck.report.base import PLAIN, Format, Page, format_named
-from opcheck.report.json_format import JsonFormat
-from opcheck.report.text import TextFormat
+from opcheck.views.formats import command_view
+from opcheck.views.page import Page
 from tests.report import snapshots
 from tests.report.test_formats import LISTING, PAGES
 from tests.report.test_json import schema
@@ -22,26 +20,26 @@ SCHEMA = schema("upgrade")
 
 
 def document(sample: str) -> Any:
-    return json.loads(JsonFormat().render_upgrade(UPGRADES[sample]))
+    return json.loads(command_view("upgrade", "json").render(UPGRADES[sample]))
 
 
 @pytest.mark.parametrize("sample", UPGRADES)
 @pytest.mark.parametrize("name", LISTING)
 def test_standard_upgrades(name: str, sample: str) -> None:
-    text = format_named(name).render_upgrade(UPGRADES[sample])
+    text = command_view("upgrade", name).render(UPGRADES[sample])
     snapshots.check(f"{name}/upgrade/{sample}.txt", text)
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_upgrade_pages(page: str) -> None:
-    text = TextFormat().render_upgrade(UPGRADES["moves"], PAGES[page])
+    text = command_view("upgrade", "text").render(UPGRADES["moves"], PAGES[page])
     snapshots.check(f"text/upgrade/moves-{page}.txt", text)
 
 
 @pytest.mark.parametrize("width", [80, 120])
 @pytest.mark.parametrize("sample", UPGRADES)
 def test_a_page_is_as_wide_as_it_may_be(width: int, sample: str) -> None:
-    text = TextFormat().render_upgrade(UPGRADES[sample], Page(width))
+    text = command_view("upgrade", "text").render(UPGRADES[sample], Page(width))
     assert max(map(cell_len, text.splitlines())) <= width
 
 
@@ -74,15 +72,6 @@ def test_the_schema_shares_its_parts_with_that_of_reports() -> None:
     assert own["move"]["properties"]["kind"]["enum"] == [kind.value for kind in MoveKind]
 
 
-class _Lines(Format):
-    """A format for reports alone."""
-
-    name = "lines"
-
-    def render(self, report: Report, page: Page = PLAIN) -> str:
-        return f"{report.model.source}\n"
-
-
 def test_a_format_for_reports_alone_declines() -> None:
     with pytest.raises(UsageError, match="opcheck upgrade cannot write it"):
-        _Lines().render_upgrade(UPGRADES["nothing"])
+        command_view("upgrade", "sarif")

@@ -2,19 +2,10 @@
 
 from dataclasses import replace
 
+from opcheck.commands.tune.values import Advice, ChipFigure, Gain, OperatorCost, TunedTarget, Tuning
+from opcheck.costs.values import Bound, Limit, MemoryNeed
 from opcheck.model.report import ModelInfo, TraceInfo
 from opcheck.model.trace import Gap
-from opcheck.model.tuning import (
-    Advice,
-    Bound,
-    ChipFigure,
-    Gain,
-    Limit,
-    MemoryNeed,
-    OperatorCost,
-    TunedTarget,
-    Tuning,
-)
 from opcheck.model.verdict import Evidence, Method
 
 _SHEET = Evidence(Method.DOCUMENTED, "vendor.com", "a-datasheet.pdf", None, "", "2026-01-01")

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from opcheck.commands.upgrade.values import Blocked, Move, MoveKind, Upgrade
 from opcheck.model.target import Target
-from opcheck.model.upgrade import Blocked, Move, MoveKind, Upgrade
 from opcheck.model.verdict import Verdict
 from tests.report.samples import STANDARD
 

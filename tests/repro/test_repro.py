@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from opcheck import pipeline
-from opcheck.cli.main import run
+from opcheck.commands.repro import answer as repro_answer
+from opcheck.commands.repro.reading import read_arguments
+from opcheck.commands.repro.values import Argument, ReproRequest
+from opcheck.commands.scan import answer as scan_answer
 from opcheck.errors import ExitCode, UsageError
 from opcheck.lang.languages import Language
 from opcheck.lang.speech import speaking
-from opcheck.model.repro import Argument, ReproRequest
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Constant, TensorMeta
 from opcheck.model.training import TrainingSpec
-from opcheck.report.json_format import JsonFormat
-from opcheck.repro.reading import read_arguments
-from tests.cli.stand_in import StandIn
+from opcheck.views.formats import report_view
+from tests.cli.stand_in import StandIn, run
 from tests.preloaded import python
 
 ROOT = Path(__file__).parents[2]
@@ -54,14 +54,14 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def report(model: Path) -> Path:
     """What a scan of the model for an old chip says."""
-    found = pipeline.scan(ScanRequest(f"{model}:net", (OLD,), INPUTS))
+    found = scan_answer.scan(ScanRequest(f"{model}:net", (OLD,), INPUTS))
     path = model.with_name("report.json")
-    path.write_text(JsonFormat().render(found), encoding="utf-8")
+    path.write_text(report_view("json").render(found), encoding="utf-8")
     return path
 
 
 def asked(report: Path, finding: str) -> str:
-    return pipeline.repro(ReproRequest(ScanRequest(str(report), ()), finding))
+    return repro_answer.repro(ReproRequest(ScanRequest(str(report), ()), finding))
 
 
 def played(folder: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
@@ -111,7 +111,7 @@ def test_the_vendor_s_own_words_are_shown(report: Path, tmp_path: Path) -> None:
 def test_a_dtype_that_is_changed_on_the_way_is_made_there(tmp_path: Path) -> None:
     model = f"{ROOT / 'examples' / 'rotary_attention.py'}:model"  # it makes float64 on the device
     target = TargetSpec("ascend-910b", "26.1.0")
-    text = pipeline.repro(ReproRequest(ScanRequest(model, (target,)), "aten::polar"))
+    text = repro_answer.repro(ReproRequest(ScanRequest(model, (target,)), "aten::polar"))
     done = played(tmp_path, text, "--emulate")
     assert done.returncode == 1, done.stdout
     assert "abs is float64, which the vendor's tables of native APIs leave out" in done.stderr
@@ -126,7 +126,7 @@ def test_the_device_s_plugin_is_asked_for_first(report: Path, tmp_path: Path) ->
 
 def test_strides_are_those_of_the_model(model: Path, report: Path) -> None:
     scan = ScanRequest(f"{model}:net", (OLD,), INPUTS)
-    traced = pipeline.repro(ReproRequest(scan, "aten::special_i0"))
+    traced = repro_answer.repro(ReproRequest(scan, "aten::special_i0"))
     assert '"self": tensor(torch.float32, (3, 2, 6), (6, 36, 1), device),' in traced
     read = asked(report, "aten::special_i0")
     assert '"self": tensor(torch.float32, (3, 2, 6), (12, 6, 1), device),' in read
@@ -135,7 +135,7 @@ def test_strides_are_those_of_the_model(model: Path, report: Path) -> None:
 
 def test_a_finding_of_the_backward_is_its_overload(model: Path, tmp_path: Path) -> None:
     scan = ScanRequest(f"{model}:net", (OLD,), INPUTS, step=TrainingSpec.parse(()))
-    text = pipeline.repro(ReproRequest(scan, "aten::embedding_dense_backward"))
+    text = repro_answer.repro(ReproRequest(scan, "aten::embedding_dense_backward"))
     head = text.partition("import argparse")[0].replace("\n# ", " ")
     assert " · in backward" in head
     assert played(tmp_path, text, "--device", "cpu").returncode == 0
@@ -177,7 +177,9 @@ def test_the_beginning_of_an_id_will_do(report: Path) -> None:
 def test_a_finding_of_several_targets_wants_one(model: Path) -> None:
     targets = (TargetSpec("ascend-910a"), TargetSpec("ascend-310p"))
     with pytest.raises(UsageError, match="a finding on several targets: ascend-910a"):
-        pipeline.repro(ReproRequest(ScanRequest(f"{model}:net", targets, INPUTS), "aten::cumsum"))
+        repro_answer.repro(
+            ReproRequest(ScanRequest(f"{model}:net", targets, INPUTS), "aten::cumsum")
+        )
 
 
 @pytest.mark.parametrize(
@@ -241,7 +243,7 @@ def test_what_no_script_can_call(target: str, tmp_path: Path) -> None:
     )
     scan = ScanRequest(f"{file}:net", (TargetSpec(target),), ("1x8x2x16:float16",))
     with pytest.raises(UsageError, match=r"compiles whole graphs|no operator that a script"):
-        pipeline.repro(ReproRequest(scan, "flash_attn::flash_attn_func"))
+        repro_answer.repro(ReproRequest(scan, "flash_attn::flash_attn_func"))
 
 
 def test_the_command_writes_what_it_is_given(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,10 +1,10 @@
 """Each thing that keeps calls of a model off a target, by itself."""
 
-from opcheck.model.fleet import Blocker, Cause
+from opcheck.commands.fleet.blockers import blockers
+from opcheck.commands.fleet.values import Blocker, Cause
 from opcheck.model.matrix import Subject, SupportMatrix, Test
 from opcheck.model.trace import Composite, Node, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.resolve.blockers import blockers
 from opcheck.resolve.walk import Walk
 from tests.resolve import made
 

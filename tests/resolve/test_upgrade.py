@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
+from opcheck.commands.upgrade.moves import Moves, moves
+from opcheck.commands.upgrade.values import Blocked, Move, MoveKind
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.target import Target
 from opcheck.model.trace import Trace, Use
-from opcheck.model.upgrade import Blocked, Move, MoveKind
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.findings import resolve
-from opcheck.resolve.upgrade import Moves, moves
 from tests.resolve.made import NONE, condition, dtype, matrix, node, tensor, trace
 
 TODAY = matrix("aten::add", fallback=NONE)

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from opcheck import pipeline
-from opcheck.cli.main import run
+from opcheck.commands.db import answer as db_answer
+from opcheck.commands.probe import answer as probe_answer
+from opcheck.commands.probe.views.text import probe_page
 from opcheck.db.audit import audit
 from opcheck.db.probed import overlay_text
 from opcheck.db.store import Database
@@ -27,10 +28,9 @@ from opcheck.model.probe import (
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase, TensorMeta
 from opcheck.model.verdict import Method, Verdict
-from opcheck.report.base import Page
-from opcheck.report.terminal.probe import probe_page
 from opcheck.resolve.probed import compared, distinct
-from tests.cli.stand_in import StandIn
+from opcheck.views.page import Page
+from tests.cli.stand_in import StandIn, run
 from tests.preloaded import python
 from tests.report.probes import PROBES
 
@@ -85,7 +85,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> tuple[Probe, ProbeRequest]
         "cpu", operators=("neg", "i0"), dtypes=("float32", "int64"), samples=2,
         into=str(into),
     )  # fmt: skip
-    return pipeline.probe(request), request
+    return probe_answer.probe(request), request
 
 
 def test_the_host_does_what_it_does(host: tuple[Probe, ProbeRequest]) -> None:
@@ -103,7 +103,7 @@ def test_what_was_run_is_not_run_again(host: tuple[Probe, ProbeRequest]) -> None
     found, request = host
     journal, overlay = Path(found.journal), Path(found.overlay)
     lines, text = journal.read_text(), overlay.read_text()
-    assert pipeline.probe(request) == found
+    assert probe_answer.probe(request) == found
     assert (journal.read_text(), overlay.read_text()) == (lines, text)
 
 
@@ -112,7 +112,7 @@ def test_a_probe_that_was_killed_goes_on_where_it_was(host: tuple[Probe, ProbeRe
     journal = Path(found.journal)
     whole = journal.read_text()
     journal.write_text("".join(whole.splitlines(keepends=True)[:3]) + whole.splitlines()[3][:40])
-    assert pipeline.probe(request) == found
+    assert probe_answer.probe(request) == found
     assert journal.read_text() == whole
 
 
@@ -137,12 +137,12 @@ def test_an_emulated_device_agrees_with_its_list(tmp_path: Path) -> None:
         "", TARGET, True, ("erfinv", "i0", "cumsum", "add", "fft_fft"),
         ("float32", "float64", "bool"), samples=2, into=str(tmp_path / "probe"),
     )  # fmt: skip
-    found = pipeline.probe(request)
+    found = probe_answer.probe(request)
     assert found.differs == ()
     assert found.compared > 10
     assert {Outcome.WORKS, Outcome.FALLS_BACK} <= found.overloads.keys()
     database = overlaid(tmp_path / "probe", TARGET)
-    (diff,) = pipeline.database_diff(TARGET, None, (request.into,)).diffs
+    (diff,) = db_answer.database_diff(TARGET, None, (request.into,)).diffs
     assert (diff.added, diff.removed) == ((), ())
     plain = Database.open()
     listed = plain.matrix(plain.resolve(TARGET)).entries
@@ -273,7 +273,7 @@ def test_a_unit_goes_on_after_its_last_sample(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_tried(request_: ProbeRequest, message: str, no_process: None) -> None:
     with pytest.raises(UsageError, match=message):
-        pipeline.probe(request_)
+        probe_answer.probe(request_)
 
 
 def test_the_command_asks_for_what_was_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from opcheck.commands.scan.answer import scan
 from opcheck.errors import OpcheckError, SourceError, UsageError
 from opcheck.model.calls import CallSpec
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
-from opcheck.pipeline.scan import scan
 from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.load import load

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.cli.main import run
+from opcheck.app.main import run
 from opcheck.errors import ExitCode
 
 MODEL = """\

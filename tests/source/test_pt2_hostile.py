@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from opcheck.cli.main import run
+from opcheck.app.main import run
 from opcheck.errors import ExitCode, SourceError
 from opcheck.source.base import LoadOptions
 from opcheck.source.building.pt2_program import exported_program, guards_of

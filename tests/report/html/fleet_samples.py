@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from opcheck.model.fleet import Cause, Ending
-from opcheck.model.fleet_answers import BlockedBy, Missing, Standing, Summary
-from opcheck.model.fleet_page import Cell, FleetPage, ModelRow
+from opcheck.commands.fleet.answers.page_values import Cell, FleetPage, ModelRow
+from opcheck.commands.fleet.answers.values import BlockedBy, Missing, Standing, Summary
+from opcheck.commands.fleet.values import Cause, Ending
 from opcheck.model.verdict import Confidence, Verdict
 from tests.report.fleets import FLEETS
 

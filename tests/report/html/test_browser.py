@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from opcheck.model.report import Report
-from opcheck.report.html_format import HtmlFormat
+from opcheck.views.formats import report_view
 from tests.report.html.chromium import FOUND, Browser, Pages, content
 from tests.report.html.test_escaping import BAIT, baited
 from tests.report.plans import PLANS
@@ -32,7 +32,7 @@ def page(opened: Browser, tmp_path: Path) -> Iterator["Page"]:
 class Page(Pages):
     def show(self, report: Report, fragment: str = "") -> Browser:
         return self.written(
-            HtmlFormat().render(report).encode("utf-8", "backslashreplace"), fragment
+            report_view("html").render(report).encode("utf-8", "backslashreplace"), fragment
         )
 
     def rows(self) -> list[str]:

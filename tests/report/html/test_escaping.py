@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from opcheck.model.report import Place, Report
 from opcheck.model.text import printable
-from opcheck.report.html_format import HtmlFormat
+from opcheck.views.formats import report_view
 from tests.report.html.parsed import Element, embedded, parsed
 from tests.report.samples import STANDARD
 from tests.report.strategies import reports
@@ -54,13 +54,13 @@ def skeleton(element: Element) -> list[tuple[str, tuple[str, ...]]]:
 
 @pytest.mark.parametrize("bait", BAIT)
 def test_no_text_becomes_an_element(bait: str) -> None:
-    page = parsed(HtmlFormat().render(baited(bait)))
-    assert skeleton(page) == skeleton(parsed(HtmlFormat().render(baited("plain"))))
+    page = parsed(report_view("html").render(baited(bait)))
+    assert skeleton(page) == skeleton(parsed(report_view("html").render(baited("plain"))))
 
 
 @pytest.mark.parametrize("bait", BAIT)
 def test_texts_stand_as_they_are_but_for_what_cannot_be_seen(bait: str) -> None:
-    page = parsed(HtmlFormat().render(baited(bait)))
+    page = parsed(report_view("html").render(baited(bait)))
     shown = printable(bait)
     (finding,) = embedded(page)["findings"]
     assert (finding["op"], finding["reason"]["text"]) == (shown, shown)
@@ -71,7 +71,7 @@ def test_texts_stand_as_they_are_but_for_what_cannot_be_seen(bait: str) -> None:
 @given(reports)
 @settings(max_examples=60, deadline=None)
 def test_any_report_is_a_page_of_one_shape(report: Report) -> None:
-    text = HtmlFormat().render(report)
+    text = report_view("html").render(report)
     page = parsed(text)
     assert len(page.all("script")) == 2
     assert len(page.all("style")) == 1
@@ -82,4 +82,4 @@ def test_any_report_is_a_page_of_one_shape(report: Report) -> None:
 @given(reports)
 @settings(max_examples=30, deadline=None)
 def test_no_encoding_can_spoil_a_page(report: Report) -> None:
-    assert HtmlFormat().render(report).isascii()
+    assert report_view("html").render(report).isascii()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.model.fleet_page import FleetPage
-from opcheck.report.html.fleet.page import fleet_page
+from opcheck.commands.fleet.answers.page_values import FleetPage
+from opcheck.commands.fleet.html.page import fleet_page
 from tests.report.html.chromium import FOUND, Browser, Pages, content
 from tests.report.html.fleet_samples import MODELS, PAGE, baited
 

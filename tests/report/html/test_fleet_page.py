@@ -5,10 +5,10 @@ import hashlib
 
 import pytest
 
+from opcheck.commands.fleet.answers.values import Standing, Summary
+from opcheck.commands.fleet.html.page import fleet_page
 from opcheck.lang.languages import Language
 from opcheck.lang.speech import speaking
-from opcheck.model.fleet_answers import Standing, Summary
-from opcheck.report.html.fleet.page import fleet_page
 from tests.report.html.fleet_samples import CAUSES, MODELS, PAGE, baited
 from tests.report.html.parsed import Element, embedded, parsed
 from tests.report.html.test_escaping import BAIT

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from opcheck.commands.fleet.html import page as fleet_page
 from opcheck.model.report import Report, Stretch
-from opcheck.report.base import format_named
-from opcheck.report.html.data import SHARED
-from opcheck.report.html.fleet import page as fleet_page
-from opcheck.report.html.page import SCRIPTS, STYLES
-from opcheck.report.html.whole import TEMPLATES
-from opcheck.report.order import WORST_FIRST
+from opcheck.views.formats import report_view
+from opcheck.views.html.data import SHARED
+from opcheck.views.html.page import SCRIPTS, STYLES
+from opcheck.views.html.whole import TEMPLATES
+from opcheck.views.order import WORST_FIRST
 from tests.report.html.parsed import Element, embedded, parsed
 from tests.report.plans import PLANS
 from tests.report.samples import STANDARD
@@ -24,7 +24,7 @@ every_report = pytest.mark.parametrize("sample", REPORTS)
 
 
 def page_of(report: Report) -> Element:
-    return parsed(format_named("html").render(report))
+    return parsed(report_view("html").render(report))
 
 
 def words_of(element: Element) -> str:
@@ -149,7 +149,7 @@ def test_what_was_not_seen_is_said(sample: str) -> None:
 @every_report
 def test_ids_are_there_once_and_labels_lead_to_them(sample: str) -> None:
     page = page_of(REPORTS[sample])
-    ids = re.findall(r' id="([^"]+)"', format_named("html").render(REPORTS[sample]))
+    ids = re.findall(r' id="([^"]+)"', report_view("html").render(REPORTS[sample]))
     assert len(ids) == len(set(ids))
     for link in page.all("a"):
         assert link.attributes["href"].removeprefix("#") in ids
@@ -157,8 +157,8 @@ def test_ids_are_there_once_and_labels_lead_to_them(sample: str) -> None:
 
 @every_report
 def test_the_same_report_is_the_same_page(sample: str) -> None:
-    text = format_named("html").render(REPORTS[sample])
-    assert text == format_named("html").render(REPORTS[sample])
+    text = report_view("html").render(REPORTS[sample])
+    assert text == report_view("html").render(REPORTS[sample])
     assert text.endswith("</html>\n")
 
 

@@ -1,1 +1,0 @@
-"""Targets ranked for a model, each with the reason for its place."""

@@ -1,0 +1,136 @@
+"""The language of a command line: asked for by ``--lang`` or the environment, spoken in its help.
+
+typer has its own copy of click, whose words know one language; what it writes is told here.
+"""
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from opcheck.lang.languages import Language, language_named, language_of, writable
+from opcheck.lang.speech import spoken, tell
+from opcheck.views.terminal.wide import columns, wrapped
+
+FLAG = "--lang"
+HEADING = "heading"
+"""Where a catalogue has another word than elsewhere."""
+Lang = Annotated[
+    str | None,
+    typer.Option(
+        FLAG,
+        metavar="|".join(Language),
+        help="The language of texts and help; what programs read is the same in each.",
+        show_default="that of OPCHECK_LANG or the locale",
+    ),
+]
+Refusal: Any = typer.BadParameter.__mro__[2]
+"""What click raises for a command line that it does not take; it has no public name in typer."""
+
+
+def language_of_run(arguments: Sequence[str]) -> Language:
+    """The language that is asked for, or English where stdout cannot write that."""
+    language = language_asked(arguments)
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return language if writable(language, encoding) else Language.ENGLISH
+
+
+def language_asked(arguments: Sequence[str]) -> Language:
+    """The language of a command line, known before any of it is parsed."""
+    for i, argument in enumerate(arguments):
+        if argument == FLAG and i + 1 < len(arguments):
+            return language_named(arguments[i + 1])
+        if argument.startswith(f"{FLAG}="):
+            return language_named(argument.partition("=")[2])
+    return language_of(os.environ)
+
+
+def with_language(context: Any, parameters: list[Any]) -> list[Any]:
+    """A command's parameters and, before its last, the program's own ``--lang``.
+
+    It has been read when the command runs, so the command's function is not given it.
+    """
+    root = context.find_root()
+    own = [option for option in root.command.params if option.name == "lang"]
+    if context is root:
+        return parameters
+    for option in own:
+        option.expose_value = False
+    return [*parameters[:-1], *own, *parameters[-1:]]
+
+
+def told_refusal(refusal: Any) -> str:
+    """What click writes of a command line that it does not take, told line by line."""
+    written = io.StringIO()
+    refusal.show(written)
+    return "\n".join(map(tell, written.getvalue().splitlines()))
+
+
+class ToldHelp:
+    """A command whose help is told in the language of the run."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Write the help by a formatter that tells what it is given."""
+        if spoken() is not Language.ENGLISH:
+            ctx.formatter_class = type("Told", (_Told, ctx.formatter_class), {})
+        text: str = super().get_help(ctx)  # type: ignore[misc]  # of the class that this is mixed into
+        return text
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """Give the first sentence, whole where it is told: click cuts English ones."""
+        whole = (getattr(self, "help", None) or "").partition("\n\n")[0]
+        told = tell(" ".join(whole.split()))
+        if spoken() is Language.ENGLISH:
+            told = super().get_short_help_str(limit)  # type: ignore[misc]  # as above
+        return told
+
+
+class _Told:
+    """Mixed into click's formatter: it tells, and wraps by columns and not by characters."""
+
+    width: int
+    current_indent: int
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        """Write the first line."""
+        words = " ".join(tell(word) for word in args.split())
+        super().write_usage(prog, words, tell("Usage: "))  # type: ignore[misc]  # click's
+
+    def write_heading(self, heading: str) -> None:
+        """Write what stands above a section."""
+        self._write_lines([f"{tell(heading, HEADING)}："], 0)
+
+    def write_text(self, text: str) -> None:
+        """Write paragraphs."""
+        for i, paragraph in enumerate(text.split("\n\n")):
+            self._write_lines([""] if i else [], 0)
+            self._write_lines(_paragraph(paragraph, self.width - self.current_indent), 0)
+
+    def write_dl(
+        self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        """Write names with what they mean beside or, where a name is long, below them."""
+        names = [tell(name) if " " in name else name for name, _ in rows]  # one word is a command
+        second = min(max(map(columns, names), default=0), col_max) + col_spacing
+        width = max(self.width - self.current_indent - second, 10)
+        for name, (_, meaning) in zip(names, rows, strict=True):
+            lines = _paragraph(meaning, width)
+            if columns(name) + col_spacing <= second:
+                name += " " * (second - columns(name)) + (lines.pop(0) if lines else "")
+            self._write_lines([name.rstrip()], 0)
+            self._write_lines(lines, second)
+
+    def _write_lines(self, lines: Sequence[str], indent: int) -> None:
+        for line in lines:
+            room = " " * (self.current_indent + indent) if line else ""
+            self.write(f"{room}{line}\n")  # type: ignore[attr-defined]  # click's
+
+
+def _paragraph(text: str, width: int) -> list[str]:
+    """A text told and wrapped; what click adds in brackets, as a default, is told by itself."""
+    head, *added = text.split("  [")
+    told = [tell(" ".join(head.split())), *(tell(f"[{part}") for part in added)]
+    return wrapped(" ".join(told), width)

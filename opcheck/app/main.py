@@ -1,0 +1,146 @@
+"""The console entry: the program, and failures turned into exit codes."""
+
+import os
+import re
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from opcheck.app.commands import Program, program
+from opcheck.app.completion.scripts import SCRIPTS, VARIABLE
+from opcheck.app.guide import write_examples, write_exit_codes
+from opcheck.app.language import Lang, Refusal, language_of_run, told_refusal
+from opcheck.app.output import Output
+from opcheck.errors import ExitCode, OpcheckError, UsageError
+from opcheck.lang.speech import speaking, tell, wording
+from opcheck.model.text import printable
+from opcheck.sandbox.command import own_process
+from opcheck.version import __version__
+
+_COMMAND = re.compile(r"^(\s*)::", re.MULTILINE)
+INTERRUPTED = 130
+"""What shells give for a process that Ctrl-C ended."""
+BUG = "opcheck: this is a bug in opcheck; please report it with the lines above"
+
+
+def main() -> None:
+    """Run the command line of this process and exit."""
+    signal.signal(signal.SIGTERM, _end)
+    if shell := os.environ.get(VARIABLE):
+        from opcheck.app.completion.ask import told
+
+        Output(None).write(told(application(), sys.argv[1:], shell))
+        return
+    with own_process(sys.argv[1:]):
+        code = run(sys.argv[1:])
+    sys.exit(code)
+
+
+def _end(number: int, _: object) -> None:
+    """Leave as after an error, so that no half-written file and no process is left."""
+    sys.exit(128 + number)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and give its exit code."""
+    try:
+        with speaking(language_of_run(arguments)):
+            return _run(arguments)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else ExitCode.PASS
+    except OpcheckError as error:  # of the language itself
+        print(_told(error), file=sys.stderr)
+        return error.exit_code
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """The same in the language of the run, failures told in it."""
+    try:
+        code = application().main(list(arguments), prog_name="opcheck", standalone_mode=False)
+    except Refusal as refusal:
+        print(told_refusal(refusal), file=sys.stderr)
+        return int(refusal.exit_code)
+    except OpcheckError as error:
+        print(_told(error), file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception:  # whatever is left is a bug, and says so
+        traceback.print_exc()
+        print(tell(BUG), file=sys.stderr)
+        return ExitCode.CRASH
+    return code if isinstance(code, int) else ExitCode.PASS
+
+
+class _Program(Program):
+    """Ends its help with what a newcomer copies first."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write examples and exit codes."""
+        write_examples(formatter)
+        write_exit_codes(formatter)
+
+
+def application() -> Any:
+    """The program as typer's command, every command of the package in it."""
+    return program(_opcheck, _Program)
+
+
+def _told(error: OpcheckError) -> str:
+    text = wording("opcheck: error: {said}").format(said=tell(error.message))
+    if error.hint:
+        text += "\n  " + wording("hint: {said}").format(said=tell(error.hint))
+    # a file may have chosen the words: a CI service would take a line of its own for a command
+    return _COMMAND.sub(r"\1\\x3a:", printable(text))
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        Output(None).write(f"opcheck {__version__}\n")
+        raise typer.Exit
+
+
+def _opcheck(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+    lang: Lang = None,
+    install_completion: Annotated[
+        bool,
+        typer.Option("--install-completion", help="Have a shell complete what is typed."),
+    ] = False,
+    show_completion: Annotated[
+        bool,
+        typer.Option("--show-completion", help="Print the script that this takes."),
+    ] = False,
+    shell: Annotated[
+        str | None,
+        typer.Option(
+            "--shell",
+            metavar="SHELL",
+            help=f"For which one: {', '.join(SCRIPTS)}.",
+            show_default="the one that this runs in",
+        ),
+    ] = None,
+) -> None:
+    """Say whether a PyTorch model runs on an accelerator, where not, and how that is known."""
+    if context.invoked_subcommand is not None:
+        return
+    from opcheck.app.completion.install import install, shell_named
+
+    if show_completion:
+        Output(None).write(SCRIPTS[shell_named(shell)])
+    elif install_completion:
+        name = shell_named(shell)
+        path = install(name, os.environ, Path.home())
+        said = tell(f"wrote {path}; a new {name} completes opcheck")
+        Output(None).write(f"{said}\n")
+    else:
+        raise UsageError("no command was given", "opcheck --help lists them")

@@ -1,0 +1,124 @@
+"""Where the answer goes: stdout, or a file that is written whole or not at all."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from io import UnsupportedOperation
+from pathlib import Path
+from typing import TextIO
+
+from opcheck.app.detail import Detail
+from opcheck.app.links import locate, takes_links
+from opcheck.errors import UsageError
+from opcheck.sandbox import command
+from opcheck.views.page import Page
+from opcheck.views.terminal.marks import encodable
+
+WIDEST = 120
+"""Longer lines are hard to read, however wide the terminal is."""
+NARROWEST = 40
+USUAL = Detail()
+
+
+class Output:
+    """A destination that is known to be writable before any work starts."""
+
+    def __init__(self, path: Path | None) -> None:
+        with _failing_as(f"cannot write {path}"):
+            self._path = None if path is None else _checked(path)
+        if self._path is not None:
+            command.current().will_write(self._path, _write_file)
+        if path is None and sys.stdout is None:
+            raise UsageError("cannot write to stdout: it is closed", "give a file with -o")
+
+    def page(self, detail: Detail = USUAL) -> Page:
+        """What a format may use here: a file gets neither colour nor a terminal's width."""
+        page = Page(
+            verbose=detail.verbose,
+            quiet=detail.quiet,
+            explain=detail.explain,
+            top=detail.top,
+            waived=detail.waived,
+        )
+        if self._path is not None:
+            return page
+        return replace(
+            page,
+            width=min(max(shutil.get_terminal_size().columns, NARROWEST), WIDEST),
+            color=_wants_color(),
+            ascii=not encodable(_encoding(sys.stdout)),
+            locate=locate if takes_links(os.environ, sys.stdout.isatty()) else None,
+        )
+
+    def write(self, text: str) -> None:
+        """Write it all; a reader that went away early has what it wanted."""
+        if self._path is not None:
+            with _failing_as(f"cannot write {self._path}"):
+                data = text.encode("utf-8", "backslashreplace")
+                command.current().write(self._path, data, _write_file)
+            return
+        with _failing_as("cannot write to stdout"):
+            _write_stdout(text)
+
+
+def _checked(path: Path) -> Path:
+    hint = "-o takes the path of a file in a folder that exists and can be written to"
+    if not path.name or path.is_dir():
+        raise UsageError(f"cannot write the report to {str(path)!r}: it is a folder", hint)
+    path = path.resolve()
+    if not path.parent.is_dir():
+        raise UsageError(f"cannot write {path}: there is no folder {path.parent}", hint)
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UsageError(f"cannot write {path}: permission denied", hint)
+    return path
+
+
+@contextmanager
+def _failing_as(what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{what}: {error.strerror or error}") from error
+
+
+def _write_file(path: Path, data: bytes) -> None:
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)  # a device or a pipe: replacing it would not be writing to it
+        return
+    draft = path.with_name(f".opcheck-{os.getpid()}.tmp")
+    try:
+        with draft.open("xb") as file:
+            file.write(data)
+        if path.exists():
+            shutil.copymode(path, draft)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _write_stdout(text: str) -> None:
+    out = sys.stdout
+    try:
+        encoding = _encoding(out)
+        out.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        out.flush()
+    except BrokenPipeError:
+        # what is still buffered goes nowhere, so that the interpreter ends without complaint
+        with suppress(AttributeError, UnsupportedOperation):  # what stands in for it is no file
+            os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+
+
+def _encoding(out: TextIO) -> str:
+    """What a stream can hold: any text where it has no encoding, as ``io.StringIO`` has none."""
+    return getattr(out, "encoding", None) or "utf-8"
+
+
+def _wants_color() -> bool:
+    """NO_COLOR and dumb terminals are respected; a pipe gets colour only by FORCE_COLOR."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))

@@ -1,0 +1,1 @@
+"""One command a folder: its help, options, answer and views."""

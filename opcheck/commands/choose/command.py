@@ -1,0 +1,46 @@
+"""``opcheck choose``: which target suits a model."""
+
+from typing import Annotated
+
+from opcheck.app import model_options, options
+from opcheck.app.detail import Detail
+from opcheck.app.model_command import ModelCommand
+from opcheck.app.output import Output
+from opcheck.app.progress import Progress, said, unsaid
+from opcheck.model.request import ScanRequest
+from opcheck.views.formats import command_view
+
+Command = ModelCommand
+
+
+def choose(
+    source: model_options.Source,
+    target: options.Targets = None,
+    inputs: model_options.Inputs = None,
+    input_sets: model_options.InputSets = None,
+    decode: model_options.Decode = False,
+    train: model_options.Train = False,
+    step: model_options.Steps = None,
+    format: Annotated[str, options.format_of("choose")] = "text",
+    output: options.OutputFile = None,
+    database: options.Databases = None,
+    schemas: options.SchemaFiles = None,
+    rules: options.RuleFolders = None,
+    max_age: options.MaxAge = None,
+    timeout: model_options.Timeout = None,
+    memory: model_options.Memory = None,
+    trust: model_options.Trust = False,
+    verbose: options.Verbose = False,
+) -> None:
+    from opcheck.commands.choose import answer
+
+    view, out = command_view("choose", format), Output(output)
+    request = ScanRequest(
+        source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
+        tuple(database or ()), max_age, tuple(rules or ()),
+        step=model_options.training(train, step),
+        calls=model_options.calls(input_sets, decode, train, step), schemas=tuple(schemas or ()),
+    )  # fmt: skip
+    with Progress() as progress:
+        found = answer.choose(request, progress, said if verbose else unsaid)
+    out.write(view.render(found, out.page(Detail(verbose))))

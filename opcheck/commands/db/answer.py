@@ -1,0 +1,69 @@
+"""Looking after the database: its age, contents, changes and faults."""
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+from opcheck.errors import UsageError
+from opcheck.model.database import (
+    Audit,
+    Contents,
+    DatabaseStatus,
+    ImportedFile,
+    Imports,
+    MatrixDiffs,
+)
+from opcheck.model.target import TargetSpec
+from opcheck.pipeline.opening import open_database
+
+
+def database_status(databases: Sequence[str] = ()) -> DatabaseStatus:
+    """Say how old the database is and what it holds."""
+    from opcheck.db.status import status
+
+    return status(open_database(databases), date.today())
+
+
+def database_show(spec: TargetSpec, databases: Sequence[str] = ()) -> Contents:
+    """Say what the database holds for one target."""
+    from opcheck.db.contents import contents
+
+    database = open_database(databases)
+    return contents(database, database.resolve(spec))
+
+
+def database_diff(
+    before: TargetSpec, after: TargetSpec | None, databases: Sequence[str] = ()
+) -> MatrixDiffs:
+    """Say what changed from one target or release to another; or what overlays change of one.
+
+    Raises:
+        UsageError: there is neither another target nor an overlay to compare with.
+    """
+    from opcheck.db.contents import diffs, overlaid
+
+    if after is not None:
+        return diffs(open_database(databases), before, after)
+    if not databases:
+        raise UsageError(
+            f"{before} is compared with nothing", "give another target, or overlays with --db"
+        )
+    return overlaid(open_database(), open_database(databases), before)
+
+
+def database_check(databases: Sequence[str] = ()) -> Audit:
+    """Look at every file of the database and say what is wrong."""
+    from opcheck.db.audit import audit
+
+    return audit(open_database(databases))
+
+
+def database_import(
+    vendor: str, sources: Path, releases: Sequence[str], into: Path | None = None
+) -> Imports:
+    """Write the files of a vendor's releases from its own files, into the database itself."""
+    from opcheck.db.importing import import_files
+
+    root = into or open_database().root
+    found = import_files(vendor, sources, releases, root)
+    return Imports(tuple(ImportedFile(str(file.path), file.changed) for file in found))

@@ -1,0 +1,1 @@
+"""The commands of ``opcheck db``: the module and its function have the name."""

@@ -1,0 +1,47 @@
+"""A plan carried out for one target, proved, and written: all of it or nothing."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from opcheck.commands.fix.custom import custom
+from opcheck.commands.fix.diff import diff
+from opcheck.commands.fix.folders import require_folder
+from opcheck.commands.fix.graph import graph
+from opcheck.commands.fix.places import require_writable
+from opcheck.commands.fix.shim import shim
+from opcheck.commands.fix.values import Fix, FixKind, FixRequest
+from opcheck.db.store import Database
+from opcheck.errors import UsageError
+from opcheck.pipeline.opening import Progress, open_database, silent
+
+
+def fix(request: FixRequest, progress: Progress = silent, output: Progress = silent) -> Fix:
+    """Carry out what a plan suggests for a model on its one target.
+
+    Raises:
+        UsageError: not exactly one target, a file that is in the way, or what a scan refuses.
+        SourceError, TraceError, EmulationError, DatabaseError: as scan and emulate do.
+    """
+    if len(request.scan.targets) != 1:
+        raise UsageError(f"want one target to fix a model for, got {len(request.scan.targets)}")
+    if request.kind is FixKind.CUSTOM:
+        if request.path:
+            require_folder(Path(request.path), write=request.write)
+    else:
+        require_writable(request)
+    database = open_database(request.scan.databases)
+    carry_out = _KINDS[request.kind]
+    if request.kind is FixKind.CUSTOM:
+        return carry_out(request, database, progress, output)
+    from opcheck import isolate
+
+    with isolate.loaded_once():  # the scan and each run of the proof have a process of their own
+        return carry_out(request, database, progress, output)
+
+
+_KINDS: Mapping[FixKind, Callable[[FixRequest, Database, Progress, Progress], Fix]] = {
+    FixKind.SHIM: shim,
+    FixKind.DIFF: diff,
+    FixKind.GRAPH: graph,
+    FixKind.CUSTOM: custom,
+}

@@ -1,0 +1,182 @@
+"""``opcheck fix``: a plan carried out."""
+
+from typing import Annotated
+
+import typer
+
+from opcheck.app import model_options, options
+from opcheck.app.detail import Detail
+from opcheck.app.model_command import ModelCommand
+from opcheck.app.output import Output
+from opcheck.app.progress import Progress, said, unsaid
+from opcheck.commands.fix.values import FixKind, FixRequest
+from opcheck.errors import ExitCode, UsageError
+from opcheck.model.plan import Label
+from opcheck.model.request import ScanRequest
+from opcheck.views.formats import command_view
+from opcheck.views.page import Page
+
+ShimFile = Annotated[
+    str | None,
+    typer.Option(
+        "--shim",
+        metavar="FILE",
+        help="Write a Python file that registers the kernels the target lacks; the model stays.",
+        show_default="none",
+    ),
+]
+Diff = Annotated[
+    bool,
+    typer.Option(
+        "--diff",
+        help="Change calls in your Python files: a unified diff on stdout, the report on stderr "
+        "or in --output; with --write the files themselves, all of them or none.",
+        show_default="no",
+    ),
+]
+GraphFile = Annotated[
+    str | None,
+    typer.Option(
+        "--graph",
+        metavar="FILE",
+        help="Write a .pt2 file: the exported program with other calls in it.",
+        show_default="none",
+    ),
+]
+
+CustomOp = Annotated[
+    str | None,
+    typer.Option(
+        "--custom-op",
+        metavar="NAME",
+        help="Write a project for a kernel of your own: binding, build, test, and as much of the "
+        "kernel as is known. NAME is an overload as the plan shows it.",
+        show_default="none",
+    ),
+]
+Into = Annotated[
+    str | None,
+    typer.Option(
+        "--into",
+        metavar="DIR",
+        help="The folder for --custom-op; with --write, one that is there.",
+        show_default="opcheck_NAME",
+    ),
+]
+Toolchain = Annotated[
+    str | None,
+    typer.Option(
+        "--toolchain",
+        metavar="NAME",
+        help="What --custom-op builds with: ascend-c, bang-c, musa-c, cuda, hip, triton, metal.",
+        show_default="the vendor's own",
+    ),
+]
+
+
+def _asked(
+    shim: str | None, diff: bool, graph: str | None, custom: str | None
+) -> tuple[FixKind, str]:
+    """What to write, and where; of a custom operator, its name."""
+    asked = {
+        FixKind.SHIM: shim,
+        FixKind.DIFF: "" if diff else None,
+        FixKind.GRAPH: graph,
+        FixKind.CUSTOM: custom,
+    }
+    given = [(kind, path) for kind, path in asked.items() if path is not None]
+    names = ", ".join(f"--{kind}" for kind, _ in given)
+    hint = "give one of --shim FILE, --diff, --graph FILE and --custom-op NAME"
+    if not given:
+        raise UsageError("nothing to write was asked for", hint)
+    if len(given) > 1:
+        raise UsageError(f"{names} at once: each changes the model by itself", hint)
+    return given[0]
+
+
+def _label(text: str) -> Label:
+    try:
+        return Label(text)
+    except ValueError:
+        raise typer.BadParameter(f"not one of {', '.join(Label)}: {text!r}") from None
+
+
+Allow = Annotated[
+    Label | None,
+    typer.Option(
+        "--allow",
+        parser=_label,
+        metavar="LABEL",
+        help="Follow also suggestions that are not exact: tolerance, or approximate as well.",
+        show_default="exact",
+    ),
+]
+Write = Annotated[
+    bool,
+    typer.Option(
+        "--write",
+        help="Write over a file that is there; with --diff, change your files in place.",
+        show_default="refuse",
+    ),
+]
+
+
+class Command(ModelCommand):
+    """Writes files beside others of the user's, whose names it finds out as it goes."""
+
+    may_be_confined = False
+
+
+def fix(
+    source: model_options.Source,
+    target: options.OneTarget = None,
+    shim: ShimFile = None,
+    diff: Diff = False,
+    graph: GraphFile = None,
+    custom_op: CustomOp = None,
+    into: Into = None,
+    toolchain: Toolchain = None,
+    allow: Allow = None,
+    write: Write = False,
+    inputs: model_options.Inputs = None,
+    input_sets: model_options.InputSets = None,
+    decode: model_options.Decode = False,
+    train: model_options.Train = False,
+    step: model_options.Steps = None,
+    format: Annotated[str, options.format_of("fix")] = "text",
+    output: options.OutputFile = None,
+    database: options.Databases = None,
+    schemas: options.SchemaFiles = None,
+    rules: options.RuleFolders = None,
+    max_age: options.MaxAge = None,
+    timeout: model_options.Timeout = None,
+    memory: model_options.Memory = None,
+    trust: model_options.Trust = False,
+    verbose: options.Verbose = False,
+) -> None:
+    from opcheck.commands.fix import answer
+
+    kind, path = _asked(shim, diff, graph, custom_op)
+    if kind is not FixKind.CUSTOM and (into or toolchain):
+        raise UsageError("--into and --toolchain go with --custom-op", "leave them out")
+    view, out = command_view("fix", format), Output(output)
+    request = FixRequest(
+        ScanRequest(
+            source, (options.only(target),), tuple(inputs or ()), False, timeout, memory, trust,
+            tuple(database or ()), max_age, tuple(rules or ()),
+            step=model_options.training(train, step),
+            calls=model_options.calls(input_sets, decode, train, step),
+            schemas=tuple(schemas or ()),
+        ),
+        kind, (into or "") if custom_op is not None else path, allow or Label.EXACT, write,
+        custom_op or "", toolchain or "",
+    )  # fmt: skip
+    with Progress() as progress:
+        found = answer.fix(request, progress, said if verbose else unsaid)
+    if kind is FixKind.DIFF and not write and (output is not None or format == "text"):
+        Output(None).write(found.text)  # nothing else, so that git apply can read it
+    if kind is FixKind.DIFF and not write and output is None and format == "text":
+        typer.echo(view.render(found, Page(verbose=verbose)), err=True, nl=False)
+    else:
+        out.write(view.render(found, out.page(Detail(verbose))))
+    raise typer.Exit(ExitCode.PASS if found.holds else ExitCode.GATE)

@@ -1,0 +1,189 @@
+"""A plan carried out in the user's own sources, as a unified diff or in place."""
+
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from opcheck.commands.fix.choosing import PlacedWay, choose_by_place, known
+from opcheck.commands.fix.proving import proved
+from opcheck.commands.fix.running import Change
+from opcheck.commands.fix.sources import (
+    SourceFile,
+    find,
+    require_writable,
+    roots_of,
+    unified,
+    write_all,
+)
+from opcheck.commands.fix.values import Fix, FixRequest, Left
+from opcheck.commands.fix.writing_down import Way, answer, followed_ways
+from opcheck.commands.plan.answer import plan
+from opcheck.db.store import Database
+from opcheck.errors import UsageError
+from opcheck.pipeline.opening import Progress
+from opcheck.source.select import select
+
+if TYPE_CHECKING:
+    from opcheck.rewrite.swapping import Form
+
+    FormsOf = Callable[[str], Mapping[str, Form]]
+
+
+def diff(request: FixRequest, database: Database, progress: Progress, output: Progress) -> Fix:
+    """Replace the calls of suggestions where the user writes them.
+
+    Raises:
+        UsageError: the source is no Python file, or one of its files cannot be written.
+    """
+    scan = request.scan
+    if select(scan.source).name != "python":
+        raise UsageError(
+            f"--diff changes source files of yours, and {scan.source} is none",
+            "give path/to/file.py:NAME, or use --shim or --graph",
+        )
+    report = plan(scan, progress, output)
+    forms = _forms(scan.rules)
+    chosen = choose_by_place(report, request.allow, lambda way: bool(forms(way.rule)))
+    changed = _change(chosen.ways, roots_of(scan.source), forms)
+    left = (*(rest for _, rest in chosen.left), *changed.left)
+    if not changed.files:
+        return answer(request, report, left=left, unproven="there is nothing to change")
+    if request.write:
+        require_writable(tuple(changed.files))
+    matrix = database.matrix(database.resolve(scan.targets[0]))
+    with _patched(changed.files) as patched:
+        change = Change(scan, replace(scan, patched=patched), tuple(changed.ways))
+        staying = chosen.staying(changed.whole)
+        proof = proved(change, matrix, staying, known(report), progress, output)
+    followed = followed_ways(changed.ways)
+    made = answer(request, report, ways=changed.ways, followed=followed, left=left, proof=proof)
+    if not proof.holds:
+        return made
+    if request.write:
+        write_all(changed.files)
+        return replace(made, files=tuple(file.shown for file in changed.files))
+    return replace(made, text="".join(map(unified, changed.files, changed.files.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    """What came of the suggestions."""
+
+    files: Mapping[SourceFile, str]
+    """Those that change, sorted by name, with their new text."""
+    ways: Mapping[Way, tuple[str, ...]]
+    """What was followed -> ``file:line`` of the calls."""
+    left: tuple[Left, ...]
+    whole: frozenset[PlacedWay]
+    """What was followed without exception."""
+
+
+def _forms(folders: Sequence[str]) -> "FormsOf":
+    """How calls that a rule replaces are written, as a function of its name."""
+    from opcheck.rewrite.extra import extra_rules
+    from opcheck.rewrite.forms import forms_of
+
+    extra = extra_rules(folders)
+    return cache(lambda rule: forms_of(rule, extra))
+
+
+def _change(ways: Sequence[PlacedWay], roots: Sequence[Path], forms_of: "FormsOf") -> _Changed:
+    """Replace what can be, file by file."""
+    wanted: dict[Path, list[tuple[PlacedWay, Mapping[str, Form]]]] = defaultdict(list)
+    left: list[Left] = []
+    for way in ways:
+        forms = forms_of(way.way.rule)
+        path = find(way.place.file, roots) if forms else _NO_SPELLING.format(way.way.rule)
+        if isinstance(path, str):
+            left.append(way.left(path))
+        else:
+            wanted[path].append((way, forms))
+    files: dict[SourceFile, str] = {}
+    done: list[PlacedWay] = []
+    not_whole: set[PlacedWay] = set()
+    for path, here in sorted(wanted.items(), key=lambda item: item[1][0][0].place.file):
+        found = _swap(path, here)
+        left += [way.left(reason) for way, reason in found.left]
+        not_whole |= {way for way, _ in found.left}
+        if found.file is not None and found.done:
+            files[found.file] = found.text
+            done += found.done
+    return _Changed(files, _places(done), tuple(dict.fromkeys(left)), frozenset(done) - not_whole)
+
+
+_NO_SPELLING = "{} stands for no call that is known by how users write it; use --shim"
+
+
+@dataclass(frozen=True, slots=True)
+class _Swapped:
+    """What came of one file."""
+
+    file: SourceFile | None
+    text: str = ""
+    done: Sequence[PlacedWay] = ()
+    left: Sequence[tuple[PlacedWay, str]] = ()
+
+
+def _swap(path: Path, wanted: Sequence[tuple[PlacedWay, Mapping[str, "Form"]]]) -> _Swapped:
+    from opcheck.rewrite.call_sites import UnreadableError
+    from opcheck.rewrite.swapping import Swap, swapped
+
+    ways = [way for way, _ in wanted]
+    shown = ways[0].place.file
+    file = SourceFile.read(shown, path)
+    if isinstance(file, str):
+        return _Swapped(None, left=[(way, file) for way in ways])
+    try:
+        found = swapped(
+            file.text, [Swap(way.place.line, forms, way.place.module) for way, forms in wanted]
+        )
+        file.encoded(found.text)
+    except UnreadableError as error:
+        return _Swapped(
+            None, left=[(way, f"{shown} cannot be taken apart: {error}") for way in ways]
+        )
+    except UnicodeEncodeError:
+        reason = f"the replacement has characters that {file.encoding}, as {shown} is in, has not"
+        return _Swapped(None, left=[(way, reason) for way in ways])
+    left = [(ways[index], f"{shown}: {reason}") for index, reason in sorted(found.left.items())]
+    done = [ways[index] for index in sorted(found.done)]
+    plain = [ways[index] for index in sorted(found.done - found.constructed)]
+    layers = [way for way in plain if any(_is_layer(way, other) for other in plain)]
+    left += [(way, _LAYER.format(shown, way.place.line)) for way in layers]
+    return _Swapped(file, found.text, [way for way in done if way not in layers], left)
+
+
+_LAYER = "{}: line {} calls a layer as well, whose own call is in a library; use --shim"
+
+
+def _is_layer(way: PlacedWay, other: PlacedWay) -> bool:
+    """Whether a call is one that a layer makes, on a line that has a call of its own."""
+    here, there = way.place, other.place
+    outer = f"{there.module}." if there.module else ""
+    inside = here.module != there.module and here.module.startswith(outer)
+    return inside and (way.op, here.line) == (other.op, there.line)
+
+
+def _places(done: Iterable[PlacedWay]) -> Mapping[Way, tuple[str, ...]]:
+    """Each suggestion with all places where it was followed."""
+    places: dict[Way, dict[str, None]] = defaultdict(dict)
+    for found in done:
+        places[found.op, found.way][f"{found.place.file}:{found.place.line}"] = None
+    return {way: tuple(found) for way, found in places.items()}
+
+
+@contextmanager
+def _patched(files: Mapping[SourceFile, str]) -> Iterator[Mapping[str, str]]:
+    """The new texts in a folder of their own: path -> the file that has it."""
+    with tempfile.TemporaryDirectory(prefix="opcheck-") as folder:
+        patched = {}
+        for number, (file, text) in enumerate(files.items()):
+            copy = Path(folder) / f"{number}.py"
+            copy.write_bytes(file.encoded(text))
+            patched[str(file.path)] = str(copy)
+        yield patched

@@ -1,0 +1,210 @@
+"""A changed model and the unchanged one, both run with values: results and gradients compared."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from opcheck.commands.emulate.answer import emulate
+from opcheck.commands.fix.comparing import Limits, named_as, tolerances
+from opcheck.commands.fix.writing_down import Way
+from opcheck.errors import EmulationError
+from opcheck.model.emulation import Difference, Emulation, EmulationRequest
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.plan import Label
+from opcheck.model.proof import Compared
+from opcheck.model.request import ScanRequest
+from opcheck.model.training import TrainingSpec
+from opcheck.model.work import HostRequest, HostRun
+from opcheck.pipeline.opening import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A changed model beside the unchanged one."""
+
+    unchanged: ScanRequest
+    """How to load the model as it is."""
+    changed: ScanRequest
+    """How to load it as it became; the same where only shims are new."""
+    ways: tuple[Way, ...]
+    """What was followed."""
+    shims: tuple[str, ...] = ()
+    """Files with kernels for the device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """What running both came to."""
+
+    forward: Compared
+    backward: Compared | None
+    no_backward: str
+    """Why ``backward`` is None."""
+    emulated: Emulation | None
+    """The forward on the emulated device; None where there is none of the target."""
+    note: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the changed model ran, and gives what the unchanged one does."""
+        finished = self.emulated is None or self.emulated.finished
+        return finished and self.forward.holds and (self.backward is None or self.backward.holds)
+
+
+def run_both(change: Change, matrix: SupportMatrix, progress: Progress, output: Progress) -> Runs:
+    """Run both on the host, and the changed one on the emulated device, where that can be.
+
+    Raises:
+        SourceError, EmulationError: a model cannot be loaded or run at all.
+    """
+    before, after = _on_host(change, progress, output)
+    least = max((way.label for _, way in change.ways), key=lambda label: label.rank)
+    known = before.moved is not None and least is not Label.APPROXIMATE
+    moved = before.moved or {}
+    device = _Device(change, progress, output) if _can_be_emulated(matrix) else None
+    forward = _Side(after.forward, Limits(known or least is Label.EXACT, moved))
+    backward = _Side(after.backward, Limits(known, moved))
+    reason = before.no_backward or after.no_backward
+    ran = None
+    if device is not None and change.unchanged.step is not None:
+        ran = device.run(forward, backward)  # one run gives both
+    elif device is not None:
+        ran = device.run(forward)
+        if not reason and ran.finished:
+            reason = device.gradients(backward)
+    notes = [_TOO_OLD] if before.moved is None else []
+    notes += [_ITSELF] if forward.limits.own or backward.limits.own else []
+    notes += [_ALONE] if _is_wrapped(change.unchanged) else []
+    return Runs(
+        forward.compared(),
+        backward.compared() if backward.found else None,
+        "" if backward.found else reason,
+        ran,
+        "; ".join(notes),
+    )
+
+
+_TOO_OLD = "what the tolerances come to in this model can be told with torch 2.9 or later"
+_ITSELF = "the device itself is off without any change, and that much is allowed"
+_ALONE = "values are those of one process that trains alone: the others are not there to send any"
+
+
+class _Side:
+    """What is compared, forward or backward."""
+
+    def __init__(self, on_host: Sequence[Difference], limits: Limits) -> None:
+        self.on_host = on_host
+        self.found = [*on_host]
+        self.limits = limits
+
+    def named(self, found: Sequence[Difference]) -> tuple[Difference, ...]:
+        """Differences under the names that they have on the host."""
+        return named_as(found, [difference.name for difference in self.on_host])
+
+    def allows(self, found: Sequence[Difference]) -> bool:
+        """Whether nothing is further off than it may be."""
+        return self.limits.hold(self.named(found))
+
+    def compared(self) -> Compared:
+        """What came of it."""
+        results = len({difference.name for difference in self.found})
+        return self.limits.compared(results, self.found)
+
+
+class _Device:
+    """Runs of a model on the emulated device."""
+
+    def __init__(self, change: Change, progress: Progress, output: Progress) -> None:
+        self._change = change
+        self._progress = progress
+        self._output = output
+
+    def run(self, *sides: _Side, gradients: bool = False) -> Emulation:
+        """Run the changed model; where that is too far off, the unchanged one as well.
+
+        Of two sides the second is what a step gives beside its outputs.
+        """
+        ran = self._emulate(self._change.changed, self._change.shims, gradients)
+        parts = _parted(ran, sides)
+        if ran.finished and not all(map(_Side.allows, sides, parts)):
+            self._progress("running the unchanged model on the emulated device as well")
+            plain = self._emulate(self._change.unchanged, (), gradients)
+            for side, found in zip(sides, _parted(plain, sides), strict=True):
+                side.limits = side.limits.beside(side.named(found))
+        for side, found in zip(sides, parts, strict=True):
+            side.found += side.named(found)
+        return ran
+
+    def gradients(self, side: _Side) -> str:
+        """Compare gradients; why that cannot be, where the unchanged model's cannot be had."""
+        ran = self.run(side, gradients=True)
+        if ran.finished:
+            return ""
+        plain = self._emulate(self._change.unchanged, (), gradients=True)
+        if plain.finished:  # the change is to blame
+            side.found.append(Difference("gradients on the device", (), "", None))
+            return ""
+        return f"on the emulated device, backward ends early: {plain.error}"
+
+    def _emulate(self, scan: ScanRequest, shims: tuple[str, ...], gradients: bool) -> Emulation:
+        return emulate(_emulation(scan, shims, gradients), self._progress, self._output)
+
+
+def _parted(ran: Emulation, sides: Sequence[_Side]) -> Sequence[Sequence[Difference]]:
+    """What differs, for each side: all of it for one, of two what is of backward for the second."""
+    found = ran.differences or ()
+    if len(sides) == 1:
+        return (found,)
+    return [d for d in found if not d.of_backward], [d for d in found if d.of_backward]
+
+
+def _emulation(scan: ScanRequest, shims: tuple[str, ...], gradients: bool) -> EmulationRequest:
+    return EmulationRequest(
+        scan.source, scan.targets[0], scan.inputs, _alone(scan.step), gradients=gradients,
+        values=True, timeout=scan.timeout, memory=scan.memory, trust=scan.trust,
+        databases=scan.databases, shims=shims, patched=scan.patched, calls=scan.calls,
+        schemas=scan.schemas,
+    )  # fmt: skip
+
+
+def _alone(step: TrainingSpec | None) -> TrainingSpec | None:
+    """The step of one process: what others would send has no values here."""
+    return None if step is None else replace(step, wrap="")
+
+
+def _is_wrapped(scan: ScanRequest) -> bool:
+    return scan.step is not None and bool(scan.step.wrap)
+
+
+def _on_host(change: Change, progress: Progress, output: Progress) -> tuple[HostRun, HostRun]:
+    """The unchanged model on the host, and the changed one held against it."""
+    from opcheck import isolate
+
+    with tempfile.TemporaryDirectory(prefix="opcheck-") as folder:
+        kept = str(Path(folder) / "results.pt")
+        first = replace(_host(change.unchanged), keep=kept, tolerances=tolerances(change.ways))
+        progress(f"running {change.unchanged.source} on the host, as it is")
+        before = isolate.on_host(first, progress=progress, output=output)
+        if change.changed == change.unchanged:
+            return before, HostRun((), ())
+        progress(f"running {change.changed.source} on the host, as it became")
+        second = replace(_host(change.changed), against=kept)
+        return before, isolate.on_host(second, progress=progress, output=output)
+
+
+def _host(scan: ScanRequest) -> HostRequest:
+    return HostRequest(
+        scan.source, scan.inputs, scan.timeout, scan.memory, scan.trust, scan.patched,
+        step=_alone(scan.step), calls=scan.calls, schemas=scan.schemas,
+    )  # fmt: skip
+
+
+def _can_be_emulated(matrix: SupportMatrix) -> bool:
+    from opcheck.emulate.supported import require_emulated
+
+    try:
+        require_emulated(matrix)
+    except EmulationError:
+        return False
+    return True

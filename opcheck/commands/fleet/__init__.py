@@ -1,0 +1,1 @@
+"""Many models at once: which run, what keeps the others off, what changed."""

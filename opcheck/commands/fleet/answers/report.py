@@ -1,0 +1,134 @@
+"""One model of a run as a report: its stored traces held against today's data of the targets."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from opcheck.commands.fleet.answers.asked import chosen
+from opcheck.commands.fleet.store.reading import LAST, run_named
+from opcheck.commands.fleet.store.store import Store
+from opcheck.commands.fleet.traces import restored
+from opcheck.commands.fleet.values import Ending, Run, RunTarget
+from opcheck.db.store import Database
+from opcheck.device_types import Scanned, Traced
+from opcheck.errors import UsageError
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.report import Report
+from opcheck.model.target import TargetSpec
+from opcheck.model.text import is_text
+from opcheck.pipeline.reports import report_of
+
+_NAMES = 5
+"""How many names are told in a hint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A report, and how what is known has changed since the run."""
+
+    report: Report
+    newer: tuple[str, ...]
+    """Targets whose data is another than that which the run was held against."""
+
+
+class Reports:
+    """Reports of one run's models; the data of its targets is read once for all of them."""
+
+    def __init__(
+        self, store: Store, run: Run, targets: Sequence[str] = (), databases: Sequence[str] = ()
+    ) -> None:
+        """Choose the targets by globs, none for all.
+
+        Raises:
+            UsageError: the run, or the database, has none of that name.
+        """
+        database = Database.open(overlays=tuple(map(Path, databases)))
+        self._store, self._run = store, run
+        self._asked = [run.targets[at] for at in chosen(run, targets)]
+        self._matrices = [_matrix(database, target) for target in self._asked]
+
+    @property
+    def newer(self) -> tuple[str, ...]:
+        """Targets whose data is another than that which the run was held against."""
+        pairs = zip(self._asked, self._matrices, strict=True)
+        return tuple(
+            target.target for target, matrix in pairs
+            if matrix.database_digest != target.database_digest
+        )  # fmt: skip
+
+    def of(self, name: str) -> Report:
+        """The report of one model.
+
+        Raises:
+            UsageError: the run has no such model, or no trace of it.
+        """
+        if not is_text(name):
+            raise UsageError(f"run {self._run.id} has no model {name!r}", self._like(""))
+        rows = self._store.connection.execute(
+            "SELECT models.* FROM run_models JOIN models ON models.id = model "
+            "WHERE run=? AND name=? LIMIT 1",
+            (self._run.id, name),
+        )
+        row = rows.fetchone()
+        if row is None:
+            raise UsageError(f"run {self._run.id} has no model {name!r}", self._like(name))
+        if row["ending"] != Ending.SCANNED:
+            raise UsageError(f"{name} has no report: {row['reason']}", row["hint"])
+        return self._held(row)
+
+    def _held(self, row: sqlite3.Row) -> Report:
+        casts = {target.device_type: target.casts for target in self._run.targets}
+        try:
+            traced = restored(self._store.traces(row["id"]), casts)
+        except ValueError as error:
+            raise UsageError(
+                f"the stored trace of {row['source']} cannot be read: {error}",
+                "the store is damaged; scan the model again",
+            ) from error
+        results = [result for group in traced.values() for result in group]
+        if not results:
+            raise UsageError(
+                f"the stored trace of {row['source']} cannot be read: there is none",
+                "the store is damaged; scan the model again",
+            )
+        parts = tuple(Traced(result.trace, result.targets) for result in results)
+        first = results[0]
+        scanned = Scanned(parts, first.kind, first.digest, first.notes)
+        matrices = [m for m in self._matrices if m.target.device_type in traced]
+        return report_of(row["source"], scanned, matrices)
+
+    def _like(self, name: str) -> str:
+        rows = self._store.connection.execute(
+            "SELECT name FROM run_models WHERE run=? AND model NOTNULL AND instr(name, ?) "
+            "ORDER BY position LIMIT ?",
+            (self._run.id, name, _NAMES),
+        )
+        names = ", ".join(one for (one,) in rows)
+        return f"there is {names}" if names else "opcheck fleet query lists them"
+
+
+def report_of_model(
+    path: Path,
+    name: str,
+    run: str = LAST,
+    targets: Sequence[str] = (),
+    databases: Sequence[str] = (),
+) -> Found:
+    """The report of one model of a run.
+
+    Raises:
+        UsageError: there is no such store, run, model or target.
+        DatabaseError: the database is missing or damaged.
+    """
+    with Store(path, create=False) as store:
+        reports = Reports(store, run_named(store, run), targets, databases)
+        return Found(reports.of(name), reports.newer)
+
+
+def _matrix(database: Database, target: RunTarget) -> SupportMatrix:
+    try:
+        spec = TargetSpec.parse(target.target)
+    except ValueError as error:
+        raise UsageError(f"the store is damaged: {error}", "give a copy from before") from error
+    return database.matrix(database.resolve(spec))

@@ -1,0 +1,220 @@
+"""A run: the manifest worked off by an engine, each model kept as soon as it is over."""
+
+import json
+from collections import defaultdict
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol, assert_never
+
+from opcheck.commands.fleet import keys
+from opcheck.commands.fleet.answers.summary import summary
+from opcheck.commands.fleet.answers.values import Summary
+from opcheck.commands.fleet.engine import Engine, Setup, engine_named
+from opcheck.commands.fleet.manifest.fields import Row
+from opcheck.commands.fleet.manifest.read import read_manifest
+from opcheck.commands.fleet.store.reading import run_named
+from opcheck.commands.fleet.store.store import Known, Store
+from opcheck.commands.fleet.store.writing import Asked, Begun, adopt, begin, end, finish
+from opcheck.commands.fleet.traces import casts_text
+from opcheck.commands.fleet.values import Began, Done, Ending, Entry, FleetRequest, Job, RunTarget
+from opcheck.errors import UsageError
+from opcheck.model.codec import to_json
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.target import TargetSpec
+from opcheck.pipeline.opening import matrices_of, open_database
+from opcheck.version import __version__
+
+
+class Watcher(Protocol):
+    """Whoever is told how far a run is."""
+
+    def planned(self, entries: Sequence[Entry], left: int) -> None:
+        """How many models there are, and how many are to be scanned; more may be known."""
+
+    def began(self, event: Began) -> None:
+        """A model is being scanned."""
+
+    def done(self, event: Done) -> None:
+        """A model is over."""
+
+    def known(self, position: int) -> None:
+        """A model is answered by what the store has."""
+
+    def note(self, text: str) -> None:
+        """Something to know about the run."""
+
+
+def run_fleet(
+    request: FleetRequest, watcher: Watcher, engine: type[Engine] | None = None
+) -> Summary:
+    """Scan every model of a manifest that the store has no answer about.
+
+    ``engine`` stands in for the one that the request names.
+
+    Raises:
+        UsageError: the manifest, a target, the store or the engine cannot be used.
+        SourceError: the library that a pattern is for is not there.
+        DatabaseError: the database is missing or damaged.
+    """
+    engine = engine or engine_named(request.engine)
+    manifest = read_manifest(
+        request.manifest, Row("", request.manifest, request.options), trust=request.trust
+    )
+    for note in manifest.notes:
+        watcher.note(note)
+    matrices = matrices_of(open_database(request.databases), request.targets)
+    targets = _targets(matrices)
+    asked = [_asked(entry, request, targets) for entry in manifest.entries]
+    setup = Setup(
+        request.workers,
+        request.address,
+        request.databases,
+        keys.libraries_of(one.entry.request for one in asked),
+        request.ship,
+    )
+    with Store(Path(request.store)) as store:
+        run = begin(
+            store, manifest.entries, targets, manifest=request.manifest,
+            digest=_digest(asked, targets), opcheck=__version__, torch=keys.torch_version(),
+            engine=request.engine,
+        )  # fmt: skip
+        watcher.planned(manifest.entries, len(run.open))
+        plan = _Plan(store, run, asked, targets, _trained(matrices), request.retry, watcher)
+        with closing(_over(engine(setup), plan, watcher)) as over:
+            for one in over:
+                plan.keep(one)
+                watcher.done(one)
+        end(store, run)
+        return summary(store, run_named(store, str(run.id)))
+
+
+def _over(engine: Engine, plan: "_Plan", watcher: Watcher) -> Generator[Done, None, None]:
+    yield from engine.run(plan.jobs(), watcher.began)
+
+
+def _asked(entry: Entry, request: FleetRequest, targets: Sequence[RunTarget]) -> Asked:
+    entry = replace(entry, request=replace(entry.request, databases=request.databases))
+    return Asked(entry, keys.key_of(entry.request, targets), __version__, keys.torch_version())
+
+
+def _targets(matrices: Sequence[SupportMatrix]) -> tuple[RunTarget, ...]:
+    """The targets of a run; those of a device type share their traces, and hence their casts."""
+    common: dict[str, set[tuple[str, str]]] = {}
+    for matrix in matrices:
+        casts = set(matrix.casts.items())
+        common.setdefault(matrix.target.device_type, casts).intersection_update(casts)
+    return tuple(
+        RunTarget(
+            str(m.target), m.target.vendor, m.target.chip, m.target.sdk, m.target.torch,
+            m.target.device_type, m.database_digest, m.database_date,
+            casts_text(dict(common[m.target.device_type])),
+        )
+        for m in matrices
+    )  # fmt: skip
+
+
+def _trained(matrices: Sequence[SupportMatrix]) -> frozenset[str]:
+    """The targets that a training step can be held against."""
+    return frozenset(str(m.target) for m in matrices if not m.compiles_graphs)
+
+
+def _digest(asked: Sequence[Asked], targets: Sequence[RunTarget]) -> str:
+    """What tells one run from another: its models, by name and key, and targets with their data."""
+    parts = [[(one.entry.name, one.key) for one in asked], [to_json(target) for target in targets]]
+    return sha256(json.dumps(parts).encode()).hexdigest()[: keys.DIGITS]
+
+
+@dataclass(slots=True)
+class _Plan:
+    """Which models are scanned, which wait for another of the same key, and what is known."""
+
+    store: Store
+    run: Begun
+    asked: Sequence[Asked]
+    targets: Sequence[RunTarget]
+    trained: frozenset[str]
+    retry: bool
+    watcher: Watcher
+    _waiting: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """Key -> positions of the entries that share it, of which the first is scanned."""
+
+    def jobs(self) -> Iterator[Job]:
+        """The jobs that are left, each made when there is room for it."""
+        for position in sorted(self.run.open):
+            asked = self.asked[position]
+            if asked.key in self._waiting:
+                self._waiting[asked.key].append(position)
+                continue
+            known = self.store.known(asked.key, keys.unchanged)
+            missing = self._missing(asked.entry, known)
+            if known is not None and not missing:
+                self._adopt(position, known.model)
+                continue
+            self._waiting[asked.key] = []
+            yield self._job(position, asked.entry, known, missing)
+
+    def keep(self, done: Done) -> None:
+        """Write down what came of a job, and of entries that ask the same.
+
+        Raises:
+            UsageError: whoever did it has another database.
+        """
+        data = {target.target: target.database_digest for target in self.targets}
+        for result in done.outcome.targets:
+            if data.get(result.target) != result.database_digest:
+                raise UsageError(
+                    f"worker {done.worker} has other data of {result.target} than this machine",
+                    "install the same opcheck and overlays there",
+                )
+        asked = self.asked[done.position]
+        model = finish(self.store, self.run, asked, done)
+        for position in self._waiting.pop(asked.key, ()):
+            self._adopt(position, model)
+
+    def _adopt(self, position: int, model: int) -> None:
+        adopt(self.store, self.run, position, model)
+        self.watcher.known(position)
+
+    def _job(
+        self, position: int, entry: Entry, known: Known | None, missing: Sequence[RunTarget]
+    ) -> Job:
+        specs = tuple(TargetSpec.parse(target.target) for target in missing)
+        reusable = known is not None and known.ending is Ending.SCANNED
+        traces = self.store.traces(known.model) if known is not None and reusable else ()
+        casts = {target.device_type: target.casts for target in missing}
+        request = replace(entry.request, targets=specs)
+        return Job(position, entry.name, request, casts, traces)
+
+    def _missing(self, entry: Entry, known: Known | None) -> Sequence[RunTarget]:
+        """The targets that a model has to be held against; none of one that is known."""
+        able = [t for t in self.targets if not entry.request.step or t.target in self.trained]
+        if known is None or self._again(entry, known):
+            return able
+        if known.ending is not Ending.SCANNED and not known.results:
+            return []
+        left = [t for t in able if self.run.targets[t.target] not in known.results]
+        return left if known.ending is Ending.SCANNED or not left else able
+
+    def _again(self, entry: Entry, known: Known) -> bool:
+        """Whether a model is scanned again that was not scanned well."""
+        match known.ending:
+            case Ending.SCANNED:
+                return False
+            case Ending.LOST:
+                return True
+            case Ending.TIMED_OUT:
+                return self.retry or _more(entry.request.timeout, known.timeout)
+            case Ending.OUT_OF_MEMORY:
+                return self.retry or _more(entry.request.memory, known.memory)
+            case Ending.FAILED | Ending.CRASHED:
+                return self.retry
+            case _:
+                assert_never(known.ending)
+
+
+def _more(limit: float | None, before: float | None) -> bool:
+    """Whether a limit leaves more than another one did; None is none."""
+    return before is not None and (limit is None or limit > before)

@@ -1,0 +1,164 @@
+"""The store: one SQLite file, opened or begun, and what it knows of a model."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from opcheck.commands.fleet.store.damage import foreign, require_sound
+from opcheck.commands.fleet.store.schema import FORMAT, SCHEMA
+from opcheck.commands.fleet.values import Ending, StoredTrace
+from opcheck.errors import OpcheckError, UsageError
+from opcheck.files import require_regular
+
+_HINT = "give another file with --store, or take this one away"
+_MOST_BYTES = 1 << 44
+"""Of a store, which is never read whole: a million models take some gigabytes."""
+_MAGIC = b"SQLite format 3\0"
+"""How a file of SQLite begins; it takes any shorter one for empty, and writes over it."""
+_WAIT_SECONDS = 30.0
+"""How long a writer waits for another one of the same file."""
+
+Unchanged = Callable[[Mapping[str, str]], bool]
+"""Whether files have the digests that they had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a store knows of a model, for a run that comes to it again."""
+
+    model: int
+    """Its row in ``models``."""
+    ending: Ending
+    timeout: float | None
+    memory: float | None
+    """The limits that it was scanned under."""
+    results: frozenset[int]
+    """Rows of ``targets`` that it has a result on."""
+
+
+class Store:
+    """One SQLite file; whoever reads it at the same time sees whole models."""
+
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        """Open a store, or begin one.
+
+        What turns out to be no store is left as it is.
+
+        Args:
+            path: the file.
+            create: begin a store where there is no file, or an empty one.
+
+        Raises:
+            UsageError: it cannot be opened, is no store, or one of another opcheck.
+        """
+        try:
+            require_regular(path, _MOST_BYTES)
+            with path.open("rb") as file:
+                beginning = file.read(len(_MAGIC))
+            if beginning != _MAGIC and (beginning or not create):
+                raise _no_store(path)
+        except FileNotFoundError as error:
+            if not create:
+                hint = "opcheck fleet MANIFEST makes one"
+                raise UsageError(f"there is no store {path}", hint) from error
+        except OSError as error:
+            raise UsageError(f"cannot use the store {path}: {error.strerror}", _HINT) from error
+        try:
+            self._path = path
+            self.connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
+            self.connection.row_factory = sqlite3.Row
+            with ExitStack() as refused:  # an open connection would have the next one wait
+                refused.callback(self.connection.close)
+                self._prepare(path, create=create)
+                refused.pop_all()
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise UsageError(f"cannot use the store {path}: {error}", _HINT) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with suppress(sqlite3.Error):  # another one reads or writes: the last to leave does it
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.connection.close()
+        if isinstance(error, Exception) and not isinstance(error, OpcheckError):
+            require_sound([self._path], error)
+        if isinstance(error, sqlite3.Error):  # the disk is full, another writer takes long
+            raise UsageError(f"cannot use the store {self._path}: {error}", _HINT) from error
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All that is written in the block, or nothing of it."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield self.connection
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        self.connection.execute("COMMIT")
+
+    def known(self, key: str, unchanged: Unchanged) -> Known | None:
+        """What there is of a model with this key, the newest whose own files are as they were."""
+        rows = self.connection.execute(
+            "SELECT * FROM models WHERE key=? ORDER BY version DESC", (key,)
+        )
+        row = next((row for row in rows if unchanged(json.loads(row["files"]))), None)
+        if row is None:
+            return None
+        results = self.connection.execute("SELECT target FROM results WHERE model=?", (row["id"],))
+        return Known(
+            row["id"],
+            Ending(row["ending"]),
+            row["timeout"],
+            row["memory"],
+            frozenset(target for (target,) in results),
+        )
+
+    def traces(self, model: int) -> tuple[StoredTrace, ...]:
+        """The traces of a model, for all device types that it was traced for."""
+        rows = self.connection.execute(
+            "SELECT device_type, casts, data, same_as FROM traces WHERE model=? "
+            "ORDER BY device_type, casts",
+            (model,),
+        )
+        return tuple(StoredTrace(*row) for row in rows)
+
+    def _prepare(self, path: Path, *, create: bool) -> None:
+        execute = self.connection.execute
+        if create:
+            with self.transaction():
+                if not execute("SELECT name FROM sqlite_master").fetchall():
+                    for statement in filter(str.strip, SCHEMA.split(";")):
+                        execute(statement)
+                    execute("INSERT INTO meta VALUES ('format', ?)", (FORMAT,))
+        tables = {name for (name,) in execute("SELECT name FROM sqlite_master")}
+        found = (
+            execute("SELECT value FROM meta WHERE name='format'").fetchone()
+            if {"meta", "run_models"} <= tables
+            else None
+        )
+        if found is None:
+            raise _no_store(path)
+        if found[0] != FORMAT:
+            raise UsageError(
+                f"{path} is a store of format {found[0]}; this opcheck reads {FORMAT}", _HINT
+            )
+        if other := foreign(self.connection):
+            raise UsageError(f"cannot use the store {path}: {other}", _HINT)
+        execute("PRAGMA journal_mode=WAL")  # writes to the file: only now is it known for a store
+        execute("PRAGMA synchronous=NORMAL")  # under WAL, a process that is killed loses nothing
+        execute("PRAGMA foreign_keys=ON")
+
+
+def _no_store(path: Path) -> UsageError:
+    return UsageError(f"{path} is no store of opcheck fleet", _HINT)

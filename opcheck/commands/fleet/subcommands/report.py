@@ -1,0 +1,49 @@
+"""``opcheck fleet report``: one model of a run, as if it had been scanned alone."""
+
+from typing import Annotated
+
+import typer
+
+from opcheck.app import options
+from opcheck.app.detail import Detail
+from opcheck.app.outputs import Outputs
+from opcheck.app.progress import said
+from opcheck.commands.fleet import options as fleet_options
+from opcheck.lang.speech import tell
+
+Model = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL", help="What the run calls it: timm:resnet50.", show_default=False
+    ),
+]
+
+
+def report(
+    store: fleet_options.Store,
+    model: Model,
+    target: fleet_options.RunTargets = None,
+    run: fleet_options.RunName = "last",
+    format: options.ReportFormats = None,
+    output: options.OutputFile = None,
+    database: options.Databases = None,
+    verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
+    explain: options.Explain = False,
+    top: options.Top = None,
+) -> None:
+    """Give the whole report of one model of a run.
+
+    Its stored trace is held against the targets anew: the model is not run, and torch is not
+    needed.
+    """
+    from opcheck.commands.fleet.answers.report import report_of_model
+    from opcheck.commands.fleet.store.damage import whole
+
+    out = Outputs(format, output, Detail(verbose, quiet, explain, top))
+    with whole(store):
+        found = report_of_model(store, model, run, tuple(target or ()), tuple(database or ()))
+        if found.newer:
+            names = ", ".join(found.newer)
+            said(tell(f"the database has newer data of {names} than the run: this is by the newer"))
+        out.write(found.report)

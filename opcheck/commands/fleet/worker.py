@@ -1,0 +1,189 @@
+"""Whoever does jobs, one after the other: torch is loaded once, each model has its own process."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from opcheck import device_types
+from opcheck.commands.fleet.blockers import blockers
+from opcheck.commands.fleet.engine import ATTEMPTS, Setup
+from opcheck.commands.fleet.traces import casts_of, restored, stored
+from opcheck.commands.fleet.values import Ending, Job, Outcome, TargetResult
+from opcheck.db.store import Database
+from opcheck.device_types import Scanned, Traced
+from opcheck.errors import OpcheckError, Stop
+from opcheck.isolate import CutShortError, run
+from opcheck.isolate.process import environment
+from opcheck.isolate.template import Template, copied_from, current
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.request import ScanRequest
+from opcheck.model.trace import Trace
+from opcheck.model.verdict import Verdict
+from opcheck.model.work import WorkRequest, WorkResult
+from opcheck.pipeline.reports import graph_digest, nothing_called
+from opcheck.resolve.findings import summary
+from opcheck.resolve.walk import Walk
+
+_Results = Mapping[str, tuple[WorkResult, ...]]
+"""By device type."""
+_ENDINGS: Mapping[Stop, Ending] = {
+    Stop.TIME: Ending.TIMED_OUT,
+    Stop.MEMORY: Ending.OUT_OF_MEMORY,
+    Stop.KILLED: Ending.CRASHED,
+    Stop.ENDED: Ending.CRASHED,
+}
+
+
+class Worker:
+    """Does jobs; leaving the ``with`` block ends what it keeps."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._template = Template(setup.libraries)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._template.close()
+
+    def outcome(self, job: Job) -> Outcome:
+        """What comes of one job; never an error of the model's."""
+        try:
+            known = restored(job.traces, job.casts)
+        except ValueError:  # what the store has is damaged: the model is traced anew
+            known, job = {}, replace(job, traces=())
+        try:
+            return self._found(job, self._traced(job, known))
+        except CutShortError as error:
+            until_then = self._found(job, _by_type(error.results))
+            return replace(_failed(error, until_then), traces=())
+        except OpcheckError as error:
+            return _failed(error, Outcome(Ending.FAILED))
+        except Exception as error:  # a bug of ours over one model is not the others'
+            told = f"opcheck failed: {type(error).__name__}: {error}".splitlines()
+            return Outcome(Ending.FAILED, told[-1], "this is a bug in opcheck; please report it")
+
+    @cached_property
+    def _database(self) -> Database:
+        return Database.open(overlays=tuple(map(Path, self._setup.databases)))
+
+    def _matrices(self, request: ScanRequest) -> tuple[SupportMatrix, ...]:
+        return tuple(self._database.matrix(self._database.resolve(t)) for t in request.targets)
+
+    def _traced(self, job: Job, known: _Results) -> _Results:
+        """The traces that the job needs: those that are known, and the others made now."""
+        matrices = self._matrices(job.request)
+        missing = [m for m in matrices if m.target.device_type not in known]
+        for attempt in range(ATTEMPTS if missing else 0):
+            try:
+                return {**known, **_by_type(self._run(job, missing))}
+            except OpcheckError as error:
+                # by somebody else, or by the kernel for what others took: it may go well now
+                if error.stop is not Stop.KILLED or attempt == ATTEMPTS - 1:
+                    raise
+        return known
+
+    def _run(self, job: Job, missing: Sequence[SupportMatrix]) -> tuple[WorkResult, ...]:
+        request, casts = job.request, {t: casts_of(text) for t, text in job.casts.items()}
+        (first, *others), *apart = (
+            tuple(replace(work, exact={}, casts=casts[work.device_type]) for work in group)
+            for group in device_types.processes(missing)
+        )
+        asked = WorkRequest(
+            source=request.source,
+            device_type=first.device_type,
+            inputs=request.inputs,
+            trust=request.trust,
+            casts=first.casts,
+            autocast=first.autocast,
+            others=tuple(others),
+            apart=tuple(apart),
+            targets=first.targets,
+            step=request.step,
+            calls=request.calls,
+            dynamic=request.dynamic,
+            databases=request.databases,
+            schemas=request.schemas,
+        )
+        with copied_from(self._template):
+            if current() is not None:
+                self._template.load(environment(asked))  # before the model's time begins
+            return run(
+                asked,
+                timeout=request.timeout,
+                memory=request.memory,
+                alone=True,
+                beside=self._setup.workers or 1,
+            )
+
+    def _found(self, job: Job, traced: _Results) -> Outcome:
+        """The traces held against every target of the job."""
+        results = [result for group in traced.values() for result in group]
+        first = results[0]
+        parts = tuple(Traced(result.trace, result.targets) for result in results)
+        scanned = Scanned(parts, first.kind, first.digest, first.notes)
+        if scanned.empty:
+            raise nothing_called(job.request.source)
+        info = scanned.info()
+        known = {trace.name for trace in job.traces}
+        return Outcome(
+            Ending.SCANNED,
+            kind=first.kind,
+            digest=first.digest or graph_digest(scanned.first),
+            torch_version=scanned.first.torch_version,
+            calls=info.calls,
+            operators=info.operators,
+            gaps=tuple(f"{gap.where}: {gap.reason}" for gap in info.gaps),
+            targets=tuple(_held(scanned.of(m.target), m) for m in self._matrices(job.request)),
+            traces=tuple(t for t in stored(results, job.casts) if t.name not in known),
+            files={file: digest for result in results for file, digest in result.files.items()},
+        )
+
+
+def _by_type(results: Sequence[WorkResult]) -> _Results:
+    found: dict[str, tuple[WorkResult, ...]] = {}
+    for result in results:
+        device_type = result.trace.device_type
+        found[device_type] = (*found.get(device_type, ()), result)
+    return found
+
+
+def _failed(error: OpcheckError, until_then: Outcome) -> Outcome:
+    """The outcome of an error, with what is known until then."""
+    return replace(
+        until_then,
+        ending=Ending.FAILED if error.stop is None else _ENDINGS[error.stop],
+        reason=error.message,
+        hint=error.hint,
+        files=error.files or until_then.files,
+    )
+
+
+def _held(trace: Trace, matrix: SupportMatrix) -> TargetResult:
+    """One trace held against one target."""
+    walk = Walk(trace.nodes, matrix, trace.torch_version)
+    figures = summary(trace, walk)
+    met = [verdict for verdict, count in figures.calls.items() if count]
+    if figures.runs is None:
+        met.append(Verdict.UNKNOWN)
+    return TargetResult(
+        target=str(matrix.target),
+        database_digest=matrix.database_digest,
+        verdict=max(met, key=lambda verdict: verdict.rank, default=Verdict.UNKNOWN),
+        runs=figures.runs,
+        support_rate=figures.support_rate,
+        operators=figures.operators,
+        calls=figures.calls,
+        islands=figures.islands,
+        fallback_bytes=figures.fallback_bytes,
+        blockers=blockers(trace, walk),
+    )

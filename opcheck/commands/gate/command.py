@@ -1,0 +1,160 @@
+"""``opcheck gate``: a policy decides."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from opcheck.app import model_options, options
+from opcheck.app.detail import Detail
+from opcheck.app.model_command import ModelCommand
+from opcheck.app.output import Output
+from opcheck.app.outputs import Outputs
+from opcheck.app.progress import Progress, said, unsaid
+from opcheck.commands.gate.baseline import baseline_text
+from opcheck.commands.gate.values import GateRequest, PartialGateError
+from opcheck.errors import ExitCode
+from opcheck.model.dynamic import dynamic_inputs
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec
+from opcheck.views.formats import command_formats, report_view
+
+Command = ModelCommand
+
+Judged = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE|REPORT.json",
+        help="A model, in one of the forms below, or what opcheck scan --format json wrote.",
+        show_default=False,
+    ),
+]
+PolicyFile = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        metavar="FILE",
+        help="The policy: a YAML file, or a pyproject.toml with the table [tool.opcheck].",
+        show_default="opcheck.yaml or pyproject.toml, here or above",
+    ),
+]
+BaselineFile = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline",
+        metavar="FILE",
+        help="What was accepted before; only what is new fails.",
+        show_default="the policy's",
+    ),
+]
+Against = Annotated[
+    str | None,
+    typer.Option(
+        "--against",
+        metavar="REPORT.json",
+        help="The report of what a change is made to: only what is new since fails.",
+        show_default="none",
+    ),
+]
+WriteBaseline = Annotated[
+    Path | None,
+    typer.Option(
+        "--write-baseline",
+        parser=Path,
+        metavar="FILE",
+        help="Accept what fails today: write it as the baseline, and exit with 0.",
+        show_default="no",
+    ),
+]
+KeptReport = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        parser=Path,
+        metavar="FILE",
+        help="Keep the report that was judged, as JSON: --against and opcheck convert read it.",
+        show_default="no",
+    ),
+]
+WithPlan = Annotated[
+    bool,
+    typer.Option(
+        "--plan",
+        help="Look for the cheapest way out of each finding too, as opcheck plan does.",
+        show_default="judge alone",
+    ),
+]
+ShowWaived = Annotated[
+    bool,
+    typer.Option("--show-waived", help="List what is waived, and why.", show_default="count it"),
+]
+JudgedTargets = Annotated[
+    list[TargetSpec] | None,
+    typer.Option(
+        "--target",
+        "-t",
+        parser=options.target,
+        metavar="TARGET",
+        help="NAME[@SDK][+torchX.Y], VENDOR[@SDK] or all, repeatable; opcheck targets lists them.",
+        show_default="those of the policy, or of the report",
+    ),
+]
+GateFormats = Annotated[list[str] | None, options.several_formats(command_formats("gate"))]
+
+
+def gate(
+    source: Judged,
+    target: JudgedTargets = None,
+    policy: PolicyFile = None,
+    baseline: BaselineFile = None,
+    against: Against = None,
+    write_baseline: WriteBaseline = None,
+    show_waived: ShowWaived = False,
+    plan: WithPlan = False,
+    inputs: model_options.Inputs = None,
+    input_sets: model_options.InputSets = None,
+    decode: model_options.Decode = False,
+    train: model_options.Train = False,
+    step: model_options.Steps = None,
+    dynamic: model_options.Dynamic = None,
+    format: GateFormats = None,
+    output: options.OutputFile = None,
+    report: KeptReport = None,
+    database: options.Databases = None,
+    schemas: options.SchemaFiles = None,
+    max_age: options.MaxAge = None,
+    timeout: model_options.Timeout = None,
+    memory: model_options.Memory = None,
+    trust: model_options.Trust = False,
+    verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
+    explain: options.Explain = False,
+    top: options.Top = None,
+) -> None:
+    from opcheck.commands.gate import answer
+
+    detail = Detail(verbose, quiet, explain, top, show_waived)
+    out = Outputs(format, output, detail, "gate")
+    kept = None if write_baseline is None else Output(write_baseline)
+    judged = None if report is None else Output(report)
+    scan = ScanRequest(
+        source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
+        tuple(database or ()), max_age, step=model_options.training(train, step),
+        calls=model_options.calls(input_sets, decode, train, step),
+        dynamic=dynamic_inputs(dynamic or ()), schemas=tuple(schemas or ()), explained=explain,
+    )  # fmt: skip
+    request = GateRequest(
+        scan, policy or "", baseline or "", str(write_baseline or ""), against or "", plan
+    )
+    try:
+        with Progress(quiet) as progress:
+            found = answer.gate(request, progress, said if verbose else unsaid)
+    except PartialGateError as error:
+        out.write(error.result)
+        raise
+    if kept is not None and found.accepted is not None:
+        kept.write(baseline_text(found.accepted))
+    if judged is not None:
+        judged.write(report_view("json").render(found.report))
+    out.write(found)
+    raise typer.Exit(ExitCode.PASS if found.passed else ExitCode.GATE)

@@ -1,0 +1,165 @@
+"""What a gate reads: policy, baseline, reports."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from opcheck.commands.gate.ages import require_fresh_report
+from opcheck.commands.gate.baseline import baseline_from_json
+from opcheck.errors import TraceError, UsageError
+from opcheck.files import MOST_REPORT_BYTES, read_bytes
+from opcheck.model.policy import Baseline, Policy
+from opcheck.model.report import Report, TargetReport
+from opcheck.model.request import ScanRequest
+from opcheck.model.target import TargetSpec, target_name
+from opcheck.settings.places import find_policy
+from opcheck.settings.reading import policy_of, read_policy
+from opcheck.views.document.reader import from_json
+
+_ALL = "all"
+
+
+def is_report(source: str) -> bool:
+    """Whether a source is a report: a JSON file that no kind of model claims."""
+    if not source.endswith(".json"):
+        return False
+    from opcheck.source.select import kinds
+
+    return not any(kind.claims(source) for kind in kinds())
+
+
+def policy_at(path: str) -> Policy:
+    """The policy of a file; the nearest one, or the defaults, where none is named."""
+    if path:
+        return read_policy(Path(path))
+    found = find_policy(Path.cwd())
+    return Policy() if found is None else read_policy(Path(os.path.relpath(found)))
+
+
+def policy_from(given: Policy | Mapping[str, Any] | str | os.PathLike[str] | None) -> Policy:
+    """The policy that somebody has in one of these forms; None as on the command line."""
+    if isinstance(given, Policy):
+        return given
+    if isinstance(given, Mapping):
+        return policy_of(given)
+    return policy_at("" if given is None else os.fspath(given))
+
+
+def baseline_at(path: str) -> Baseline | None:
+    """The baseline of a file; None where none is named."""
+    if not path:
+        return None
+    return baseline_from_json(
+        _text(path, "opcheck gate SOURCE --write-baseline FILE writes one"), path
+    )
+
+
+def require_replaceable(path: str) -> None:
+    """Refuse to put a baseline in the place of a file that is none: a report, say."""
+    if path and os.path.isfile(path):
+        hint = "give another name, or take it away first"
+        try:
+            baseline_from_json(_text(path, hint), path)
+        except UsageError as error:
+            message = f"cannot write the baseline: {path} is there, and is none ({error.message})"
+            raise UsageError(message, hint) from error
+
+
+def report_asked_for(
+    scanned: ScanRequest, asked: ScanRequest, today: date, *, plan: bool = False
+) -> Report:
+    """The report that a file holds, of the targets that are asked for."""
+    told = replace(asked, targets=(), max_age=None, databases=(), explained=False)
+    if plan or told != ScanRequest(asked.source, ()):
+        raise UsageError(
+            f"{asked.source} is a report, and options on how to run the model came with it",
+            "leave them out, or give the model itself",
+        )
+    path = scanned.source
+    report = _report(path)
+    report = _on(report, scanned.targets, path)
+    if scanned.max_age is not None:
+        require_fresh_report(report, scanned.databases, scanned.max_age, today)
+    return report
+
+
+def report_on(report: Report, targets: Sequence[str]) -> Report:
+    """A report of those targets alone; all where none is named."""
+    try:
+        specs = tuple(map(TargetSpec.parse, targets))
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    return _on(report, specs, f"the report of {report.model.source}")
+
+
+def report_at(path: str) -> Report:
+    """The whole report of a file, to compare with."""
+    report = _report(path)
+    require_whole(report)
+    return report
+
+
+def _report(path: str) -> Report:
+    return from_json(_text(path, "opcheck scan SOURCE --format json -o FILE writes one"), path)
+
+
+def _on(report: Report, targets: Sequence[TargetSpec], name: str) -> Report:
+    if not targets:
+        return report
+    wanted = {t.target: t for spec in targets for t in _of(report, spec, name)}
+    return replace(report, targets=tuple(wanted.values()))
+
+
+def _of(report: Report, spec: TargetSpec, path: str) -> list[TargetReport]:
+    """The targets of a report that a name stands for."""
+    found = [target for target in report.targets if _names(spec, target)]
+    if not found and spec.name != _ALL:
+        has = ", ".join(target.target for target in report.targets) or "none"
+        raise UsageError(f"{path} has no target {spec}", f"it has: {has}; scan with -t {spec}")
+    return found
+
+
+def _names(spec: TargetSpec, target: TargetReport) -> bool:
+    name = target_name(target.vendor, target.chip)
+    return (
+        spec.name in (name, target.vendor, _ALL)
+        and f"{target.sdk}.".startswith(f"{spec.sdk}." if spec.sdk else "")
+        and f"{target.torch}.".startswith(f"{spec.torch}." if spec.torch else "")
+    )
+
+
+def ended_early(report: Report) -> TraceError | None:
+    """Why a report is partial; None where it is not."""
+    if report.trace.ended is None:
+        return None
+    return TraceError(
+        f"the report of {report.model.source} is partial: {report.trace.ended.reason}",
+        "what was not seen cannot pass: scan the model again once it runs to its end",
+    )
+
+
+def require_whole(report: Report) -> None:
+    """Refuse what is no answer to judge.
+
+    Raises:
+        TraceError: nothing was scanned, or the model's process ended before the model did.
+    """
+    early = ended_early(report)
+    if early is not None:
+        raise early
+    source = report.model.source
+    if not report.targets or not report.trace.calls:
+        what = "calls no operator" if report.targets else "was held against no target"
+        raise TraceError(f"{source} {what}, so there is nothing to judge")
+
+
+def _text(path: str, hint: str) -> str:
+    try:
+        return read_bytes(path, MOST_REPORT_BYTES).decode()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}", hint) from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not JSON: {error}", hint) from error

@@ -1,0 +1,14 @@
+"""``opcheck init``: a policy to start from."""
+
+from pathlib import Path
+
+from opcheck.app import options
+from opcheck.app.output import Output
+
+
+def init(target: options.Targets = None) -> None:
+    from opcheck.commands.gate import answer
+
+    path, text = answer.init_policy(tuple(target or ()), Path.cwd())
+    Output(path).write(text)
+    Output(None).write(f"wrote {path.name}\n")

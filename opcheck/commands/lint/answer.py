@@ -1,0 +1,130 @@
+"""Sources read and held against targets; the plain findings replaced where that is asked for."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from opcheck.commands.fix.sources import SourceFile, require_writable, unified, write_all
+from opcheck.db.selection import names_groups, select
+from opcheck.db.store import Database
+from opcheck.errors import UsageError
+from opcheck.lint import files
+from opcheck.lint.base import Ground
+from opcheck.lint.edits import edited
+from opcheck.lint.reading import Judged, Looked, checks, judge, look
+from opcheck.model.lint import Lint, LintRequest, LintTarget, SkippedFile
+from opcheck.model.porting import CudaNames, Porting
+from opcheck.model.target import Target
+from opcheck.pipeline.opening import Progress, open_database, silent
+from opcheck.version import __version__
+
+
+def lint(request: LintRequest, progress: Progress = silent) -> Lint:
+    """Read the sources at a path, and say how they fare on each target.
+
+    Raises:
+        UsageError: the path, a target or what is asked for is not understood.
+        SourceError: there is no source to read.
+    """
+    database = open_database(request.databases)
+    targets = select(database, request.targets)
+    _require_one(request, database, targets)
+    words = {target.vendor: database.porting(target) for target in targets}
+    names = database.cuda_names()
+    read, skipped = _read(request, words, names, progress)
+    grounds = {vendor: Ground(word, names) for vendor, word in words.items()}
+    judged = {
+        vendor: {looked.file.path: judge(looked, ground) for looked in read}
+        for vendor, ground in grounds.items()
+    }
+    found = Lint(
+        opcheck_version=__version__,
+        path=request.path,
+        files=len(read),
+        targets=tuple(_target(t, words[t.vendor], judged[t.vendor].values()) for t in targets),
+        skipped=tuple(sorted(skipped)),
+        ignored=sum(looked.ignored for looked in read),
+    )
+    if not request.fix:
+        return found
+    return _fixed(found, request, read, judged[targets[0].vendor], words[targets[0].vendor])
+
+
+def _require_one(request: LintRequest, database: Database, targets: Sequence[Target]) -> None:
+    """Refuse to write for several targets at once."""
+    if request.write and not request.fix:
+        raise UsageError("--write goes with --fix", "give both, or neither")
+    if request.fix and (len(targets) != 1 or names_groups(database, request.targets)):
+        raise UsageError(
+            "--fix writes for one target", "name one with -t; opcheck targets lists them"
+        )
+
+
+def _read(
+    request: LintRequest, words: Mapping[str, Porting], names: CudaNames, progress: Progress
+) -> tuple[list[Looked], list[SkippedFile]]:
+    """Every source, with what the checks see in it."""
+    given_up = (names.deprecated, *(word.deprecated for word in words.values()))
+    watched = frozenset(name for each in given_up for name in each)
+    paths = files.find(Path(request.path))
+    own = {path.parent.name for path in paths if path.name == "__init__.py"}
+    packages = frozenset(names.packages) - own  # a package does not miss itself
+    read: list[Looked] = []
+    skipped: list[SkippedFile] = []
+    for path in paths:
+        file = files.read(path)
+        if not isinstance(file, SkippedFile):
+            progress(f"reading {file.shown}")
+            looked = look(file, watched, packages)
+            if isinstance(looked, Looked):
+                read.append(looked)
+                continue
+            file = looked
+        skipped.append(file)
+    return read, skipped
+
+
+def _target(target: Target, words: Porting, judged: Iterable[tuple[Judged, ...]]) -> LintTarget:
+    findings = tuple(each.finding for found in judged for each in found)
+    topics = {check.name: check.topic for check in checks()}
+    wanted = {topics[f.code] for f in findings if not f.quiet} - {""}
+    return LintTarget(
+        target=target,
+        findings=findings,
+        answers=words.answers,
+        transfers=tuple(each for each in words.transfers if each.covers & wanted),
+    )
+
+
+def _fixed(
+    found: Lint,
+    request: LintRequest,
+    read: Sequence[Looked],
+    judged: Mapping[Path, tuple[Judged, ...]],
+    words: Porting,
+) -> Lint:
+    """The plain findings replaced, as a diff or in the files."""
+    changed: dict[SourceFile, str] = {}
+    skipped = list(found.skipped)
+    for looked in read:
+        file = looked.file
+        if file.suffix != files.PYTHON:
+            continue
+        new = edited(file.text, judged[file.path], words.package)
+        if new == file.text:
+            continue
+        source = SourceFile.read(file.shown, file.path.resolve())
+        if isinstance(source, str) or source.text != file.text:
+            skipped.append(SkippedFile(file.shown, "it changed while it was read"))
+        else:
+            changed[source] = new
+    if request.write:
+        require_writable(tuple(changed))
+        write_all(changed)
+    return replace(
+        found,
+        skipped=tuple(sorted(skipped)),
+        changed=tuple(source.shown for source in changed),
+        diff="" if request.write else "".join(unified(s, text) for s, text in changed.items()),
+        written=request.write,
+    )

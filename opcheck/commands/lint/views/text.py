@@ -1,0 +1,121 @@
+"""The page: each target, or targets that fare alike, with what is written and what to write."""
+
+from collections.abc import Sequence
+
+from opcheck.commands.lint.terminal import words
+from opcheck.model.lint import Lint, LintFinding, LintTarget
+from opcheck.model.verdict import Verdict
+from opcheck.views.page import PLAIN, Page
+from opcheck.views.terminal import words as common
+from opcheck.views.terminal.canvas import PLACE, Atom, Canvas, listed, split
+from opcheck.views.terminal.marks import STYLES
+from opcheck.views.terminal.rest import write_heading
+from opcheck.views.terminal.units import plural, source
+
+PLACES = 6
+"""How many of one finding are listed unless all are asked for."""
+
+
+def render(found: Lint, page: Page = PLAIN) -> str:
+    """The whole answer as text."""
+    canvas = Canvas(page)
+    said = words.read(found.files, len(found.skipped), found.ignored)
+    canvas.flow([(f"{found.path}:", "bold"), *split(said)])
+    for alike in _alike(found.targets):
+        canvas.blank()
+        _write_target(canvas, alike)
+    if found.skipped:
+        write_heading(canvas, words.NOT_READ, "", "magenta")
+        for skipped in found.skipped:
+            canvas.flow([(f"{skipped.file}:", "bold"), *split(skipped.reason)], 2)
+    if found.changed:
+        canvas.blank()
+        did = words.CHANGED if found.written else words.WOULD_CHANGE
+        canvas.flow(
+            [*split(f"{did} {plural(len(found.changed), 'file')}:"), *listed(found.changed)]
+        )
+    canvas.blank()
+    canvas.flow(split(f"opcheck {found.opcheck_version}", "dim"))
+    return canvas.text()
+
+
+def _alike(targets: Sequence[LintTarget]) -> list[list[LintTarget]]:
+    """Targets with the same findings together, in the order asked."""
+    groups: list[list[LintTarget]] = []
+    for target in targets:
+        for group in groups:
+            if group[0].findings == target.findings and group[0].answers == target.answers:
+                group.append(target)
+                break
+        else:
+            groups.append([target])
+    return groups
+
+
+def _write_target(canvas: Canvas, alike: Sequence[LintTarget]) -> None:
+    first = alike[0]
+    quiet = sum(finding.quiet for finding in first.findings)
+    places = len(first.findings) - quiet - first.cautions
+    sign = (canvas.marks.bad, "red") if places else (canvas.marks.good, "green")
+    names = listed((str(one.target) for one in alike), "bold", end=":")
+    canvas.flow([sign, *names, *split(words.verdict(places, first.cautions), sign[1])])
+    if not first.findings:
+        canvas.flow(split(words.NOTHING_FOUND), 2)
+    if first.answers and quiet:
+        canvas.flow(split(first.answers), 2)
+    for transfer in first.transfers:
+        canvas.field(words.TIER_2, split(transfer.write, "green"), 2)
+        canvas.field("", split(transfer.text), 2)
+    for verdict in (Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.FALLBACK):
+        here = [f for f in first.findings if f.verdict is verdict and not f.caution]
+        _write_findings(canvas, here, words.HEADINGS[verdict], STYLES[verdict])
+    cautions = [finding for finding in first.findings if finding.caution]
+    _write_findings(canvas, cautions, words.CAUTIONS, "yellow")
+    native = [finding for finding in first.findings if finding.quiet]
+    if canvas.page.verbose:
+        _write_findings(canvas, native, words.NATIVE, STYLES[Verdict.NATIVE])
+    elif native:
+        write_heading(canvas, words.NATIVE, "", STYLES[Verdict.NATIVE])
+        canvas.flow(split(words.native(len(native))), 2)
+
+
+def _write_findings(
+    canvas: Canvas, findings: Sequence[LintFinding], heading: tuple[str, str], style: str
+) -> None:
+    if not findings:
+        return
+    write_heading(canvas, heading, f"{len(findings):,}", style)
+    together: dict[tuple[object, ...], list[LintFinding]] = {}
+    for finding in findings:
+        key = (finding.code, finding.written, finding.text, finding.replacement, finding.fixable)
+        together.setdefault(key, []).append(finding)
+    for group in sorted(together.values(), key=lambda group: (group[0].code, -len(group))):
+        _write_group(canvas, group)
+
+
+def _write_group(canvas: Canvas, group: Sequence[LintFinding]) -> None:
+    """One thing that is written, with every place."""
+    one = group[0]
+    canvas.flow([(one.code, "bold"), (canvas.marks.dot, "dim"), *_words(one.written)], 2)
+    canvas.field(common.WHERE, _places(group, canvas.page.verbose), 4)
+    canvas.field(common.WHY, split(one.text), 4)
+    if one.replacement:
+        fixed: list[Atom] = split(words.FIXED, "dim") if one.fixable else []
+        canvas.field(words.INSTEAD, [*split(one.replacement, "green"), *fixed], 4)
+    if one.evidence:
+        shown = one.evidence if canvas.page.verbose else one.evidence[:1]
+        cited = [atom for fact in shown for atom in split(source(fact, canvas.page.verbose), "dim")]
+        canvas.field(common.EVIDENCE, cited, 4)
+
+
+def _words(written: str) -> list[Atom]:
+    return split(written) or [(repr(written), "")]
+
+
+def _places(group: Sequence[LintFinding], verbose: bool) -> list[Atom]:
+    """``file:line:column``, the first few unless all are asked for."""
+    places = [f"{one.file}:{one.span.line}:{one.span.column}" for one in group]
+    shown = places if verbose else places[:PLACES]
+    left = len(places) - len(shown)
+    atoms = listed(shown, f"bold {PLACE}")
+    return [*atoms, *split(common.more(left, "place"), "dim")] if left else atoms

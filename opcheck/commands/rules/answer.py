@@ -1,0 +1,37 @@
+"""The rewrite rules: what they replace, and whether they hold on random calls."""
+
+from collections.abc import Sequence
+
+from opcheck.commands.rules.values import Checked
+from opcheck.errors import UsageError
+from opcheck.model.rule import RuleInfo
+
+
+def rules(name: str = "", folders: Sequence[str] = ()) -> tuple[RuleInfo, ...]:
+    """Every rewrite rule, or those of one name or for one overload; loads torch.
+
+    ``folders`` hold rules of the user's own.
+
+    Raises:
+        UsageError: no rule has that name, nor replaces such an overload; or a folder has none.
+    """
+    from opcheck.rewrite.extra import extra_rules
+    from opcheck.rewrite.listing import described
+
+    return described(name, extra_rules(folders))
+
+
+def check_rules(name: str = "", folders: Sequence[str] = ()) -> Checked:
+    """Try rules on many random calls; without a name, those that are not opcheck's own.
+
+    Raises:
+        UsageError: as :func:`rules`, or there is none to try.
+    """
+    from opcheck.rewrite.checking import checked
+    from opcheck.rewrite.extra import extra_rules
+    from opcheck.rewrite.listing import named
+
+    extra = extra_rules(folders)
+    if not (name or extra):
+        raise UsageError("no rule to check was named", "name one, or give --rules DIR")
+    return Checked(tuple(checked(named(name, extra) if name else extra)))

@@ -1,0 +1,79 @@
+"""The rewrite rules: a row each, or one page for one."""
+
+import inspect
+from collections.abc import Sequence
+
+from opcheck.commands.rules.values import Checked
+from opcheck.lang.speech import tell
+from opcheck.model.plan import Label
+from opcheck.model.rule import RuleCheck, RuleInfo
+from opcheck.views.page import PLAIN, Page
+from opcheck.views.terminal.canvas import Canvas, listed, split
+from opcheck.views.terminal.head import mark
+from opcheck.views.terminal.plan import words
+from opcheck.views.terminal.rest import write_code
+
+
+def render(answer: Sequence[RuleInfo] | Checked, page: Page = PLAIN) -> str:
+    """The rules, or how they did where they were tried."""
+    return _checks(answer.checks, page) if isinstance(answer, Checked) else _rules(answer, page)
+
+
+def _rules(rules: Sequence[RuleInfo], page: Page) -> str:
+    """Everything about a single rule, or one paragraph each."""
+    canvas = Canvas(page)
+    if len(rules) == 1:
+        _write_rule(canvas, rules[0])
+        return canvas.text()
+    for tier, name in words.TIERS.items():
+        here = [rule for rule in rules if rule.tier == tier]
+        if not here:
+            continue
+        canvas.flow(
+            [(tell(f"Tier {int(tier)}"), "bold"), (canvas.marks.dot, "dim"), *split(name, "dim")]
+        )
+        for rule in here:
+            canvas.flow([(rule.name, "bold green"), *split(f"({rule.label.value})", "dim")], 2)
+            canvas.flow(split(rule.summary), 4)
+            canvas.flow(listed(rule.replaces, "dim"), 4)
+        canvas.blank()
+    canvas.flow(split(words.ONE_RULE, "dim"))
+    return canvas.text()
+
+
+def _write_rule(canvas: Canvas, rule: RuleInfo) -> None:
+    canvas.flow([(rule.name, "bold green"), (canvas.marks.dot, "dim"), *split(rule.summary)])
+    canvas.blank()
+    close = rule.label.value
+    if rule.label is Label.TOLERANCE and rule.tolerance:
+        close += f", to {rule.tolerance:g} eps of the largest value"
+    canvas.field(words.TIER, split(f"{int(rule.tier)}, {words.TIERS[rule.tier]}"), 2)
+    canvas.field(words.CLOSE, split(close), 2)
+    if rule.replaces:
+        canvas.field(words.REPLACES, listed(rule.replaces, "bold"), 2)
+    if rule.spellings:
+        canvas.field(words.WRITTEN, listed(rule.spellings), 2)
+    if rule.gives_up:
+        canvas.field(words.GIVES_UP, split(rule.gives_up, "yellow"), 2)
+    for paragraph in inspect.cleandoc(rule.page).split("\n\n"):
+        canvas.blank()
+        canvas.flow(split(paragraph), 2)
+    if rule.code:
+        canvas.blank()
+        write_code(canvas, rule.code, 2)
+    if rule.references:
+        canvas.blank()
+        for reference in rule.references:
+            canvas.flow([(reference, "dim")], 2)
+
+
+def _checks(checks: Sequence[RuleCheck], page: Page) -> str:
+    """One line for each overload, and the first call that is off."""
+    canvas = Canvas(page)
+    for one in checks:
+        sign = mark(one.holds, canvas.marks)
+        name = [(one.op, "bold"), *split("by"), (one.rule, "bold")]
+        canvas.flow([sign, *name, *split(words.tried(one), sign[1])])
+        if one.first:
+            canvas.flow(split(one.first), 2)
+    return canvas.text()

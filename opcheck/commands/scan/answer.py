@@ -1,0 +1,45 @@
+"""A model held against targets, and against what else a vendor has."""
+
+from opcheck.db.selection import names_groups
+from opcheck.device_types import Scanned
+from opcheck.isolate import CutShortError
+from opcheck.model.report import PartialReportError, Report
+from opcheck.model.request import ScanRequest
+from opcheck.pipeline.opening import (
+    Progress,
+    matrices_for,
+    open_database,
+    require_age,
+    silent,
+)
+from opcheck.pipeline.reports import ranked, report_of
+from opcheck.pipeline.sized import sized
+from opcheck.pipeline.traces import gathered, scanned_for
+
+
+def scan(request: ScanRequest, progress: Progress = silent, output: Progress = silent) -> Report:
+    """Hold the model that ``request`` names against its targets.
+
+    ``progress`` hears the stages, ``output`` each line that the model's own code prints.
+
+    Raises:
+        UsageError: an unknown target, source kind or input.
+        SourceError, TraceError: the model cannot be loaded or run.
+        PartialReportError: its process ended too early; the error has a report until then.
+        DatabaseError: a support matrix is missing, damaged or older than may be.
+    """
+    database = open_database(request.databases)
+    matrices = matrices_for(database, request)
+    require_age(request, database, matrices)
+
+    def report(scanned: Scanned) -> Report:
+        progress("holding the calls against what the targets have")
+        found = report_of(request.source, scanned, matrices, explained=request.explained)
+        found = sized(found, scanned, database, matrices)
+        return ranked(found) if names_groups(database, request.targets) else found
+
+    try:
+        scanned = scanned_for(request, database, matrices, progress, output)
+    except CutShortError as error:
+        raise PartialReportError(error, report(gathered(error.results))) from error
+    return report(scanned)

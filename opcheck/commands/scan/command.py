@@ -1,0 +1,66 @@
+"""``opcheck scan``: the main thing."""
+
+from typing import Annotated
+
+import typer
+
+from opcheck.app import model_options, options
+from opcheck.app.detail import Detail
+from opcheck.app.model_command import ModelCommand
+from opcheck.app.outputs import Outputs
+from opcheck.app.progress import Progress, said, unsaid
+from opcheck.model.dynamic import dynamic_inputs
+from opcheck.model.report import PartialReportError
+from opcheck.model.request import ScanRequest
+
+Command = ModelCommand
+
+Exact = Annotated[
+    bool,
+    typer.Option(
+        "--exact",
+        help="Record the kernels that each target itself is asked to run.",
+        show_default="only where it costs nothing",
+    ),
+]
+
+
+def scan(
+    source: model_options.Source,
+    target: options.Targets = None,
+    inputs: model_options.Inputs = None,
+    input_sets: model_options.InputSets = None,
+    decode: model_options.Decode = False,
+    train: model_options.Train = False,
+    step: model_options.Steps = None,
+    dynamic: model_options.Dynamic = None,
+    format: options.ReportFormats = None,
+    output: options.OutputFile = None,
+    exact: Exact = False,
+    database: options.Databases = None,
+    schemas: options.SchemaFiles = None,
+    max_age: options.MaxAge = None,
+    timeout: model_options.Timeout = None,
+    memory: model_options.Memory = None,
+    trust: model_options.Trust = False,
+    verbose: options.Verbose = False,
+    quiet: options.Quiet = False,
+    explain: options.Explain = False,
+    top: options.Top = None,
+) -> None:
+    from opcheck.commands.scan import answer
+
+    out = Outputs(format, output, Detail(verbose, quiet, explain, top))
+    request = ScanRequest(
+        source, tuple(target or ()), tuple(inputs or ()), exact, timeout, memory, trust,
+        tuple(database or ()), max_age, step=model_options.training(train, step),
+        calls=model_options.calls(input_sets, decode, train, step),
+        dynamic=dynamic_inputs(dynamic or ()), schemas=tuple(schemas or ()), explained=explain,
+    )  # fmt: skip
+    try:
+        with Progress(quiet) as progress:
+            report = answer.scan(request, progress, said if verbose else unsaid)
+    except PartialReportError as error:
+        out.write(error.report)
+        raise
+    out.write(report)

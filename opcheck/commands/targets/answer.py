@@ -1,0 +1,27 @@
+"""What there is to scan against."""
+
+from collections.abc import Sequence
+
+from opcheck.db.store import Database
+from opcheck.model.explanation import TargetRow
+from opcheck.model.target import Target
+from opcheck.pipeline.opening import open_database
+
+
+def targets(databases: Sequence[str] = ()) -> tuple[TargetRow, ...]:
+    """Every target of the database at its newest release."""
+    database = open_database(databases)
+    return tuple(_row(database, target) for target in database.targets())
+
+
+def _row(database: Database, target: Target) -> TargetRow:
+    matrix = database.matrix(target)
+    served = database.releases(target.name)
+    return TargetRow(
+        target=target,
+        releases=tuple(dict.fromkeys(t.sdk for t in reversed(served))),
+        torch_versions=tuple(t.torch for t in reversed(served) if t.sdk == target.sdk),
+        registered=len(matrix.entries),
+        date=matrix.database_date,
+        device_name=database.chip_name(target),
+    )

@@ -1,0 +1,135 @@
+"""Attention whose scores are written out, where the vendor has a kernel that never does."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from opcheck.commands.tune.base import Advisor, Ground, first
+from opcheck.commands.tune.values import Advice, Gain
+from opcheck.costs.leaves import NOT_FUSED
+from opcheck.costs.values import Leaf
+from opcheck.model.figures import plural, size
+from opcheck.model.trace import Node, TensorMeta
+
+_PRODUCTS = frozenset({"bmm", "matmul", "baddbmm"})
+_SOFTMAXES = frozenset({"softmax", "_softmax", "_safe_softmax"})
+_CALL = "F.scaled_dot_product_attention(query, key, value)"
+_ATTENTION = "aten::scaled_dot_product_attention"
+_KERNELS: Mapping[str, str] = {
+    _ATTENTION: _CALL,
+    "aten::_scaled_dot_product_flash_attention": _CALL,
+    "aten::_scaled_dot_product_attention_flash_musa": _CALL,
+    "npu::npu_fusion_attention": "torch_npu.npu_fusion_attention(query, key, value, heads, layout)",
+}
+"""Kernel of a vendor's -> how it is reached, the shortest way first."""
+
+
+class FusedAttention(Advisor):
+    """Scores of every position with every other, which a fused kernel keeps on the chip."""
+
+    name = "fused-attention"
+    about = "attention whose scores are written to memory, where the vendor has a fused kernel"
+
+    def advise(self, ground: Ground) -> Iterator[Advice]:
+        """Speak of attention that is spelled out, and of calls that the kernel does not take."""
+        kernels = [op for op in _KERNELS if op in ground.running.matrix.entries]
+        if not kernels:
+            return
+        apart = _apart(ground)
+        spelled = _spelled_out(ground)
+        if spelled:
+            yield from self._instead(ground, spelled, kernels[0])
+        if apart:
+            yield from self._whole(ground, apart)
+
+    def _instead(self, ground: Ground, spelled: Sequence[Leaf], kernel: str) -> Iterator[Advice]:
+        """The vendor's kernel instead of what is spelled out."""
+        moved, gain = _scores(ground, spelled)
+        if ground.is_little(gain):
+            return
+        calls = sum(leaf.count for leaf in spelled if leaf.base in _SOFTMAXES)
+        yield self.advice(
+            "Use fused attention",
+            first(sorted({ground.use(leaf).module for leaf in spelled})),
+            f"{plural(calls, 'call')} of softmax between two products; what it takes and gives "
+            f"moves {size(moved)}, which {kernel} keeps on the chip",
+            gain,
+            lines=(_KERNELS[kernel],),
+            evidence=ground.running.matrix.entries[kernel].evidence[:1],
+        )
+
+    def _whole(self, ground: Ground, apart: Sequence[Leaf]) -> Iterator[Advice]:
+        """What keeps a call from the kernel, in the vendor's words."""
+        moved, gain = _scores(ground, apart)
+        if ground.is_little(gain):
+            return
+        finding = next(f for f in ground.report.findings if f.reason.code == NOT_FUSED)
+        yield self.advice(
+            "Have attention take its fused kernel",
+            first(sorted({ground.use(leaf).module for leaf in apart})),
+            f"{finding.reason.text}; scores move {size(moved)}",
+            gain,
+            evidence=finding.evidence,
+        )
+
+
+def _apart(ground: Ground) -> list[Leaf]:
+    """Parts of attention that the vendor's own kernel does not take."""
+    running = ground.running
+    return [
+        leaf
+        for leaf in ground.leaves
+        if running.is_not_fused(ground.use(leaf).node) and leaf.node != ground.use(leaf).node
+    ]
+
+
+def _spelled_out(ground: Ground) -> list[Leaf]:
+    """Leaves of modules that multiply, take a softmax of what that gave, and multiply again."""
+    nodes = ground.running.trace.nodes
+    modules: dict[str, list[Leaf]] = {}
+    for leaf in ground.leaves:
+        if leaf.phase == "forward" and nodes[ground.use(leaf).node].op.base not in _FUSED_CALLS:
+            modules.setdefault(ground.use(leaf).module, []).append(leaf)
+    return [leaf for each in modules.values() if _attends(ground, each) for leaf in each]
+
+
+_FUSED_CALLS = frozenset({"scaled_dot_product_attention"})
+
+
+def _attends(ground: Ground, leaves: Sequence[Leaf]) -> bool:
+    softmaxes = [leaf for leaf in leaves if leaf.base in _SOFTMAXES]
+    products = [leaf for leaf in leaves if leaf.base in _PRODUCTS]
+    for softmax in softmaxes:
+        given = ground.node(softmax).output_tensors()
+        scores = given[0].numel if given else 0
+        makes = any(_numel(ground.node(leaf), "out") == scores for leaf in products)
+        takes = any(_numel(ground.node(leaf), "in") == scores for leaf in products)
+        if scores and makes and takes:
+            return True
+    return False
+
+
+def _numel(node: Node, side: str) -> int:
+    """Elements of what a product gives, or of its first factor."""
+    tensors: Sequence[TensorMeta] = node.output_tensors()
+    if side == "in":
+        factors = dict(node.tensors())
+        factor = factors.get("self", factors.get("batch1"))
+        tensors = [] if factor is None else [factor]
+    return tensors[0].numel if tensors else 0
+
+
+def _scores(ground: Ground, leaves: Sequence[Leaf]) -> tuple[int, Gain]:
+    """Bytes that tensors as large as the scores move, and what it brings to move none."""
+    large = {
+        given[0].numel
+        for leaf in leaves
+        if leaf.base in _SOFTMAXES and (given := ground.node(leaf).output_tensors())
+    }
+    moved = 0
+    for leaf in leaves:
+        if not leaf.cost.moved:
+            continue
+        node = ground.node(leaf)
+        tensors = [*(tensor for _, tensor in node.tensors()), *node.output_tensors()]
+        moved += leaf.count * sum(tensor.nbytes for tensor in tensors if tensor.numel in large)
+    seconds = moved / ground.roof.bandwidth if ground.roof.bandwidth else 0.0
+    return moved, ground.gain(seconds, "for what the scores move")

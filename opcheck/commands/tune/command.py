@@ -1,0 +1,57 @@
+"""``opcheck tune``: what a model costs on a chip, and what would make it cost less."""
+
+from typing import Annotated
+
+import typer
+
+from opcheck.app import model_options, options
+from opcheck.app.detail import Detail
+from opcheck.app.model_command import ModelCommand
+from opcheck.app.output import Output
+from opcheck.app.progress import Progress, said, unsaid
+from opcheck.model.request import ScanRequest
+from opcheck.views.formats import command_view
+
+Command = ModelCommand
+
+Product = Annotated[
+    str,
+    typer.Option(
+        "--product",
+        metavar="NAME",
+        help="What the chip is sold as, where there are several: 40GB-PCIe.",
+        show_default="the fastest",
+    ),
+]
+
+
+def tune(
+    source: model_options.Source,
+    target: options.Targets = None,
+    product: Product = "",
+    inputs: model_options.Inputs = None,
+    input_sets: model_options.InputSets = None,
+    decode: model_options.Decode = False,
+    train: model_options.Train = False,
+    step: model_options.Steps = None,
+    format: Annotated[str, options.format_of("tune")] = "text",
+    output: options.OutputFile = None,
+    database: options.Databases = None,
+    schemas: options.SchemaFiles = None,
+    max_age: options.MaxAge = None,
+    timeout: model_options.Timeout = None,
+    memory: model_options.Memory = None,
+    trust: model_options.Trust = False,
+    verbose: options.Verbose = False,
+) -> None:
+    from opcheck.commands.tune import answer
+
+    view, out = command_view("tune", format), Output(output)
+    request = ScanRequest(
+        source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
+        tuple(database or ()), max_age, step=model_options.training(train, step),
+        calls=model_options.calls(input_sets, decode, train, step), schemas=tuple(schemas or ()),
+    )  # fmt: skip
+    with Progress() as progress:
+        found = answer.tune(request, product, progress, said if verbose else unsaid)
+    out.write(view.render(found, out.page(Detail(verbose))))

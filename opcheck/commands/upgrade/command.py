@@ -1,0 +1,40 @@
+"""``opcheck upgrade``: which release, torch version or chip would unblock a model."""
+
+from typing import Annotated
+
+from opcheck.app import model_options, options
+from opcheck.app.detail import Detail
+from opcheck.app.model_command import ModelCommand
+from opcheck.app.output import Output
+from opcheck.app.progress import Progress, said, unsaid
+from opcheck.model.request import ScanRequest
+from opcheck.views.formats import command_view
+
+Command = ModelCommand
+
+
+def upgrade(
+    source: model_options.Source,
+    target: options.OneTarget = None,
+    inputs: model_options.Inputs = None,
+    input_sets: model_options.InputSets = None,
+    decode: model_options.Decode = False,
+    format: Annotated[str, options.format_of("upgrade")] = "text",
+    output: options.OutputFile = None,
+    database: options.Databases = None,
+    max_age: options.MaxAge = None,
+    timeout: model_options.Timeout = None,
+    memory: model_options.Memory = None,
+    trust: model_options.Trust = False,
+    verbose: options.Verbose = False,
+) -> None:
+    from opcheck.commands.upgrade import answer
+
+    view, out = command_view("upgrade", format), Output(output)
+    request = ScanRequest(
+        source, (options.only(target),), tuple(inputs or ()), False, timeout, memory, trust,
+        tuple(database or ()), max_age, calls=model_options.calls(input_sets, decode, False, None),
+    )  # fmt: skip
+    with Progress() as progress:
+        found = answer.upgrade(request, progress, said if verbose else unsaid)
+    out.write(view.render(found, out.page(Detail(verbose))))

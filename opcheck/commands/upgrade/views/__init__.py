@@ -1,0 +1,1 @@
+"""How the answer of ``opcheck upgrade`` is written: a module is a format."""

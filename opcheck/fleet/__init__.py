@@ -1,1 +1,0 @@
-"""Many models at once: a manifest, engines that work it off, a store, and what is asked of it."""

@@ -1,1 +1,0 @@
-"""A script for one finding: the call alone, without the model."""

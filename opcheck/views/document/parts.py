@@ -1,0 +1,48 @@
+"""What every document has in common."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from opcheck.model.report import KernelCount, ModelInfo, Reason
+from opcheck.model.verdict import Evidence
+
+Json = Mapping[str, object]
+"""A JSON object."""
+
+
+def as_text(document: Json | Sequence[Json]) -> str:
+    """A document as it is written: ASCII only, so that no terminal or pipe can spoil it."""
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def model_value(model: ModelInfo) -> Json:
+    """What was run as JSON."""
+    return {"source": model.source, "kind": model.kind, "digest": model.digest}
+
+
+def kernel_value(kernel: KernelCount) -> Json:
+    """How often the device was asked for an overload, as JSON."""
+    return {
+        "op": kernel.op,
+        "verdict": kernel.verdict.value,
+        "count": kernel.count,
+        "phase": kernel.phase.value,
+    }
+
+
+def reason_value(reason: Reason) -> Json:
+    """A reason as JSON."""
+    return {"code": reason.code, "text": reason.text}
+
+
+def evidence_value(evidence: Evidence) -> Json:
+    """One fact's source as JSON; only what an overlay brought in names its origin."""
+    value: dict[str, object] = {
+        "method": evidence.method.value,
+        "source": evidence.source,
+        "commit": evidence.commit,
+        "path": evidence.path,
+        "line": evidence.line,
+        "date": evidence.date,
+    }
+    return {**value, "origin": evidence.origin} if evidence.origin else value

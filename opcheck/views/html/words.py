@@ -1,0 +1,103 @@
+"""Every sentence of the web page that the terminal's report has not; the script's as well."""
+
+from collections.abc import Mapping
+
+from opcheck.model.verdict import Verdict
+from opcheck.views.terminal.units import plural
+
+SIGNS = {
+    Verdict.UNSUPPORTED: "✘",
+    Verdict.UNKNOWN: "?",
+    Verdict.FALLBACK: "◐",
+    Verdict.DECOMPOSED: "✔",
+    Verdict.NATIVE: "✔",
+}
+"""A sign a verdict, for those who do not tell the colours apart."""
+RUNS_SIGNS = {True: "✔", False: "✘", None: "?"}
+
+SKIP = "Skip to the findings"
+THEME = "Light or dark"
+PICTURE = "The model"
+PICTURE_IS = (
+    "Modules from the outside in, their operators below them, as wide as they have calls; in the "
+    "colour of the worst in them. Choose one to go into it, and to see its findings alone."
+)
+DEPTH = "Along the run"
+DEPTH_IS = "From the first call to the last: islands on the device, and the calls that leave it."
+HEAT = "Targets and kinds of operators"
+HEAT_IS = (
+    "How many operators of a kind need a look, or all of them where none does; in the colour of "
+    "the worst. Choose a cell to see its findings."
+)
+FINDINGS = "Findings"
+KEYS = "↑ ↓ move, Enter opens, / searches, Esc closes"
+NO_SCRIPT = (
+    "The picture of the model and the findings are drawn by a script in this page, which this "
+    "browser does not run. The same is in the text report: opcheck scan --format text."
+)
+REST = "What it rests on"
+STEPS = "Step by step"
+TARGET, RUNS, SHARE, OPERATORS, CALLS = "target", "runs", "share", "operators", "calls"
+TIER, ISLANDS, MOVED, BREAKS = "tier", "islands", "moved", "breaks"
+NOTHING_SEEN = "–"
+
+FOR_SCRIPT: Mapping[str, object] = {
+    "all_targets": "all targets",
+    "all_families": "all kinds",
+    "shown": "{shown} of {all} findings",
+    "none": "No finding fits. Clear a filter to see more.",
+    "no_calls": "No calls to draw.",
+    "more": "{count} more",
+    "calls": "{count} calls",
+    "call": "1 call",
+    "model": "the model",
+    "itself": "the model itself",
+    "in": "in",
+    "target": "Target",
+    "kind": "Kind",
+    "verdict": "Verdict",
+    "operator": "Operator",
+    "count": "Calls",
+    "where": "Where",
+    "confidence": "Confidence",
+    "sure": "{level} confidence",
+    "findings": FINDINGS,
+    "search": "Search operators, reasons, modules, files",
+    "clear": "Clear",
+    "why": "Why",
+    "evidence": "Evidence",
+    "no_evidence": "None is given.",
+    "plan": "Way out",
+    "no_plan": "Not asked for: opcheck plan looks for one.",
+    "declined": "Looked at, and no way out",
+    "inputs": "inputs",
+    "runs_as": "runs as",
+    "gives_up": "gives up",
+    "off": "off by, of the largest value",
+    "unmeasured": "not measured",
+    "equal": "equal to the last bit",
+    "proof": "proof",
+    "holds": {"true": "holds", "false": "does not hold"},
+    "on_host": "runs on the host",
+    "by_hand": "to be written by hand",
+    "tier": "tier {tier}",
+    "code": "code",
+    "previous": "Previous",
+    "next": "Next",
+    "close": "Close",
+    "forward": "forward",
+    "backward": "backward",
+    "themes": {"auto": "Theme: as the system", "light": "Theme: light", "dark": "Theme: dark"},
+    "printed": "The first {shown} of {all} findings that fit; the page itself holds all.",
+}
+"""What the script says; braces are filled in there."""
+
+
+def title(source: str) -> str:
+    """The name of the browser's tab."""
+    return f"{source} – opcheck"
+
+
+def cell(trouble: int, total: int, name: str, kind: str, verdict: Verdict) -> str:
+    """What a cell of the heat map says to those who cannot see it."""
+    return f"{name}, {kind}: {trouble:,} of {plural(total, 'operator')} off, worst {verdict.value}"

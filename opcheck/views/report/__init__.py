@@ -1,0 +1,1 @@
+"""The formats that reports are written in: a module is a format."""

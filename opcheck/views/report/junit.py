@@ -1,0 +1,169 @@
+"""JUnit's XML: one test suite a target, one test case a finding, for any CI's page of tests."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from opcheck.lang.speech import tell
+from opcheck.model.report import Finding, Report, TargetReport
+from opcheck.model.text import printable
+from opcheck.model.verdict import Verdict
+from opcheck.views.order import arranged
+from opcheck.views.page import PLAIN, Page
+from opcheck.views.problems import one_line, sentence
+from opcheck.views.terminal import words
+from opcheck.views.terminal.units import percent, plural, source
+
+ELEMENTS = {
+    Verdict.UNSUPPORTED: "failure",
+    Verdict.UNKNOWN: "error",
+    Verdict.FALLBACK: "skipped",
+}
+"""What a test case holds for a verdict; for native and decomposed it holds nothing, and passes."""
+
+
+def render(report: Report, page: Page = PLAIN) -> str:
+    """Give the document."""
+    report = arranged(report)
+    return document(
+        suite(
+            target,
+            number,
+            [_case(target, finding) for finding in target.findings],
+            facts=facts(report, target),
+            out=_said(target),
+            err=_unseen(report),
+        )
+        for number, target in enumerate(report.targets)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test case; without an element it passes."""
+
+    name: str
+    element: str = ""
+    """``failure``, ``error`` or ``skipped``."""
+    message: str = ""
+    kind: str = ""
+    """Its type; what is skipped has none."""
+    body: Sequence[str] = ()
+
+
+def document(suites: Iterable[str]) -> str:
+    """The whole file."""
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>", *suites, "</testsuites>"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def suite(
+    target: TargetReport,
+    number: int,
+    cases: Sequence[Case],
+    *,
+    facts: Sequence[tuple[str, str]],
+    out: str,
+    err: str,
+) -> str:
+    """The suite of a target."""
+    counts = Counter(case.element for case in cases)
+    start = _tag(
+        "testsuite",
+        name=target.target or "target",
+        package="opcheck",
+        id=number,
+        timestamp=f"{_day(target.database_date)}T00:00:00",
+        hostname="localhost",
+        tests=len(cases),
+        failures=counts["failure"],
+        errors=counts["error"],
+        skipped=counts["skipped"],
+        time=0,
+    )
+    return "\n".join([
+        f"  <{start}>",
+        "    <properties>",
+        *(f"      <{_tag('property', name=key, value=value)}/>" for key, value in facts),
+        "    </properties>",
+        *(_written(target, case) for case in cases),
+        f"    <system-out>{_text(out)}</system-out>",
+        f"    <system-err>{_text(err)}</system-err>",
+        "  </testsuite>",
+    ])  # fmt: skip
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:  # a report made by hand; the schema wants a day all the same
+        return date(1970, 1, 1)
+
+
+def _case(target: TargetReport, finding: Finding) -> Case:
+    name = f"{finding.op} {finding.reason.code} [{finding.id}]"
+    element = ELEMENTS.get(finding.verdict)
+    if element is None:
+        return Case(name)
+    told = sentence(target, finding)
+    kind = f"{finding.verdict}/{finding.reason.code}"
+    return Case(name, element, told, kind, (told, *details(finding)))
+
+
+def _written(target: TargetReport, case: Case) -> str:
+    start = _tag("testcase", name=case.name, classname=target.target or "target", time=0)
+    if not case.element:
+        return f"    <{start}/>"
+    kind = {} if case.element == "skipped" else {"type": case.kind}
+    inner = _tag(case.element, message=case.message, **kind)
+    body = _text("\n".join(case.body))
+    return f"    <{start}>\n      <{inner}>{body}</{case.element}>\n    </testcase>"
+
+
+def details(finding: Finding) -> list[str]:
+    """Where it is called, and how the verdict is known, one a line."""
+    lines = []
+    for use in finding.uses:
+        code = f"{use.file}:{use.line}" if use.file else ""
+        named = " in ".join(filter(None, (code, use.module))) or words.ROOT
+        lines.append(f"at {named} ({plural(use.count, 'call')})")
+    lines += [f"known: {known.method}, {source(known, verbose=True)}" for known in finding.evidence]
+    return [one_line(tell(line)) for line in lines]
+
+
+def facts(report: Report, target: TargetReport) -> list[tuple[str, str]]:
+    """What the suite of a target rests on."""
+    rate = target.summary.support_rate
+    return [
+        ("model", report.model.source),
+        ("model digest", report.model.digest),
+        ("mode", report.trace.mode),
+        ("opcheck", report.opcheck_version),
+        ("torch", report.torch_version),
+        ("database", target.database_digest),
+        ("runs", words.RUNS[target.summary.runs]),
+        ("support rate", "" if rate is None else percent(rate)),
+    ]
+
+
+def _said(target: TargetReport) -> str:
+    return "\n".join(one_line(tell(advisory.text)) for advisory in target.advisories)
+
+
+def _unseen(report: Report) -> str:
+    return "\n".join(
+        one_line(tell(f"not seen: {gap.where}: {gap.reason}")) for gap in report.trace.gaps
+    )
+
+
+def _tag(name: str, /, **attributes: object) -> str:
+    told = (f' {key}="{_text(one_line(str(value)))}"' for key, value in attributes.items())
+    return name + "".join(told)
+
+
+def _text(text: str) -> str:
+    """Only characters that XML may hold, and none that it would read as markup."""
+    text = printable(text, kept="\n")
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text.replace('"', "&quot;")

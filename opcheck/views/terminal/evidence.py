@@ -1,0 +1,65 @@
+"""Where a fact was seen: the first few sources in short, or all of them in full."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from opcheck.model.verdict import Evidence
+from opcheck.views.links import web_address
+from opcheck.views.terminal import words
+from opcheck.views.terminal.canvas import Atom, Canvas, linked, split
+from opcheck.views.terminal.units import source
+
+FEW = 2
+"""How many are shown unless all are asked for."""
+
+
+def write_evidence(canvas: Canvas, evidence: Sequence[Evidence]) -> None:
+    """Where it was seen, the first few or all of it."""
+    lines = _in_full(evidence) if canvas.page.full else [_brief(fact) for fact in evidence[:FEW]]
+    for i, line in enumerate(lines):
+        canvas.field("" if i else words.EVIDENCE, line, 4)
+    left = 0 if canvas.page.full else len(evidence) - len(lines)
+    if left:
+        canvas.field("", split(words.more(left, "source"), "dim"), 4)
+
+
+def first_source(evidence: Sequence[Evidence]) -> list[Atom]:
+    """The first one, and how many others there are."""
+    first, *others = evidence
+    more = f" {words.and_more(len(others), 'source')}" if others else ""
+    return [*_brief(first), *split(more, "dim")]
+
+
+def cited(fact: Evidence) -> list[Atom]:
+    """In short, without how it became known."""
+    return split(source(fact, verbose=False), linked("dim", web_address(fact)))
+
+
+def _brief(fact: Evidence) -> list[Atom]:
+    return _method(fact, source(fact, verbose=False))
+
+
+def _method(fact: Evidence, what: str) -> list[Atom]:
+    return [*split(f"{fact.method.value}:", "dim"), *split(what, linked("dim", web_address(fact)))]
+
+
+def _in_full(evidence: Sequence[Evidence]) -> list[list[Atom]]:
+    """Files and lines, then the commit that they are of; a commit is named once."""
+    lines: list[list[Atom]] = []
+    for (_, commit, _, _), facts in groupby(evidence, key=_revision):
+        for fact in facts:
+            place = fact.path if fact.line is None else f"{fact.path}:{fact.line}"
+            lines.append(_method(fact, place or _repository(fact)))
+        if fact.path and (commit or fact.source):
+            lines.append(split(f"{words.OF} {_repository(fact)}", "dim"))
+    return lines
+
+
+def _revision(fact: Evidence) -> tuple[str, str, str, str]:
+    return fact.source, fact.commit, fact.date, fact.origin
+
+
+def _repository(fact: Evidence) -> str:
+    at = f"@{fact.commit}" if fact.commit else ""
+    about = ", ".join(filter(None, (fact.date, fact.origin)))
+    return f"{fact.source}{at}{f' ({about})' if about else ''}"

@@ -1,0 +1,203 @@
+"""Which findings to show under which heading; what targets or operators share stands once."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from opcheck.model.report import Finding, Place, Reason, TargetReport
+from opcheck.model.trace import Phase
+from opcheck.model.verdict import Evidence, Verdict
+from opcheck.resolve.fate import PLAIN
+from opcheck.views.order import WORST_FIRST
+from opcheck.views.terminal import words
+from opcheck.views.terminal.alike import Sentence, sentence, shared
+from opcheck.views.terminal.chips import any_chip, of_chips
+from opcheck.views.terminal.marks import STYLES
+
+Said = tuple[str, tuple[Evidence, ...]]
+"""A reason and its evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One finding as several targets share it; only what is said of it may differ."""
+
+    first: Finding
+    said: Mapping[Said, tuple[str, ...]]
+    """What is said -> the targets of which it is."""
+    elsewhere: str = ""
+    """Where it runs, for one that falls back to something else than the host."""
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Every target that has the finding."""
+        return tuple(name for names in self.said.values() for name in names)
+
+    def sentences(self) -> tuple[Sentence, ...]:
+        """The reasons, in the order of ``said``."""
+        return tuple(sentence(text, self.first.op) for text, _ in self.said)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One operator among several of which the same is said."""
+
+    op: str
+    runs_as: tuple[str, ...]
+    """The operators that the reason is about, where those are others."""
+    phase: Phase
+    count: int
+    uses: tuple[Place, ...]
+    evidence: tuple[Evidence, ...]
+    """Its own; empty where all rows share it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Findings of which the same is said on the same targets; the evidence may be their own."""
+
+    groups: tuple[Group, ...]
+
+    @property
+    def first(self) -> Finding:
+        """The one finding, or one of several that share verdict, reason code and confidence."""
+        return self.groups[0].first
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Every target that has the findings."""
+        return self.groups[0].targets
+
+    @property
+    def elsewhere(self) -> str:
+        """Where they run, for those that fall back to something else than the host."""
+        return self.groups[0].elsewhere
+
+    @property
+    def operators(self) -> int:
+        """How many there are, whatever else distinguishes the findings."""
+        return len({group.first.op for group in self.groups})
+
+    @property
+    def count(self) -> int:
+        """Calls."""
+        return sum(group.first.count for group in self.groups)
+
+    @property
+    def said(self) -> Mapping[Said, tuple[str, ...]]:
+        """What is true of all -> the targets of which it is."""
+        reasons = zip(*(group.sentences() for group in self.groups), strict=True)
+        told: dict[Said, tuple[str, ...]] = {}
+        for alike, ((_, evidence), targets) in zip(
+            reasons, self.groups[0].said.items(), strict=True
+        ):
+            what = (shared(alike), evidence if self._one_evidence else ())
+            told[what] = (*told.get(what, ()), *targets)
+        return told
+
+    @property
+    def _one_evidence(self) -> bool:
+        return len({tuple(evidence for _, evidence in group.said) for group in self.groups}) == 1
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Its operators, the most called first."""
+        found: dict[tuple[str, Phase], list[Group]] = {}
+        for group in self.groups:
+            found.setdefault((group.first.op, group.first.phase), []).append(group)
+        rows = (_row(*key, groups, self._one_evidence) for key, groups in found.items())
+        return tuple(sorted(rows, key=lambda row: (-row.count, row.op, row.phase)))
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Findings under one heading."""
+
+    heading: tuple[str, str]
+    style: str
+    blocks: tuple[Block, ...]
+
+
+def sections(
+    targets: Sequence[TargetReport], verbose: bool, *, alone: bool = False
+) -> tuple[Section, ...]:
+    """What to read first; each finding alone, and the good news in full, only when asked for.
+
+    ``verbose`` asks for both, ``alone`` for the one.
+    """
+    groups = _grouped(targets)
+    blocks = [Block((group,)) for group in groups] if verbose or alone else _blocks(groups)
+    blocks = sorted(blocks, key=_urgency)
+    plain = [block for block in blocks if not _caution(block)]
+    cautions = tuple(block for block in blocks if _caution(block))
+    return (
+        *_by_verdict(plain, [verdict for verdict in WORST_FIRST if not verdict.on_device]),
+        *([Section(words.CAUTIONS, "yellow", cautions)] if cautions else ()),
+        *(_by_verdict(plain, [v for v in WORST_FIRST if v.on_device]) if verbose else ()),
+    )
+
+
+def _by_verdict(blocks: Sequence[Block], verdicts: Sequence[Verdict]) -> list[Section]:
+    headed: dict[tuple[Verdict, str], list[Block]] = {}
+    for block in sorted(blocks, key=lambda block: block.elsewhere):
+        headed.setdefault((block.first.verdict, block.elsewhere), []).append(block)
+    return [
+        Section(words.heading(verdict, elsewhere), STYLES[verdict], tuple(alike))
+        for wanted in verdicts
+        for (verdict, elsewhere), alike in headed.items()
+        if verdict is wanted
+    ]
+
+
+def _blocks(groups: Iterable[Group]) -> list[Block]:
+    alike: dict[object, list[Group]] = {}
+    for group in groups:
+        finding = group.first
+        said = zip(group.sentences(), group.said.values(), strict=True)
+        told = tuple((reason.of_any, on) for reason, on in said)
+        key = (finding.verdict, finding.reason.code, finding.confidence, group.elsewhere, told)
+        alike.setdefault(key, []).append(group)
+    return [Block(tuple(members)) for members in alike.values()]
+
+
+def _grouped(targets: Sequence[TargetReport]) -> list[Group]:
+    said: dict[tuple[Finding, str], dict[Said, list[TargetReport]]] = {}
+    first: dict[tuple[Finding, str], Finding] = {}
+    for target in targets:
+        for finding in target.findings:
+            bare = replace(finding, id="", reason=Reason(finding.reason.code, ""), evidence=())
+            key = (bare, target.elsewhere if finding.verdict is Verdict.FALLBACK else "")
+            first.setdefault(key, finding)
+            what = (any_chip(finding.reason.text, target), finding.evidence)
+            said.setdefault(key, {}).setdefault(what, []).append(target)
+    return [_group(first[key], by_text, key[1]) for key, by_text in said.items()]
+
+
+def _group(first: Finding, said: Mapping[Said, Sequence[TargetReport]], elsewhere: str) -> Group:
+    named: dict[Said, tuple[str, ...]] = {}
+    for (text, evidence), targets in said.items():
+        what = (of_chips(text, targets), evidence)
+        named[what] = (*named.get(what, ()), *(target.target for target in targets))
+    return Group(first, named, elsewhere)
+
+
+def _row(op: str, phase: Phase, groups: Sequence[Group], one_evidence: bool) -> Row:
+    inner = {said.runs_as for group in groups for said in group.sentences()}
+    evidence = (fact for group in groups for _, facts in group.said for fact in facts)
+    return Row(
+        op,
+        tuple(sorted(inner - {""})),
+        phase,
+        sum(group.first.count for group in groups),
+        tuple(use for group in groups for use in group.first.uses),
+        () if one_evidence else tuple(dict.fromkeys(evidence)),
+    )
+
+
+def _urgency(block: Block) -> tuple[int, int, int, str, str]:
+    finding = block.first
+    worst = WORST_FIRST.index(finding.verdict)
+    return worst, finding.confidence.rank, -block.count, finding.op, finding.id
+
+
+def _caution(block: Block) -> bool:
+    return block.first.verdict.on_device and block.first.reason.code not in PLAIN
