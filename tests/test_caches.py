@@ -10,7 +10,7 @@ import torch
 import opcheck
 from opcheck.emulate.agreement import agreement
 from opcheck.held import left_as_found
-from opcheck.isolate import emulate, run
+from opcheck.isolate.run import emulate, run
 from opcheck.model.emulation import Asked, EmulationRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Trace

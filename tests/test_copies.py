@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from opcheck.errors import OpcheckError, TraceError
-from opcheck.isolate import run
+from opcheck.isolate.run import run
 from opcheck.isolate.work import Work
 from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
 

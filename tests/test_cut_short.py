@@ -17,9 +17,9 @@ from opcheck.commands.gate.answer import gate
 from opcheck.commands.gate.values import GateRequest, PartialGateError
 from opcheck.commands.scan.answer import scan
 from opcheck.errors import EmulationError, ExitCode, OpcheckError
-from opcheck.isolate import CutShortError, run
 from opcheck.isolate.emulated import left_off
 from opcheck.isolate.recovered import read_journal
+from opcheck.isolate.run import run
 from opcheck.model.codec import to_json
 from opcheck.model.emulation import (
     EmulationRequest,
@@ -35,7 +35,7 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase
 from opcheck.model.training import TrainingSpec
 from opcheck.model.verdict import Verdict
-from opcheck.model.work import Recorded, WorkRequest
+from opcheck.model.work import CutShortError, Recorded, WorkRequest
 from opcheck.views.document.reader import from_json
 from opcheck.views.document.report import report_document
 from tests.report.emulations import EMULATIONS

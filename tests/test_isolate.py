@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from opcheck.errors import EmulationError, OpcheckError, SourceError, UsageError
-from opcheck.isolate import CutShortError, check, emulate, run
 from opcheck.isolate.process import environment, total_memory
+from opcheck.isolate.run import check, emulate, run
 from opcheck.isolate.work import Work
 from opcheck.model.emulation import EmulationRequest, PartialEmulationError
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
-from opcheck.model.work import Job, WorkRequest, WorkResult
+from opcheck.model.work import CutShortError, Job, WorkRequest, WorkResult
 
 pytestmark = pytest.mark.slow  # some tests start a process that imports torch
 
@@ -229,7 +229,7 @@ def test_bad_requests_start_no_process(net: str) -> None:
 def test_the_parent_never_imports_torch(net: str) -> None:
     code = (
         "import sys\n"
-        "from opcheck.isolate import run\n"
+        "from opcheck.isolate.run import run\n"
         "from opcheck.model.work import WorkRequest\n"
         "(result,) = run(WorkRequest(sys.argv[1], 'npu'))\n"
         "calls = result.trace.calls\n"
@@ -334,7 +334,7 @@ def test_a_crash_while_time_runs_out_is_told_as_that(
 )
 def test_a_worker_ends_with_the_one_that_started_it(net: str) -> None:
     script = (
-        "from opcheck.isolate import run\nfrom opcheck.model.work import WorkRequest\n"
+        "from opcheck.isolate.run import run\nfrom opcheck.model.work import WorkRequest\n"
         f"run(WorkRequest({net + ':hangs'!r}, 'npu'))\n"
     )
     with subprocess.Popen([sys.executable, "-c", script], cwd=Path.cwd()) as parent:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.isolate import emulate, run
+from opcheck.isolate.run import emulate, run
 from opcheck.isolate.template import current, loaded_anew, loaded_once
 from opcheck.isolate.work import Work
 from opcheck.model.emulation import EmulationRequest
@@ -118,7 +118,8 @@ def test_a_copy_that_is_killed_is_told() -> None:
 
 def test_all_end_with_the_process_that_asked() -> None:
     script = (
-        "from opcheck.isolate import loaded_once, run\n"
+        "from opcheck.isolate.run import run\n"
+        "from opcheck.isolate.template import loaded_once\n"
         "from opcheck.model.work import WorkRequest\n"
         "with loaded_once():\n"
         "    run(WorkRequest('net.py:hangs', 'npu'), progress=print)\n"

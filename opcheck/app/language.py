@@ -13,7 +13,6 @@ import typer
 
 from opcheck.lang.languages import Language, language_named, language_of, writable
 from opcheck.lang.speech import spoken, tell
-from opcheck.views.terminal.wide import columns, wrapped
 
 FLAG = "--lang"
 HEADING = "heading"
@@ -113,6 +112,8 @@ class _Told:
         self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
         """Write names with what they mean beside or, where a name is long, below them."""
+        from opcheck.views.terminal.wide import columns
+
         names = [tell(name) if " " in name else name for name, _ in rows]  # one word is a command
         second = min(max(map(columns, names), default=0), col_max) + col_spacing
         width = max(self.width - self.current_indent - second, 10)
@@ -131,6 +132,8 @@ class _Told:
 
 def _paragraph(text: str, width: int) -> list[str]:
     """A text told and wrapped; what click adds in brackets, as a default, is told by itself."""
+    from opcheck.views.terminal.wide import wrapped
+
     head, *added = text.split("  [")
     told = [tell(" ".join(head.split())), *(tell(f"[{part}") for part in added)]
     return wrapped(" ".join(told), width)

@@ -5,22 +5,20 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from io import UnsupportedOperation
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from opcheck.app.detail import Detail
-from opcheck.app.links import locate, takes_links
 from opcheck.errors import UsageError
 from opcheck.sandbox import command
-from opcheck.views.page import Page
-from opcheck.views.terminal.marks import encodable
+
+if TYPE_CHECKING:
+    from opcheck.app.detail import Detail
+    from opcheck.views.page import Page
 
 WIDEST = 120
 """Longer lines are hard to read, however wide the terminal is."""
 NARROWEST = 40
-USUAL = Detail()
 
 
 class Output:
@@ -34,8 +32,16 @@ class Output:
         if path is None and sys.stdout is None:
             raise UsageError("cannot write to stdout: it is closed", "give a file with -o")
 
-    def page(self, detail: Detail = USUAL) -> Page:
+    def page(self, detail: "Detail | None" = None) -> "Page":
         """What a format may use here: a file gets neither colour nor a terminal's width."""
+        from dataclasses import replace
+
+        from opcheck.app.detail import Detail
+        from opcheck.app.links import locate, takes_links
+        from opcheck.views.page import Page
+        from opcheck.views.terminal.marks import encodable
+
+        detail = detail or Detail()
         page = Page(
             verbose=detail.verbose,
             quiet=detail.quiet,

@@ -3,17 +3,19 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opcheck.db.conditions import DOCUMENTED
 from opcheck.db.contradictions import of_document
 from opcheck.db.document import Document
 from opcheck.db.evidence import Citations
 from opcheck.db.spans import covers
-from opcheck.model.explanation import Statement
 from opcheck.model.matrix import DOUBTED, OVERRULED
 from opcheck.model.target import Target
 from opcheck.model.verdict import Method
+
+if TYPE_CHECKING:
+    from opcheck.model.explanation import Statement
 
 Said = Mapping[str, Any]
 REGISTERS, REGISTERS_NOT = "registers a kernel", "registers no kernel"
@@ -75,7 +77,7 @@ def added(release: Document, additions: Iterable[Addition], target: Target) -> D
 
 def statements(
     release: Document, additions: Iterable[Addition], target: Target, op: str
-) -> tuple[Statement, ...]:
+) -> "tuple[Statement, ...]":
     """What each layer says of an overload, the last one holds; () where no overlay has a say."""
     found = [
         statement
@@ -86,10 +88,14 @@ def statements(
     if not found:
         return ()
     listed = op in release.data["operators"]
+    from opcheck.model.explanation import Statement
+
     return (Statement(release.origin, REGISTERS if listed else REGISTERS_NOT, "", ()), *found)
 
 
-def _statements(addition: Addition, target: Target, op: str) -> Iterator[Statement]:
+def _statements(addition: Addition, target: Target, op: str) -> "Iterator[Statement]":
+    from opcheck.model.explanation import Statement
+
     entry = addition.entry(op, target)
     told: list[tuple[str, Said]] = []
     if entry is not None:

@@ -4,32 +4,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from opcheck.db import index, layers, overlay, schemas
 from opcheck.db.addition import Addition, added, statements
 from opcheck.db.advisories import advisories
-from opcheck.db.chips import chip as chip_file
 from opcheck.db.document import Document
 from opcheck.db.dynamic import size_rules
-from opcheck.db.environment import environment, torch_environment
 from opcheck.db.layers import Layer
 from opcheck.db.matrix import Registered, build_matrix, registered
-from opcheck.db.porting import cuda_names, porting, porting_of
-from opcheck.db.remedies import remedies
 from opcheck.db.shapes.vendor import VENDOR_FILE
 from opcheck.db.tables import OperatorFacts, Tables
 from opcheck.db.vendor import Place, Vendor, read_file
 from opcheck.db.versions import completed, major_minor, version_key
 from opcheck.errors import DatabaseError, UsageError
-from opcheck.model.chip import Chip
 from opcheck.model.dynamic import SizeRule
-from opcheck.model.environment import Environment, TorchEnvironment
-from opcheck.model.explanation import Statement
 from opcheck.model.matrix import Condition, SupportMatrix
-from opcheck.model.porting import CudaNames, Porting
-from opcheck.model.remedy import Remedy
 from opcheck.model.target import Target, TargetSpec, target_name
 from opcheck.model.verdict import Confidence, Verdict
+
+if TYPE_CHECKING:  # what a scan does not ask for is imported where it is
+    from opcheck.model.chip import Chip
+    from opcheck.model.environment import Environment, TorchEnvironment
+    from opcheck.model.explanation import Statement
+    from opcheck.model.porting import CudaNames, Porting
+    from opcheck.model.remedy import Remedy
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _COMMON = "vendor"
@@ -155,31 +154,44 @@ class Database:
             self._matrices[target] = replace(matrix, advisories=(*matrix.advisories, *told))
         return self._matrices[target]
 
-    def remedies(self, target: Target) -> tuple[Remedy, ...]:
+    def remedies(self, target: Target) -> "tuple[Remedy, ...]":
         """What the vendor ships against what a target does not run."""
+        from opcheck.db.remedies import remedies
+
         return tuple(r for layer in self.layers for r in remedies(layer, target, self.cache))
 
-    def porting(self, target: Target) -> Porting:
+    def porting(self, target: Target) -> "Porting":
         """How code for CUDA is written for a target."""
+        from opcheck.db.porting import porting
+
         return porting(self.root, target, self.cache)
 
-    def cuda_names(self) -> CudaNames:
+    def cuda_names(self) -> "CudaNames":
         """What is so of code for CUDA on every other device."""
+        from opcheck.db.porting import cuda_names
+
         return cuda_names(self.root, self.cache)
 
-    def environment(self, vendor: str) -> Environment | None:
+    def environment(self, vendor: str) -> "Environment | None":
         """What a vendor's devices ask of a machine; None where nobody has said."""
+        from opcheck.db.environment import environment
+        from opcheck.db.porting import porting_of
+
         common = self._vendor(vendor).document
         words = porting_of(self.root, vendor, str(common.data["device_type"]), self.cache)
         return environment(self.root, common, words.environment, self.cache)
 
-    def chip(self, target: Target) -> Chip:
+    def chip(self, target: Target) -> "Chip":
         """What a target's chip has; without products where nobody has said."""
+        from opcheck.db.chips import chip as chip_file
+
         common = self._vendor(target.vendor).document
         return chip_file(self.root, common, target.chip, self.cache)
 
-    def torch_environment(self) -> TorchEnvironment:
+    def torch_environment(self) -> "TorchEnvironment":
         """What releases of torch go with, whatever the device."""
+        from opcheck.db.environment import torch_environment
+
         return torch_environment(self.root, self.cache)
 
     def size_rules(self, target: Target) -> tuple[SizeRule, ...]:
@@ -191,7 +203,7 @@ class Database:
         """The file of a target's release, with what advisories and overlays add to it."""
         return added(self._vendor(target.vendor).release(target.sdk), self.additions, target)
 
-    def statements(self, target: Target, op: str) -> tuple[Statement, ...]:
+    def statements(self, target: Target, op: str) -> "tuple[Statement, ...]":
         """What each layer says of an overload, the last one holds; () where one alone speaks."""
         release = self._vendor(target.vendor).release(target.sdk)
         return statements(release, self.additions, target, op)

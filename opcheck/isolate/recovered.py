@@ -9,23 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from opcheck.errors import OpcheckError, TraceError
+from opcheck.errors import OpcheckError
 from opcheck.isolate.sound import require_sound
 from opcheck.model.codec import MalformedError, from_json
 from opcheck.model.trace import Gap, Trace, Use
-from opcheck.model.work import DeviceWork, Recorded, WorkRequest, WorkResult
+from opcheck.model.work import CutShortError, DeviceWork, Recorded, WorkRequest, WorkResult
 
 MOST_BYTES = 2**28
 """How much of a journal is read."""
 _MODEL = "(the model)"
-
-
-class CutShortError(TraceError):
-    """The model's process ended before it had answered; ``results`` is what there is until then."""
-
-    def __init__(self, error: OpcheckError, results: tuple[WorkResult, ...]) -> None:
-        super().__init__(error.message, error.hint)
-        self.results = results
 
 
 def cut_short(

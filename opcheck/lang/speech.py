@@ -12,11 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from opcheck.lang.catalogue import Catalogue
 from opcheck.lang.languages import Language
-from opcheck.lang.po import read_po
+
+if TYPE_CHECKING:
+    from opcheck.lang.catalogue import Catalogue
 
 _spoken: ContextVar[Language] = ContextVar("language", default=Language.ENGLISH)
 
@@ -51,8 +53,11 @@ def wording(template: str) -> str:
 
 
 @cache
-def catalogue(language: Language) -> Catalogue:
+def catalogue(language: Language) -> "Catalogue":
     """What is known of a language; read once a process, and only where it is spoken."""
+    from opcheck.lang.catalogue import Catalogue
+    from opcheck.lang.po import read_po
+
     name = f"{language.value}.po"
-    text = files("opcheck.lang").joinpath(name).read_text(encoding="utf-8")
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     return Catalogue(read_po(text, name))

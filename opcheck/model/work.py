@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from opcheck.errors import OpcheckError, TraceError
 from opcheck.model.calls import CallSpec
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.emulation import Difference, EmulationRequest
@@ -104,6 +105,14 @@ class WorkResult:
     """``str(Target)`` of those that the trace holds for; (): of all of its device type."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The user's own files whose code was imported -> digest."""
+
+
+class CutShortError(TraceError):
+    """The model's process ended before it had answered; ``results`` is what there is until then."""
+
+    def __init__(self, error: OpcheckError, results: tuple[WorkResult, ...]) -> None:
+        super().__init__(error.message, error.hint)
+        self.results = results
 
 
 @dataclass(frozen=True, slots=True)

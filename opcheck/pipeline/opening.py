@@ -5,7 +5,6 @@ from datetime import date
 from pathlib import Path
 
 from opcheck.db.selection import names_groups, select
-from opcheck.db.status import require_fresh
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.model.matrix import SupportMatrix
@@ -53,5 +52,7 @@ def require_age(
 ) -> None:
     """Refuse data on these targets that is older than the request allows."""
     if request.max_age is not None:
+        from opcheck.db.status import require_fresh
+
         targets = [matrix.target for matrix in matrices]
         require_fresh(database, targets, request.max_age, date.today())

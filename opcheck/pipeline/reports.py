@@ -10,7 +10,6 @@ from opcheck.model.plan import NodePlan
 from opcheck.model.report import ModelInfo, Report
 from opcheck.model.trace import Trace
 from opcheck.resolve.findings import resolve
-from opcheck.resolve.planned import planned
 from opcheck.resolve.ranking import best_first
 from opcheck.version import __version__
 
@@ -51,6 +50,8 @@ def with_plans(
 
     A target that no plan was made for, since its run ended before, stays as it is.
     """
+    from opcheck.resolve.planned import planned
+
     targets = tuple(
         planned(found, scanned.of(m.target), plans[name])
         if (name := str(m.target)) in plans

@@ -87,7 +87,7 @@ def worked(
 
     With ways out, or with what calls cost, where that is asked for.
     """
-    from opcheck import isolate
+    from opcheck.isolate import run
 
     (first, *others), *apart = device_types.processes(matrices, exact=request.exact, plan=plan)
     asked = WorkRequest(
@@ -111,7 +111,7 @@ def worked(
         schemas=request.schemas,
         costs=costs,
     )
-    return isolate.run(
+    return run.run(
         asked, timeout=request.timeout, memory=request.memory, progress=progress, output=output
     )
 

@@ -13,15 +13,10 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opcheck.sandbox import places
-from opcheck.sandbox.limits import Filter, Profile
-
 if TYPE_CHECKING:
     from opcheck.sandbox.steward import Steward
 
 Write = Callable[[Path, bytes], None]
-_FILTER = Filter(programs=True)
-"""Landlock says which: the interpreter, for the process that runs the model."""
 
 
 class Command:
@@ -50,6 +45,8 @@ class Command:
         if not self._armed:
             return
         self._armed = False
+        from opcheck.sandbox import places
+        from opcheck.sandbox.limits import Filter, Profile
         from opcheck.sandbox.profile import confine
 
         base = os.environ.get("TMPDIR", "/tmp")
@@ -59,7 +56,9 @@ class Command:
 
             self._steward = Steward(self._outputs)
         reads = places.existing([*self._typed(), *more])
-        limits = Profile(self._scratch, reads, filter=_FILTER, interpreter=True, empties=base)
+        # Landlock says which programs: the interpreter, for the process that runs the model
+        allowed = Filter(programs=True)
+        limits = Profile(self._scratch, reads, filter=allowed, interpreter=True, empties=base)
         confine(limits)
 
     def end(self) -> None:
@@ -85,6 +84,8 @@ class Command:
 
     def _typed(self) -> Iterator[str | Path]:
         """What the command line names, and what belongs to it; the project around."""
+        from opcheck.sandbox import places
+
         for text in dict.fromkeys(text for word in self._arguments for text in _paths_in(word)):
             if text and os.path.lexists(text):
                 yield from _with_neighbours(Path(text))
@@ -123,6 +124,8 @@ def _with_neighbours(path: Path) -> Iterator[Path]:
     if path.suffix == ".json":
         yield from path.parent.glob("*.json")
     if path.suffix == ".py":
+        from opcheck.sandbox import places
+
         yield from places.project(path.parent)
 
 

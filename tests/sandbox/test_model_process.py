@@ -11,7 +11,8 @@ import torch
 from torch import nn
 
 from opcheck.errors import SourceError
-from opcheck.isolate import emulate, loaded_once, run
+from opcheck.isolate.run import emulate, run
+from opcheck.isolate.template import loaded_once
 from opcheck.model.calls import CallSpec
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.target import TargetSpec

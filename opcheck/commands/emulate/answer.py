@@ -17,11 +17,11 @@ def emulate(
         PartialEmulationError: its process ended too early; the error has the run until then.
         DatabaseError: a support matrix is missing or damaged.
     """
-    from opcheck import isolate
     from opcheck.emulate.supported import require_emulated
+    from opcheck.isolate import run
 
     database = open_database(request.databases)
     # one that is unknown or cannot be emulated needs no process to be refused
     require_emulated(database.matrix(database.resolve(request.target)))
     progress(f"reading {request.source}")
-    return isolate.emulate(request, progress=progress, output=output)
+    return run.emulate(request, progress=progress, output=output)

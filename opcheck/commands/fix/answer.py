@@ -33,9 +33,9 @@ def fix(request: FixRequest, progress: Progress = silent, output: Progress = sil
     carry_out = _KINDS[request.kind]
     if request.kind is FixKind.CUSTOM:
         return carry_out(request, database, progress, output)
-    from opcheck import isolate
+    from opcheck.isolate.template import loaded_once
 
-    with isolate.loaded_once():  # the scan and each run of the proof have a process of their own
+    with loaded_once():  # the scan and each run of the proof have a process of their own
         return carry_out(request, database, progress, output)
 
 

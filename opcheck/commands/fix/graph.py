@@ -31,7 +31,7 @@ def graph(request: FixRequest, database: Database, progress: Progress, output: P
         UsageError: the file to write has another name than such files have.
         SourceError: the model cannot be exported.
     """
-    from opcheck import isolate
+    from opcheck.isolate import run
 
     scan, final = request.scan, Path(request.path)
     if final.suffix != SUFFIX:
@@ -48,7 +48,7 @@ def graph(request: FixRequest, database: Database, progress: Progress, output: P
             scan.inputs, scan.timeout, scan.memory, scan.trust, scan.patched, scan.rules,
             schemas=scan.schemas,
         )  # fmt: skip
-        written = isolate.rewrite(asked, progress=progress, output=output)
+        written = run.rewrite(asked, progress=progress, output=output)
         ways, left = _parted(chosen.ways, written.left)
         partly = {rest.op for rest in (*chosen.left, *left)}
         staying = {f.op: f.count for f in off_device(report) if f.op in partly}  # of one phase

@@ -179,18 +179,18 @@ def _is_wrapped(scan: ScanRequest) -> bool:
 
 def _on_host(change: Change, progress: Progress, output: Progress) -> tuple[HostRun, HostRun]:
     """The unchanged model on the host, and the changed one held against it."""
-    from opcheck import isolate
+    from opcheck.isolate.run import on_host
 
     with tempfile.TemporaryDirectory(prefix="opcheck-") as folder:
         kept = str(Path(folder) / "results.pt")
         first = replace(_host(change.unchanged), keep=kept, tolerances=tolerances(change.ways))
         progress(f"running {change.unchanged.source} on the host, as it is")
-        before = isolate.on_host(first, progress=progress, output=output)
+        before = on_host(first, progress=progress, output=output)
         if change.changed == change.unchanged:
             return before, HostRun((), ())
         progress(f"running {change.changed.source} on the host, as it became")
         second = replace(_host(change.changed), against=kept)
-        return before, isolate.on_host(second, progress=progress, output=output)
+        return before, on_host(second, progress=progress, output=output)
 
 
 def _host(scan: ScanRequest) -> HostRequest:

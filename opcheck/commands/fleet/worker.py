@@ -15,14 +15,14 @@ from opcheck.commands.fleet.values import Ending, Job, Outcome, TargetResult
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned, Traced
 from opcheck.errors import OpcheckError, Stop
-from opcheck.isolate import CutShortError, run
 from opcheck.isolate.process import environment
+from opcheck.isolate.run import run
 from opcheck.isolate.template import Template, copied_from, current
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
 from opcheck.model.trace import Trace
 from opcheck.model.verdict import Verdict
-from opcheck.model.work import WorkRequest, WorkResult
+from opcheck.model.work import CutShortError, WorkRequest, WorkResult
 from opcheck.pipeline.reports import graph_digest, nothing_called
 from opcheck.resolve.findings import summary
 from opcheck.resolve.walk import Walk

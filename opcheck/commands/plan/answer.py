@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 from opcheck.db.selection import names_groups
-from opcheck.isolate import CutShortError
 from opcheck.model.plan import NodePlan
 from opcheck.model.report import PartialReportError, Report
 from opcheck.model.request import ScanRequest
-from opcheck.model.work import WorkResult
+from opcheck.model.work import CutShortError, WorkResult
 from opcheck.pipeline.opening import Progress, matrices_for, open_database, require_age, silent
 from opcheck.pipeline.reports import ranked, report_of, with_plans
 from opcheck.pipeline.sized import sized

@@ -2,9 +2,9 @@
 
 from opcheck.db.selection import names_groups
 from opcheck.device_types import Scanned
-from opcheck.isolate import CutShortError
 from opcheck.model.report import PartialReportError, Report
 from opcheck.model.request import ScanRequest
+from opcheck.model.work import CutShortError
 from opcheck.pipeline.opening import (
     Progress,
     matrices_for,

@@ -7,7 +7,6 @@ from opcheck.views.page import Page
 from opcheck.views.terminal import words
 from opcheck.views.terminal.canvas import Canvas, split
 from opcheck.views.terminal.head import write_verdict
-from opcheck.views.terminal.plan.page import write_verdict as write_plan
 
 UNBROKEN = 1_000_000
 """Columns that no line is longer than: a line is read by programs as well."""
@@ -20,14 +19,6 @@ def report_lines(report: Report, page: Page) -> str:
         write_verdict(canvas, report, target)
     if not report.targets:
         canvas.flow(split(words.NO_TARGETS))
-    return canvas.text()
-
-
-def plan_lines(report: Report, page: Page) -> str:
-    """How much of each target's trouble there is a way out of."""
-    canvas = unbroken(page)
-    for target in report.targets:
-        write_plan(canvas, report, target)
     return canvas.text()
 
 

@@ -1,4 +1,7 @@
-"""Where a line of Chinese may be broken, and where spaces stand in it."""
+"""Where a line of Chinese may be broken, and where spaces stand in it.
+
+The patterns are compiled where they are first needed: English never does.
+"""
 
 import re
 
@@ -7,26 +10,28 @@ _WIDE = (
 )
 _OPENING = r"（《「『【\[("
 _CLOSING = "，。、；：！？）》」』】"
-_PIECE = re.compile(
+_PIECE = (
     rf"[{_OPENING}]*(?:[{_WIDE}]|[^{_WIDE}]+)[{_CLOSING}]*(?: [^{_WIDE}]+)?"
     rf"|[{_OPENING}{_CLOSING}]+"
 )
-_NAME = re.compile(r"[/\\]|::|[\w*]\.\w+(?::\d+)?$")
-_BEHIND_SIGN = re.compile(r"(?<=[，。；：！？])")
-_BEGINS_WIDE = re.compile(rf"[{_WIDE}]")
-_ENDS_WIDE = re.compile(rf"[{_WIDE}]\Z")
-_NO_SPACE_BEFORE = re.compile(rf"[{_CLOSING}（《「『【]")
-_NO_SPACE_BEHIND = re.compile(rf"[{_CLOSING}（《「『【]\Z")
+_NAME = r"[/\\]|::|[\w*]\.\w+(?::\d+)?$"
+_BEHIND_SIGN = r"(?<=[，。；：！？])"
+_BEGINS_WIDE = rf"[{_WIDE}]"
+_ENDS_WIDE = rf"[{_WIDE}]\Z"
+_NO_SPACE_BEFORE = rf"[{_CLOSING}（《「『【]"
+_NO_SPACE_BEHIND = rf"[{_CLOSING}（《「『【]\Z"
 
 
 def pieces(text: str) -> list[str]:
     """The text in parts that stay whole: a path or a name, and a word with the sign behind it."""
     if text.isascii():
         return [text]
-    if not _NAME.search(text):
-        return _PIECE.findall(text)
-    parts = [part for part in _BEHIND_SIGN.split(text) if part]
-    return [piece for part in parts for piece in ([part] if _NAME.search(part) else pieces(part))]
+    if not re.search(_NAME, text):
+        return re.findall(_PIECE, text)
+    parts = [part for part in re.split(_BEHIND_SIGN, text) if part]
+    return [
+        piece for part in parts for piece in ([part] if re.search(_NAME, part) else pieces(part))
+    ]
 
 
 def closes(piece: str) -> bool:
@@ -36,7 +41,7 @@ def closes(piece: str) -> bool:
 
 def columns(text: str) -> int:
     """How wide the text is on a terminal."""
-    return len(text) + len(_BEGINS_WIDE.findall(text))
+    return len(text) + (0 if text.isascii() else len(re.findall(_BEGINS_WIDE, text)))
 
 
 def wrapped(text: str, width: int) -> list[str]:
@@ -57,6 +62,6 @@ def spaced(before: str, behind: str) -> bool:
     """Whether a space stands between two words: not among Chinese, nor beside its signs."""
     if before.isascii() and behind.isascii():
         return True
-    if _NO_SPACE_BEHIND.search(before) or _NO_SPACE_BEFORE.match(behind):
+    if re.search(_NO_SPACE_BEHIND, before) or re.match(_NO_SPACE_BEFORE, behind):
         return False
-    return not (_ENDS_WIDE.search(before) and _BEGINS_WIDE.match(behind))
+    return not (re.search(_ENDS_WIDE, before) and re.match(_BEGINS_WIDE, behind))

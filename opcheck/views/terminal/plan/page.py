@@ -14,6 +14,7 @@ from opcheck.views.terminal.head import mark
 from opcheck.views.terminal.marks import STYLES
 from opcheck.views.terminal.places import first_place
 from opcheck.views.terminal.plan import words
+from opcheck.views.terminal.quiet import unbroken
 from opcheck.views.terminal.rest import write_code, write_heading
 from opcheck.views.terminal.top import most_costly, write_left_out
 from opcheck.views.terminal.units import percent, plural
@@ -37,6 +38,14 @@ def plan_page(report: Report, page: Page) -> str:
             canvas.blank()
         _write_target(canvas, report, target)
     _write_footer(canvas, report)
+    return canvas.text()
+
+
+def plan_lines(report: Report, page: Page) -> str:
+    """How much of each target's trouble there is a way out of."""
+    canvas = unbroken(page)
+    for target in report.targets:
+        write_verdict(canvas, report, target)
     return canvas.text()
 
 
