@@ -183,3 +183,52 @@ def test_commands_without_a_model_load_no_torch(arguments: list[str]) -> None:
     command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+ANSWERS_OF_OTHERS = 30
+"""Arrows between commands: one may need what another answers, and should not often."""
+
+
+def of_files() -> dict[str, set[str]]:
+    """Module -> modules that it imports anywhere; what is for type checkers alone is not."""
+    files = {name_of(path).removesuffix(".__init__"): path for path in MODULES}
+    return {name: {*_imported_by(parse(path), set(files))} - {name} for name, path in files.items()}
+
+
+def _imported_by(tree: ast.Module, files: set[str]) -> Iterator[str]:
+    typed = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import) and id(node) not in typed:
+            yield from (alias.name for alias in node.names if alias.name in files)
+        elif isinstance(node, ast.ImportFrom) and id(node) not in typed:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                if (found := inner if inner in files else str(node.module)) in files:
+                    yield found
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    graph = {name: {*found} for name, found in of_files().items()}
+    while ends := {name for name, found in graph.items() if not found}:
+        graph = {name: found - ends for name, found in graph.items() if name not in ends}
+    assert sorted(graph) == [], "each of these is in a circle, or imports one that is"
+
+
+def test_commands_import_only_answers_of_others_and_not_often() -> None:
+    def command(name: str) -> str:
+        return name.split(".")[2] if name.startswith("opcheck.commands.") else ""
+
+    arrows = [
+        (name, other)
+        for name, found in of_files().items()
+        for other in found
+        if command(name) and command(other) and command(name) != command(other)
+    ]
+    assert len(arrows) < ANSWERS_OF_OTHERS
+    assert not [arrow for arrow in arrows if ".views" in arrow[1] or ".terminal" in arrow[1]]

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.errors import SourceError
-from opcheck.source.base import LoadOptions
 from opcheck.source.building.build import build, make
 from opcheck.source.building.example import Inputs, normalise
-from opcheck.source.python_file import PythonFile, look_up, run_once
+from opcheck.source.user_module import look_up, require_names, run_once
 
 MOST = 64
 """Sets that one scan may have; a function that never ends is stopped there."""
@@ -41,7 +40,7 @@ def sets_named(text: str, *, values: bool) -> tuple[Inputs, ...]:
     Raises:
         SourceError: there is no such file or name, it fails, or what it gives are no inputs.
     """
-    PythonFile().check(text, LoadOptions())
+    require_names(text)
     path, _, name = text.rpartition(":")
     found = look_up(make(path, lambda: run_once(Path(path))), Path(path), name)
     what = f"{name}() of {path}"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.errors import SourceError
-from opcheck.source.python_file import look_up, run_file
+from opcheck.source.user_module import look_up, run_file
 
 
 def loss_named(text: str) -> Callable[[Any], Any] | None:

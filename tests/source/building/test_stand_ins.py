@@ -16,7 +16,7 @@ from opcheck.db.schemas import Schemas
 from opcheck.errors import SourceError
 from opcheck.source.building.stand_ins import finder
 from opcheck.source.building.stand_ins.sizes import OpenSizeError, SizeError, dimensions, value_of
-from opcheck.source.python_file import run_file
+from opcheck.source.user_module import run_file
 from opcheck.trace.device import make_way
 
 OWN = {"user_model", "second", "inner_part"}

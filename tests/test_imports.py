@@ -1,0 +1,77 @@
+"""How much of opcheck a command imports: counted, so that it is the same on every machine."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+HELP_MODULES = 60
+SCAN_MODULES = 200
+EVERY_TARGET_MODULES = 215
+"""More than for one target: each vendor is stood in for, and the targets are compared."""
+_COUNTED = """
+import json, sys
+from opcheck.app.main import run
+out, sys.stdout = sys.stdout, sys.stderr
+code = run(sys.argv[1:])
+ours = [name for name in sys.modules if name.partition(".")[0] == "opcheck"]
+json.dump([code, sorted(ours), sorted({"torch", "yaml", "pydantic"} & {*sys.modules})], out)
+"""
+
+
+class Net(torch.nn.Module):
+    """A convolution with what often stands behind it, and a fully connected layer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 8, 3)
+        self.norm = torch.nn.BatchNorm2d(8)
+        self.last = torch.nn.Linear(8, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        mean: torch.Tensor = torch.relu(self.norm(self.conv(x))).mean((2, 3))
+        found: torch.Tensor = self.last(mean)
+        return found
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("saved") / "net.pt2"
+    torch.export.save(torch.export.export(Net().eval(), (torch.ones(1, 3, 8, 8),)), path)
+    return path
+
+
+def imported(*arguments: str) -> tuple[list[str], list[str]]:
+    """Modules of ours, and the heavy ones of others, once a command line has run."""
+    command = [sys.executable, "-c", _COUNTED, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    code, ours, heavy = json.loads(done.stdout)
+    assert code == 0, done.stderr
+    return ours, heavy
+
+
+def test_help_imports_no_command() -> None:
+    ours, heavy = imported("--help")
+    assert len(ours) <= HELP_MODULES
+    assert not [
+        name for name in ours if name.startswith("opcheck.commands.") and name.count(".") > 2
+    ]
+    assert heavy == []
+
+
+def test_a_saved_graph_is_scanned_with_few_modules(saved: Path) -> None:
+    imported("scan", str(saved), "-t", "ascend-910b")  # the index is written on its first use
+    ours, heavy = imported("scan", str(saved), "-t", "ascend-910b")
+    assert len(ours) <= SCAN_MODULES
+    assert {name.split(".")[2] for name in ours if name.startswith("opcheck.commands.")} == {"scan"}
+    assert heavy == []
+
+
+def test_every_target_needs_no_torch_where_tables_decide(saved: Path) -> None:
+    imported("scan", str(saved))
+    ours, heavy = imported("scan", str(saved), "-t", "all")
+    assert len(ours) <= EVERY_TARGET_MODULES
+    assert heavy == []
