@@ -23,7 +23,7 @@ LONGEST = (
     "rewrite/test_rules.py", "test_readme.py", "test_cut_short.py", "test_copies.py",
     "runtime/test_probe.py", "test_pytest_plugin.py", "rewrite/custom/test_projects.py",
     "trace/test_exact.py", "test_isolate.py", "rewrite/test_spellings.py", "trace/test_training.py",
-    "trace/test_strides.py", "db/test_importers.py", "cli/test_fix.py",
+    "trace/test_strides.py", "db/test_importers.py", "app/test_fix.py",
 )  # fmt: skip
 """Files that take half a minute or more: the last to be begun would be waited for alone."""
 

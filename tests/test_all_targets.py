@@ -12,7 +12,7 @@ from opcheck.model.target import TargetSpec
 from opcheck.resolve.ranking import best_first
 from opcheck.views.formats import report_view
 from opcheck.views.page import Page
-from tests.report.test_json import VALIDATOR, document
+from tests.views.test_json import VALIDATOR, document
 
 MODEL = """
 import torch

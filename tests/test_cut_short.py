@@ -38,7 +38,7 @@ from opcheck.model.verdict import Verdict
 from opcheck.model.work import CutShortError, Recorded, WorkRequest
 from opcheck.views.document.reader import from_json
 from opcheck.views.document.report import report_document
-from tests.report.emulations import EMULATIONS
+from tests.views.emulations import EMULATIONS
 
 NET = """
 import ctypes, os, signal, sys, threading, time

@@ -9,7 +9,7 @@ from opcheck.commands.fleet.answers.asked import Wanted, missing_of, summary_of
 from opcheck.commands.fleet.answers.values import Goal
 from opcheck.commands.fleet.values import Blocker, Cause
 from opcheck.model.verdict import Confidence, Verdict
-from tests.fleet.made import filled, kernel, result, scanned, target
+from tests.commands.fleet.made import filled, kernel, result, scanned, target
 
 A, B = target("ascend-910b@26.1.0+torch2.12"), target("nvidia-h100@13.0+torch2.12")
 DOUBLE = Blocker(

@@ -11,8 +11,8 @@ from opcheck.db.store import Database
 from opcheck.model.report import Report
 from opcheck.model.target import Target
 from opcheck.resolve.findings import resolve
-from tests.report.samples import STANDARD
 from tests.resolve.made import NONE, matrix, node, trace
+from tests.views.samples import STANDARD
 
 THEN, NEWEST = (Target("vendor", "chip", sdk, "2.9", "npu") for sdk in ("1.0", "2.0"))
 DEVICE = Device("vendor-chip", "The Chip", 0.5, THEN, NEWEST, {THEN: (1200, 3), NEWEST: (8, 4)})

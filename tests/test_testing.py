@@ -14,7 +14,7 @@ from opcheck.errors import TraceError, UsageError
 from opcheck.model.policy import Policy
 from opcheck.testing import assert_compatible
 from opcheck.views.formats import report_view
-from tests.judging.made import finding, report
+from tests.commands.gate.made import finding, report
 
 TARGET = "ascend-910b@26.1.0+torch2.12"
 STRICT = {"fail-on": {"verdict": ["unsupported", "fallback"]}}

@@ -8,7 +8,7 @@ from benchmarks.ways_out_page import Tally, page
 from benchmarks.zoo_fixes import Outcome, fixed, outcome
 from opcheck.commands.fix.values import Left
 from opcheck.model.proof import Compared
-from tests.report.fixes import FIXES
+from tests.views.fixes import FIXES
 from tests.zoo import ZOO
 
 ONE, TWO = "vendor-a@1.0+torch2.1", "vendor-b@2.0+torch2.9"

@@ -8,7 +8,7 @@ import pytest
 
 from opcheck.errors import ExitCode
 from tests.ci.pipelines import ACTION, Repository, github_step, loaded, parsed, program, repository
-from tests.judging.made import finding, report
+from tests.commands.gate.made import finding, report
 
 TOMORROW, YESTERDAY = (date.today() + timedelta(days) for days in (1, -1))
 WAIVER = 'waivers: [{{operator: "aten::view_as_*", reason: soon, expires: {0}}}]\n'

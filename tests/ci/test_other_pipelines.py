@@ -10,7 +10,7 @@ from opcheck.app.main import run
 from opcheck.errors import ExitCode
 from opcheck.views.formats import command_formats, report_view
 from tests.ci.pipelines import ROOT, Repository, loaded, parsed, program, repository
-from tests.judging.made import finding, report
+from tests.commands.gate.made import finding, report
 
 GITLAB = ROOT / "ci/gitlab/opcheck.gitlab-ci.yml"
 JENKINS = ROOT / "ci/jenkins/Jenkinsfile"

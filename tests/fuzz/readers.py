@@ -37,15 +37,15 @@ from opcheck.source.sniff import sniff
 from opcheck.views.document.reader import from_json
 from opcheck.views.formats import command_view, report_view
 from opcheck.views.page import Page
+from tests.commands.fleet.made import filled, kernel, result, scanned, target
 from tests.db.overlays import OVERLAY, ROOT, acme
 from tests.db.test_schemas import GOOD as SCHEMAS
-from tests.fleet.made import filled, kernel, result, scanned, target
 from tests.fuzz import mutate
 from tests.fuzz.effects import OPENED, READS, Watch
 from tests.fuzz.foreign import spoiled_config, spoiled_export, spoiled_settings
 from tests.fuzz.mutate import Mutation, either
-from tests.report.gates import GATES
 from tests.settings.test_policy import FULL, TOML
+from tests.views.gates import GATES
 
 REFUSALS = (ExitCode.USAGE, ExitCode.MODEL, ExitCode.DATABASE)
 """What an OpcheckError for a bad file may end the process with."""

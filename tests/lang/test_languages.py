@@ -22,10 +22,10 @@ from opcheck.views.document.reader import from_json
 from opcheck.views.formats import command_formats, command_view, report_formats, report_view
 from opcheck.views.page import Page
 from opcheck.views.terminal.wide import columns, pieces, wrapped
-from tests.report.emulations import EMULATIONS
-from tests.report.gates import GATES
-from tests.report.plans import PLANS
-from tests.report.samples import STANDARD
+from tests.views.emulations import EMULATIONS
+from tests.views.gates import GATES
+from tests.views.plans import PLANS
+from tests.views.samples import STANDARD
 
 FOR_PEOPLE = {"text", "markdown", "html"}
 SHOWN_TO_PEOPLE = {"github", "gitlab", "junit"}

@@ -15,8 +15,8 @@ from opcheck.views.page import Page
 from tests.lang.messages import PACKAGE, Message, is_prose, literals
 from tests.lang.test_catalogue import KNOWN, fixed
 from tests.lang.test_languages import texts_of
-from tests.report.plans import PLANS
-from tests.report.samples import STANDARD
+from tests.views.plans import PLANS
+from tests.views.samples import STANDARD
 
 QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`|“[^”]*”")
 SENTENCE = re.compile(r"[：；。()（）]|\s{2,}")

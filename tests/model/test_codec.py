@@ -24,7 +24,7 @@ from opcheck.model.trace import (
 )
 from opcheck.model.verdict import Verdict
 from opcheck.model.work import Job, WorkRequest, WorkResult
-from tests.report.emulations import EMULATIONS
+from tests.views.emulations import EMULATIONS
 
 TENSOR = TensorMeta("float32", (1, 3), (3, 1))
 NODE = Node(

@@ -30,9 +30,9 @@ from opcheck.model.trace import Phase, TensorMeta
 from opcheck.model.verdict import Method, Verdict
 from opcheck.resolve.probed import compared, distinct
 from opcheck.views.page import Page
-from tests.cli.stand_in import StandIn, run
+from tests.app.stand_in import StandIn, run
 from tests.preloaded import python
-from tests.report.probes import PROBES
+from tests.views.probes import PROBES
 
 TARGET = TargetSpec("ascend-910b", "26.1.0", "2.12")
 BREAKING = """

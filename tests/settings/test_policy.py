@@ -20,7 +20,7 @@ from opcheck.model.verdict import Confidence, Verdict
 from opcheck.settings.reading import read_policy
 from opcheck.settings.shape import POLICY
 from opcheck.settings.template import starting_policy
-from tests.report.test_json import schema
+from tests.views.test_json import schema
 
 SCHEMA = schema("policy")
 VALIDATOR = Draft202012Validator(SCHEMA)

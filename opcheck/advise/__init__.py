@@ -1,1 +1,0 @@
-"""Advice on environments, from what vendors say and from what is installed."""

@@ -1,0 +1,188 @@
+"""The page in a real browser: clicked, filtered, printed, and 20,000 findings long."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import cycle, islice
+from pathlib import Path
+
+import pytest
+
+from opcheck.model.report import Report
+from opcheck.views.formats import report_view
+from tests.views.html.chromium import FOUND, Browser, Pages, content
+from tests.views.html.test_escaping import BAIT, baited
+from tests.views.plans import PLANS
+from tests.views.samples import STANDARD
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not FOUND, reason="no chromium on this machine"),
+]
+
+MANY = 20_000
+
+
+@pytest.fixture
+def page(opened: Browser, tmp_path: Path) -> Iterator["Page"]:
+    """Opens reports, and ends well only if the browser had nothing to complain of."""
+    with content(opened):
+        yield Page(opened, tmp_path)
+
+
+class Page(Pages):
+    def show(self, report: Report, fragment: str = "") -> Browser:
+        return self.written(
+            report_view("html").render(report).encode("utf-8", "backslashreplace"), fragment
+        )
+
+    def rows(self) -> list[str]:
+        found = self.browser.value(
+            "[...document.querySelectorAll('.scroller .op')].map(e => e.textContent)"
+        )
+        return [str(text) for text in found]
+
+    def count(self) -> str:
+        return str(self.browser.value("document.getElementById('count').textContent"))
+
+
+@pytest.mark.parametrize("sample", [*STANDARD, *(f"plan-{name}" for name in PLANS)])
+def test_every_report_is_drawn(page: Page, sample: str) -> None:
+    report = {**STANDARD, **{f"plan-{name}": plan for name, plan in PLANS.items()}}[sample]
+    shown = page.show(report)
+    total = sum(len(target.findings) for target in report.targets)
+    assert page.count() == f"{total} of {total} findings"
+    boxes = shown.value("document.querySelectorAll('#icicle button').length")
+    assert (boxes > 1) == bool(total)
+
+
+@pytest.mark.parametrize("bait", BAIT)
+def test_bait_is_text(page: Page, bait: str) -> None:
+    shown = page.show(baited(bait))
+    shown.click(".scroller .row")
+    assert shown.value("document.querySelectorAll('img, iframe, object, svg script').length") == 0
+    assert shown.value("document.querySelectorAll('script').length") == 2
+
+
+def test_filters_search_and_sorting(page: Page) -> None:
+    report = STANDARD["mixed"]
+    findings = report.targets[0].findings
+    shown = page.show(report)
+    worst = [f for f in findings if f.verdict == "unsupported"]
+    shown.click(".chip.v-unsupported")
+    assert page.count() == f"{len(worst)} of {len(findings)} findings"
+    shown.click(".chip.v-unsupported")
+    shown.press("/")
+    shown.type("nms")
+    assert page.rows() == ["torchvision::nms"]
+    shown.press("Escape")
+    assert len(page.rows()) == len(findings)
+    shown.click("[role=columnheader]:nth-child(2) button")
+    assert page.rows() == sorted(page.rows())
+    shown.click("[role=columnheader]:nth-child(2) button")
+    assert page.rows() == sorted(page.rows(), reverse=True)
+
+
+def test_a_finding_opens_with_keys_and_closes(page: Page) -> None:
+    shown = page.show(PLANS["swap"])
+    shown.value("document.querySelector('[role=grid]').focus()")
+    shown.press("ArrowDown")
+    shown.press("Enter")
+    first = page.rows()[1]
+    assert shown.value("document.querySelector('dialog[open] h3').textContent") == first
+    shown.press("ArrowLeft")
+    assert shown.value("document.querySelector('dialog[open] h3').textContent") == page.rows()[0]
+    shown.click(".bar-top button:last-child")
+    shown.until("!document.querySelector('dialog').open")
+
+
+def test_an_address_leads_to_a_finding(page: Page) -> None:
+    report = STANDARD["mixed"]
+    found = report.targets[0].findings[1]
+    shown = page.show(report, f"#finding={report.targets[0].target} {found.id}".replace("+", "%2B"))
+    assert shown.value("document.querySelector('dialog[open] h3').textContent") == found.op
+
+
+def test_the_picture_leads_into_a_module_and_out(page: Page) -> None:
+    shown = page.show(STANDARD["mixed"])
+    all_rows = len(page.rows())
+    shown.click("#icicle button:not(.op):not(:first-child)")
+    assert shown.value("document.querySelectorAll('#trail button').length") == 1
+    assert 0 < len(page.rows()) < all_rows
+    shown.click("#trail button")
+    assert len(page.rows()) == all_rows
+
+
+def test_the_picture_is_walked_with_keys(page: Page) -> None:
+    shown = page.show(STANDARD["mixed"])
+    shown.value("document.querySelector('#icicle button').focus()")
+    shown.press("ArrowDown")
+    first = shown.value("document.activeElement.getAttribute('aria-label')")
+    shown.press("ArrowRight")
+    assert shown.value("document.activeElement.getAttribute('aria-label')") != first
+    shown.press("ArrowLeft")
+    shown.press("ArrowUp")
+    assert shown.value("document.activeElement === document.querySelector('#icicle button')")
+
+
+def test_a_cell_of_the_heat_map_shows_its_findings(page: Page) -> None:
+    shown = page.show(STANDARD["three-targets"])
+    before = page.count()
+    shown.click(".heat .cell")
+    assert page.count() != before
+    assert shown.value("document.querySelectorAll('.heat [aria-pressed=true]').length") == 1
+    shown.click(".heat [aria-pressed=true]")
+    assert page.count() == before
+
+
+def test_the_theme_follows_the_system_and_the_switch(page: Page) -> None:
+    shown = page.show(STANDARD["mixed"])
+    paper = "getComputedStyle(document.body).backgroundColor"
+    light = shown.value(paper)
+    shown.look(1280, dark=True)
+    dark = shown.value(paper)
+    assert light != dark
+    shown.click("#theme")
+    assert shown.value(paper) == light
+    shown.click("#theme")
+    assert shown.value(paper) == dark
+    shown.click("#theme")
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+@pytest.mark.parametrize("sample", ["mixed", "three-targets", "alike"])
+def test_no_width_needs_scrolling_sideways(page: Page, sample: str, width: int) -> None:
+    page.browser.look(width)
+    shown = page.show(STANDARD[sample])
+    assert shown.value("document.documentElement.scrollWidth") <= width
+
+
+def test_it_prints(page: Page) -> None:
+    shown = page.show(STANDARD["three-targets"])
+    assert len(shown.call("Page.printToPDF", printBackground=True)["data"]) > 10_000
+
+
+def test_twenty_thousand_findings_are_few_rows_at_a_time(page: Page) -> None:
+    report = STANDARD["mixed"]
+    target = report.targets[0]
+    findings = tuple(
+        replace(
+            finding,
+            id=f"f{number}",
+            op=f"{finding.op}_{number}",
+            uses=tuple(
+                replace(use, module=f"layers.{number % 97}.block.{number % 7}.{use.module}")
+                for use in finding.uses
+            ),
+        )
+        for number, finding in enumerate(islice(cycle(target.findings), MANY))
+    )
+    shown = page.show(replace(report, targets=(replace(target, findings=findings),)))
+    assert page.count() == f"{MANY:,} of {MANY:,} findings"
+    assert len(page.rows()) < 60
+    assert shown.value("document.querySelectorAll('*').length") < 3_000
+    shown.value("document.querySelector('.scroller').scrollTop = 1e9")
+    shown.until(f"document.getElementById('row-{MANY - 1}') !== null")
+    assert len(page.rows()) < 60
+    shown.press("/")
+    shown.type(f"_{MANY - 1}")
+    assert page.count() == f"1 of {MANY:,} findings"

@@ -1,0 +1,63 @@
+"""JUnit's XML as a library for it reads it."""
+
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from junitparser import Error, Failure, JUnitXml, Skipped
+
+from opcheck.model.report import Report
+from opcheck.model.verdict import Verdict
+from opcheck.views.formats import report_view
+from opcheck.views.order import arranged
+from tests.views.hostile import HOSTILE
+from tests.views.plans import PLANS
+from tests.views.samples import STANDARD
+from tests.views.strategies import reports
+
+KINDS = {Verdict.UNSUPPORTED: Failure, Verdict.UNKNOWN: Error, Verdict.FALLBACK: Skipped}
+REQUIRED = {"name", "timestamp", "hostname", "tests", "failures", "errors", "time", "package", "id"}
+"""Attributes of a suite that the strictest of the common schemas asks for."""
+PARTS = ["properties", "testcase", "system-out", "system-err"]
+
+
+def check(report: Report) -> None:
+    text = report_view("junit").render(report)
+    read = JUnitXml.fromstring(text.encode())
+    for suite, target in zip(read, arranged(report).targets, strict=True):
+        counted = (suite.tests, suite.failures, suite.errors, suite.skipped)
+        cases = list(suite)
+        results = [[type(result) for result in case.result] for case in cases]
+        expected = [KINDS[f.verdict] for f in target.findings if f.verdict in KINDS]
+        assert [kind for one in results for kind in one] == expected
+        kinds = (Failure, Error, Skipped)
+        assert counted == (len(target.findings), *(expected.count(kind) for kind in kinds))
+    for element in ET.fromstring(text):
+        assert set(element.attrib) >= REQUIRED
+        assert list(dict.fromkeys(part.tag for part in element)) == [
+            part for part in PARTS if part != "testcase" or element.find("testcase") is not None
+        ]
+
+
+@pytest.mark.parametrize("report", [*STANDARD.values(), *PLANS.values(), *HOSTILE])
+def test_every_finding_is_a_test_case(report: Report) -> None:
+    check(report)
+
+
+@settings(max_examples=60, deadline=None)
+@given(reports)
+def test_any_report_is_read_as_it_was_meant(report: Report) -> None:
+    check(report)
+
+
+@pytest.mark.parametrize(
+    ("date", "told"),
+    [("2026-05-31", "2026-05-31"), ("", "1970-01-01"), ("2026-02-30", "1970-01-01")],
+)
+def test_the_time_is_the_databases(date: str, told: str) -> None:
+    report = STANDARD["mixed"]
+    dated = tuple(replace(target, database_date=date) for target in report.targets)
+    assert f' timestamp="{told}T00:00:00" ' in report_view("junit").render(
+        replace(report, targets=dated)
+    )
