@@ -8,6 +8,11 @@ from opcheck.db.store import Database
 from opcheck.model.target import TargetSpec
 
 
+@pytest.fixture(scope="module")
+def database() -> Database:
+    return Database.open(cached=False)
+
+
 def found(database: Database, text: str) -> dict[MoveKind, list[str]]:
     target = database.resolve(TargetSpec.parse(text))
     listed: dict[MoveKind, list[str]] = {kind: [] for kind in MoveKind}
