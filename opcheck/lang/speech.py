@@ -1,8 +1,9 @@
 """The language of this run, and texts told in it.
 
 The rooms speak English: their sentences are values that are kept in reports, cross processes and
-are compared in tests. Where a text is written for people it is told in the language of the run,
-recognised by the catalogue; so a report that was saved in one language is read in any other.
+are compared in tests. Where a text is written for people it is told in the language of the run: a
+:class:`~opcheck.lang.sentence.Sentence` by its template, any other text as the catalogue recognises
+it; so a report that was saved in one language is read in any other.
 
 The language is a context variable, as the precision of ``decimal`` is: it is asked for wherever a
 word is written, and the command line alone sets it.

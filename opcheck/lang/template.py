@@ -70,7 +70,12 @@ class Template:
 def filled(template: str, values: Mapping[str, str], tell: Callable[[str], str]) -> str:
     """The template with its places filled in; ``tell`` translates what is a message itself."""
     told = {name: tell(value) if is_told(name, value) else value for name, value in values.items()}
-    return _BETWEEN.sub("", template.format_map(told))
+    return without_gaps(template.format_map(told))
+
+
+def without_gaps(text: str) -> str:
+    """The text without spaces that English has around places, where Chinese stands around them."""
+    return _BETWEEN.sub("", text)
 
 
 def is_told(name: str, value: str) -> bool:

@@ -1,6 +1,7 @@
 """Frozen values as JSON and back, by their own type annotations: between processes and on disk.
 
-A dataclass becomes ``{"ClassName": [field, …]}``, a tuple or set a list, an enum its value.
+A dataclass becomes ``{"ClassName": [field, …]}``, a tuple or set a list, an enum its value, a
+sentence ``{"Sentence": [template, {argument: text, …}]}`` where a text is wanted.
 Reading checks every type; nothing is ever executed.
 """
 
@@ -12,10 +13,14 @@ from functools import cache
 from types import GenericAlias, NoneType, UnionType
 from typing import Any, ForwardRef, TypeVar, Union, get_args, get_origin
 
+from opcheck.lang.sentence import Sentence, place_names
+
 T = TypeVar("T")
 Json = dict[str, Any] | list[Any] | str | int | float | bool | None
 _Decoder = Callable[[Any], Any]
 _SCALARS = (str, int, float, bool, NoneType)
+_DEEPEST, _LONGEST = 8, 100_000
+"""Limits of a sentence that is read: a small one of many levels could come to any length."""
 
 
 class MalformedError(ValueError):
@@ -40,6 +45,8 @@ def _encoder(cls: type) -> _Decoder:
         return lambda value: value.value
     if cls in _SCALARS:
         return lambda value: value
+    if issubclass(cls, Sentence):
+        return _sentence_json
     if issubclass(cls, tuple | list):
         return lambda value: [
             item if type(item) in _SCALARS else to_json(item) for item in value
@@ -52,6 +59,11 @@ def _encoder(cls: type) -> _Decoder:
         name, names = cls.__name__, [field.name for field in fields(cls)]
         return lambda value: {name: [to_json(getattr(value, field)) for field in names]}
     raise TypeError(f"no JSON form for {cls.__name__}")
+
+
+def _sentence_json(sentence: Sentence) -> Json:
+    arguments: dict[str, Any] = {name: to_json(text) for name, text in sentence.arguments.items()}
+    return {Sentence.__name__: [sentence.template, arguments]}
 
 
 @cache
@@ -116,7 +128,7 @@ def _union(forms: tuple[Any, ...], space: Mapping[str, Any]) -> _Decoder:
         others.setdefault(int, others[float])
 
     def decode(data: Any) -> Any:
-        chosen = others.get(type(data))
+        chosen = others.get(str if _is_sentence(data) else type(data))
         if chosen is None and type(data) is dict and len(data) == 1:
             chosen = classes.get(next(iter(data)))
         if chosen is None:
@@ -200,9 +212,31 @@ def _scalar(cls: type) -> _Decoder:
             return data
         if cls is float and type(data) is int:
             return float(data)
+        if cls is str and _is_sentence(data):
+            return _sentence(data, _DEEPEST)
         raise _wrong(cls.__name__, data)
 
     return decode
+
+
+def _is_sentence(data: Any) -> bool:
+    return type(data) is dict and list(data) == [Sentence.__name__]
+
+
+def _sentence(data: Any, deepest: int) -> str:
+    """Read a sentence, or a text that stands in one."""
+    if type(data) is str:
+        return data
+    parts = data[Sentence.__name__] if _is_sentence(data) and deepest else None
+    match parts:
+        case [str(template), dict(arguments)]:
+            read = {name: _sentence(value, deepest - 1) for name, value in arguments.items()}
+        case _:
+            raise _wrong("a sentence", data)
+    length = len(template) + sum(template.count(f"{{{n}}}") * len(v) for n, v in read.items())
+    if length > _LONGEST or place_names(template) != read.keys():
+        raise _wrong("a sentence", data)
+    return Sentence(template, **read)
 
 
 def _wrong(wanted: str, data: Any) -> MalformedError:
