@@ -9,12 +9,14 @@ from gettext import c2py  # not in gettext's __all__; seen in 3.11 to 3.13, and 
 from opcheck.lang.po import Entry
 from opcheck.lang.sentence import Sentence
 from opcheck.lang.sentence import filled as filled_in
-from opcheck.lang.template import Template, filled, is_told, places, without_gaps
+from opcheck.lang.template import NAMED, Template, filled, is_told, places, without_gaps
 
 APART = (" · ", " - ")
 """Between things that have nothing to do with each other."""
 PROSE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}|\ba [a-z]{2,}")
 """Two words in a row: what has none is a name, a figure or code, the same in any language."""
+_SIGN = 2
+"""Weight of a sign with a space: sentences that it alone joins are recognised each by itself."""
 _CLAUSES = re.compile(r"(?<=[.;]) |(?<=\)) (?=\()")
 _ENDS = {":": "：", ".": "。", ",": "，", ";": "；"}
 
@@ -73,7 +75,8 @@ class Catalogue:
         else:
             count = next((v for name, v in values.items() if name.startswith("count")), "0")
             template = entry.forms[self._form(_whole_number(count))]
-        if self._mixes(Template(sentence.template), values):
+        inner = {name: text for name, text in values.items() if not name.startswith(NAMED)}
+        if self._mixes(Template(sentence.template), inner):
             return None
         told = {
             name: self.tell(value) if is_message(name, value) else value
@@ -191,7 +194,8 @@ class Catalogue:
             if places(entry.english):
                 for english in filter(None, (entry.english, entry.plural)):
                     way = _Way(Template(english), entry)
-                    found.setdefault(way.template.first, []).append(way)
+                    if way.template.weight > _SIGN:
+                        found.setdefault(way.template.first, []).append(way)
         return found
 
 

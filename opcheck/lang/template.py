@@ -14,18 +14,20 @@ KINDS: Mapping[str, str] = {
     "text": r".+?",
     "said": r".+?",
     "op": r"the operator|\S+?",
+    "vendor": r"the vendor|\S+?",
     "arg": rf"(?:anything but )?(?:{_ARGUMENT}|\S+(?:, \S+)*)(?: or (?:{_ARGUMENT}|\S+))*",
 }
 """What a place may hold, by the beginning of its name; a place of another name holds one word.
 
 What a place named ``said`` holds is a message itself, and is told in the other language, too. One
 named ``arg`` holds the name of an argument, or words for one, which alone are told; so does one
-named ``op``, where a sentence is about several operators.
+named ``op``, where a sentence is about several operators, and one named ``vendor``, which may hold
+the words for any of them.
 """
 _BETWEEN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 """A space that stood beside a place, and is now among Chinese characters."""
 WORD = r"\S+?"
-SAID, NAMED = "said", ("arg", "op")
+SAID, NAMED = "said", ("arg", "op", "vendor")
 
 
 def places(template: str) -> tuple[str, ...]:
