@@ -27,7 +27,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Site
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Reason
-from opcheck.model.trace import Gap
+from opcheck.model.trace import COMPILED_CODE, Gap
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import fate as codes
 from opcheck.resolve import kernels
@@ -210,7 +210,7 @@ class Device:
 
     def met_compiled(self, backend: str, module: str = "") -> None:
         """Note what runs as it is written, and would be compiled."""
-        self.record.gap(Gap(module, compiled.reason(backend)))
+        self.record.gap(Gap(module, compiled.reason(backend), COMPILED_CODE))
 
     def asked(self, op: str) -> None:
         """Count a kernel of the vendor's that is not reached through the dispatcher."""

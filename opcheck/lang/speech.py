@@ -9,7 +9,7 @@ The language is a context variable, as the precision of ``decimal`` is: it is as
 word is written, and the command line alone sets it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -18,6 +18,7 @@ from importlib.resources import files
 from opcheck.lang.catalogue import Catalogue
 from opcheck.lang.languages import Language
 from opcheck.lang.po import read_po
+from opcheck.lang.sentence import Sentence, filled, place_names
 
 _spoken: ContextVar[Language] = ContextVar("language", default=Language.ENGLISH)
 
@@ -49,6 +50,28 @@ def wording(template: str) -> str:
     """A sentence whose places are still open, in the language of this run."""
     language = _spoken.get()
     return template if language is Language.ENGLISH else catalogue(language).wording(template)
+
+
+def recognised(text: str, arguments: Mapping[str, str]) -> str:
+    """The text as a sentence, where a message that is known has these places and gives it.
+
+    Any other text is given back as it is: what stands in it is never used as a template.
+    """
+    for template in _by_places().get(frozenset(arguments), ()):
+        if text.startswith(template.partition("{")[0]) and filled(template, arguments) == text:
+            return Sentence(template, **arguments)
+    return text
+
+
+@cache
+def _by_places() -> Mapping[frozenset[str], Sequence[str]]:
+    """The messages that are known, by the names of their places."""
+    found: dict[frozenset[str], list[str]] = {}
+    for language in Language:
+        if language is not Language.ENGLISH:
+            for template in catalogue(language).templates:
+                found.setdefault(place_names(template), []).append(template)
+    return found
 
 
 @cache

@@ -1,13 +1,14 @@
 """Frozen values as JSON and back, by their own type annotations: between processes and on disk.
 
 A dataclass becomes ``{"ClassName": [field, …]}``, a tuple or set a list, an enum its value, a
-sentence ``{"Sentence": [template, {argument: text, …}]}`` where a text is wanted.
+sentence ``{"Sentence": [template, {argument: text, …}]}`` where a text is wanted. The last fields
+may be left out where they have defaults: what was kept before they were added is still read.
 Reading checks every type; nothing is ever executed.
 """
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import GenericAlias, NoneType, UnionType
@@ -70,14 +71,15 @@ def _sentence_json(sentence: Sentence) -> Json:
 def _dataclass(cls: type) -> _Decoder:
     space = vars(sys.modules[cls.__module__])
     parts = [(field.name, _decoder(field.type, space)) for field in fields(cls)]
+    fewest = sum(f.default is MISSING and f.default_factory is MISSING for f in fields(cls))
 
     def decode(data: Any) -> Any:
         values = data.get(cls.__name__) if type(data) is dict else None
-        if type(values) is not list or len(values) != len(parts):
+        if type(values) is not list or not fewest <= len(values) <= len(parts):
             raise _wrong(f"{cls.__name__} with {len(parts)} fields", data)
         made: list[Any] = []
         try:
-            for (_, part), value in zip(parts, values, strict=True):
+            for (_, part), value in zip(parts, values, strict=False):
                 made.append(part(value))  # its length names the field that failed
         except MalformedError as error:
             raise MalformedError(f"{cls.__name__}.{parts[len(made)][0]}: {error}") from None

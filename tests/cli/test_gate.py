@@ -14,7 +14,7 @@ from opcheck.model.gate import GateRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import RUN_ENDED, Gap
+from opcheck.model.trace import run_ended
 from opcheck.report.json_format import JsonFormat
 from opcheck.report.text import TextFormat
 from tests.cli.stand_in import StandIn
@@ -37,7 +37,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     reports = {
         "good": report(),
         "bad": report(finding()),
-        "partial": report(gaps=(Gap("head", f"{RUN_ENDED}killed"),)),
+        "partial": report(gaps=(run_ended("head", "killed"),)),
         "worse": report(finding(), finding("aten::new")),
         **STANDARD,
     }

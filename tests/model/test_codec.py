@@ -105,9 +105,9 @@ def test_a_list_of_numbers_keeps_their_types() -> None:
 @pytest.mark.parametrize(
     ("cls", "data", "message"),
     [
-        (Gap, None, "want Gap with 2 fields, got None"),
-        (Gap, {"Gap": ["a"]}, "want Gap with 2 fields, got {'Gap': ['a']}"),
-        (Gap, {"Use": ["a", "b"]}, "want Gap with 2 fields, got {'Use': ['a', 'b']}"),
+        (Gap, None, "want Gap with 3 fields, got None"),
+        (Gap, {"Gap": ["a"]}, "want Gap with 3 fields, got {'Gap': ['a']}"),
+        (Gap, {"Use": ["a", "b"]}, "want Gap with 3 fields, got {'Use': ['a', 'b']}"),
         (Gap, {"Gap": ["a", 1]}, "Gap.reason: want str, got 1"),
         (Counted, {"Counted": [{"OpName": ["aten", "x", 0]}, 1, "forward"]},
          "Counted.op: OpName.overload: want str, got 0"),
@@ -172,3 +172,7 @@ def _nested(levels: int) -> Any:
 def test_what_is_no_sentence_is_refused(text: Any) -> None:
     with pytest.raises(MalformedError):
         from_json(Gap, {"Gap": ["head", text]})
+
+
+def test_what_was_kept_before_a_field_was_added_is_read() -> None:
+    assert from_json(Gap, {"Gap": ["head", "not run"]}) == Gap("head", "not run")

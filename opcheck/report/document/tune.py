@@ -10,7 +10,7 @@ from opcheck.model.tuning import (
     TunedTarget,
     Tuning,
 )
-from opcheck.report.document.parts import Json, evidence_value, model_value
+from opcheck.report.document.parts import Json, evidence_value, gap_value, model_value
 
 DIGITS = 6
 """Significant digits of a time or a share: no figure of a chip's has more."""
@@ -29,7 +29,7 @@ def tune_document(found: Tuning) -> Json:
             "device_type": trace.device_type,
             "calls": trace.calls,
             "operators": trace.operators,
-            "gaps": [{"where": gap.where, "reason": gap.reason} for gap in trace.gaps],
+            "gaps": list(map(gap_value, trace.gaps)),
             "notes": list(trace.notes),
         },
         "targets": [_target(target) for target in found.targets],
