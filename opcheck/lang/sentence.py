@@ -1,7 +1,7 @@
 """A sentence as a value: English text with the template and arguments that it is made of."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 _PLACE = re.compile(r"\{([A-Za-z_]\w*)\}")
@@ -55,6 +55,31 @@ def sentences(text: str) -> Iterator[Sentence]:
         yield text
         for value in text.arguments.values():
             yield from sentences(value)
+
+
+def changed(text: str, change: Callable[[str], str]) -> str:
+    """The text after a change; of a sentence, one that still has parts, where that comes out equal.
+
+    ``change`` is made to the template and to each argument. A change that looks beyond them gives
+    another text than that of the whole sentence does: then the result is plain text.
+    """
+    whole = change(str(text))
+    if not isinstance(text, Sentence):
+        return whole
+    found = _changed(text, change)
+    return found if found == whole else whole
+
+
+def with_arguments(sentence: Sentence, arguments: Mapping[str, str]) -> Sentence:
+    """The sentence with other arguments for some of its places."""
+    return Sentence(sentence.template, **{**sentence.arguments, **arguments})
+
+
+def _changed(text: str, change: Callable[[str], str]) -> str:
+    if not isinstance(text, Sentence):
+        return change(text)
+    parts = {name: _changed(value, change) for name, value in text.arguments.items()}
+    return Sentence(change(text.template), **parts)
 
 
 def _made(template: str, arguments: Mapping[str, str]) -> Sentence:
