@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from opcheck.db.versions import version_key
 from opcheck.lang.sentence import Sentence, changed
 from opcheck.model.report import TargetReport
-from opcheck.report.terminal import words
 
 _CHIP, _TORCH = "\0", "\1"
 _VERSIONS = ("version", "wanted")
@@ -25,7 +24,11 @@ def of_chips(text: str, targets: Sequence[TargetReport]) -> str:
     versions = sorted({target.torch for target in targets}, key=version_key, reverse=True)
     chips = _either(dict.fromkeys(target.chip for target in targets))
     torch = _either(versions)
-    return changed(text, lambda part: part.replace(_CHIP, chips).replace(_TORCH, torch))
+    alone = {_CHIP: chips, _TORCH: torch}
+    return changed(
+        text,
+        lambda part: alone.get(part, part.replace(_CHIP, chips).replace(_TORCH, torch)),
+    )
 
 
 def _any(text: str, target: TargetReport) -> str:
@@ -46,4 +49,4 @@ def _sentence(text: str, target: TargetReport) -> str:
 
 def _either(names: Iterable[str]) -> str:
     *head, last = names
-    return f"{', '.join(head)} {words.OR} {last}" if head else last
+    return Sentence("{list} or {last}", list=", ".join(head), last=last) if head else last
