@@ -60,7 +60,7 @@ def test_exact_kernels_are_counted_for_devices_that_a_trace_can_name() -> None:
 
 def test_casts_are_those_that_the_targets_of_one_type_share() -> None:
     entry = Entry("aten::_to_copy", (made.LISTED,))
-    becomes = made.condition(Verdict.NATIVE, code="float64-becomes-float32")
+    becomes = replace(made.condition(Verdict.NATIVE), cast=("float64", "float32"))
     casting = replace(MATRICES[1], entries={entry.op: replace(entry, conditions=(becomes,))})
     assert [dict(work.casts) for work in works((casting, MATRICES[0]))] == [
         {"float64": "float32"},

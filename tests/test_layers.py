@@ -14,7 +14,8 @@ MODULES = tuple(sorted(PACKAGE.rglob("*.py")))
 
 RANKS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "files", "held", "registry", "version", "sandbox"}),
-    frozenset({"model", "lang"}),
+    frozenset({"lang"}),
+    frozenset({"model"}),
     frozenset({"db"}),
     frozenset({"source", "trace", "lint"}),
     frozenset({"resolve", "settings"}),

@@ -17,6 +17,8 @@ DOCUMENTED = "dtype-not-supported"
 """Code of the conditions that a release's ``documented`` stand for."""
 _SLOW = frozenset({"runs-on-aicpu", "computed-on-aicpu"})
 """Codes of uses that stay on the device, on its few CPU cores."""
+_BECOMES = "-becomes-"
+"""Stands between two dtypes in the code of a cast that gives another than it is asked for."""
 
 
 def conditions_by_operator(
@@ -92,7 +94,14 @@ def _condition(said: Mapping[str, Any], cited: Citations) -> Condition:
         tests=tuple(read_test(test) for test in said.get("tests", ())),
         evidence=cited.all(said["at"], Method(said["method"])),
         harmful=said.get("harmful", False) or said["code"] in _SLOW,
+        cast=_cast(said["code"]),
     )
+
+
+def _cast(code: str) -> tuple[str, str] | None:
+    """The dtypes that a code ``<asked>-becomes-<given>`` names."""
+    asked, becomes, given = code.partition(_BECOMES)
+    return (asked, given) if becomes else None
 
 
 def _documented(said: Mapping[str, Any], cited: Citations) -> Condition:

@@ -23,12 +23,14 @@ from opcheck.emulate.record import Record
 from opcheck.emulate.shapes import Shapes
 from opcheck.emulate.values import Values
 from opcheck.emulate.wording import Wording
+from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Site
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Reason
-from opcheck.model.trace import Gap
+from opcheck.model.trace import COMPILED_CODE, Gap
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import fate as codes
+from opcheck.resolve import kernels
 from opcheck.resolve.fate import Fate
 from opcheck.trace import compiled
 from opcheck.trace.assume import Assumption
@@ -141,8 +143,7 @@ class Device:
         self._refused_by(overload, self._judge.before(overload, call))
         there = _bytes(call.tensors)  # the call may resize what it writes to
         result = self._run(overload, args, kwargs, call)
-        vendor = self.matrix.target.vendor
-        text = f"{vendor} registers no kernel for {name}, so every call runs on the host CPU"
+        text = Sentence(kernels.ON_HOST, vendor=self.matrix.target.vendor, op=name)
         self.record.left(name, Reason(codes.HOST_FALLBACK, text), there + _bytes(result))
         self._wording.fell_back(overload)
         return result
@@ -209,7 +210,7 @@ class Device:
 
     def met_compiled(self, backend: str, module: str = "") -> None:
         """Note what runs as it is written, and would be compiled."""
-        self.record.gap(Gap(module, compiled.reason(backend)))
+        self.record.gap(Gap(module, compiled.reason(backend), COMPILED_CODE))
 
     def asked(self, op: str) -> None:
         """Count a kernel of the vendor's that is not reached through the dispatcher."""
@@ -310,10 +311,10 @@ class Device:
 
     def _lacking(self, overload: Overload) -> tuple[str, str]:
         """Reason code and sentence for an overload that nothing runs."""
-        lacks = f"{self.matrix.target.vendor} registers no kernel for {overload.name}"
+        code, text = codes.NO_KERNEL, kernels.NOWHERE
         if self.matrix.fallback.to_cpu:
-            return codes.NO_KERNEL_ANYWHERE, f"{lacks}, and its host fallback has none either"
-        return codes.NO_KERNEL, f"{lacks} and has no host fallback"
+            code, text = codes.NO_KERNEL_ANYWHERE, kernels.NOT_ON_HOST
+        return code, Sentence(text, vendor=self.matrix.target.vendor, op=overload.name)
 
     def _assumed(self, call: Call, assumption: Assumption) -> None:
         if assumption.steers:

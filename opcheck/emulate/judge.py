@@ -7,6 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from opcheck.emulate.overload import Overload
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import Condition
 from opcheck.model.report import Reason
 from opcheck.model.trace import Node, Value
@@ -67,7 +68,9 @@ class Judge:
         node = Node(overload.op, handed_on(given, reached), composite=composite)
         inside = overload.composite is not None and not overload.native
         if mixes_host(node, inside=inside):
-            text = f"a tensor in host memory meets tensors on {self._device}"
+            text = Sentence(
+                "a tensor in host memory meets tensors on {device}", device=self._device
+            )
             return (Objection(Verdict.UNSUPPORTED, Reason(codes.HOST_TENSOR, text)),)
         conditions = [c for c in overload.conditions if not _looks_at_results(c)]
         if overload.leaves:  # what only a document says is of no kernel that is not there

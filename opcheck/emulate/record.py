@@ -74,7 +74,8 @@ class Record:
     def gap(self, gap: Gap) -> None:
         """Keep what the run cannot show, once."""
         if gap not in self._tallies.gaps:
-            self._add(Event(Happened.GAP, gap.where, text=gap.reason))
+            reason = Reason(gap.code, gap.reason)
+            self._add(Event(Happened.GAP, gap.where, reason=reason))
 
     def _add(self, event: Event) -> None:
         self._tallies.add(event)

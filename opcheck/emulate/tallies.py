@@ -61,7 +61,8 @@ class Tallies:
             case Happened.NOTE:
                 self.notes[event.text] = None
             case Happened.GAP:
-                self.gaps[Gap(event.op, event.text)] = None
+                reason = _told(event.reason)
+                self.gaps[Gap(event.op, reason.text, reason.code)] = None
 
     @property
     def any_refused(self) -> bool:

@@ -25,7 +25,7 @@ from opcheck.isolate.results import Results
 from opcheck.isolate.sound import require_answer
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.emulation import Emulation, EmulationRequest
-from opcheck.model.trace import RUN_ENDED, Gap
+from opcheck.model.trace import run_ended
 from opcheck.model.work import (
     AT_ONCE,
     FIRST_JOURNAL,
@@ -182,7 +182,7 @@ class Work(Generic[T]):
         if not isinstance(request, WorkRequest) or self._failure is not TraceError:
             return error
         whole = [answer for answer in self._answers if isinstance(answer, WorkResult)]
-        gap = Gap(place, f"{RUN_ENDED}{message}")
+        gap = run_ended(place, message)
         return cut_short(error, gap, request, whole, self._folder)
 
     def _message(self, text: str, progress: Say) -> None:

@@ -1,18 +1,22 @@
 """One language's catalogue: gives an English text in it, as far as it knows the sentence."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from gettext import c2py  # not in gettext's __all__; seen in 3.11 to 3.13, and tested
 
 from opcheck.lang.po import Entry
-from opcheck.lang.template import Template, filled, is_told, places
+from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import filled as filled_in
+from opcheck.lang.template import NAMED, Template, filled, is_told, places, without_gaps
 
 APART = (" · ", " - ")
 """Between things that have nothing to do with each other."""
 PROSE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}|\ba [a-z]{2,}")
 """Two words in a row: what has none is a name, a figure or code, the same in any language."""
+_SIGN = 2
+"""Weight of a sign with a space: sentences that it alone joins are recognised each by itself."""
 _CLAUSES = re.compile(r"(?<=[.;]) |(?<=\)) (?=\()")
 _ENDS = {":": "：", ".": "。", ",": "，", ";": "；"}
 
@@ -35,7 +39,15 @@ class Catalogue:
         self._known: dict[tuple[str, str], str] = {}
 
     def tell(self, text: str, context: str = "") -> str:
-        """The text in this language; what is not known stays as it is."""
+        """The text in this language; what is not known stays as it is.
+
+        A sentence is looked up by its template; any other text is compared with every message.
+        """
+        if isinstance(text, Sentence) and text.arguments:
+            told = self._sentence(text)
+            if told is not None:
+                return told
+            text = str(text)
         key = (context, text)
         if key not in self._known:
             found = self._whole(text, context) if text.strip() else None
@@ -44,8 +56,33 @@ class Catalogue:
 
     def wording(self, template: str) -> str:
         """The translation of a message whose places are still open."""
-        found = (e for e in self.entries if template in (e.english, e.plural))
-        return next((entry.forms[0] for entry in found), self.tell(template))
+        entry = self._messages.get(template)
+        return self.tell(template) if entry is None else entry.forms[0]
+
+    @property
+    def templates(self) -> Collection[str]:
+        """Every message that it has, in English."""
+        return self._messages.keys()
+
+    def _sentence(self, sentence: Sentence) -> str | None:
+        """The translation of a sentence, its arguments' included; None where there is none."""
+        values = sentence.arguments
+        entry = self._messages.get(sentence.template)
+        if entry is None:  # such as a text of the database, which several messages may make up
+            template = self.tell(sentence.template)
+            if template == sentence.template:
+                return None
+        else:
+            count = next((v for name, v in values.items() if name.startswith("count")), "0")
+            template = entry.forms[self._form(_whole_number(count))]
+        inner = {name: text for name, text in values.items() if not name.startswith(NAMED)}
+        if self._mixes(Template(sentence.template), inner):
+            return None
+        told = {
+            name: self.tell(value) if is_message(name, value) else value
+            for name, value in values.items()
+        }
+        return without_gaps(filled_in(template, told))
 
     def knows(self, text: str) -> bool:
         """Whether the text is one message, whole."""
@@ -67,7 +104,7 @@ class Catalogue:
 
     def _mixes(self, template: Template, values: Mapping[str, str]) -> bool:
         """Whether English would stand within the translation: after a colon it may stand alone."""
-        inner = (name for name in values if is_told(name, values[name]))
+        inner = (name for name in values if is_message(name, values[name]))
         return any(
             PROSE.search(values[name])
             and self.tell(values[name]) == values[name]
@@ -138,6 +175,15 @@ class Catalogue:
         yield from sorted(some, key=lambda way: -way.template.weight)
 
     @cached_property
+    def _messages(self) -> dict[str, Entry]:
+        """Every entry by its English, in each of its forms."""
+        found: dict[str, Entry] = {}
+        for entry in self.entries:
+            for english in filter(None, (entry.english, entry.plural)):
+                found.setdefault(english, entry)
+        return found
+
+    @cached_property
     def _fixed(self) -> dict[tuple[str, str], Entry]:
         return {(e.context, e.english): e for e in self.entries if not places(e.english)}
 
@@ -148,8 +194,19 @@ class Catalogue:
             if places(entry.english):
                 for english in filter(None, (entry.english, entry.plural)):
                     way = _Way(Template(english), entry)
-                    found.setdefault(way.template.first, []).append(way)
+                    if way.template.weight > _SIGN:
+                        found.setdefault(way.template.first, []).append(way)
         return found
+
+
+def is_message(name: str, value: str) -> bool:
+    """Whether an argument is a message itself: a sentence, or what the place's name says is one."""
+    return isinstance(value, Sentence) or is_told(name, value)
+
+
+def _whole_number(count: str) -> int:
+    digits = count.replace(",", "")
+    return int(digits) if digits.isdecimal() else 0
 
 
 def joined(clauses: Sequence[str]) -> str:

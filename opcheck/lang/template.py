@@ -14,18 +14,20 @@ KINDS: Mapping[str, str] = {
     "text": r".+?",
     "said": r".+?",
     "op": r"the operator|\S+?",
+    "vendor": r"the vendor|\S+?",
     "arg": rf"(?:anything but )?(?:{_ARGUMENT}|\S+(?:, \S+)*)(?: or (?:{_ARGUMENT}|\S+))*",
 }
 """What a place may hold, by the beginning of its name; a place of another name holds one word.
 
 What a place named ``said`` holds is a message itself, and is told in the other language, too. One
 named ``arg`` holds the name of an argument, or words for one, which alone are told; so does one
-named ``op``, where a sentence is about several operators.
+named ``op``, where a sentence is about several operators, and one named ``vendor``, which may hold
+the words for any of them.
 """
 _BETWEEN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 """A space that stood beside a place, and is now among Chinese characters."""
 WORD = r"\S+?"
-SAID, NAMED = "said", ("arg", "op")
+SAID, NAMED = "said", ("arg", "op", "vendor")
 
 
 def places(template: str) -> tuple[str, ...]:
@@ -70,7 +72,12 @@ class Template:
 def filled(template: str, values: Mapping[str, str], tell: Callable[[str], str]) -> str:
     """The template with its places filled in; ``tell`` translates what is a message itself."""
     told = {name: tell(value) if is_told(name, value) else value for name, value in values.items()}
-    return _BETWEEN.sub("", template.format_map(told))
+    return without_gaps(template.format_map(told))
+
+
+def without_gaps(text: str) -> str:
+    """The text without spaces that English has around places, where Chinese stands around them."""
+    return _BETWEEN.sub("", text)
 
 
 def is_told(name: str, value: str) -> bool:

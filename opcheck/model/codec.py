@@ -1,21 +1,27 @@
 """Frozen values as JSON and back, by their own type annotations: between processes and on disk.
 
-A dataclass becomes ``{"ClassName": [field, …]}``, a tuple or set a list, an enum its value.
+A dataclass becomes ``{"ClassName": [field, …]}``, a tuple or set a list, an enum its value, a
+sentence ``{"Sentence": [template, {argument: text, …}]}`` where a text is wanted. The last fields
+may be left out where they have defaults: what was kept before they were added is still read.
 Reading checks every type; nothing is ever executed.
 """
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import GenericAlias, NoneType, UnionType
 from typing import Any, ForwardRef, TypeVar, Union, get_args, get_origin
 
+from opcheck.lang.sentence import Sentence, place_names
+
 T = TypeVar("T")
 Json = dict[str, Any] | list[Any] | str | int | float | bool | None
 _Decoder = Callable[[Any], Any]
 _SCALARS = (str, int, float, bool, NoneType)
+_DEEPEST, _LONGEST = 8, 100_000
+"""Limits of a sentence that is read: a small one of many levels could come to any length."""
 
 
 class MalformedError(ValueError):
@@ -40,6 +46,8 @@ def _encoder(cls: type) -> _Decoder:
         return lambda value: value.value
     if cls in _SCALARS:
         return lambda value: value
+    if issubclass(cls, Sentence):
+        return _sentence_json
     if issubclass(cls, tuple | list):
         return lambda value: [
             item if type(item) in _SCALARS else to_json(item) for item in value
@@ -54,18 +62,24 @@ def _encoder(cls: type) -> _Decoder:
     raise TypeError(f"no JSON form for {cls.__name__}")
 
 
+def _sentence_json(sentence: Sentence) -> Json:
+    arguments: dict[str, Any] = {name: to_json(text) for name, text in sentence.arguments.items()}
+    return {Sentence.__name__: [sentence.template, arguments]}
+
+
 @cache
 def _dataclass(cls: type) -> _Decoder:
     space = vars(sys.modules[cls.__module__])
     parts = [(field.name, _decoder(field.type, space)) for field in fields(cls)]
+    fewest = sum(f.default is MISSING and f.default_factory is MISSING for f in fields(cls))
 
     def decode(data: Any) -> Any:
         values = data.get(cls.__name__) if type(data) is dict else None
-        if type(values) is not list or len(values) != len(parts):
+        if type(values) is not list or not fewest <= len(values) <= len(parts):
             raise _wrong(f"{cls.__name__} with {len(parts)} fields", data)
         made: list[Any] = []
         try:
-            for (_, part), value in zip(parts, values, strict=True):
+            for (_, part), value in zip(parts, values, strict=False):
                 made.append(part(value))  # its length names the field that failed
         except MalformedError as error:
             raise MalformedError(f"{cls.__name__}.{parts[len(made)][0]}: {error}") from None
@@ -116,7 +130,7 @@ def _union(forms: tuple[Any, ...], space: Mapping[str, Any]) -> _Decoder:
         others.setdefault(int, others[float])
 
     def decode(data: Any) -> Any:
-        chosen = others.get(type(data))
+        chosen = others.get(str if _is_sentence(data) else type(data))
         if chosen is None and type(data) is dict and len(data) == 1:
             chosen = classes.get(next(iter(data)))
         if chosen is None:
@@ -200,9 +214,31 @@ def _scalar(cls: type) -> _Decoder:
             return data
         if cls is float and type(data) is int:
             return float(data)
+        if cls is str and _is_sentence(data):
+            return _sentence(data, _DEEPEST)
         raise _wrong(cls.__name__, data)
 
     return decode
+
+
+def _is_sentence(data: Any) -> bool:
+    return type(data) is dict and list(data) == [Sentence.__name__]
+
+
+def _sentence(data: Any, deepest: int) -> str:
+    """Read a sentence, or a text that stands in one."""
+    if type(data) is str:
+        return data
+    parts = data[Sentence.__name__] if _is_sentence(data) and deepest else None
+    match parts:
+        case [str(template), dict(arguments)]:
+            read = {name: _sentence(value, deepest - 1) for name, value in arguments.items()}
+        case _:
+            raise _wrong("a sentence", data)
+    length = len(template) + sum(template.count(f"{{{n}}}") * len(v) for n, v in read.items())
+    if length > _LONGEST or place_names(template) != read.keys():
+        raise _wrong("a sentence", data)
+    return Sentence(template, **read)
 
 
 def _wrong(wanted: str, data: Any) -> MalformedError:

@@ -55,7 +55,7 @@ class Event:
     phase: Phase = Phase.FORWARD
     reason: Reason | None = None
     text: str = ""
-    """The error of a refusal, or the sentence of a note or gap."""
+    """The error of a refusal, or the sentence of a note."""
     nbytes: int = 0
     by_condition: bool = False
     """Whether a condition refuses it, and not the lack of a kernel."""

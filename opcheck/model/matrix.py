@@ -81,6 +81,8 @@ class Condition:
     evidence: tuple[Evidence, ...] = ()
     harmful: bool = False
     """Whether a use that runs gives wrong values, breaks the process or is very slow by it."""
+    cast: tuple[str, str] | None = None
+    """Of a cast that gives another dtype: the dtype that is asked for, and the one given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,17 +282,9 @@ class SupportMatrix:
 
     @property
     def casts(self) -> Mapping[str, str]:
-        """Dtype that a cast on the device asks for -> the dtype that it gives instead.
-
-        Read from cautions on casts whose code is ``<asked>-becomes-<given>``.
-        """
-        found = {}
-        for op in _CASTS:
-            for condition in self.conditions_for(op):
-                asked, becomes, given = condition.code.partition("-becomes-")
-                if becomes:
-                    found[asked] = given
-        return found
+        """Dtype that a cast on the device asks for -> the dtype that it gives instead."""
+        conditions = (condition for op in _CASTS for condition in self.conditions_for(op))
+        return dict(condition.cast for condition in conditions if condition.cast is not None)
 
     def takes_apart(self, op: str, composite: Composite | None) -> bool:
         """Whether the target runs what a composite is made of, having no kernel for it."""

@@ -143,7 +143,7 @@ class TraceInfo:
     @property
     def ended(self) -> Gap | None:
         """Where the run ended before the model did; None: it did not, and the trace is whole."""
-        return next((gap for gap in self.gaps if gap.reason.startswith(RUN_ENDED)), None)
+        return next((gap for gap in self.gaps if gap.code == RUN_ENDED), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.cost import Costs
 from opcheck.model.dynamic import Site
 from opcheck.model.names import OpName
@@ -181,15 +182,38 @@ class Gap:
     """Module path, or file:line."""
     reason: str
     """One sentence."""
+    code: str = field(default="not-seen", compare=False)
+    """Stable, for machines: what kind of gap it is, one of the following or the default. It follows
+    from the reason, so that a gap from a report of before there were codes is the same gap."""
+
+
+RUN_ENDED = "run-ended"
+"""Nothing of the model was seen after it."""
+MODULE_FAILED = "module-failed"
+"""A module raised; what comes after it went on with its input."""
+VALUE_ASSUMED = "value-assumed"
+"""The model decides by a value that depends on data; one was taken."""
+SHAPE_ASSUMED = "shape-assumed"
+"""An operator has no rule for its result's shape; that of its input was taken."""
+DEVICE_NAMED = "device-named"
+"""The model names a device; it ran as if it named that of the target."""
+COMPILED_CODE = "compiled"
+"""A compiler was to make something of it; it ran as it is written."""
+QUANTISED = "weights-quantised"
+"""Operators of a library compute with the weights."""
+NOT_IN_FORMAT = "not-in-format"
+"""A saved graph holds something that its format is not known to have."""
+
+
+def run_ended(where: str, message: str) -> Gap:
+    """The gap of a run that ended before the model did, by what ended it."""
+    return Gap(where, Sentence("the run ended here: {said}", said=message), RUN_ENDED)
 
 
 COMPILED = "_opcheck_compiled"
 """The attribute of a module that names the backend by which it was to be compiled."""
 GIVEN_BACKEND = "that it was given"
 """What stands for its name where torch keeps none: after ``Module.compile``."""
-
-RUN_ENDED = "the run ended here: "
-"""How the reason of a gap begins after which nothing of the model was seen."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Protocol
 
+from opcheck.lang.sentence import Sentence, sentences
 from opcheck.model.matrix import Choice, SupportMatrix
 from opcheck.model.names import OpName
 from opcheck.model.trace import Node
@@ -12,6 +13,8 @@ from opcheck.resolve import fate as codes
 from opcheck.resolve.conditions import bite
 from opcheck.resolve.fate import Fate
 from opcheck.resolve.version import absent_from
+
+_SINCE = "{said}; on {device} {said_why}"
 
 
 class Target(Protocol):
@@ -60,12 +63,21 @@ def _cast(choice: Choice, node: Node, target: Target) -> Fate | None:
     fate = target.recast(node, choice.casts)
     if fate is None:
         return None
-    why = f"; on {target.matrix.target.device_type} {choice.text}"
+    device = target.matrix.target.device_type
+    text: str = Sentence(_SINCE, said=fate.text, device=device, said_why=choice.text)
     return replace(
         fate,
-        text=fate.text if fate.text.endswith(why) else f"{fate.text}{why}",
+        text=fate.text if _gives(fate.text, choice) else text,
         confidence=max(choice.confidence, fate.confidence, key=lambda c: c.rank),
         evidence=tuple(dict.fromkeys((*fate.evidence, *choice.evidence))),
+    )
+
+
+def _gives(text: str, choice: Choice) -> bool:
+    """Whether a reason gives what decides there already, as that of something inside of it."""
+    return any(
+        part.template == _SINCE and part.arguments["said_why"] == choice.text
+        for part in sentences(text)
     )
 
 
@@ -83,19 +95,31 @@ def _taken(choice: Choice, asks: tuple[str, ...], node: Node, target: Target) ->
     if worst is not None and not (worst.verdict.on_device and worst.code in codes.PLAIN):
         return replace(
             worst,
-            text=f"on {device} it runs as {', '.join(asks)}, since {choice.text}: {worst.text}",
+            text=Sentence(
+                "on {device} it runs as {list}, since {said}: {said_why}",
+                device=device, list=", ".join(asks), said=choice.text, said_why=worst.text,
+            ),
             confidence=max(choice.confidence, worst.confidence, key=lambda c: c.rank),
             evidence=_evidence(choice, fates),
             about=worst.about or asks[fates.index(worst)],
-        )
+            names_part=False,
+        )  # fmt: skip
     leaves = tuple(
         dict.fromkeys(leaf for pair in zip(asks, fates, strict=True) for leaf in _leaves(*pair))
     )
-    runs = f"runs as {', '.join(leaves)}, native" if asks else "asks the device for nothing"
+    if asks:
+        code, text = codes.CHOSEN, Sentence(
+            "on {device} it runs as {list}, native: {said}",
+            device=device, list=", ".join(leaves), said=choice.text,
+        )  # fmt: skip
+    else:
+        code, text = codes.NO_DEVICE_WORK, Sentence(
+            "on {device} it asks the device for nothing: {said}", device=device, said=choice.text
+        )  # fmt: skip
     return Fate(
         Verdict.DECOMPOSED,
-        codes.CHOSEN if asks else codes.NO_DEVICE_WORK,
-        f"on {device} it {runs}: {choice.text}",
+        code,
+        text,
         choice.confidence,
         _evidence(choice, fates),
         frozenset(leaves),

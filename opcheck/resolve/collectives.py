@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import Collective, SupportMatrix
 from opcheck.model.trace import Node
 from opcheck.model.verdict import Confidence, Method, Verdict
@@ -27,8 +28,11 @@ def collective(op: str, matrix: SupportMatrix, dtypes: Collection[str] = ()) -> 
     """
     known = matrix.collectives.get(op)
     if known is None:
-        backend = f"{matrix.target.vendor}'s backend of torch.distributed"
-        text = f"nobody has said whether {backend} has what {op} asks for"
+        text = Sentence(
+            "nobody has said whether {said} has what {op} asks for",
+            said=Sentence("{vendor}'s backend of torch.distributed", vendor=matrix.target.vendor),
+            op=op,
+        )
         return Fate(Verdict.UNKNOWN, codes.COLLECTIVE_NOT_KNOWN, text)
     inferred = all(found.method is Method.INFERRED for found in known.evidence)
     sure = Confidence.LOW if inferred else Confidence.HIGH
@@ -36,12 +40,21 @@ def collective(op: str, matrix: SupportMatrix, dtypes: Collection[str] = ()) -> 
     if known.has and sent is not None:
         return sent
     if known.has:
-        text = f"{known.backend} has {known.method}, which PyTorch hands {op} to"
+        text = Sentence(
+            "{backend} has {method}, which PyTorch hands {op} to",
+            backend=known.backend, method=known.method, op=op,
+        )  # fmt: skip
         return Fate(Verdict.NATIVE, codes.COLLECTIVE, text, sure, known.evidence)
     if not known.backend:
-        text = f"{matrix.target.vendor} has no backend of torch.distributed for this device"
+        text = Sentence(
+            "{vendor} has no backend of torch.distributed for this device",
+            vendor=matrix.target.vendor,
+        )
         return Fate(Verdict.UNSUPPORTED, codes.NO_COLLECTIVE, text, sure, known.evidence)
-    text = f"PyTorch hands {op} to {known.method} of {known.backend}, which does not support it"
+    text = Sentence(
+        "PyTorch hands {op} to {method} of {backend}, which does not support it",
+        op=op, method=known.method, backend=known.backend,
+    )  # fmt: skip
     return Fate(Verdict.UNSUPPORTED, codes.NO_COLLECTIVE, text, sure, known.evidence)
 
 
@@ -52,9 +65,15 @@ def _by_dtype(op: str, known: Collective, dtypes: Collection[str]) -> Fate | Non
         if dtype in (_USUAL if table is None else table.takes):
             continue
         if table is None or dtype in table.unclear:
-            text = f"nobody has said whether {known.backend} sends {dtype}, which {op} is given"
+            text = Sentence(
+                "nobody has said whether {backend} sends {dtype}, which {op} is given",
+                backend=known.backend, dtype=dtype, op=op,
+            )  # fmt: skip
             evidence = () if table is None else table.evidence
             return Fate(Verdict.UNKNOWN, codes.DTYPE_NOT_KNOWN, text, evidence=evidence)
-        text = f"{known.backend} has no dtype for {dtype} and raises; {op} is given it"
+        text = Sentence(
+            "{backend} has no dtype for {dtype} and raises; {op} is given it",
+            backend=known.backend, dtype=dtype, op=op,
+        )  # fmt: skip
         return Fate(Verdict.UNSUPPORTED, codes.NO_DTYPE, text, Confidence.HIGH, table.evidence)
     return None

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import assert_never
 
+from opcheck.lang.sentence import Sentence, place_names
 from opcheck.model.matrix import Condition, Subject, Test
 from opcheck.model.trace import Node, TensorMeta, Value
 
@@ -22,11 +23,12 @@ def bites(condition: Condition, node: Node) -> tuple[Bite, ...] | None:
     return tuple(found)
 
 
-def sentence(condition: Condition, bitten: tuple[Bite, ...], chip: str) -> str:
+def sentence(condition: Condition, bitten: tuple[Bite, ...], chip: str) -> Sentence:
     """The condition's sentence for this use."""
     argument, actual = bitten[0] if bitten else ("", "")
-    text = condition.text.replace("{argument}", argument).replace("{actual}", actual)
-    return text.replace("{chip}", chip)
+    known = {"argument": argument, "actual": actual, "chip": chip}
+    named = place_names(condition.text)
+    return Sentence(condition.text, **{name: known[name] for name in known if name in named})
 
 
 def bite(test: Test, node: Node) -> Bite | None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import READ_BY_PYTHON, Site, SiteKind, SiteTaken, SizeRule, Taking
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Node, Trace, Use
@@ -25,6 +26,10 @@ _MASKS = ("bool", "uint8")
 _FIXED_SHAPES = "fixed-shapes-only"
 """Code of the condition that a graph compiler's converter takes one shape alone."""
 
+_ANY_SIZE = {
+    Verdict.UNSUPPORTED: "{op} is unsupported with any size: {said}",
+    Verdict.UNKNOWN: "{op} is unknown with any size: {said}",
+}
 _TEXTS = {
     SiteKind.DATA_SIZE: "the size of the result depends on values",
     SiteKind.DATA_READ: "Python reads a value, and may decide by it",
@@ -64,11 +69,11 @@ def _taken(
     site: Site, fate: Fate | None, matrix: SupportMatrix, rules: Sequence[SizeRule]
 ) -> SiteTaken:
     if site.kind is SiteKind.FIXED_SIZE:
-        text = "the model itself takes no other size here, on any target"
-        return SiteTaken(site, Taking.NOT_ALLOWED, text, Confidence.HIGH, ())
+        fixed = "the model itself takes no other size here, on any target"
+        return SiteTaken(site, Taking.NOT_ALLOWED, fixed, Confidence.HIGH, ())
     if fate is not None and fate.verdict in (Verdict.UNSUPPORTED, Verdict.UNKNOWN):
         how = Taking.NOT_ALLOWED if fate.verdict is Verdict.UNSUPPORTED else Taking.UNKNOWN
-        text = f"{site.op} is {fate.verdict.value} with any size: {fate.text}"
+        text = Sentence(_ANY_SIZE[fate.verdict], op=site.op, said=fate.text)
         return SiteTaken(site, how, text, fate.confidence, fate.evidence)
     static = _static(site, matrix)
     if static is not None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import Node
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
@@ -26,6 +27,8 @@ class Fate:
     """Whether it runs on the device, and gives wrong values, breaks it or is very slow there."""
     about: str = ""
     """The overload that decides it, where that is one that the call runs as."""
+    names_part: bool = False
+    """Whether the sentence begins with that overload: ``it runs as …``."""
 
     @property
     def severity(self) -> tuple[int, int, int, int]:
@@ -51,23 +54,26 @@ class Step:
     """A question that the dispatcher asks about a call, with what the target answers."""
 
     text: str
-    """``{text}`` stands for what the call runs as."""
+    """``{list}`` stands for what the call runs as."""
     fate: Fate | None = None
     """What settles the call; None where the next question is asked."""
     parts: Sequence[Part] = ()
     """What it runs as."""
 
-    def __str__(self) -> str:
-        return self.text.replace(
-            "{text}", listed(sorted({str(node.op) for node, _, _ in self.parts}))
-        )
+    @property
+    def line(self) -> str:
+        """The question and its answer, in a few words."""
+        if not self.parts:
+            return self.text
+        return Sentence(self.text, list=listed(sorted({str(node.op) for node, _, _ in self.parts})))
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
     """Names for a sentence; a long list is cut with the number left out."""
     if len(names) <= most:
         return ", ".join(names)
-    return f"{', '.join(names[:most])} and {len(names) - most} more"
+    shown = ", ".join(names[:most])
+    return Sentence("{list} and {count} more", list=shown, count=len(names) - most)
 
 
 REGISTERED = "registered"

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import (
     Finding,
@@ -19,7 +20,7 @@ from opcheck.model.trace import Kernel, Phase, TensorMeta, Trace, Use, Value
 from opcheck.model.training import OPTIMIZER, WRAPPER
 from opcheck.model.verdict import Evidence, Verdict
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
-from opcheck.resolve.conditions import value_text
+from opcheck.resolve.conditions import sentence, value_text
 from opcheck.resolve.judged import Judged, judged
 from opcheck.resolve.steps import steps
 from opcheck.resolve.version import torch_differs
@@ -194,14 +195,16 @@ _STAND_IN = (
     "on that is inferred"
 )
 
-_STAND_IN_TRAINING = (
-    f"{_STAND_IN}; in training, attention, batch norm and recurrent layers are recorded in the "
-    "plain steps of forward and backward, where a device with fused kernels may take those"
+_STAND_IN_TRAINING = Sentence(
+    "{said}; {said_more}",
+    said=_STAND_IN,
+    said_more="in training, attention, batch norm and recurrent layers are recorded in the "
+    "plain steps of forward and backward, where a device with fused kernels may take those",
 )
 
 
 def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
-    told = [Reason(a.code, a.text.replace("{chip}", matrix.target.chip)) for a in matrix.advisories]
+    told = [Reason(a.code, sentence(a, (), matrix.target.chip)) for a in matrix.advisories]
     differs = torch_differs(trace.torch_version, matrix, "traced")
     if differs:
         told.append(Reason("torch-differs", differs))

@@ -1,5 +1,6 @@
 """Whether a kernel is there for a call: one of the target's own, or one of the host's."""
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import Entry, SupportMatrix
 from opcheck.model.trace import Node
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
@@ -8,20 +9,28 @@ from opcheck.resolve.fate import Fate, Step
 
 DISPATCHER = Evidence(Method.DISPATCHER, "pytorch/pytorch")
 """Of what PyTorch itself does, in any version."""
+ON_HOST = "{vendor} registers no kernel for {op}, so every call runs on the host CPU"
+NOT_ON_HOST = "{vendor} registers no kernel for {op}, and its host fallback has none either"
+NOWHERE = "{vendor} registers no kernel for {op} and has no host fallback"
+_NO_KERNEL = "kernel: none is registered for {op}"
+_NO_CONVERTER = "converter: none is registered for {op}"
+_KERNEL = "kernel: registered for {op}"
+_CONVERTER = "converter: registered for {op}"
+_GIVES_KERNEL = "{vendor} registers a kernel for {op}"
+_GIVES_CONVERTER = "{vendor} registers a converter for {op}"
 
 
 def own(node: Node, matrix: SupportMatrix) -> Step:
     """Answer whether the target has a kernel for a call, or a converter."""
     op = str(node.op)
     compiled = bool(matrix.fallback.elsewhere)
-    what = "converter" if compiled else "kernel"
     entry = matrix.entries.get(op)
     if entry is None:
-        return Step(f"{what}: none is registered for {op}")
+        return Step(Sentence(_NO_CONVERTER if compiled else _NO_KERNEL, op=op))
     # a compiler converts by name, whatever device the tensors are on
     if not compiled and node.composite and only_on_host(node):
         return Step("kernel: not asked, for all tensors of this call are in host memory")
-    return Step(f"{what}: registered for {op}{_how(entry)}", _registered(op, entry, what))
+    return _registered(op, entry, compiled)
 
 
 def of_two_places(node: Node) -> Step:
@@ -37,25 +46,33 @@ def of_host(node: Node, matrix: SupportMatrix) -> Step:
     on_cpu = matrix.extensions.get(op, node.cpu_kernel)
     evidence = fallback.evidence
     if fallback.elsewhere:
-        text = f"{vendor} has no converter for {op}, {fallback.elsewhere}"
+        where = fallback.elsewhere
+        text = Sentence(
+            "{vendor} has no converter for {op}, {said}", vendor=vendor, op=op, said=where
+        )
         return Step(
-            f"host: what has no converter is left to PyTorch, {fallback.elsewhere}",
+            Sentence("host: what has no converter is left to PyTorch, {said}", said=where),
             Fate(Verdict.FALLBACK, codes.RUNS_ELSEWHERE, text, evidence=evidence),
         )
     if fallback.to_cpu and on_cpu:
-        text = f"{vendor} registers no kernel for {op}, so every call runs on the host CPU"
+        text = Sentence(ON_HOST, vendor=vendor, op=op)
         return Step("host: a CPU kernel takes it", Fate(
             Verdict.FALLBACK, codes.HOST_FALLBACK, text,
             evidence=evidence, fallback_bytes=crossing(node),
         ))  # fmt: skip
     code, step = codes.NO_KERNEL, "host: the target has no fallback"
-    text = f"{vendor} registers no kernel for {op} and has no host fallback"
+    text = Sentence(NOWHERE, vendor=vendor, op=op)
     if fallback.to_cpu:
-        text = f"{vendor} registers no kernel for {op}, and its host fallback has none either"
+        text = Sentence(NOT_ON_HOST, vendor=vendor, op=op)
         code, step = codes.NO_KERNEL_ANYWHERE, "host: there is no CPU kernel to fall back to"
     elif fallback.enable and on_cpu:
-        text = f"{vendor} registers no kernel for {op}; the host runs it with {fallback.enable}"
-        step = f"host: the target falls back with {fallback.enable} alone"
+        text = Sentence(
+            "{vendor} registers no kernel for {op}; the host runs it with {text_setting}",
+            vendor=vendor, op=op, text_setting=fallback.enable,
+        )  # fmt: skip
+        step = Sentence(
+            "host: the target falls back with {text_setting} alone", text_setting=fallback.enable
+        )
     outside = Confidence.HIGH if node.op.namespace == "aten" else Confidence.MEDIUM
     sure = max(outside, _sure(evidence), key=lambda confidence: confidence.rank)
     return Step(step, Fate(Verdict.UNSUPPORTED, code, text, sure, evidence))
@@ -73,17 +90,15 @@ def crossing(node: Node) -> int:
     return taken + sum(tensor.nbytes for tensor in node.output_tensors())
 
 
-def _how(entry: Entry) -> str:
-    return f" ({', '.join(entry.implementation)})" if entry.implementation else ""
-
-
-def _registered(op: str, entry: Entry, what: str) -> Fate:
-    how = _how(entry)
-    who = entry.package or "the vendor"
-    return Fate(
-        Verdict.NATIVE, codes.REGISTERED, f"{who} registers a {what} for {op}{how}",
-        _sure(entry.evidence), entry.evidence,
-    )  # fmt: skip
+def _registered(op: str, entry: Entry, compiled: bool) -> Step:
+    step, text = (_CONVERTER, _GIVES_CONVERTER) if compiled else (_KERNEL, _GIVES_KERNEL)
+    about = {"op": op}
+    if entry.implementation:
+        about["list"] = ", ".join(entry.implementation)
+        step, text = f"{step} ({{list}})", f"{text} ({{list}})"
+    said = Sentence(text, vendor=entry.package or "the vendor", **about)
+    fate = Fate(Verdict.NATIVE, codes.REGISTERED, said, _sure(entry.evidence), entry.evidence)
+    return Step(Sentence(step, **about), fate)
 
 
 def _sure(evidence: tuple[Evidence, ...]) -> Confidence:
@@ -94,11 +109,12 @@ def _sure(evidence: tuple[Evidence, ...]) -> Confidence:
 
 def _host_tensor(node: Node) -> Fate:
     name, tensor = next((n, t) for n, t in node.tensors() if t.host and t.shape)
-    text = (
-        f"{name} ({tensor}) was made in host memory and meets device tensors: the device raises "
+    text = Sentence(
+        "{argument} ({tensor}) was made in host memory and meets device tensors: the device raises "
         "'Expected all tensors to be on the same device'; make it with device=x.device or "
-        "register it as a buffer"
-    )
+        "register it as a buffer",
+        argument=name, tensor=str(tensor),
+    )  # fmt: skip
     return Fate(
         Verdict.UNSUPPORTED, codes.HOST_TENSOR, text, Confidence.MEDIUM, (DISPATCHER,)
     )  # fmt: skip

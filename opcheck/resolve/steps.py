@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import Node
 from opcheck.resolve import fate as codes
 from opcheck.resolve.walk import Walk
@@ -24,11 +25,12 @@ def steps(walk: Walk, node: Node, *, taken_apart: bool = False) -> tuple[str, ..
 
 def _steps(walk: Walk, node: Node, depth: int) -> Iterator[str]:
     for step in walk.steps(node):
-        yield str(step)
+        yield step.line
         parts = [part for part in step.parts if part[0] is not node]
         worst, fate, _ = max(parts, key=lambda part: part[1].severity, default=(node, None, 0))
         if depth and fate is not None and fate.code not in _PLAINLY:
-            yield from (f"{worst.op} > {line}" for line in _steps(walk, worst, depth - 1))
+            below = _steps(walk, worst, depth - 1)
+            yield from (Sentence("{op} > {said}", op=str(worst.op), said=line) for line in below)
     if step.fate is None or step.fate.code != codes.HOST_TENSOR:
         yield _conditions(walk, node)
 
@@ -40,5 +42,8 @@ def _conditions(walk: Walk, node: Node) -> str:
         return "conditions: none is known for it"
     holding = [condition.code for condition, _ in walk.bitten(node, walk.plain(node))]
     if not holding:
-        return f"conditions: none of {known} holds for this call"
-    return f"conditions: of {known} known, this call meets {', '.join(sorted(holding))}"
+        return Sentence("conditions: none of {count} holds for this call", count=known)
+    codes_met = ", ".join(sorted(holding))
+    return Sentence(
+        "conditions: of {count} known, this call meets {list}", count=known, list=codes_met
+    )

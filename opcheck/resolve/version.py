@@ -1,5 +1,6 @@
 """Whether the target's torch has an overload that another torch recorded, and what if not."""
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import Earlier, SupportMatrix
 from opcheck.model.names import OpName
 
@@ -12,12 +13,14 @@ def absent_from(matrix: SupportMatrix, op: OpName) -> str:
     first, last = seen
     torch = matrix.target.torch
     if number(torch) < number(first):
-        return (
-            f"torch {torch} on the target does not have {op} yet (first in {first}): "
-            "there the same code takes another way"
-        )
+        return Sentence(
+            "torch {version} on the target does not have {op} yet (first in {first}): "
+            "there the same code takes another way",
+            version=torch, op=str(op), first=first,
+        )  # fmt: skip
     if number(torch) > number(last):
-        return f"torch {torch} on the target no longer has {op} (last in {last})"
+        text = "torch {version} on the target no longer has {op} (last in {last})"
+        return Sentence(text, version=torch, op=str(op), last=last)
     return ""
 
 
@@ -32,10 +35,11 @@ def torch_differs(running: str, matrix: SupportMatrix, done: str) -> str:
     """Say that what was ``done`` rests on another torch than the target's; "" where it does not."""
     if number(running) == number(matrix.target.torch):
         return ""
-    return (
-        f"{done} with torch {running}, while the target runs torch {matrix.target.torch}: "
-        "composites may be taken apart differently there"
-    )
+    return Sentence(
+        f"{done} with torch {{version}}, while the target runs torch {{wanted}}: "
+        "composites may be taken apart differently there",
+        version=running, wanted=matrix.target.torch,
+    )  # fmt: skip
 
 
 def number(version: str) -> tuple[int, int]:

@@ -9,6 +9,7 @@ conditions may make it worse.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import DOUBTED, OVERRULED, Condition, SupportMatrix
 from opcheck.model.names import OpName
 from opcheck.model.trace import Composite, Node
@@ -24,7 +25,7 @@ from opcheck.resolve.fate import Fate, Part, Step, listed
 from opcheck.resolve.mixed import mixes_host
 from opcheck.resolve.version import absent_from, earlier
 
-_RUNS_AS = "it runs as"
+_NOT_INHERITED = "composite: PyTorch's is not one that this target inherits"
 _BACKEND = "backend: PyTorch hands a collective to the target's backend of torch.distributed"
 
 
@@ -108,18 +109,18 @@ class Walk:
         """What is asked after a kernel of the target's own."""
         way = None if kernels.only_on_host(node) else chosen(node, self)
         if way is not None:
-            yield Step(f"branch: PyTorch looks at the device here: {way.text}", way)
+            line = "branch: PyTorch looks at the device here: {said}"
+            yield Step(Sentence(line, said=way.text), way)
             return
         absent = absent_from(self.matrix, node.op)
         if absent:
-            yield Step(f"torch: {absent}")
+            yield Step(Sentence("torch: {said}", said=absent))
             yield self._in_older_torch(node, absent)
             return
         if node.composite in self.matrix.inherits:
             yield self._composite(node)
             return
-        has = "PyTorch's is not one that this target inherits"
-        yield Step(f"composite: {has if node.composite else 'PyTorch has none'}")
+        yield Step(_NOT_INHERITED if node.composite else "composite: PyTorch has none")
         if node.op.namespace == COLLECTIVES:
             fate = collective(str(node.op), self.matrix, dtypes_of(node))
             yield Step(_BACKEND, fate)
@@ -169,15 +170,20 @@ class Walk:
 
     def _composite(self, node: Node) -> Step:
         if node.children is None:
-            text = f"what {node.op} runs as could not be recorded: {node.note or 'no reason given'}"
+            text = Sentence(
+                "what {op} runs as could not be recorded: {said}",
+                op=str(node.op), said=node.note or "no reason given",
+            )  # fmt: skip
             fate = Fate(Verdict.UNKNOWN, codes.NOT_TAKEN_APART, text)
             return Step("composite: what it runs as could not be recorded", fate)
         if not node.children:
-            text = f"{node.op} runs inside PyTorch and asks the device for nothing"
+            text = Sentence(
+                "{op} runs inside PyTorch and asks the device for nothing", op=str(node.op)
+            )
             fate = Fate(Verdict.DECOMPOSED, codes.NO_DEVICE_WORK, text, evidence=(self._torch,))
             return Step("composite: it asks the device for nothing", fate)
         parts = self.parts(node)
-        return Step("composite: runs as {text}", self._made_of(node, parts), parts)
+        return Step("composite: runs as {list}", self._made_of(node, parts), parts)
 
     def _in_older_torch(self, node: Node, absent: str) -> Step:
         """What the target's torch calls instead of what it does not have."""
@@ -189,11 +195,14 @@ class Walk:
         fate = self._made_of(node, parts)
         fate = replace(
             fate,
-            text=f"{fate.text}: in torch {self.matrix.target.torch}, {said.text}",
+            text=Sentence(
+                "{said}: in torch {version}, {said_then}",
+                said=fate.text, version=self.matrix.target.torch, said_then=said.text,
+            ),
             confidence=max(Confidence.MEDIUM, fate.confidence, key=lambda c: c.rank),
             evidence=(*said.evidence, *fate.evidence),
-        )
-        return Step("composite: runs as {text}", fate, parts)
+        )  # fmt: skip
+        return Step("composite: runs as {list}", fate, parts)
 
     def parts(self, node: Node) -> list[Part]:
         """What a composite runs as, with the fate of each; () of one that is not taken apart."""
@@ -210,23 +219,30 @@ class Walk:
         if worst.verdict.on_device and worst.code in codes.PLAIN:
             return self._decomposed(node, parts, leaves)
         verdict = Verdict.DECOMPOSED if worst.verdict.on_device else worst.verdict
-        inner = cause.op == node.op or worst.text.startswith(_RUNS_AS)
-        text = worst.text if inner else f"{_RUNS_AS} {cause.op}: {worst.text}"
+        text, named = worst.text, worst.names_part
+        if not named and cause.op != node.op:
+            text = Sentence("it runs as {op}: {said}", op=str(cause.op), said=worst.text)
+            named = True
         return Fate(
             verdict, worst.code, text, worst.confidence, worst.evidence, leaves, moved,
-            worst.harmful, worst.about or str(cause.op),
+            worst.harmful, worst.about or str(cause.op), named,
         )  # fmt: skip
 
     def _through_out(self, node: Node, out: Fate, leaves: frozenset[str]) -> Fate:
         target = next(leaf for leaf in sorted(leaves) if leaf.startswith(_stem(node)))
-        text = f"{self.matrix.target.vendor} registers {target}, which {node.op} is served through"
+        text = Sentence(
+            "{vendor} registers {out}, which {op} is served through",
+            vendor=self.matrix.target.vendor, out=target, op=str(node.op),
+        )  # fmt: skip
         evidence = (*out.evidence, self._torch)
         return Fate(Verdict.NATIVE, codes.THROUGH_OUT, text, out.confidence, evidence, leaves)
 
     def _decomposed(self, node: Node, parts: Iterable[Part], leaves: frozenset[str]) -> Fate:
         confidence = max((f.confidence for _, f, _ in parts), key=lambda c: c.rank)
-        text = f"runs as {listed(sorted(leaves))}, {'all' if len(leaves) > 1 else ''} native"
-        text = text.replace(",  native", ", native")
+        text = Sentence(
+            "runs as {list}, all native" if len(leaves) > 1 else "runs as {op}, native",
+            **{"list" if len(leaves) > 1 else "op": listed(sorted(leaves))},
+        )
         inferred = (found for _, fate, _ in parts for found in _chosen(fate))
         evidence = tuple(dict.fromkeys((self._torch, *inferred)))
         return Fate(Verdict.DECOMPOSED, codes.DECOMPOSES, text, confidence, evidence, leaves)
@@ -261,7 +277,8 @@ def _seconded(fate: Fate, documents: Iterable[Evidence]) -> Fate:
 def _remarked(plain: Fate, condition: Condition, text: str) -> Fate:
     """An answer that stays as it is, with something to know about it."""
     evidence = (*plain.evidence, *condition.evidence)
-    return replace(plain, text=f"{plain.text}; {text}", evidence=evidence)
+    said = Sentence("{said}; {said_more}", said=plain.text, said_more=text)
+    return replace(plain, text=said, evidence=evidence)
 
 
 def _ends(node: Node, fate: Fate) -> frozenset[str]:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.names import OpName
-from opcheck.model.trace import Gap, Value
+from opcheck.model.trace import NOT_IN_FORMAT, Gap, Value
 from opcheck.source.pt2_check import DAMAGED, check_program, what_is
 from opcheck.source.pt2_file import ProgramFile, damaged, read_program
 from opcheck.source.pt2_nodes import all_graphs, all_nodes
@@ -195,7 +196,8 @@ class _Reader:
     def _unreadable(self) -> Iterator[Gap]:
         major, minor = self._program.schema
         for what in self._surprises.codes:
-            yield Gap("", f"{what} of export schema {major}.{minor} has no known meaning")
+            text = "{said} of export schema {version} has no known meaning"
+            yield Gap("", Sentence(text, said=what, version=f"{major}.{minor}"), NOT_IN_FORMAT)
 
     def _damaged(self, what: str) -> SourceError:
         return damaged(self._program.path, self._program.member, what)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import DTYPE_BYTES, Constant, TensorMeta, Value
 from opcheck.source.pt2_symbols import Sizes
 
@@ -51,7 +52,7 @@ class Surprises:
         if type(code) is not int:
             raise TypeError(f"a {kind} is {str(code)[:40]}, expected a code")
         if code not in names:
-            self.codes[f"{kind} code {code}"] = None
+            self.codes[Sentence("{kind} code {code}", kind=kind, code=code)] = None
             return f"unknown_{code}"
         return names[code]
 
@@ -162,7 +163,7 @@ class GraphValues:
             case "as_operator":
                 return Constant("other", str(payload))
             case _:
-                self._surprises.codes[f"argument kind {kind}"] = None
+                self._surprises.codes[Sentence("argument kind {kind}", kind=kind)] = None
                 return Constant("other", kind)
 
     def _optional_tensor(self, union: Mapping[str, Any]) -> TensorMeta | None:

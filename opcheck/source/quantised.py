@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.errors import SourceError
-from opcheck.model.trace import Gap
+from opcheck.lang.sentence import Sentence
+from opcheck.model.trace import QUANTISED, Gap
 from opcheck.source.model_folder import read_config
 
 _KEYS = ("quantization_config", "compression_config")
@@ -20,6 +21,13 @@ _FILES = {
 }
 """Files beside a config that libraries wrote before it was in the config -> which method's."""
 _FLAGS = {"load_in_8bit": "bitsandbytes", "load_in_4bit": "bitsandbytes"}
+_BY_METHOD = (
+    "the weights are quantised by {method}; what computes with them on the device was not seen"
+)
+_BY_SOMETHING = (
+    "the weights are quantised by a method that it does not name; "
+    "what computes with them on the device was not seen"
+)
 _WORD = re.compile(r"[\w.+-]{1,40}")
 _DEEPEST = 32
 
@@ -90,18 +98,17 @@ def _beside(path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _gap(where: str, section: Mapping[str, Any]) -> Gap:
-    return Gap(
-        where,
-        f"the weights are quantised by {_method(section)}; "
-        "what computes with them on the device was not seen",
-    )
+    method = _method(section)
+    reason = Sentence(_BY_METHOD, method=method) if method else _BY_SOMETHING
+    return Gap(where, reason, QUANTISED)
 
 
 def _method(section: Mapping[str, Any]) -> str:
+    """The name of the method; "" where the config gives none."""
     named = [section[key] for key in _METHODS if key in section]
     named += [method for flag, method in _FLAGS.items() if section.get(flag)]
     for value in named:
         text = str(getattr(value, "value", value))
         if _WORD.fullmatch(text):
             return text
-    return "a method that it does not name"
+    return ""

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.trace.device import DeviceTensor
 from opcheck.trace.signature import Call
 
@@ -35,6 +36,11 @@ class Assumption:
     """A number went to Python: what it decided was not seen otherwise."""
 
 
+def taken_to_be(value: Any) -> Sentence:
+    """The clause for a value that was taken."""
+    return Sentence("it is taken to be {value}", value=str(value))
+
+
 def assumption_for(call: Call) -> Assumption | None:
     """Give the assumption for a call whose result depends on values; None for all others."""
     name = call.func.name()
@@ -55,15 +61,15 @@ def _number(call: Call) -> Assumption:
         value = 1.0
     elif dtype.is_complex:
         value = 1 + 0j
-    return Assumption(lambda: value, f"it is taken to be {value}", steers=True)
+    return Assumption(lambda: value, taken_to_be(value), steers=True)
 
 
 def _false(call: Call) -> Assumption:
-    return Assumption(lambda: False, "it is taken to be False", steers=True)
+    return Assumption(lambda: False, taken_to_be(False), steers=True)
 
 
 def _true(call: Call) -> Assumption:
-    return Assumption(lambda: True, "it is taken to be True", steers=True)
+    return Assumption(lambda: True, taken_to_be(True), steers=True)
 
 
 def _nonzero(call: Call) -> Assumption:
@@ -121,7 +127,7 @@ def _few_of(
         counts = torch.ones(few, dtype=torch.int64)
         return (found(), inverted, counts)[: len(call.func._schema.returns)]
 
-    return Assumption(result, f"{few} values are distinct", steers=False)
+    return Assumption(result, Sentence("{count} values are distinct", count=few), steers=False)
 
 
 def _repeat_interleave(call: Call) -> Assumption:
@@ -138,7 +144,9 @@ def _bincount(call: Call) -> Assumption:
     minimum = call.kwargs.get("minlength", call.args[2] if len(call.args) > 2 else 0)
     size = max(minimum, call.tensors[0].numel())
     return Assumption(
-        lambda: torch.zeros(size, dtype=torch.int64), f"values are below {size}", steers=False
+        lambda: torch.zeros(size, dtype=torch.int64),
+        Sentence("values are below {value}", value=size),
+        steers=False,
     )
 
 

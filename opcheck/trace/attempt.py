@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from opcheck.errors import TraceError
-from opcheck.model.trace import RUN_ENDED
+from opcheck.model.trace import run_ended
 from opcheck.trace.caches import forget
 from opcheck.trace.eager import asks_for_other
 from opcheck.trace.engine import Engine
@@ -71,7 +71,7 @@ def _once_more(
     engine, again = _once(fresh, args, kwargs, make(ModuleStack(fresh, recover=True)), play)
     if again is not None:
         where = engine.modules.current or "(the model)"
-        engine.gap(where, f"{RUN_ENDED}{reason_of(again)}")
+        engine.gap(run_ended(where, reason_of(again)))
     return engine
 
 

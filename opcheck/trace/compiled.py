@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import COMPILED, GIVEN_BACKEND
 
 Met = Callable[[str], None]
@@ -27,9 +28,15 @@ _listening: list[Met] = []
 
 def reason(backend: str) -> str:
     """What is not seen of what a backend compiles, in one sentence."""
-    return (
-        f"is compiled by torch.compile with the backend {backend}; it ran as it is written, "
-        "and what the compiler makes of it was not seen"
+    if backend == GIVEN_BACKEND:
+        return (
+            "is compiled by torch.compile with the backend that it was given; it ran as it is "
+            "written, and what the compiler makes of it was not seen"
+        )
+    return Sentence(
+        "is compiled by torch.compile with the backend {backend}; it ran as it is written, "
+        "and what the compiler makes of it was not seen",
+        backend=backend,
     )
 
 

@@ -20,7 +20,8 @@ from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from opcheck.model.trace import Composite, Gap, Phase
+from opcheck.lang.sentence import Sentence
+from opcheck.model.trace import COMPILED_CODE, DEVICE_NAMED, VALUE_ASSUMED, Composite, Gap, Phase
 from opcheck.trace import compiled, parts
 from opcheck.trace.answering import answering
 from opcheck.trace.assume import Assumption
@@ -272,14 +273,15 @@ class Engine(TorchDispatchMode):
         """The user's line that made the call being answered."""
         return from_stack(2, self._until)
 
-    def gap_here(self, reason: str) -> None:
+    def gap_here(self, reason: str, code: str) -> None:
         """Note something that was not seen at the user's line being run."""
         file, line = from_stack(1, self._until)
-        self.gap(f"{file}:{line}" if file else self.modules.current or "(the model)", reason)
+        where = f"{file}:{line}" if file else self.modules.current or "(the model)"
+        self.gap(Gap(where, reason, code))
 
-    def gap(self, where: str, reason: str) -> None:
+    def gap(self, gap: Gap) -> None:
         """Note something that was not seen."""
-        self.gaps[Gap(where, reason)] = None
+        self.gaps[gap] = None
 
     def note(self, text: str) -> None:
         """Note how something was recorded that was seen whole."""
@@ -300,26 +302,29 @@ class Engine(TorchDispatchMode):
         if not (assumption.steers and self._steered):
             return
         if self.phase is not Phase.OPTIMIZER:  # which asks if all is finite
-            self.gap_here(f"reads a value that depends on data; {assumption.text} here")
+            text = "reads a value that depends on data; {said} here"
+            self.gap_here(Sentence(text, said=assumption.text), VALUE_ASSUMED)
 
     def _met_other(self, device_type: str) -> None:
         if device_type == "cuda":
-            self.gap_here(f"names a CUDA device; traced as if it said {self.device_type!r}")
+            text = "names a CUDA device; traced as if it said '{device}'"
+            self.gap_here(Sentence(text, device=self.device_type), DEVICE_NAMED)
         else:
-            self.gap_here(
-                f"names the device {device_type!r}; traced as if it said {self.device_type!r}"
-            )
+            text = "names the device '{other}'; traced as if it said '{device}'"
+            said = Sentence(text, other=device_type, device=self.device_type)
+            self.gap_here(said, DEVICE_NAMED)
 
     def _met_compiled(self, backend: str, module: str = "") -> None:
         reason = compiled.reason(backend)
         if module:
-            self.gap(module, reason)
+            self.gap(Gap(module, reason, COMPILED_CODE))
         else:
-            self.gap_here(reason)
+            self.gap_here(reason, COMPILED_CODE)
 
     def note_read(self) -> None:
         """Python reads values that the trace does not have (``tolist``)."""
-        self.gap_here("reads values that depend on data; they are taken to be 0 here")
+        text = "reads values that depend on data; they are taken to be 0 here"
+        self.gap_here(text, VALUE_ASSUMED)
 
     def took_assumption(self) -> bool:
         """Whether the last answer rested on an assumption; asking forgets it."""

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
+from opcheck.lang.sentence import Sentence
 from opcheck.trace import collectives
 from opcheck.trace.assume import Assumption, assumption_for
 from opcheck.trace.device import DeviceTensor, Spec, become, device_tensor
@@ -190,7 +191,8 @@ class Leaves:
     def _assume(self, call: Call) -> Any:
         assumption = assumption_for(call)
         if assumption is None:
-            raise Unseen(f"the result of {call.func.name()} depends on values that are not known")
+            text = "the result of {op} depends on values that are not known"
+            raise Unseen(Sentence(text, op=call.func.name()))
         assumption = self._loops.broken(assumption)
         if assumption.text:
             self._assumed(call, assumption)

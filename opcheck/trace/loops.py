@@ -4,6 +4,7 @@ import sys
 from collections import Counter
 from typing import Any
 
+from opcheck.lang.sentence import Sentence
 from opcheck.trace.assume import Assumption
 from opcheck.trace.loop_tests import decides_a_loop
 from opcheck.trace.place import is_internal
@@ -45,14 +46,16 @@ class Loops:
         reader = _reader()
         self._read[reader] += 1
         if self._read[reader] > MOST:
-            raise Unseen(f"a loop that depends on data does not end within {MOST} rounds")
+            text = "a loop that depends on data does not end within {count} rounds"
+            raise Unseen(Sentence(text, count=MOST))
         return self._read[reader] % (ROUNDS + 1) == 0 and decides_a_loop()
 
 
 def _changed(value: Any) -> Assumption:
     other = _other(value)
-    text = f"after {ROUNDS} times, so that a loop ends, it is taken to be {other}"
-    return Assumption(lambda: other, text, steers=True)
+    text = "after {count} times, so that a loop ends, it is taken to be {value}"
+    said = Sentence(text, count=ROUNDS, value=str(other))
+    return Assumption(lambda: other, said, steers=True)
 
 
 def _other(value: Any) -> Any:

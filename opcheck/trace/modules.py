@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.errors import OpcheckError
-from opcheck.model.trace import Gap
+from opcheck.lang.sentence import Sentence
+from opcheck.model.trace import MODULE_FAILED, Gap
 from opcheck.trace.compiled import backend_of
 from opcheck.trace.place import from_error
 from opcheck.trace.unseen import Unseen
@@ -102,7 +103,7 @@ class ModuleStack:
             raise error
         if id(error) not in self._told:
             self._told.add(id(error))
-            self.gaps.append(Gap(path or "(the model)", reason_of(error)))
+            self.gaps.append(Gap(path or "(the model)", reason_of(error), MODULE_FAILED))
         for value in (*args, *kwargs.values()):
             found = _first_tensor(value)
             if found is not None:
@@ -117,11 +118,12 @@ def reason_of(error: BaseException) -> str:
     """An exception as one sentence."""
     if is_of_nested(error):
         file, line = from_error(error)
-        return f"at {file}:{line}, {MAKES_NESTED}" if file else MAKES_NESTED
-    text = str(error).strip().split("\n", 1)[0].strip()
+        text = f"at {{file}}:{{line}}, {MAKES_NESTED}"
+        return Sentence(text, file=file, line=line) if file else MAKES_NESTED
     if isinstance(error, Unseen):
-        return text
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+        return error.reason
+    name, text = type(error).__name__, str(error).strip().split("\n", 1)[0].strip()
+    return Sentence("{error}: {text}", error=name, text=text) if text else name
 
 
 def is_of_nested(error: BaseException) -> bool:

@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.names import OpName
-from opcheck.model.trace import Composite, Node, Phase, Use, Value
+from opcheck.model.trace import SHAPE_ASSUMED, Composite, Node, Phase, Use, Value
 from opcheck.trace.autocast_dtypes import Reached, handed_on
 from opcheck.trace.device import DeviceTensor, carry, device_tensor
 from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, known_to_cpu
@@ -174,9 +175,8 @@ class Tree(Engine):
         known = isinstance(error, Unseen) and call.tensors and draft.op.namespace != "aten"
         if not known or any(str(r.type) != "Tensor" for r in returns):
             return None
-        self.gap_here(
-            f"{draft.op} has no shape rule here; its result is taken to be like its input"
-        )
+        text = "{op} has no shape rule here; its result is taken to be like its input"
+        self.gap_here(Sentence(text, op=str(draft.op)), SHAPE_ASSUMED)
         first = next((t for t in call.tensors if isinstance(t, DeviceTensor)), None)
         if first is None:
             return None
@@ -296,7 +296,8 @@ class Tree(Engine):
             with self:
                 result = branches(self, func, args, kwargs)
         except NotImplementedError as error:
-            raise Unseen(f"higher-order operator {func.name()}: {error}") from error
+            text = "higher-order operator {op}: {said}"
+            raise Unseen(Sentence(text, op=func.name(), said=str(error))) from error
         finally:
             self._open.pop()
         draft.children = dict(children)

@@ -13,7 +13,7 @@ from opcheck.errors import ExitCode
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import RUN_ENDED, Gap
+from opcheck.model.trace import run_ended
 from opcheck.views.formats import command_view, report_view
 from tests.app.stand_in import StandIn, run
 from tests.commands.gate.made import finding, report
@@ -35,7 +35,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     reports = {
         "good": report(),
         "bad": report(finding()),
-        "partial": report(gaps=(Gap("head", f"{RUN_ENDED}killed"),)),
+        "partial": report(gaps=(run_ended("head", "killed"),)),
         "worse": report(finding(), finding("aten::new")),
         **STANDARD,
     }

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from opcheck.lang.sentence import Sentence, sentences
 from opcheck.model.codec import MalformedError, from_json, to_json
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.names import OpName
@@ -104,9 +105,9 @@ def test_a_list_of_numbers_keeps_their_types() -> None:
 @pytest.mark.parametrize(
     ("cls", "data", "message"),
     [
-        (Gap, None, "want Gap with 2 fields, got None"),
-        (Gap, {"Gap": ["a"]}, "want Gap with 2 fields, got {'Gap': ['a']}"),
-        (Gap, {"Use": ["a", "b"]}, "want Gap with 2 fields, got {'Use': ['a', 'b']}"),
+        (Gap, None, "want Gap with 3 fields, got None"),
+        (Gap, {"Gap": ["a"]}, "want Gap with 3 fields, got {'Gap': ['a']}"),
+        (Gap, {"Use": ["a", "b"]}, "want Gap with 3 fields, got {'Use': ['a', 'b']}"),
         (Gap, {"Gap": ["a", 1]}, "Gap.reason: want str, got 1"),
         (Counted, {"Counted": [{"OpName": ["aten", "x", 0]}, 1, "forward"]},
          "Counted.op: OpName.overload: want str, got 0"),
@@ -133,3 +134,45 @@ def test_other_data_is_refused_with_its_place(cls: type, data: Any, message: str
 def test_a_large_trace_comes_back_as_it_was() -> None:
     trace = Trace("2.13.0", "npu", "inference", (NODE,) * 3000, TRACE.uses * 3000, (7,) * 50_000)
     assert from_json(Trace, json.loads(json.dumps(to_json(trace)))) == trace
+
+
+SAID = Sentence("{op}: {said}", op="aten::relu", said=Sentence("no {what}", what="kernel"))
+
+
+def test_a_sentence_keeps_its_parts() -> None:
+    gap = Gap("head", SAID)
+    found = from_json(Gap, json.loads(json.dumps(to_json(gap))))
+    assert found == gap
+    assert [(s.template, dict(s.arguments)) for s in sentences(found.reason)] == [
+        ("{op}: {said}", {"op": "aten::relu", "said": "no kernel"}),
+        ("no {what}", {"what": "kernel"}),
+    ]
+
+
+def _nested(levels: int) -> Any:
+    inner: Any = "x" * 1000
+    for _ in range(levels):
+        inner = {"Sentence": ["{a}" * 100, {"a": inner}]}
+    return inner
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        {"Sentence": []},
+        {"Sentence": ["{a}", {"a": 1}]},
+        {"Sentence": ["{a}", {"b": "text"}]},
+        {"Sentence": ["{a}", {"a": ["text"]}]},
+        {"Sentence": ["{a}", {"a": "b"}], "other": 1},
+        _nested(2),
+        _nested(40),
+    ],
+    ids=lambda text: str(text)[:40],
+)
+def test_what_is_no_sentence_is_refused(text: Any) -> None:
+    with pytest.raises(MalformedError):
+        from_json(Gap, {"Gap": ["head", text]})
+
+
+def test_what_was_kept_before_a_field_was_added_is_read() -> None:
+    assert from_json(Gap, {"Gap": ["head", "not run"]}) == Gap("head", "not run")

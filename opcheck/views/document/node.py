@@ -42,6 +42,12 @@ class Node:
         """Whether an object has a key that it need not have."""
         return isinstance(self.value, Mapping) and key in self.value
 
+    def keys(self) -> tuple[str, ...]:
+        """The keys of an object, whatever they are."""
+        if not isinstance(self.value, Mapping):
+            self.fail(f"expected an object, got {_kind(self.value)}")
+        return tuple(self.value)
+
     def items(self, key: str) -> tuple["Node", ...]:
         """The items of an array."""
         node = self.at(key)

@@ -3,7 +3,9 @@
 import json
 from collections.abc import Mapping, Sequence
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.report import KernelCount, ModelInfo, Reason
+from opcheck.model.trace import Gap
 from opcheck.model.verdict import Evidence
 
 Json = Mapping[str, object]
@@ -32,7 +34,29 @@ def kernel_value(kernel: KernelCount) -> Json:
 
 def reason_value(reason: Reason) -> Json:
     """A reason as JSON."""
-    return {"code": reason.code, "text": reason.text}
+    return {"code": reason.code, **sentence_value(reason.text)}
+
+
+def gap_value(gap: Gap) -> Json:
+    """What was not seen, as JSON."""
+    arguments = arguments_value(gap.reason)
+    return {"where": gap.where, "code": gap.code, "reason": gap.reason, **arguments}
+
+
+def sentence_value(text: str) -> Json:
+    """A sentence and its arguments as JSON."""
+    return {"text": text, **arguments_value(text)}
+
+
+def arguments_value(text: str) -> Json:
+    """What a sentence is made of, under the key ``arguments``; nothing for one without places."""
+    if not isinstance(text, Sentence) or not text.arguments:
+        return {}
+    values = {
+        name: sentence_value(value) if isinstance(value, Sentence) else value
+        for name, value in text.arguments.items()
+    }
+    return {"arguments": values}
 
 
 def evidence_value(evidence: Evidence) -> Json:

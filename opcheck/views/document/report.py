@@ -17,6 +17,7 @@ from opcheck.views.document.dynamic import taken_value
 from opcheck.views.document.parts import (
     Json,
     evidence_value,
+    gap_value,
     kernel_value,
     model_value,
     reason_value,
@@ -43,7 +44,7 @@ def trace_value(trace: TraceInfo) -> Json:
         "device_type": trace.device_type,
         "calls": trace.calls,
         "operators": trace.operators,
-        "gaps": [{"where": gap.where, "reason": gap.reason} for gap in trace.gaps],
+        "gaps": list(map(gap_value, trace.gaps)),
         "modules_not_called": list(trace.modules_not_called),
         "notes": list(trace.notes),
     }

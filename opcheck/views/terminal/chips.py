@@ -4,25 +4,49 @@ import re
 from collections.abc import Iterable, Sequence
 
 from opcheck.db.versions import version_key
+from opcheck.lang.sentence import Sentence, changed
 from opcheck.model.report import TargetReport
-from opcheck.views.terminal import words
 
 _CHIP, _TORCH = "\0", "\1"
+_VERSIONS = ("version", "wanted")
+"""Places of sentences that hold a version of torch."""
 
 
 def any_chip(text: str, target: TargetReport) -> str:
     """The sentence that every chip and torch shares, made from what is said of one."""
-    shared = re.sub(rf"\btorch {re.escape(target.torch)}(?!\.?\d)", f"torch {_TORCH}", text)
-    return re.sub(rf"\b{re.escape(target.chip)}\b", _CHIP, shared) if target.chip else shared
+    whole = _any(text, target)
+    found = _sentence(text, target) if isinstance(text, Sentence) else whole
+    return found if found == whole else whole
 
 
 def of_chips(text: str, targets: Sequence[TargetReport]) -> str:
     """What :func:`any_chip` gave, said of these."""
     versions = sorted({target.torch for target in targets}, key=version_key, reverse=True)
     chips = _either(dict.fromkeys(target.chip for target in targets))
-    return text.replace(_CHIP, chips).replace(_TORCH, _either(versions))
+    torch = _either(versions)
+    alone = {_CHIP: chips, _TORCH: torch}
+    return changed(
+        text,
+        lambda part: alone.get(part, part.replace(_CHIP, chips).replace(_TORCH, torch)),
+    )
+
+
+def _any(text: str, target: TargetReport) -> str:
+    shared = re.sub(rf"\btorch {re.escape(target.torch)}(?!\.?\d)", f"torch {_TORCH}", text)
+    return re.sub(rf"\b{re.escape(target.chip)}\b", _CHIP, shared) if target.chip else shared
+
+
+def _sentence(text: str, target: TargetReport) -> str:
+    """The same of a sentence, made of its arguments."""
+    if not isinstance(text, Sentence):
+        return _any(text, target)
+    parts = {
+        name: _TORCH if name in _VERSIONS and value == target.torch else _sentence(value, target)
+        for name, value in text.arguments.items()
+    }
+    return Sentence(_any(text.template, target), **parts)
 
 
 def _either(names: Iterable[str]) -> str:
     *head, last = names
-    return f"{', '.join(head)} {words.OR} {last}" if head else last
+    return Sentence("{list} or {last}", list=", ".join(head), last=last) if head else last

@@ -13,7 +13,14 @@ from opcheck.model.emulation import (
     Refusal,
     Site,
 )
-from opcheck.views.document.parts import Json, as_text, kernel_value, model_value, reason_value
+from opcheck.views.document.parts import (
+    Json,
+    as_text,
+    gap_value,
+    kernel_value,
+    model_value,
+    reason_value,
+)
 from opcheck.views.order import arranged_emulation
 from opcheck.views.page import PLAIN, Page
 
@@ -45,7 +52,7 @@ def emulation_document(found: Emulation) -> Json:
         "kernels": [kernel_value(kernel) for kernel in found.kernels],
         "differences": None if differences is None else [_difference(d) for d in differences],
         "agreement": None if agreement is None else _agreement(agreement),
-        "gaps": [{"where": gap.where, "reason": gap.reason} for gap in found.gaps],
+        "gaps": list(map(gap_value, found.gaps)),
         "notes": list(found.notes),
     }
 

@@ -9,7 +9,7 @@ from opcheck.commands.tune.values import (
     Tuning,
 )
 from opcheck.costs.values import Bound, MemoryNeed
-from opcheck.views.document.parts import Json, as_text, evidence_value, model_value
+from opcheck.views.document.parts import Json, as_text, evidence_value, gap_value, model_value
 from opcheck.views.page import PLAIN, Page
 
 DIGITS = 6
@@ -34,7 +34,7 @@ def tune_document(found: Tuning) -> Json:
             "device_type": trace.device_type,
             "calls": trace.calls,
             "operators": trace.operators,
-            "gaps": [{"where": gap.where, "reason": gap.reason} for gap in trace.gaps],
+            "gaps": list(map(gap_value, trace.gaps)),
             "notes": list(trace.notes),
         },
         "targets": [_target(target) for target in found.targets],
