@@ -155,7 +155,9 @@ class Device:
         assert overload.composite is not None, "registered for composites alone"
         if self._quiet.depth:
             return run_composite(overload.func, overload.composite, args, kwargs)
-        call = self._apart(overload, args, kwargs)
+        # modes and transforms that are at work would see what is looked up
+        with torch._C._DisableTorchDispatch(), torch._C._DisableFuncTorch():
+            call = self._apart(overload, args, kwargs)
         if not torch.is_autocast_enabled(self.torch_device.type):
             self._object(overload, self._judge.before(overload, call))
             return run_composite(overload.func, overload.composite, args, kwargs)

@@ -93,6 +93,10 @@ class Memory:
         """Give a view of the host values of a device tensor; None where they are not known."""
         if tensor._is_zerotensor():
             return torch.zeros(tensor.shape, dtype=tensor.dtype)
+        while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+            if not torch._C._functorch.is_gradtrackingtensor(tensor):
+                return None  # what it holds has other sizes
+            tensor = torch._C._functorch.get_unwrapped(tensor)
         block = self.block_of(tensor)
         if block.host is None:
             return None

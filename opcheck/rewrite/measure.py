@@ -26,6 +26,8 @@ LARGEST = 1 << 22
 _NO_GRADIENT = re.compile(r"is not differentiable with respect to argument '(\w+)'")
 _NO_AUTOGRAD = "Autograd not support dtype"  # of an operator for inference only, torch 2.13.0
 _NEVER_FAR = Difference(0.0, 0.0)
+_OTHER_ZERO = Difference(math.ulp(0.0), math.ulp(0.0))
+"""Zeros of other signs: nearer to each other than any other two numbers, and not the same bits."""
 
 
 class UnmeasuredError(Exception):
@@ -114,7 +116,7 @@ def compared(
         return forward, None
     if others is None:  # nothing of the stand-in leads back to its arguments
         others = [torch.zeros_like(gradient) for gradient in gradients]
-    return forward, difference(gradients, others)
+    return forward, difference(gradients, others, zeros=False)
 
 
 def label(best: Label, found: Measured) -> Label:
@@ -125,18 +127,24 @@ def label(best: Label, found: Measured) -> Label:
     return best
 
 
-def difference(wanted: Sequence[Tensor], found: Sequence[Tensor]) -> Difference:
-    """The largest difference over pairs of tensors; inf where they do not match."""
+def difference(
+    wanted: Sequence[Tensor], found: Sequence[Tensor], *, zeros: bool = True
+) -> Difference:
+    """The largest difference over pairs of tensors; inf where they do not match.
+
+    ``zeros``: whether 0.0 and -0.0 differ. Of a gradient that sign means nothing: autograd takes
+    zeros for what has none, and adds to them.
+    """
     if len(wanted) != len(found):
         return Difference(math.inf, math.inf)
     worst = _NEVER_FAR
     for a, b in zip(wanted, found, strict=True):
-        here = _difference(a, b)
+        here = _difference(a, b, zeros)
         worst = max(worst, here, key=lambda d: d.absolute)
     return worst
 
 
-def _difference(a: Tensor, b: Tensor) -> Difference:
+def _difference(a: Tensor, b: Tensor, zeros: bool) -> Difference:
     if a.shape != b.shape or a.dtype != b.dtype:
         return Difference(math.inf, math.inf)
     if a.dtype.is_complex:
@@ -147,7 +155,8 @@ def _difference(a: Tensor, b: Tensor) -> Difference:
     a, b = a.double(), b.double()
     same = (a == b) | (a.isnan() & b.isnan())
     if bool(same.all()):
-        return _NEVER_FAR
+        other = zeros and bool((a.signbit() != b.signbit())[a == 0].any())
+        return _OTHER_ZERO if other else _NEVER_FAR
     gap = (a - b).abs()[~same]
     if not bool(gap.isfinite().all()):
         return Difference(math.inf, math.inf)

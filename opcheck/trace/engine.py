@@ -41,6 +41,12 @@ _TO_LAYOUT = torch.ops.aten.to.dtype_layout
 _TO_DEVICE = torch.ops.aten.to.device
 """What ``torch.tensor(..., device=...)`` calls, unless it lifts: then it is the other, with only
 a device. Users' own ``x.to(device)`` gives a dtype and a layout as well."""
+_FORWARD = torch.ops.aten._unpack_dual.default
+"""What takes a dual tensor apart; below autograd, where inference is, it has no tangent."""
+NOT_FORWARD = (
+    "forward-mode derivatives of torch.autograd.forward_ad and torch.func.linearize are not"
+    " followed; those of torch.func.jvp are, and opcheck emulate runs all of them"
+)
 _RESHAPE_ALIAS = torch.ops.aten._reshape_alias.default
 _VIEWED = frozenset({"xla"})
 """Device types on which ``reshape`` is a view, no alias: ``reshape_symint`` in TensorShape.cpp."""
@@ -175,6 +181,8 @@ class Engine(TorchDispatchMode):
             return self.higher_order(func, args, dict(kwargs or {}))
         if func is _TO_LAYOUT and kwargs and tuple(kwargs) == ("device",):
             func, args, kwargs = _TO_DEVICE, (args[0], kwargs["device"], args[0].dtype), None
+        if func is _FORWARD:
+            raise Unseen(NOT_FORWARD)
         if func.namespace == parts.FULLY_SHARDED:
             with self:
                 return parts.taken_apart(func, args, dict(kwargs or {}))

@@ -1,9 +1,11 @@
 """What is registered under MPS, against figures that others took from the same lists."""
 
 import csv
+import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from opcheck.db.importers import in_tree
 from opcheck.db.importers.apple import AppleImporter, registered
@@ -65,7 +67,7 @@ def test_kernels_are_counted_as_others_did(release: str, sources: Path) -> None:
             "2.6.0",
             {"embedding_renorm_", "linalg_svd", "linalg_svd.U", "col2im", "upsample_nearest3d.vec"},
         ),
-        ("2.15.0", set()),
+        ("2.15.0", {"embedding_renorm_"}),
     ],
 )  # fmt: skip
 def test_what_the_cpu_runs_unasked(release: str, on_host: set[str], sources: Path) -> None:
@@ -74,6 +76,28 @@ def test_what_the_cpu_runs_unasked(release: str, on_host: set[str], sources: Pat
     native = {op for op in on_host if entries[f"aten::{op}"]["impl"] != ["cpu_fallback"]}
     assert found == {f"aten::{op}" for op in on_host - native}
     assert native == set()
+
+
+def test_what_only_a_copy_says_of_the_host_is_less_sure(database: Database) -> None:
+    for release, sure in (("2.13.0", Confidence.HIGH), ("2.15.0", Confidence.MEDIUM)):
+        fate = _fate(database, release, "aten::embedding_renorm_", self=_tensor(4, 4))
+        assert (fate.verdict, fate.confidence) == (Verdict.FALLBACK, sure)
+
+
+def test_of_releases_after_what_was_read_nobody_says_what_the_host_runs(
+    tmp_path: Path, sources: Path
+) -> None:
+    """Where the list of a newer release names no kernel, either, that is unknown."""
+    shutil.copytree(sources / "pytorch", tmp_path / "pytorch")
+    lists = tmp_path / "pytorch"
+    newest, later = (lists / f"native_functions@{v}.yaml.gz" for v in (_RELEASES[-1], "2.99.0"))
+    newest.rename(later)
+    (lists / "SOURCES.yaml").chmod(0o644)
+    named = (lists / "SOURCES.yaml").read_text("utf-8").replace(newest.name, later.name)
+    (lists / "SOURCES.yaml").write_text(named, "utf-8")
+    said = yaml.safe_load(AppleImporter().run(tmp_path, "2.99.0"))
+    (found,) = (c for c in said["conditions"] if "aten::embedding_renorm_" in c["ops"])
+    assert (found["verdict"], found["code"]) == ("unknown", "no-source-for-release")
 
 
 @pytest.mark.parametrize(

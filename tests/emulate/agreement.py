@@ -106,8 +106,13 @@ UNDER_AUTOCAST = (
         "PyTorch refuses it under autocast",
     ),
     Refused(
-        "linalg_pinv_.*", "expected a tensor with 2 or more dimensions of float|the same dtype",
+        "linalg_pinv_singular", "expected a tensor with 2 or more dimensions of float",
         "the sample hands a product in half on to what takes none",
+    ),
+    Refused(
+        "pinverse|linalg_pinv(_hermitian)?", "expected m1 and m2 to have the same dtype",
+        "a pseudo-inverse is in half, and PyTorch's gradient of it multiplies it by its input, "
+        "which is not",
     ),
     Refused(
         ".*", "Unexpected floating ScalarType in at::autocast::prioritize",
@@ -115,6 +120,16 @@ UNDER_AUTOCAST = (
     ),
 )  # fmt: skip
 """The same, under autocast."""
+AUTOCAST = tuple(
+    (target, half)
+    for target in (NEWEST, "cambricon-mlu590", "moorethreads-s5000")
+    for half in ("bfloat16", "float16")
+)
+"""Targets with lists of their own for autocast, and one with PyTorch's; both half types."""
+CAST = ("bfloat16", "float16", "float32")
+"""What autocast casts: the dtypes whose samples the page's own run takes under it."""
+AUTOCAST_SHARE = 12
+"""A test run takes one operator in so many under each, the first sample in float32."""
 KNOWN: Mapping[str, str] = {}
 """Pattern of cases on which the sides disagree -> why. Nothing is left."""
 
@@ -200,6 +215,22 @@ def choice_of(target: str) -> dict[str, Any]:
         return {}
     first = list(SHARES).index(target) % OPERATOR_SHARE
     return {"dtypes": SHARES[target], "operators": operator_names()[first::OPERATOR_SHARE]}
+
+
+def autocast_choice(number: int, whole: bool = WHOLE) -> dict[str, Any]:
+    """What a test run takes under one of ``AUTOCAST``, or what the page's own run takes."""
+    _, half = AUTOCAST[number]
+    if whole:
+        return {"autocast": half, "dtypes": CAST}
+    some = operator_names()[number::AUTOCAST_SHARE]
+    return {"autocast": half, "dtypes": ("float32",), "first": 1, "operators": some}
+
+
+def under_autocast(number: int, **choice: Any) -> Operators:
+    """Run both sides over the operators of PyTorch's samples, under one of ``AUTOCAST``."""
+    target, _ = AUTOCAST[number]
+    (found,) = operators([target], **choice).values()
+    return found
 
 
 def share_of(target: str) -> str:

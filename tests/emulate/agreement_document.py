@@ -1,6 +1,6 @@
 """The agreement as a page: ``python -m tests.emulate.agreement_document`` writes it anew.
 
-It runs every operator, dtype and model for every target, some fifteen minutes on two cores.
+It runs every operator, dtype and model for every target, some forty minutes on two cores.
 """
 
 import sys
@@ -49,6 +49,24 @@ def refused_rows(operators: Mapping[str, Operators]) -> list[Sequence[object]]:
     ]
 
 
+def autocast_row(number: int, found: Operators) -> str:
+    """One target's operators under autocast."""
+    return line(_autocast(number, found))
+
+
+def _autocast(number: int, found: Operators) -> tuple[object, ...]:
+    target, half = agreement.AUTOCAST[number]
+    return (
+        f"`{whole(target)}`", f"`{half}`", found.operators, found.cases, found.agree,
+        sum(found.refused.values()), len(found.differ),
+    )  # fmt: skip
+
+
+def autocast_columns() -> list[str]:
+    """How tables name the runs under autocast."""
+    return [f"`{whole(target)}` `{half}`" for target, half in agreement.AUTOCAST]
+
+
 def models_row(target: str, answers: Answer) -> str:
     """One target's models."""
     return line(_models(target, answers))
@@ -70,8 +88,13 @@ def whole(target: str) -> str:
     return str(chosen).partition("+")[0]
 
 
-def page(operators: Mapping[str, Operators], models: Mapping[str, Answer]) -> str:
+def page(
+    operators: Mapping[str, Operators],
+    autocast: Sequence[Operators],
+    models: Mapping[str, Answer],
+) -> str:
     """The whole page."""
+    cast = dict(zip(autocast_columns(), autocast, strict=True))
     families = sorted({case.partition("-")[0] for case in models[agreement.NEWEST]})
     return PAGE.format(
         command=COMMAND,
@@ -79,6 +102,10 @@ def page(operators: Mapping[str, Operators], models: Mapping[str, Answer]) -> st
         operators=table(OPERATORS_HEAD, (_operators(t, found) for t, found in operators.items())),
         refused=table(("why", *(f"`{whole(t)}`" for t in operators)), refused_rows(operators)),
         known="\n".join(f"* `{case}`: {why}" for case, why in agreement.KNOWN.items()) or NOTHING,
+        autocast=table(AUTOCAST_HEAD, (_autocast(n, found) for n, found in enumerate(autocast))),
+        cast=", ".join(f"`{dtype}`" for dtype in agreement.CAST),
+        share=agreement.AUTOCAST_SHARE,
+        refused_cast=table(("why", *cast), refused_rows(cast)),
         families=", ".join(families[:-1]) + f" and {families[-1]}",
         models=table(MODELS_HEAD, (_models(t, answers) for t, answers in models.items())),
     )
@@ -87,6 +114,9 @@ def page(operators: Mapping[str, Operators], models: Mapping[str, Answer]) -> st
 OPERATORS_HEAD = (
     "target", "operators", "dtypes", "samples run", "agree", "neither side runs", "disagree",
     "in every test run",
+)  # fmt: skip
+AUTOCAST_HEAD = (
+    "target", "autocast to", "operators", "samples run", "agree", "neither side runs", "disagree",
 )  # fmt: skip
 MODELS_HEAD = (
     "target", "models", "of them trained", "runs that agree", "disagree", "in every test run",
@@ -102,7 +132,7 @@ in every phase (forward, backward, optimizer), and so is how often each is asked
 tensors are plain ones, as those of a real device are: PyTorch's C++ treats what Python watches
 otherwise in some hundred composites and gradients, and a scan is watched by nothing there.
 
-`{command}` runs all of it and writes this page, some fifteen
+`{command}` runs all of it and writes this page, some forty
 minutes on two cores; it ends with an error where anything disagrees, or is refused for no reason
 that is listed here. The figures are of torch {torch}. Each device is of the vendor's own name, in
 processes of its own.
@@ -124,6 +154,19 @@ Samples that neither side runs, with the reason:
 {refused}
 
 {known}
+
+## Operators under autocast
+
+The same samples with their forward under `torch.autocast`, of the dtypes that it casts ({cast}):
+casts inside composites and by a vendor's own lists are counted with everything else. A test run
+takes the first `float32` sample of 1 operator in {share} for each row, what conditions refuse
+included, and `make test-whole` all of them.
+
+{autocast}
+
+Samples that neither side runs, with the reason:
+
+{refused_cast}
 
 ## Models
 
@@ -148,13 +191,21 @@ def main() -> None:
     for target in agreement.TARGETS:
         print(f"operators on {target}", file=sys.stderr)
         operators |= agreement.operators([target])
+    autocast = []
+    for number, (target, half) in enumerate(agreement.AUTOCAST):
+        print(f"operators on {target} under autocast to {half}", file=sys.stderr)
+        choice = agreement.autocast_choice(number, whole=True)
+        autocast.append(agreement.under_autocast(number, **choice))
     print(f"models on {', '.join(agreement.MODEL_TARGETS)}", file=sys.stderr)
     models = agreement.models(dict.fromkeys(agreement.MODEL_TARGETS, tuple(ZOO)))
-    PATH.write_text(page(operators, models), encoding="utf-8")
-    causes = {refused.cause for refused in (*agreement.REFUSED, *agreement.ELSEWHERE)}
-    stale = causes - {cause for found in operators.values() for cause in found.refused}
+    PATH.write_text(page(operators, autocast, models), encoding="utf-8")
+    ran = (*operators.values(), *autocast)
+    known = (*agreement.REFUSED, *agreement.ELSEWHERE, *agreement.UNDER_AUTOCAST)
+    stale = {refused.cause for refused in known} - {
+        cause for found in ran for cause in found.refused
+    }
     problems = [f"nothing is refused any more because {cause}" for cause in sorted(stale)]
-    problems += [agreement.described(found.differ) for found in operators.values() if found.differ]
+    problems += [agreement.described(found.differ) for found in ran if found.differ]
     problems += [text for answers in models.values() for text in agreement.failures(answers)]
     if problems:
         raise SystemExit("\n".join(problems))

@@ -1,11 +1,15 @@
 """PyTorch's own samples of every operator: the prediction is what the dispatcher asks for."""
 
 import re
+from itertools import takewhile
 
 import pytest
+import torch
 
 from tests.emulate import agreement
 from tests.emulate.agreement import (
+    AUTOCAST,
+    AUTOCAST_SHARE,
     CONDITIONS,
     ELSEWHERE,
     KNOWN,
@@ -14,16 +18,24 @@ from tests.emulate.agreement import (
     REFUSED,
     SHARES,
     TARGETS,
+    UNDER_AUTOCAST,
     Operators,
+    autocast_choice,
     choice_of,
     compared,
     described,
     operators,
+    under_autocast,
 )
 from tests.emulate.agreement_document import (
+    AUTOCAST_HEAD,
     OPERATORS_HEAD,
     PATH,
+    autocast_columns,
+    autocast_row,
+    line,
     operators_row,
+    page,
     refused_rows,
     whole,
 )
@@ -32,6 +44,8 @@ from tests.emulate.operator_samples import operator_names
 from tests.whole import WHOLE
 
 LEAST_OPERATORS = 670
+LEAST_CAST = 600
+"""Of them, those with a dtype that autocast casts."""
 LEAST_CASES = 24_000
 LEAST_REFUSALS = 1
 """Calls that conditions refuse on both sides: where none does, nothing was compared."""
@@ -57,23 +71,33 @@ def test_the_first_sample_of_some_operators() -> None:
     check(found, share=SOME)
 
 
-AUTOCAST = (
-    ("ascend-910b", "bfloat16"), ("cambricon-mlu590", "float16"), ("moorethreads-s5000", "bfloat16")
-)  # fmt: skip
-"""Targets with lists of their own for autocast, and one with PyTorch's; each half type."""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(AUTOCAST)))
 def test_autocast_casts_the_same_inside_composites(number: int) -> None:
-    target, dtype = AUTOCAST[number]
-    some = operator_names()[number :: 2 * len(AUTOCAST)]
-    choice = {"dtypes": ["float32"], "first": 1, "operators": some, "conditions": True}
-    (plain,) = operators([target], **choice).values()
-    (found,) = operators([target], **choice, autocast=dtype).values()
+    choice = autocast_choice(number)
+    found = under_autocast(number, **choice, conditions=not WHOLE)
     assert not found.differ, described(found.differ)
-    assert found.cases == plain.cases >= LEAST_OPERATORS // (2 * len(AUTOCAST))
+    assert found.operators >= LEAST_CAST // (1 if WHOLE else AUTOCAST_SHARE)
     assert found.agree > 0.9 * found.cases
+    if WHOLE:
+        assert autocast_row(number, found) in PATH.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.slow
+def test_autocast_to_half_that_pytorch_itself_cannot_differentiate() -> None:
+    choice = {"operators": ["pinverse", "linalg_pinv"], "dtypes": ["float32"]}
+    found = under_autocast(0, **choice, autocast="bfloat16")
+    assert not found.differ, described(found.differ)
+    assert list(found.refused.values()) == [5]
+
+
+def test_that_refusal_is_of_the_host_too() -> None:
+    matrix = torch.randn(5, 5, requires_grad=True)
+    with torch.autocast("cpu", torch.bfloat16):
+        inverse = torch.linalg.pinv(matrix)
+    assert inverse.dtype == torch.bfloat16
+    with pytest.raises(RuntimeError, match="expected m1 and m2 to have the same dtype"):
+        inverse.sum().backward()
 
 
 @pytest.mark.slow
@@ -125,14 +149,15 @@ def test_every_operator_is_run_for_more_than_the_newest() -> None:
 # --- the page ------------------------------------------------------------------------------------
 
 
-def _rows(columns: int) -> list[list[str]]:
-    rows = [line.strip("| ").split(" | ") for line in PATH.read_text("utf-8").splitlines()]
-    return [row for row in rows if len(row) == columns]
+def _rows(*head: str) -> list[list[str]]:
+    """The cells below the first table of the page that has such a head."""
+    lines = PATH.read_text("utf-8").splitlines()
+    rows = takewhile(lambda row: row.startswith("|"), lines[lines.index(line(head)) + 2 :])
+    return [row.strip("| ").split(" | ") for row in rows]
 
 
 def test_the_page_has_every_sample_of_every_target() -> None:
-    head, _, *rows = _rows(len(OPERATORS_HEAD))
-    assert head == list(OPERATORS_HEAD)
+    rows = _rows(*OPERATORS_HEAD)
     assert [row[0] for row in rows] == [f"`{whole(target)}`" for target in TARGETS]
     assert len({tuple(row[1:4]) for row in rows}) == 1, "not all of them ran the same samples"
     for row in rows:
@@ -141,9 +166,22 @@ def test_the_page_has_every_sample_of_every_target() -> None:
 
 
 def test_the_page_gives_every_reason_for_refusing() -> None:
-    head, _, *rows = _rows(1 + len(TARGETS))
-    assert head == ["why", *(f"`{whole(target)}`" for target in TARGETS)]
+    rows = _rows("why", *(f"`{whole(target)}`" for target in TARGETS))
     assert {row[0] for row in rows} == {refused.cause for refused in (*REFUSED, *ELSEWHERE)}
+
+
+def test_the_page_shows_the_runs_under_autocast() -> None:
+    (first, *others) = [
+        Operators(4, 2, 1, 3, 0, {UNDER_AUTOCAST[0].cause: 1}, {}) for _ in range(len(AUTOCAST))
+    ]
+    plain = dict.fromkeys(TARGETS, first)
+    models = {NEWEST: {"vision-resnet inference": {"error": "", "differ": []}}}
+    lines = page(plain, [first, *others], models).splitlines()
+    assert line(AUTOCAST_HEAD) in lines
+    assert autocast_row(0, first) in lines
+    assert "| `cambricon-mlu590@r2.4_develop` | `float16` | 2 | 4 | 3 | 1 | 0 |" in lines
+    assert line(("why", *autocast_columns())) in lines
+    assert line((UNDER_AUTOCAST[0].cause, *(1 for _ in AUTOCAST))) in lines
 
 
 def test_reasons_are_counted_by_target() -> None:

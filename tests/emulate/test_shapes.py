@@ -99,3 +99,21 @@ def test_values_that_are_not_followed_come_to_the_host_as_zeros_and_that_is_said
     assert few.tolist() == [1] * 9
     notes = [note.partition(" at ")[0] for note in emulator.device.record.notes]
     assert notes == ["brings values to the host that are not followed"] * 2
+
+
+def _again(value: Callable[..., Tensor], x: Tensor) -> Any:
+    return torch.func.grad(lambda at: torch.func.grad(value)(at).pow(2).sum())(x)
+
+
+def _linearized(value: Callable[..., Tensor], x: Tensor) -> Any:
+    return torch.func.linearize(value, x)[1](torch.ones_like(x))
+
+
+@pytest.mark.parametrize("derived", [_again, _linearized], ids=["nested", "linearized"])
+def test_derivatives_meet_a_composite_of_the_vendors(
+    shapes: torch.device, derived: Callable[..., Any]
+) -> None:
+    """Its conditions are looked up where transforms and modes of torch.func are at work."""
+    layer = nn.LayerNorm(4).to(shapes)
+    found = derived(lambda x: layer(x).pow(2).sum(), torch.ones(3, 4, device=shapes))
+    assert tuple(found.shape) in {(3, 4), ()}

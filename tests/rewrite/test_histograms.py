@@ -6,7 +6,7 @@ import torch
 from opcheck.rewrite.base import rules
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import INTEGERS, RandomDraw
-from opcheck.rewrite.rules.histograms import histc
+from opcheck.rewrite.rules.histograms import bincount, histc
 from opcheck.trace.dispatcher import overload_named
 
 (RULE,) = (rule for rule in rules() if rule.name == "histc-by-counting")
@@ -54,3 +54,12 @@ def test_integers_at_the_edge_of_float32_are_counted_in_their_bins() -> None:
 )
 def test_what_float32_would_count_wrong_is_refused(given: tuple[float, ...], reason: str) -> None:
     assert RULE.refuses(Call(OP, (torch.arange(3), *given), {})) == reason
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
+def test_no_values_are_counted_in_integers_whatever_their_weights_are(dtype: torch.dtype) -> None:
+    none = torch.zeros(0, dtype=torch.int64)
+    weights = torch.zeros(0, dtype=dtype)
+    wanted = torch.bincount(none, weights, minlength=3)
+    found = bincount(none, weights, 3)
+    assert (found.dtype, found.tolist()) == (wanted.dtype, wanted.tolist())

@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from opcheck.model.plan import Label, Measured
 from opcheck.rewrite.call import Call
-from opcheck.rewrite.measure import UnmeasuredError, compared, difference
+from opcheck.rewrite.measure import UnmeasuredError, compared, difference, label
 
 SIN = torch.ops.aten.sin.default
 X = torch.tensor([0.5, -1.0, 2.0])
@@ -54,3 +55,13 @@ def test_other_shapes_dtypes_and_nan_are_as_far_off_as_can_be(other: Tensor) -> 
 def test_nan_and_infinity_are_equal_to_themselves() -> None:
     x = torch.tensor([math.nan, math.inf, -math.inf, -0.0])
     assert difference([x], [x.clone()]).absolute == 0.0
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.complex64])
+def test_a_zero_of_the_other_sign_is_not_the_same(dtype: torch.dtype) -> None:
+    zero = torch.tensor([1.0, 0.0], dtype=dtype)
+    other = torch.tensor([1.0, -0.0], dtype=dtype)
+    found = difference([zero], [other])
+    assert found.absolute > 0
+    assert label(Label.EXACT, Measured((), found, None)) is Label.TOLERANCE
+    assert difference([zero], [other], zeros=False).absolute == 0.0

@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
+from torch.autograd import forward_ad
+from torch.func import grad, hessian, jacfwd, jacrev, jvp, linearize, vmap
 
+from opcheck.model.trace import Gap
 from opcheck.trace import trace_model
+from opcheck.trace.engine import NOT_FORWARD
 from tests.trace.look import calls, traced
 
 X = torch.randn(3, 4)
@@ -60,3 +63,20 @@ def test_zeros_without_memory_have_values_here() -> None:
     trace = traced(model, X)
     assert "aten::exp" in calls(trace)
     assert trace.gaps == ()
+
+
+def _dual(x: Tensor) -> Any:
+    with forward_ad.dual_level():
+        made = torch.sin(forward_ad.make_dual(x, torch.ones_like(x)))
+        return forward_ad.unpack_dual(made).tangent
+
+
+def _linear(x: Tensor) -> Any:
+    return linearize(torch.sin, x)[1](x)
+
+
+@pytest.mark.parametrize("model", [_dual, _linear])
+def test_what_a_scan_cannot_derive_is_one_gap_with_a_reason(model: Callable[..., Any]) -> None:
+    trace = traced(model, X)
+    assert trace.gaps == (Gap("(the model)", NOT_FORWARD),)
+    assert "aten::sin" in calls(trace)

@@ -20,6 +20,7 @@ from opcheck.commands.fleet.store.store import Known, Store
 from opcheck.commands.fleet.store.writing import Asked, Begun, adopt, begin, end, finish
 from opcheck.commands.fleet.traces import casts_text
 from opcheck.commands.fleet.values import Began, Done, Ending, Entry, FleetRequest, Job, RunTarget
+from opcheck.device_types import works
 from opcheck.errors import UsageError
 from opcheck.model.codec import to_json
 from opcheck.model.matrix import SupportMatrix
@@ -66,7 +67,7 @@ def run_fleet(
     for note in manifest.notes:
         watcher.note(note)
     matrices = matrices_of(open_database(request.databases), request.targets)
-    targets = _targets(matrices)
+    targets = targets_of(matrices)
     asked = [_asked(entry, request, targets) for entry in manifest.entries]
     setup = Setup(
         request.workers,
@@ -100,17 +101,14 @@ def _asked(entry: Entry, request: FleetRequest, targets: Sequence[RunTarget]) ->
     return Asked(entry, keys.key_of(entry.request, targets), __version__, keys.torch_version())
 
 
-def _targets(matrices: Sequence[SupportMatrix]) -> tuple[RunTarget, ...]:
+def targets_of(matrices: Sequence[SupportMatrix]) -> tuple[RunTarget, ...]:
     """The targets of a run; those of a device type share their traces, and hence their casts."""
-    common: dict[str, set[tuple[str, str]]] = {}
-    for matrix in matrices:
-        casts = set(matrix.casts.items())
-        common.setdefault(matrix.target.device_type, casts).intersection_update(casts)
+    casts = {w.device_type: casts_text(w.casts, w.autocast) for w in works(matrices)}
     return tuple(
         RunTarget(
             str(m.target), m.target.vendor, m.target.chip, m.target.sdk, m.target.torch,
             m.target.device_type, m.database_digest, m.database_date,
-            casts_text(dict(common[m.target.device_type])),
+            casts[m.target.device_type],
         )
         for m in matrices
     )  # fmt: skip

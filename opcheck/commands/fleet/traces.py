@@ -5,7 +5,9 @@ import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from itertools import groupby
+from types import MappingProxyType
 
 from opcheck.commands.fleet.values import StoredTrace
 from opcheck.isolate.results import Results
@@ -14,17 +16,29 @@ from opcheck.model.codec import to_json
 from opcheck.model.work import WorkResult
 
 _LEVEL = 6
+_AUTOCAST = ";autocast="
+_DIGITS = 16
+_NONE: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
-def casts_text(casts: Mapping[str, str]) -> str:
-    """Casts as one text, ``float64=float32,int64=int32``."""
-    return ",".join(f"{asked}={given}" for asked, given in sorted(casts.items()))
+def casts_text(casts: Mapping[str, str], autocast: Mapping[str, Sequence[str]] = _NONE) -> str:
+    """Casts as one text, ``float64=float32,int64=int32``, and a digest of lists for autocast."""
+    text = ",".join(f"{asked}={given}" for asked, given in sorted(casts.items()))
+    if not autocast:
+        return text
+    lists = json.dumps({name: sorted(ops) for name, ops in autocast.items()}, sort_keys=True)
+    return f"{text}{_AUTOCAST}{sha256(lists.encode()).hexdigest()[:_DIGITS]}"
 
 
 def casts_of(text: str) -> Mapping[str, str]:
-    """Casts as :func:`casts_text` writes them."""
-    pairs = (pair.partition("=") for pair in text.split(",") if pair)
+    """Casts as :func:`casts_text` writes them, without those of autocast."""
+    pairs = (pair.partition("=") for pair in text.partition(_AUTOCAST)[0].split(",") if pair)
     return {asked: given for asked, _, given in pairs}
+
+
+def has_autocast(text: str) -> bool:
+    """Whether the targets have lists of their own for autocast, the same for all."""
+    return _AUTOCAST in text
 
 
 def stored(results: Sequence[WorkResult], casts: Mapping[str, str]) -> tuple[StoredTrace, ...]:

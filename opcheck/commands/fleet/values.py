@@ -52,7 +52,10 @@ class StoredTrace:
 
     device_type: str
     casts: str
-    """Casts that give another dtype than asked, ``float64=float32``, with commas; mostly ""."""
+    """Casts that give another dtype than asked, ``float64=float32``, with commas; mostly "".
+
+    A digest of the vendor's own lists for autocast comes behind, where its targets share them.
+    """
     data: str
     """Base64 of compressed JSON; :mod:`opcheck.commands.fleet.traces` reads it."""
     same_as: str = ""

@@ -10,7 +10,7 @@ from typing import Self
 from opcheck import device_types
 from opcheck.commands.fleet.blockers import blockers
 from opcheck.commands.fleet.engine import ATTEMPTS, Setup
-from opcheck.commands.fleet.traces import casts_of, restored, stored
+from opcheck.commands.fleet.traces import casts_of, has_autocast, restored, stored
 from opcheck.commands.fleet.values import Ending, Job, Outcome, TargetResult
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned, Traced
@@ -22,7 +22,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
 from opcheck.model.trace import Trace
 from opcheck.model.verdict import Verdict
-from opcheck.model.work import CutShortError, WorkRequest, WorkResult
+from opcheck.model.work import CutShortError, DeviceWork, WorkRequest, WorkResult
 from opcheck.pipeline.reports import graph_digest, nothing_called
 from opcheck.resolve.findings import summary
 from opcheck.resolve.walk import Walk
@@ -93,9 +93,9 @@ class Worker:
         return known
 
     def _run(self, job: Job, missing: Sequence[SupportMatrix]) -> tuple[WorkResult, ...]:
-        request, casts = job.request, {t: casts_of(text) for t, text in job.casts.items()}
+        request = job.request
         (first, *others), *apart = (
-            tuple(replace(work, exact={}, casts=casts[work.device_type]) for work in group)
+            tuple(_as_asked(work, job.casts[work.device_type]) for work in group)
             for group in device_types.processes(missing)
         )
         asked = WorkRequest(
@@ -147,6 +147,12 @@ class Worker:
             traces=tuple(t for t in stored(results, job.casts) if t.name not in known),
             files={file: digest for result in results for file, digest in result.files.items()},
         )
+
+
+def _as_asked(work: DeviceWork, casts: str) -> DeviceWork:
+    """What to trace, cast as on all targets of the run, of which some may be known already."""
+    autocast = work.autocast if has_autocast(casts) else {}
+    return replace(work, exact={}, casts=casts_of(casts), autocast=autocast)
 
 
 def _by_type(results: Sequence[WorkResult]) -> _Results:

@@ -51,12 +51,27 @@ def registered(folder: Path, release: str) -> dict[str, dict[str, Any]]:
         for name, kernel in in_tree.on_device(declared, _KEY).items()
     }
     found |= torchvision_kernels.entries(release, _KEY)
-    for said in _code()["host"]:
-        if _within(said, release):
-            for op, line in said["ops"].items():
-                if op.removeprefix("aten::") in declared:
-                    found.setdefault(op, {"at": f"{said['source']}:{line}", "impl": [_HOST]})
+    for said, ops in _on_host(release):
+        for op, line in ops.items():
+            if op.removeprefix("aten::") in declared:
+                found.setdefault(op, {"at": f"{said['source']}:{line}", "impl": [_HOST]})
     return found
+
+
+def _on_host(release: str) -> Iterator[tuple[Mapping[str, Any], Mapping[str, int]]]:
+    """What the CPU runs unasked by what was read of a release: the source, and overload -> line.
+
+    Of a release after all that was read, it is what the newest of them says.
+    """
+    tables = _code()["host"]
+    newest = max(tables, key=lambda said: version_key(said["until"]))
+    for said in tables:
+        if _within(said, release) or (said is newest and _is_later(said, release)):
+            yield said, said["ops"]
+
+
+def _is_later(said: Mapping[str, Any], release: str) -> bool:
+    return version_key(release) > version_key(said["until"])
 
 
 def _within(said: Mapping[str, Any], release: str) -> bool:
@@ -102,12 +117,10 @@ def _conditions(
 
 
 def _refused(release: str, operators: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    on_host: dict[str, list[str]] = {}
-    for op, said in operators.items():
-        if said.get("impl") == [_HOST]:
-            on_host.setdefault(said["at"].partition(":")[0], []).append(op)
-    for source, ops in on_host.items():
-        yield {"ops": ops, **_code()["computed_on_host"], "at": [source]}
+    on_host = {op for op, said in operators.items() if said.get("impl") == [_HOST]}
+    for said, ops in _on_host(release):
+        if there := [op for op in operators if op in on_host and op in ops]:
+            yield {"ops": there, **_said_of_host(said, release), "at": [said["source"]]}
     for fact in (*_code()["facts"], *_texts()["facts"]):
         if sure := _sure(fact, release):
             yield from stated.cases({**fact, **sure}, operators, fact["at"])
@@ -124,6 +137,14 @@ def _sure(fact: stated.Fact, release: str) -> dict[str, str]:
     if before and "older" in fact:
         return {"confidence": fact["older"], "method": "inferred"}
     return {}
+
+
+def _said_of_host(said: Mapping[str, Any], release: str) -> dict[str, Any]:
+    """What a release's condition on those that the CPU runs says, and how sure it is."""
+    if _is_later(said, release):
+        return dict(_code()["nobody_says"])
+    known: Mapping[str, Any] = _code()["computed_on_host"]
+    return {**known, **{key: said[key] for key in ("confidence", "method") if key in said}}
 
 
 def _vendor(folder: Path, releases: Iterable[str]) -> VendorFile:

@@ -11,6 +11,7 @@ from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, Draw
+from opcheck.rewrite.ties import Outcome
 
 
 def _widened(x: Tensor) -> Tensor:
@@ -268,6 +269,11 @@ class SoftshrinkByWhere(LogSigmoidByLog):
     summary = "Choose between x - lambd, x + lambd and 0"
     spellings: ClassVar[tuple[str, ...]] = ("torch.nn.functional.softshrink",)
     replace: ClassVar[Callable[..., Any]] = staticmethod(softshrink)
+
+    def settled(self, call: Call, outcome: Outcome) -> Outcome:
+        """A zero's sign is left open: PyTorch's own depends on where the number lies in memory."""
+        results, gradients = outcome
+        return [torch.where(r == 0, torch.zeros_like(r), r) for r in results], gradients
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With and without a width."""

@@ -130,8 +130,8 @@ def histogramdd_of_edges(
 
 
 def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """Add up in as many bins as are given."""
-    if weights is None:
+    """Add up in as many bins as are given; PyTorch takes no look at weights of no values."""
+    if weights is None or not self.numel():
         one = torch.ones_like(self, dtype=torch.int64)
         return one.new_zeros([minlength]).scatter_add(0, self.long(), one)
     share = weights.detach()

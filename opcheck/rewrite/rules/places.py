@@ -130,10 +130,12 @@ class PutByScattering(Rule):
     """Values are scattered into the flattened tensor, or added there.
 
     Where a place is given twice and nothing is added, either value may be kept, here as in
-    PyTorch.
+    PyTorch. Of values in half precision that are added, PyTorch rounds each sum, and this the last.
     """
 
     name = "put-by-scattering"
+    label = Label.TOLERANCE
+    tolerance = 8.0
     replaces = ("aten::put",)
     summary = "Flatten, and use scatter or scatter_add"
     spellings = ("torch.put", "Tensor.put")

@@ -10,6 +10,7 @@ from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, INTEGERS, Draw
 
 _LARGEST = 1 << 24
+_NO_NAN = "boundaries with NaN, which are counted here and come between others in PyTorch's search"
 
 
 def _as_tensor(value: Any, like: Tensor) -> Tensor:
@@ -144,12 +145,13 @@ class SearchsortedByCounting(_Search):
     """Where a value belongs among sorted boundaries is how many come before it.
 
     A table of boundaries times values is compared, in three kernels. Boundaries must be sorted
-    and hold no NaN; what PyTorch gives for others means nothing either.
+    and hold no NaN: PyTorch halves, and what it finds then depends on which ones it meets.
     """
 
     name = "searchsorted-by-counting"
     replaces = ("aten::searchsorted.Tensor", "aten::searchsorted.Scalar")
     summary = "Count the boundaries that come before each value"
+    gives_up = _NO_NAN
     spellings = ("torch.searchsorted",)
     replace = staticmethod(searchsorted)
 
@@ -162,12 +164,13 @@ class BucketizeByCounting(_Search):
     """The bucket of a value is how many boundaries come before it.
 
     A table of boundaries times values is compared, in three kernels. Boundaries must be sorted
-    and hold no NaN; what PyTorch gives for others means nothing either.
+    and hold no NaN: PyTorch halves, and what it finds then depends on which ones it meets.
     """
 
     name = "bucketize-by-counting"
     replaces = ("aten::bucketize.Tensor", "aten::bucketize.Scalar")
     summary = "Count the boundaries that come before each value"
+    gives_up = _NO_NAN
     spellings = ("torch.bucketize",)
     replace = staticmethod(bucketize)
 

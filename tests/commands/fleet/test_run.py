@@ -10,7 +10,7 @@ from typing import ClassVar
 import pytest
 
 from opcheck.commands.fleet.engine import Engine
-from opcheck.commands.fleet.run import run_fleet
+from opcheck.commands.fleet.run import run_fleet, targets_of
 from opcheck.commands.fleet.store.reading import answers, runs
 from opcheck.commands.fleet.store.store import Store
 from opcheck.commands.fleet.values import (
@@ -175,7 +175,10 @@ def test_newer_data_comes_with_the_traces_that_are_there(monkeypatch: pytest.Mon
     with Store(Path("fleet.db")) as store, store.transaction() as write:
         write.execute("UPDATE targets SET database_digest='of an older release'")
     assert run() == ["one.py:a", "one.py:b", "two.py:c"]
-    assert [trace.name for trace in ByHand.jobs[0].traces] == ["npu float64=float32"]
+    (npu,) = targets_of(matrices_of(open_database(), (NPU,)))
+    casts = npu.casts
+    assert casts.startswith("float64=float32;autocast=")
+    assert [trace.name for trace in ByHand.jobs[0].traces] == [f"npu {casts}"]
 
 
 def test_entries_that_ask_the_same_are_scanned_once() -> None:

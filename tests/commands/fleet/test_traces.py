@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from opcheck.commands.fleet import keys
-from opcheck.commands.fleet.traces import casts_of, casts_text, restored, stored
+from opcheck.commands.fleet.run import targets_of
+from opcheck.commands.fleet.traces import casts_of, casts_text, has_autocast, restored, stored
 from opcheck.commands.fleet.values import StoredTrace
 from opcheck.model.request import ScanRequest
 from opcheck.model.trace import Constant, Trace, Use
 from opcheck.model.training import TrainingSpec
 from opcheck.model.work import WorkResult
 from tests.commands.fleet.made import target
+from tests.emulate.matrices import matrix_of
 from tests.resolve import made
 
 CASTS = {"npu": "float64=float32", "cuda": "", "mlu": ""}
@@ -65,6 +67,28 @@ def test_casts_are_read_as_they_are_written() -> None:
     assert casts_text(casts) == "float64=float32,int64=int32"
     assert casts_of(casts_text(casts)) == casts
     assert casts_of("") == {}
+
+
+def test_other_lists_for_autocast_are_other_casts() -> None:
+    casts = {"float64": "float32"}
+    first, other = (casts_text(casts, {"fp32": ops}) for ops in (("aten::a",), ("aten::b",)))
+    assert len({first, other, casts_text(casts), casts_text(casts, {"lower": ("aten::a",)})}) == 4
+    assert first == casts_text(casts, {"fp32": ["aten::a"]})
+    assert casts_of(first) == casts
+    assert (has_autocast(first), has_autocast(casts_text(casts))) == (True, False)
+    kept = stored([result("npu")], {"npu": first})
+    assert restored(kept, {"npu": first})
+    assert restored(kept, {"npu": other}) == {}
+
+
+def test_a_run_asks_for_traces_by_the_lists_that_its_targets_share() -> None:
+    npu = matrix_of("ascend-910b")
+    assert npu.autocast
+    changed = replace(npu, autocast={name: ops[1:] for name, ops in npu.autocast.items()})
+    (one,), (other,) = targets_of([npu]), targets_of([changed])
+    both = targets_of([npu, changed])
+    assert one.casts != other.casts
+    assert {has_autocast(target.casts) for target in both} == {False}
 
 
 def test_a_key_is_of_all_that_a_trace_rests_on(tmp_path: Path) -> None:
