@@ -27,14 +27,12 @@ from tests.trace.small_models import ready
 TARGETS = ("ascend-910b", "ascend-910a", "ascend-910b@6.0.0")
 _WITHOUT_TORCH = """
 import json, sys
-from opcheck.commands.emulate import answer as emulate_answer
-from opcheck.commands.explain import answer as explain_answer
-from opcheck.commands.scan import answer as scan_answer
-from opcheck.commands.targets import answer as targets_answer
+from opcheck.commands.scan import answer
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
+from opcheck.views.formats import report_view
 targets = tuple(map(TargetSpec.parse, sys.argv[2:]))
-report = scan_answer.scan(ScanRequest(sys.argv[1], targets))
+report = answer.scan(ScanRequest(sys.argv[1], targets))
 print(json.dumps(["torch" in sys.modules, report_view("json").render(report)]))
 """
 
