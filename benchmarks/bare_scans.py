@@ -9,16 +9,16 @@ from opcheck.commands.fleet.keys import libraries_of
 from opcheck.commands.scan.answer import scan
 from opcheck.isolate.process import environment
 from opcheck.isolate.template import Template, copied_from
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
-from opcheck.model.work import WorkRequest
+from opcheck.model.work import DeviceWork, WorkRequest
 
 if __name__ == "__main__":
     target, *sources = sys.argv[1:]
-    requests = [ScanRequest(source, (TargetSpec.parse(target),)) for source in sources]
+    requests = [ScanRequest(ModelSpec(source), (TargetSpec.parse(target),)) for source in sources]
     template = Template(libraries_of(requests))
     with copied_from(template):
-        template.load(environment(WorkRequest("", "")))
+        template.load(environment(WorkRequest(ModelSpec(""), ((DeviceWork(""),),))))
         for request in requests:
             scan(request)
     template.close()

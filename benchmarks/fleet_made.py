@@ -16,7 +16,7 @@ from opcheck.commands.fleet.values import (
     RunTarget,
     TargetResult,
 )
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.verdict import Confidence, Verdict
 
 _VENDORS = {
@@ -54,8 +54,10 @@ def fill(path: Path, models: int, seed: int = 0, digest: str = "0123456789abcdef
     """Add a run over ``models`` models on every target; one in fifty has no answer."""
     chance = random.Random(seed)
     on = targets(digest)
-    entries = [Entry(f"zoo:model_{at:05}", ScanRequest(f"zoo:model_{at:05}", ())) for at in
-               range(models)]  # fmt: skip
+    entries = [
+        Entry(f"zoo:model_{at:05}", ScanRequest(ModelSpec(f"zoo:model_{at:05}"), ()))
+        for at in range(models)
+    ]
     with Store(path) as store:
         # one transaction less for each model would be another store; one sync less is not
         store.connection.execute("PRAGMA synchronous=OFF")

@@ -13,7 +13,7 @@ from benchmarks.rates_page import Device, Scan, page
 from opcheck.commands.scan import answer as scan_answer
 from opcheck.db.store import Database
 from opcheck.db.versions import version_key
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import Target, TargetSpec
 
 PAGE = ROOT / "docs" / "support-rates.md"
@@ -101,7 +101,7 @@ def scanned(name: str, source: str, targets: tuple[Target, ...]) -> Scan:
     """Hold one model against targets."""
     specs = tuple(TargetSpec.parse(str(target)) for target in targets)
     print(f"scanning {name}", file=sys.stderr)
-    return Scan(name, scan_answer.scan(ScanRequest(source, specs)))
+    return Scan(name, scan_answer.scan(ScanRequest(ModelSpec(source), specs)))
 
 
 def main() -> None:

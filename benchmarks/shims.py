@@ -17,7 +17,7 @@ from opcheck.commands.plan import answer as plan_answer
 from opcheck.db.store import Database
 from opcheck.emulate.placing import Placing
 from opcheck.emulate.session import Emulator
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.rewrite.shim import shim
 
@@ -28,7 +28,7 @@ def unasked() -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         net, file = Path(folder) / "net.py", Path(folder) / "shim.py"
         net.write_text(PLANNED, encoding="utf-8")
-        report = plan_answer.plan(ScanRequest(f"{net}:model", (target,)))
+        report = plan_answer.plan(ScanRequest(ModelSpec(f"{net}:model"), (target,)))
         ways = [way for found in report.targets[0].findings for way in found.suggestions]
         database = Database.open()
         made = shim(database.matrix(database.resolve(target)), ways)

@@ -11,7 +11,7 @@ from opcheck.commands.fix.values import Fix, FixKind, FixRequest
 from opcheck.errors import OpcheckError
 from opcheck.model.plan import Label
 from opcheck.model.proof import Compared
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 
 
@@ -38,7 +38,7 @@ class Outcome:
 def fixed(model: str, target: str) -> Outcome:
     """Write a shim with every suggestion that there is, and run the model with it."""
     with tempfile.TemporaryDirectory() as folder:
-        scan = ScanRequest(source(model), (TargetSpec.parse(target),))
+        scan = ScanRequest(ModelSpec(source(model)), (TargetSpec.parse(target),))
         shim = str(Path(folder) / "shim.py")
         try:
             found = fix_answer.fix(FixRequest(scan, FixKind.SHIM, shim, allow=Label.APPROXIMATE))

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from opcheck.model.request import ModelSpec
 from opcheck.version import __version__
 
 if TYPE_CHECKING:
@@ -95,10 +96,12 @@ def scan(
         run = planned if plan else scanned
         return run(
             ScanRequest(
-                model, specs, given, exact,
-                databases=folders, step=spec, calls=calls, dynamic=sizes,
+                ModelSpec(model, given, step=spec, calls=calls, dynamic=sizes),
+                specs,
+                exact,
+                databases=folders,
             )
-        )  # fmt: skip
+        )
     return scan_module(
         model, inputs, specs,
         exact=exact, step=spec, loss=loss, calls=calls, dynamic=sizes, databases=folders,

@@ -7,7 +7,7 @@ import pytest
 from opcheck.commands.scan import answer as scan_answer
 from opcheck.db.store import Database
 from opcheck.model.report import Report
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.resolve.ranking import best_first
 from opcheck.views.formats import report_view
@@ -29,7 +29,7 @@ def scanned(folder: Path, *targets: str) -> Report:
     file = folder / "spectrum.py"
     file.write_text(MODEL, encoding="utf-8")
     specs = tuple(map(TargetSpec.parse, targets))
-    return scan_answer.scan(ScanRequest(f"{file}:net", specs, ("8x8",)))
+    return scan_answer.scan(ScanRequest(ModelSpec(f"{file}:net", ("8x8",)), specs))
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from opcheck.emulate.agreement import agreement
 from opcheck.held import left_as_found
 from opcheck.isolate.run import emulate, run
 from opcheck.model.emulation import Asked, EmulationRequest
+from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Trace
 from opcheck.model.work import DeviceWork, WorkRequest
@@ -77,9 +78,16 @@ def called(trace: Trace) -> set[str]:
 def test_each_device_type_and_each_count_is_of_a_first_run(source: str) -> None:
     ops = tuple(sorted(MADE_ONCE | {"aten::mul.Tensor"}))
     request = WorkRequest(
-        source, "npu", exact={"one": ops, "other": ops[:-1]},
-        others=(DeviceWork("cuda"), DeviceWork("xpu")), apart=((DeviceWork("mlu"),),),
-    )  # fmt: skip
+        ModelSpec(source),
+        (
+            (
+                DeviceWork("npu", exact={"one": ops, "other": ops[:-1]}),
+                DeviceWork("cuda"),
+                DeviceWork("xpu"),
+            ),
+            (DeviceWork("mlu"),),
+        ),
+    )
     results = run(request)
     assert [result.trace.device_type for result in results] == ["npu", "cuda", "xpu", "mlu"]
     for result in results:
@@ -92,7 +100,9 @@ def test_each_device_type_and_each_count_is_of_a_first_run(source: str) -> None:
 @slow
 def test_what_the_search_for_inputs_left_is_gone(source: str) -> None:
     """It runs the model on another device."""
-    (result,) = run(WorkRequest(source.replace(":net", ":alone"), "npu"))
+    (result,) = run(
+        WorkRequest(ModelSpec(source.replace(":net", ":alone")), ((DeviceWork("npu"),),))
+    )
     assert called(result.trace) >= MADE_ONCE - {"aten::tan"}  # of which no tensor is kept
     assert result.trace.gaps == ()
 
@@ -101,7 +111,7 @@ def test_what_the_search_for_inputs_left_is_gone(source: str) -> None:
 @copied
 @pytest.mark.parametrize("values", [False, True])
 def test_a_check_sees_what_the_run_before_it_left(source: str, values: bool) -> None:
-    request = EmulationRequest(source, TARGET, values=values, check=True)
+    request = EmulationRequest(ModelSpec(source), TARGET, values=values, check=True)
     found = emulate(request)
     assert found.finished
     assert found.agreement is not None
@@ -112,7 +122,7 @@ def test_a_check_sees_what_the_run_before_it_left(source: str, values: bool) -> 
 
 @slow
 def test_a_check_of_a_run_that_ended_early_is_not_ticked(source: str) -> None:
-    request = EmulationRequest(source.replace(":net", ":fails"), TARGET, check=True)
+    request = EmulationRequest(ModelSpec(source.replace(":net", ":fails")), TARGET, check=True)
     found = emulate(request)
     assert found.agreement is not None
     assert found.agreement.disagreements == ()

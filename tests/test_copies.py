@@ -15,6 +15,7 @@ import pytest
 from opcheck.errors import OpcheckError, TraceError
 from opcheck.isolate.run import run
 from opcheck.isolate.work import Work
+from opcheck.model.request import ModelSpec
 from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
 
 pytestmark = [
@@ -113,15 +114,17 @@ def loads(net: str) -> Iterator[Callable[[], int]]:
         yield count
 
 
-def asked(source: str) -> WorkRequest:
+def asked(source: str, **limits: Any) -> WorkRequest:
     """For all devices, of which one process can do the first two."""
     apart = tuple((DeviceWork(name),) for name in DEVICES[2:])
-    return WorkRequest(source, "npu", others=(DeviceWork("cuda"),), apart=apart)
+    return WorkRequest(
+        ModelSpec(source, **limits), ((DeviceWork("npu"), DeviceWork("cuda")), *apart)
+    )
 
 
 def failure(source: str, **limits: Any) -> OpcheckError:
     with pytest.raises(OpcheckError) as caught:
-        run(asked(source), **limits)
+        run(asked(source, **limits))
     return caught.value
 
 
@@ -155,7 +158,10 @@ def test_where_a_thread_runs_the_model_is_loaded_again_for_another_vendor(
 
 def test_a_copy_traces_as_a_process_of_its_own_does(net: str) -> None:
     npu, _, mlu, musa = run(asked(f"{net}:rolls"))
-    alone = [run(WorkRequest(f"{net}:rolls", name))[0] for name in ("npu", "mlu", "musa")]
+    alone = [
+        run(WorkRequest(ModelSpec(f"{net}:rolls"), ((DeviceWork(name),),)))[0]
+        for name in ("npu", "mlu", "musa")
+    ]
     assert [npu, mlu, musa] == alone
 
 
@@ -228,7 +234,7 @@ def test_nothing_is_left_of_copies(net: str, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(tempfile, "tempdir", str(Path.cwd()))
     before = set(Path.cwd().iterdir())
     with (
-        Work(asked(f"{net}:hangs_on_npu"), WorkResult, timeout=8) as work,
+        Work(asked(f"{net}:hangs_on_npu", timeout=8.0), WorkResult) as work,
         pytest.raises(TraceError),
     ):
         group = work._process.popen.pid

@@ -30,12 +30,12 @@ from opcheck.model.emulation import (
     Site,
 )
 from opcheck.model.report import KernelCount, PartialReportError, Reason
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase
 from opcheck.model.training import TrainingSpec
 from opcheck.model.verdict import Verdict
-from opcheck.model.work import CutShortError, Recorded, WorkRequest
+from opcheck.model.work import CutShortError, DeviceWork, Recorded, WorkRequest
 from opcheck.views.document.reader import from_json
 from opcheck.views.document.report import report_document
 from tests.views.emulations import EMULATIONS
@@ -147,7 +147,9 @@ def act(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]
 
 def cut(source: str, **options: Any) -> PartialReportError:
     target = TargetSpec.parse("ascend-910b")
-    request = ScanRequest(source, (target,), timeout=_seconds(source), memory=2.0, **options)
+    request = ScanRequest(
+        ModelSpec(source, timeout=_seconds(source), memory=2.0, **options), (target,)
+    )
     with pytest.raises(PartialReportError) as caught:
         scan(request)
     return caught.value
@@ -201,7 +203,7 @@ def test_nothing_is_left_of_a_worker_that_was_no_copy(act: Callable[[str], str],
 @linux
 @pytest.mark.parametrize("name", RUNS)
 def test_what_does_no_harm_is_no_error(act: Callable[[str], str], name: str) -> None:
-    (result,) = run(WorkRequest(act(name), "npu"), timeout=60)
+    (result,) = run(WorkRequest(ModelSpec(act(name), timeout=60.0), ((DeviceWork("npu"),),)))
     assert (result.trace.calls, result.trace.gaps) == (3, ())
     assert (left(), os.listdir(tempfile.gettempdir())) == ([], [])
 
@@ -246,7 +248,9 @@ def test_what_an_emulated_device_was_asked_for_until_then_is_told(
 ) -> None:
     target = TargetSpec.parse("ascend-910b")
     with pytest.raises(PartialEmulationError) as caught:
-        emulate(EmulationRequest(act(name), target, timeout=_seconds(act(name)), memory=2.0))
+        emulate(
+            EmulationRequest(ModelSpec(act(name), timeout=_seconds(act(name)), memory=2.0), target)
+        )
     found = caught.value.emulation
     assert ENDS[name] in found.error
     assert (found.finished, found.runs, found.model.source) == (False, False, act(name))
@@ -262,7 +266,7 @@ def test_what_an_emulated_device_was_asked_for_until_then_is_told(
 @linux
 def test_a_gate_passes_nothing_that_was_not_seen_to_its_end(act: Callable[[str], str]) -> None:
     Path("opcheck.yaml").write_text("allow-unknown: true\n")
-    request = GateRequest(ScanRequest(act("ends"), (TargetSpec.parse("ascend-910b"),)))
+    request = GateRequest(ScanRequest(ModelSpec(act("ends")), (TargetSpec.parse("ascend-910b"),)))
     with pytest.raises(PartialGateError) as caught:
         gate(request)
     (target,) = caught.value.result.targets
@@ -321,7 +325,7 @@ def test_the_phases_until_then_are_reported(act: Callable[[str], str]) -> None:
 def test_targets_that_were_not_come_to_are_unknown(act: Callable[[str], str]) -> None:
     targets = tuple(map(TargetSpec.parse, ("ascend-910b", "cambricon-mlu370", "intel-max")))
     with pytest.raises(PartialReportError) as caught:
-        scan(ScanRequest(act("ends"), targets, timeout=60.0))
+        scan(ScanRequest(ModelSpec(act("ends"), timeout=60.0), targets))
     reports = caught.value.report.targets
     assert [report.target.partition("@")[0] for report in reports] == [
         str(target).partition("@")[0] for target in targets
@@ -337,7 +341,7 @@ def test_an_end_before_anything_was_traced_is_an_error_alone(
     monkeypatch.chdir(tmp_path)
     Path("early.py").write_text("import os\ndef model(): os._exit(3)\n")
     with pytest.raises(OpcheckError) as caught:
-        run(WorkRequest("early.py:model", "npu"))
+        run(WorkRequest(ModelSpec("early.py:model"), ((DeviceWork("npu"),),)))
     assert not isinstance(caught.value, CutShortError)
 
 
@@ -345,7 +349,9 @@ def test_an_end_before_anything_was_traced_is_an_error_alone(
 def test_a_journal_that_was_tampered_with_is_not_believed(
     act: Callable[[str], str], tmp_path: Path
 ) -> None:
-    (result,) = run(WorkRequest(act("starts_threads"), "npu"), timeout=60)
+    (result,) = run(
+        WorkRequest(ModelSpec(act("starts_threads"), timeout=60.0), ((DeviceWork("npu"),),))
+    )
     trace = result.trace
     begun = replace(result, trace=replace(trace, nodes=(), uses=(), sequence=()))
     part = Recorded(trace.nodes, trace.uses, trace.sequence, trace.gaps)

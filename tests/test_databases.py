@@ -11,7 +11,7 @@ from opcheck.commands.scan import answer as scan_answer
 from opcheck.commands.targets import answer as targets_answer
 from opcheck.errors import DatabaseError
 from opcheck.model.emulation import EmulationRequest
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict
 from tests.db.overlays import OVERLAY, acme, written
@@ -54,7 +54,7 @@ def test_a_scan_holds_to_overlays(
     dtype: str, layered: bool, verdict: Verdict, origins: set[str], source: str, overlay: str
 ) -> None:
     databases = (overlay,) if layered else ()
-    request = ScanRequest(source, (TARGET,), (f"x=2x3:{dtype}",), databases=databases)
+    request = ScanRequest(ModelSpec(source, (f"x=2x3:{dtype}",)), (TARGET,), databases=databases)
     (target,) = scan_answer.scan(request).targets
     (finding,) = [f for f in target.findings if f.op == "aten::lgamma"]
     assert finding.verdict is verdict
@@ -80,7 +80,7 @@ def test_a_scan_of_a_live_module_holds_to_overlays(layered: bool, overlay: str) 
 def test_an_emulated_device_holds_to_overlays(layered: bool, source: str, overlay: str) -> None:
     databases = (overlay,) if layered else ()
     request = EmulationRequest(
-        source, TARGET, ("x=2x3",), check=True, memory=4.0, databases=databases
+        ModelSpec(source, ("x=2x3",), memory=4.0), TARGET, check=True, databases=databases
     )
     found = emulate_answer.emulate(request)
     assert found.agreement is not None
@@ -132,6 +132,6 @@ def test_an_explanation_tells_every_layer(overlay: str) -> None:
 
 def test_data_that_is_too_old_is_refused_before_the_model_is_loaded(source: str) -> None:
     with pytest.raises(DatabaseError, match="too old for the policy of 0 days"):
-        scan_answer.scan(ScanRequest("no/such/model.pt2", (TARGET,), max_age=0))
-    request = ScanRequest(source, (TARGET,), ("x=2x3",), max_age=10**8)
+        scan_answer.scan(ScanRequest(ModelSpec("no/such/model.pt2"), (TARGET,), max_age=0))
+    request = ScanRequest(ModelSpec(source, ("x=2x3",)), (TARGET,), max_age=10**8)
     assert scan_answer.scan(request).targets

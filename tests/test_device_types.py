@@ -11,7 +11,7 @@ from opcheck.db.store import Database
 from opcheck.device_types import Scanned, Traced, processes, works
 from opcheck.model.matrix import Entry, SupportMatrix
 from opcheck.model.report import Report, TraceInfo
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Gap, Use
 from opcheck.model.verdict import Verdict
@@ -107,7 +107,7 @@ def test_each_target_is_held_against_the_branch_that_its_device_takes(tmp_path: 
     file.write_text(NET, encoding="utf-8")
     names = ("nvidia-a100", "ascend-910b", "google-tpu-v4", "cambricon-mlu370")
     specs = tuple(map(TargetSpec.parse, names))
-    report = scan_answer.scan(ScanRequest(f"{file}:net", specs))
+    report = scan_answer.scan(ScanRequest(ModelSpec(f"{file}:net"), specs))
     assert operators(report) == {
         "nvidia-a100": {"aten::sin"},
         **{name: {"aten::cos", "aten::exp"} for name in names[1:]},
@@ -130,7 +130,7 @@ def test_a_saved_graph_is_settled_for_cuda_by_tables_as_a_run_settles_it(
     path = str(export(tmp_path / f"{model}.pt2", module, args))
     specs = tuple(map(TargetSpec.parse, ("nvidia-a100",)))
     tables, run = (
-        scan_answer.scan(ScanRequest(path, specs, exact=exact)) for exact in (False, True)
+        scan_answer.scan(ScanRequest(ModelSpec(path), specs, exact)) for exact in (False, True)
     )
     assert tables.trace.notes == ("read from the saved graph and tables; torch was not loaded",)
     assert run.targets[0].kernels is None

@@ -15,7 +15,7 @@ from opcheck.commands.scan import answer as scan_answer
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.dynamic import SiteKind, Taking, dynamic_inputs
 from opcheck.model.report import Report
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 
 NET = """
@@ -50,7 +50,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def scanned(*dynamic: str, targets: tuple[str, ...] = ("google-tpu-v4",)) -> Report:
     specs = tuple(TargetSpec.parse(target) for target in targets)
-    return scan_answer.scan(ScanRequest("net.py:net", specs, dynamic=dynamic_inputs(dynamic)))
+    return scan_answer.scan(
+        ScanRequest(ModelSpec("net.py:net", dynamic=dynamic_inputs(dynamic)), specs)
+    )
 
 
 def lines(report: Report, kind: SiteKind) -> set[int]:
@@ -92,7 +94,7 @@ def test_the_trace_itself_is_the_same() -> None:
 
 def test_a_plan_has_them_too() -> None:
     spec = TargetSpec.parse("ascend-910b")
-    request = ScanRequest("net.py:net", (spec,), dynamic=dynamic_inputs(["ids:1"]))
+    request = ScanRequest(ModelSpec("net.py:net", dynamic=dynamic_inputs(["ids:1"])), (spec,))
     (target,) = plan_answer.plan(request).targets
     assert SiteKind.SHAPE_BRANCH in {taken.site.kind for taken in target.dynamic}
 

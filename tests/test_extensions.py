@@ -6,7 +6,7 @@ import pytest
 
 from opcheck.commands.scan import answer as scan_answer
 from opcheck.errors import UsageError
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 
 MODEL = """\
@@ -41,7 +41,9 @@ def asked(tmp_path: Path, own: str) -> ScanRequest:
     (tmp_path / "net.py").write_text(MODEL)
     (tmp_path / "own.yaml").write_text(own)
     targets = (TargetSpec("nvidia-a100"), TargetSpec("ascend-910b"))
-    return ScanRequest(f"{tmp_path}/net.py:net", targets, schemas=(f"{tmp_path}/own.yaml",))
+    return ScanRequest(
+        ModelSpec(f"{tmp_path}/net.py:net", schemas=(f"{tmp_path}/own.yaml",)), targets
+    )
 
 
 def test_calls_of_libraries_are_findings_with_their_lines(tmp_path: Path) -> None:

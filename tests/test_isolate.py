@@ -15,9 +15,10 @@ from opcheck.isolate.process import environment, total_memory
 from opcheck.isolate.run import check, emulate, run
 from opcheck.isolate.work import Work
 from opcheck.model.emulation import EmulationRequest, PartialEmulationError
+from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
-from opcheck.model.work import CutShortError, Job, WorkRequest, WorkResult
+from opcheck.model.work import CutShortError, DeviceWork, Job, WorkRequest, WorkResult
 
 pytestmark = pytest.mark.slow  # some tests start a process that imports torch
 
@@ -99,12 +100,12 @@ def either(request: pytest.FixtureRequest) -> None:
 
 
 def request(source: str, **options: Any) -> WorkRequest:
-    return WorkRequest(source, "npu", **options)
+    return WorkRequest(ModelSpec(source, **options), ((DeviceWork("npu"),),))
 
 
 def failure(source: str, **limits: Any) -> OpcheckError:
     with pytest.raises(OpcheckError) as caught:
-        run(request(source), **limits)
+        run(request(source, **limits))
     return caught.value
 
 
@@ -230,8 +231,9 @@ def test_the_parent_never_imports_torch(net: str) -> None:
     code = (
         "import sys\n"
         "from opcheck.isolate.run import run\n"
-        "from opcheck.model.work import WorkRequest\n"
-        "(result,) = run(WorkRequest(sys.argv[1], 'npu'))\n"
+        "from opcheck.model.request import ModelSpec\n"
+        "from opcheck.model.work import DeviceWork, WorkRequest\n"
+        "(result,) = run(WorkRequest(ModelSpec(sys.argv[1]), ((DeviceWork('npu'),),)))\n"
         "calls = result.trace.calls\n"
         "print(calls, 'torch' in sys.modules)\n"
     )
@@ -244,7 +246,7 @@ def test_memory_of_the_machine_is_known() -> None:
     assert total_memory() > 2**28
 
 
-ASKED = EmulationRequest("net.py:good", TargetSpec("ascend-910b"))
+ASKED = EmulationRequest(ModelSpec("net.py:good"), TargetSpec("ascend-910b"))
 
 
 @pytest.mark.parametrize(
@@ -252,7 +254,7 @@ ASKED = EmulationRequest("net.py:good", TargetSpec("ascend-910b"))
     [
         (request("net.py:good"), "1"),
         (ASKED, "1"),
-        (replace(ASKED, step=TrainingSpec()), "1"),
+        (replace(ASKED, model=replace(ASKED.model, step=TrainingSpec())), "1"),
         (replace(ASKED, values=True), "3"),
     ],
     ids=["scan", "shapes", "training", "values"],
@@ -283,7 +285,7 @@ def test_a_model_runs_on_an_emulated_device(net: str) -> None:
 
 
 def test_what_ends_the_run_is_told_with_its_line(net: str) -> None:
-    found = emulate(replace(ASKED, source="net.py:raises_later"))
+    found = emulate(replace(ASKED, model=replace(ASKED.model, source="net.py:raises_later")))
     line = line_of('raise KeyError("lost")')
     assert not found.finished
     assert found.error == "KeyError: 'lost'"
@@ -308,7 +310,7 @@ def test_what_the_code_does_to_an_emulation_is_one_error(
     net: str, name: str, kind: type[OpcheckError], message: str
 ) -> None:
     with pytest.raises(OpcheckError) as caught:
-        emulate(replace(ASKED, source=f"{net}:{name}", timeout=6.0))
+        emulate(replace(ASKED, model=replace(ASKED.model, source=f"{net}:{name}", timeout=6.0)))
     assert type(caught.value) is kind
     assert caught.value.message.startswith(message)
     assert caught.value.hint or name == "fails"
@@ -318,7 +320,13 @@ def test_what_the_code_does_to_an_emulation_is_one_error(
 @pytest.mark.parametrize("values", [False, True])
 def test_tensors_that_do_not_fit_are_told_as_such(net: str, values: bool) -> None:
     with pytest.raises(EmulationError, match=r"needs more memory than the 1\.0 GiB") as caught:
-        emulate(replace(ASKED, source=f"{net}:large_later", values=values, memory=1.0))
+        emulate(
+            replace(
+                ASKED,
+                values=values,
+                model=replace(ASKED.model, source=f"{net}:large_later", memory=1.0),
+            )
+        )
     assert ("leave --values out" in caught.value.hint) is values
 
 
@@ -334,8 +342,10 @@ def test_a_crash_while_time_runs_out_is_told_as_that(
 )
 def test_a_worker_ends_with_the_one_that_started_it(net: str) -> None:
     script = (
-        "from opcheck.isolate.run import run\nfrom opcheck.model.work import WorkRequest\n"
-        f"run(WorkRequest({net + ':hangs'!r}, 'npu'))\n"
+        "from opcheck.isolate.run import run\n"
+        "from opcheck.model.request import ModelSpec\n"
+        "from opcheck.model.work import DeviceWork, WorkRequest\n"
+        f"run(WorkRequest(ModelSpec({net + ':hangs'!r}), ((DeviceWork('npu'),),)))\n"
     )
     with subprocess.Popen([sys.executable, "-c", script], cwd=Path.cwd()) as parent:
         children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")

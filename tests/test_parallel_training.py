@@ -13,6 +13,7 @@ from opcheck.commands.emulate.answer import emulate
 from opcheck.errors import EmulationError
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.report import Finding, TargetReport
+from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase, Trace
 from opcheck.model.training import TrainingSpec
@@ -133,7 +134,7 @@ def test_what_is_sharded_has_no_values(tmp_path: Path) -> None:
         "import torch\ndef net():\n    return torch.nn.Linear(2, 2), (torch.ones(1, 2),)\n"
     )
     step = TrainingSpec(wrap="fsdp2")
-    request = EmulationRequest(f"{file}:net", TargetSpec.parse("ascend-910b"), step=step)
+    request = EmulationRequest(ModelSpec(f"{file}:net", step=step), TargetSpec.parse("ascend-910b"))
     request = replace(request, values=True)
     with pytest.raises(EmulationError, match="the other process holds half of each parameter"):
         emulate(request)

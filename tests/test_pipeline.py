@@ -17,7 +17,7 @@ from opcheck.db.store import Database
 from opcheck.errors import OpcheckError, SourceError, UsageError
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.report import Report
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict
 from opcheck.views.formats import report_view
@@ -28,11 +28,11 @@ TARGETS = ("ascend-910b", "ascend-910a", "ascend-910b@6.0.0")
 _WITHOUT_TORCH = """
 import json, sys
 from opcheck.commands.scan import answer
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.views.formats import report_view
 targets = tuple(map(TargetSpec.parse, sys.argv[2:]))
-report = answer.scan(ScanRequest(sys.argv[1], targets))
+report = answer.scan(ScanRequest(ModelSpec(sys.argv[1]), targets))
 print(json.dumps(["torch" in sys.modules, report_view("json").render(report)]))
 """
 
@@ -85,7 +85,7 @@ def test_a_saved_graph_that_tables_leave_open_is_run_and_the_report_says_so(save
 
 def _scanned(path: Path, *, exact: bool) -> Report:
     specs = tuple(map(TargetSpec.parse, TARGETS))
-    return scan_answer.scan(ScanRequest(str(path), specs, exact=exact))
+    return scan_answer.scan(ScanRequest(ModelSpec(str(path)), specs, exact))
 
 
 @pytest.mark.usefixtures("no_process")
@@ -102,7 +102,9 @@ def test_an_emulation_that_cannot_be_starts_no_process(
     source: str, target: str, inputs: tuple[str, ...], kind: type[OpcheckError]
 ) -> None:
     with pytest.raises(kind):
-        emulate_answer.emulate(EmulationRequest(source, TargetSpec.parse(target), inputs))
+        emulate_answer.emulate(
+            EmulationRequest(ModelSpec(source, inputs), TargetSpec.parse(target))
+        )
 
 
 def test_targets_are_every_chip_at_its_newest_release() -> None:

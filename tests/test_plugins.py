@@ -7,7 +7,7 @@ import pytest
 from opcheck.commands.scan import answer as scan_answer
 from opcheck.errors import SourceError
 from opcheck.model.report import Report
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 
 MODEL = """\
@@ -55,7 +55,7 @@ def there():
 def scanned(tmp_path: Path, entry: str, *targets: str) -> Report:
     (tmp_path / "net.py").write_text(MODEL)
     asked = tuple(TargetSpec.parse(target) for target in targets)
-    return scan_answer.scan(ScanRequest(f"{tmp_path}/net.py:{entry}", asked))
+    return scan_answer.scan(ScanRequest(ModelSpec(f"{tmp_path}/net.py:{entry}"), asked))
 
 
 def test_the_vendor_s_own_operators_run_there_and_nowhere_else(tmp_path: Path) -> None:

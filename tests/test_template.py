@@ -13,8 +13,9 @@ from opcheck.isolate.run import emulate, run
 from opcheck.isolate.template import current, loaded_anew, loaded_once
 from opcheck.isolate.work import Work
 from opcheck.model.emulation import EmulationRequest
+from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
-from opcheck.model.work import WorkRequest, WorkResult
+from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
 
 pytestmark = [
     pytest.mark.slow,  # some tests start a process that imports torch
@@ -41,7 +42,7 @@ def told():
 def hangs():
     while True: time.sleep(0.1)
 """
-ASKED = WorkRequest("net.py:told", "npu")
+ASKED = WorkRequest(ModelSpec("net.py:told"), ((DeviceWork("npu"),),))
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +76,7 @@ def test_a_worker_has_the_environment_of_its_own_time(monkeypatch: pytest.Monkey
 def test_copies_that_compute_have_the_threads_that_the_user_gives(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked = EmulationRequest("net.py:told", TargetSpec("ascend-910b"), values=True)
+    asked = EmulationRequest(ModelSpec("net.py:told"), TargetSpec("ascend-910b"), values=True)
     most = len(os.sched_getaffinity(0))
     for given, threads in (("2", f"{min(2, most)} 2"), (None, f"{most} None")):
         if given is None:
@@ -111,7 +112,7 @@ def test_inside_another_there_is_only_one() -> None:
 
 
 def test_a_copy_that_is_killed_is_told() -> None:
-    with Work(WorkRequest("net.py:hangs", "npu"), WorkResult) as work:
+    with Work(WorkRequest(ModelSpec("net.py:hangs"), ((DeviceWork("npu"),),)), WorkResult) as work:
         os.kill(work._process.popen.pid, signal.SIGKILL)
         assert work._process.popen.wait() == -signal.SIGKILL
 
@@ -120,9 +121,10 @@ def test_all_end_with_the_process_that_asked() -> None:
     script = (
         "from opcheck.isolate.run import run\n"
         "from opcheck.isolate.template import loaded_once\n"
-        "from opcheck.model.work import WorkRequest\n"
+        "from opcheck.model.request import ModelSpec\n"
+        "from opcheck.model.work import DeviceWork, WorkRequest\n"
         "with loaded_once():\n"
-        "    run(WorkRequest('net.py:hangs', 'npu'), progress=print)\n"
+        "    run(WorkRequest(ModelSpec('net.py:hangs'), ((DeviceWork('npu'),),)), progress=print)\n"
     )
     command = [sys.executable, "-u", "-c", script]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:

@@ -10,7 +10,7 @@ import opcheck
 from opcheck.commands.scan import answer as scan_answer
 from opcheck.errors import SourceError, TraceError, UsageError
 from opcheck.model.report import Finding, TargetReport
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase
 from opcheck.model.training import TrainingSpec
@@ -51,7 +51,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def scanned(source: str, *targets: str, step: tuple[str, ...] = ()) -> tuple[TargetReport, ...]:
     specs = tuple(TargetSpec.parse(target) for target in targets)
-    request = ScanRequest(source, specs, step=TrainingSpec.parse(step))
+    request = ScanRequest(ModelSpec(source, step=TrainingSpec.parse(step)), specs)
     report = scan_answer.scan(request)
     assert report.trace.mode == "train"
     return report.targets
@@ -101,7 +101,7 @@ def test_a_loss_that_is_not_there_is_an_error(file: str, name: str, message: str
 def test_mixed_precision_is_seen_with_its_scaler_and_is_no_gap(file: str) -> None:
     step = ("autocast=float16", "scaler=true", "clip=1.0")
     request = ScanRequest(
-        f"{file}:net", (TargetSpec.parse("ascend-910b"),), step=TrainingSpec.parse(step)
+        ModelSpec(f"{file}:net", step=TrainingSpec.parse(step)), (TargetSpec.parse("ascend-910b"),)
     )
     report = scan_answer.scan(request)
     assert report.trace.gaps == ()

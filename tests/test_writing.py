@@ -7,12 +7,12 @@ import pytest
 from opcheck.commands.fix.places import require_writable
 from opcheck.commands.fix.values import FixKind, FixRequest
 from opcheck.errors import UsageError
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.pipeline.writing import drafted
 
 
 def request(path: Path, source: str = "net.py:model", *, write: bool = False) -> FixRequest:
-    return FixRequest(ScanRequest(source, ()), FixKind.SHIM, str(path), write=write)
+    return FixRequest(ScanRequest(ModelSpec(source), ()), FixKind.SHIM, str(path), write=write)
 
 
 def test_a_draft_that_is_not_kept_is_gone(tmp_path: Path) -> None:

@@ -8,21 +8,40 @@ import typer
 
 from opcheck.errors import UsageError
 from opcheck.model.calls import CallSpec
+from opcheck.model.dynamic import dynamic_inputs
+from opcheck.model.request import ModelSpec
 from opcheck.model.training import TrainingSpec
 
 
-def training(train: bool, steps: Sequence[str] | None) -> TrainingSpec | None:
-    """The training step that ``--train`` and ``--step`` ask for; None where neither is given."""
-    return TrainingSpec.parse(steps or ()) if train or steps else None
-
-
-def calls(
-    input_sets: str | None, decode: bool, train: bool, steps: Sequence[str] | None
-) -> CallSpec:
-    """The calls that ``--inputs`` and ``--decode`` ask for."""
-    if decode and (train or steps):
+def model_spec(
+    source: str,
+    inputs: Sequence[str] | None,
+    timeout: float | None,
+    memory: float | None,
+    trust: bool,
+    *,
+    input_sets: str | None = None,
+    decode: bool = False,
+    train: bool = False,
+    step: Sequence[str] | None = None,
+    dynamic: Sequence[str] | None = None,
+    schemas: Sequence[str] | None = None,
+) -> ModelSpec:
+    """The model that the options of these names describe; ``step`` implies ``train``."""
+    training = train or bool(step)
+    if decode and training:
         raise UsageError("a training step decodes nothing", "leave --decode or --train out")
-    return CallSpec.parse(input_sets or "", decode=decode)
+    return ModelSpec(
+        source,
+        tuple(inputs or ()),
+        step=TrainingSpec.parse(step or ()) if training else None,
+        calls=CallSpec.parse(input_sets or "", decode=decode),
+        dynamic=dynamic_inputs(dynamic or ()),
+        schemas=tuple(schemas or ()),
+        trust=trust,
+        timeout=timeout,
+        memory=memory,
+    )
 
 
 def positive(text: str) -> float:

@@ -71,7 +71,7 @@ def emulate_model(
         TraceError: there is nothing to train.
     """
     prepared(target.device_type)  # before the host's backward starts torch's autograd
-    step = None if request.step is None else _step(request.step, request.values)
+    step = None if request.model.step is None else _step(request.model.step, request.values)
     begun = Emulation(
         opcheck_version=__version__,
         torch_version=TORCH,

@@ -28,22 +28,22 @@ _VALUES_SECONDS = 3600.0
 
 def is_code(request: Request) -> bool:
     """Whether the request runs code: Python of the user's, or a file that the user trusts."""
-    return code.is_code(request.source, trust=request.trust)
+    return code.is_code(request.model.source, trust=request.model.trust)
 
 
 def profile_of(request: Request, scratch: Path) -> Profile:
     """The limits of the process that works on a request."""
     writes = tuple(_written(request))
     if is_code(request):
-        own = code.is_code(request.source, trust=False)
+        own = code.is_code(request.model.source, trust=False)
         return Profile(str(scratch), None, writes, _CODE if own else _TRUSTED, shared_memory=own)
     return Profile(str(scratch), places.existing(_read(request)), writes, _FILE)
 
 
-def seconds_of(request: Request, given: float | None) -> float | None:
+def seconds_of(request: Request) -> float | None:
     """How long the process may take; None: as long as it likes."""
-    if given is not None or is_code(request):
-        return given
+    if request.model.timeout is not None or is_code(request):
+        return request.model.timeout
     computes = isinstance(request, HostRequest | GraphRequest) or (
         isinstance(request, EmulationRequest) and request.values
     )
@@ -52,14 +52,14 @@ def seconds_of(request: Request, given: float | None) -> float | None:
 
 def _read(request: Request) -> Iterator[str | Path]:
     """What the user named, and the project; of a file that others lie beside, their kinds."""
-    path = select(request.source).path(request.source)
+    path = select(request.model.source).path(request.model.source)
     if path is not None:
         yield path
         if path.suffix == ".json":
             yield from path.parent.glob("*.json")
     yield from places.project(Path.cwd())
     yield default_folder() or ""
-    yield from request.schemas
+    yield from request.model.schemas
     match request:
         case WorkRequest():
             yield from (*request.databases, *request.rules)
@@ -70,7 +70,7 @@ def _read(request: Request) -> Iterator[str | Path]:
             return
         case HostRequest():
             yield from filter(None, (request.keep, request.against))
-    sets = request.calls.input_sets.rpartition(":")[0]
+    sets = request.model.calls.input_sets.rpartition(":")[0]
     if sets:
         yield from places.project(Path(sets).parent)
 

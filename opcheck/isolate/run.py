@@ -10,6 +10,7 @@ from opcheck.isolate.work import Say, Work, ignore
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.work import (
     AT_ONCE,
+    DeviceWork,
     GraphRequest,
     GraphRun,
     HostRequest,
@@ -26,14 +27,12 @@ from opcheck.source.select import select
 def run(
     request: WorkRequest,
     *,
-    timeout: float | None = None,
-    memory: float | None = None,
     progress: Say = ignore,
     output: Say = ignore,
     alone: bool = False,
     beside: int = 1,
 ) -> tuple[WorkResult, ...]:
-    """Trace a model for each device type asked: ``timeout`` in seconds, ``memory`` in GiB.
+    """Trace a model for each device type requested.
 
     ``alone``: no two copies of its process work at a time; ``beside``: how many such processes
     share the machine's memory where no limit was given.
@@ -44,44 +43,23 @@ def run(
     """
     check(request)
     at_once = 1 if alone else AT_ONCE
-    with Work(
-        request, WorkResult, timeout=timeout, memory=memory, beside=beside, at_once=at_once
-    ) as work:  # fmt: skip
+    with Work(request, WorkResult, beside=beside, at_once=at_once) as work:
         results = work.results(progress, output)
     traced = {result.trace.device_type for result in results}
-    if all(work.device_type in traced for group in request.apart for work in group):
+    apart = request.groups[1:]
+    if all(work.device_type in traced for group in apart for work in group):
         return results
-    return (*results, *_apart(request, timeout, memory))
+    return (*results, *_apart(request, apart))
 
 
-def _apart(
-    request: WorkRequest, timeout: float | None, memory: float | None
-) -> Sequence[WorkResult]:
-    """Trace for the device types that stand apart, in a process each, some at a time."""
-    alone = [
-        replace(
-            request,
-            device_type=first.device_type,
-            exact=first.exact,
-            casts=first.casts,
-            autocast=first.autocast,
-            plan=first.plan,
-            targets=first.targets,
-            others=tuple(others),
-            apart=(),
-        )
-        for first, *others in request.apart
-    ]
+def _apart(request: WorkRequest, groups: Sequence[tuple[DeviceWork, ...]]) -> Sequence[WorkResult]:
+    """Trace for further groups of device types, in a process each, some at a time."""
+    alone = [replace(request, groups=(group,)) for group in groups]
     done: list[WorkResult] = []
     for start in range(0, len(alone), AT_ONCE):
         batch = alone[start : start + AT_ONCE]
         with contextlib.ExitStack() as ends:
-            works = [
-                ends.enter_context(
-                    Work(one, WorkResult, timeout=timeout, memory=memory, beside=len(batch))
-                )
-                for one in batch
-            ]
+            works = [ends.enter_context(Work(one, WorkResult, beside=len(batch))) for one in batch]
             done += [result for work in works for result in work.results()]
     return done
 
@@ -91,7 +69,7 @@ def emulate(
 ) -> Emulation:
     """Run a model on an emulated device; refuses without a process what :func:`run` does."""
     check(request)
-    with Work(request, Emulation, timeout=request.timeout, memory=request.memory) as work:
+    with Work(request, Emulation) as work:
         (found,) = work.results(progress, output)
         return found
 
@@ -99,7 +77,7 @@ def emulate(
 def on_host(request: HostRequest, *, progress: Say = ignore, output: Say = ignore) -> HostRun:
     """Run a model on the host, with values; refuses without a process what :func:`run` does."""
     check(request)
-    with Work(request, HostRun, timeout=request.timeout, memory=request.memory) as work:
+    with Work(request, HostRun) as work:
         (found,) = work.results(progress, output)
         return found
 
@@ -107,7 +85,7 @@ def on_host(request: HostRequest, *, progress: Say = ignore, output: Say = ignor
 def rewrite(request: GraphRequest, *, progress: Say = ignore, output: Say = ignore) -> GraphRun:
     """Write a program anew; refuses without a process what :func:`run` does."""
     check(request)
-    with Work(request, GraphRun, timeout=request.timeout, memory=request.memory) as work:
+    with Work(request, GraphRun) as work:
         (found,) = work.results(progress, output)
         return found
 
@@ -116,4 +94,4 @@ def check(request: Request) -> None:
     """Raise what can be known to be wrong with a request without torch."""
     if not is_code(request):
         command.current().begin((default_folder() or "",))
-    select(request.source).check(request.source, options_of(request))
+    select(request.model.source).check(request.model.source, options_of(request))

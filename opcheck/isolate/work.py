@@ -71,8 +71,6 @@ class Work(Generic[T]):
         request: Request,
         answer: type[T],
         *,
-        timeout: float | None = None,
-        memory: float | None = None,
         beside: int = 1,
         at_once: int = AT_ONCE,
     ) -> None:
@@ -81,8 +79,6 @@ class Work(Generic[T]):
         Args:
             request: what is asked.
             answer: what is answered with.
-            timeout: seconds; None: no limit.
-            memory: GiB; None: its share of what the machine has.
             beside: how many such processes, this one included, share the machine's memory.
             at_once: how many copies of it may work side by side.
         """
@@ -90,12 +86,15 @@ class Work(Generic[T]):
         self._answers: list[T] = []
         self._results = Results()
         self._expected = 1
-        self._timeout = timeout = seconds_of(request, timeout)
+        model = request.model
+        self._timeout = timeout = seconds_of(request)
         self._started = time.monotonic()
-        self._doing = f"loading {request.source}"
+        self._doing = f"loading {model.source}"
         self._failure: type[OpcheckError] = SourceError
         self._said: deque[str] = deque(maxlen=_KEPT_LINES)
-        limit = int(memory * 2**30 if memory else total_memory() * MEMORY_SHARE / beside)
+        limit = int(
+            model.memory * 2**30 if model.memory else total_memory() * MEMORY_SHARE / beside
+        )
         self._process = WorkerProcess(request)
         self._folder = Path(tempfile.mkdtemp(prefix="opcheck-"))
         self._stack = self._folder / "stack"
@@ -105,7 +104,7 @@ class Work(Generic[T]):
             ends=None if timeout is None else time.time() + timeout,
             stack=str(self._stack),
             journals=str(self._folder),
-            shared=memory is None,
+            shared=model.memory is None,
             aside=self._process.aside,
             at_once=at_once,
             limits=profile_of(request, self._folder),

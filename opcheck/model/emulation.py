@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from opcheck.errors import EmulationError, OpcheckError
-from opcheck.model.calls import CallSpec
 from opcheck.model.report import KernelCount, ModelInfo, Reason
+from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Gap, Phase
-from opcheck.model.training import TrainingSpec
 from opcheck.model.verdict import Verdict
 
 SCHEMA = "opcheck.emulation/1"
@@ -229,37 +228,20 @@ class Emulation:
 class EmulationRequest:
     """One model to run on one emulated device."""
 
-    source: str
-    """A file, a directory or a name, as the user wrote it."""
+    model: ModelSpec
     target: TargetSpec
-    inputs: tuple[str, ...] = ()
-    """``--input``, as the user wrote them."""
-    step: TrainingSpec | None = None
-    """The training step to run; None: a forward."""
     values: bool = False
     """Whether to compute on the host, and compare with a run there."""
     stop: bool = False
     """Whether to stop at the first call that the device refuses."""
     check: bool = False
-    """Whether to hold the scan's prediction against it."""
-    timeout: float | None = None
-    """Seconds for loading and running the model; None: no limit."""
-    memory: float | None = None
-    """GiB for the process that loads and runs the model; None: most of what the machine has."""
-    trust: bool = False
-    """Whether pickled code in the source may run."""
+    """Whether to compare the run with the scan's prediction."""
+    gradients: bool = False
+    """Whether to take gradients of a forward's results, of random numbers, and compare those."""
     databases: tuple[str, ...] = ()
     """Folders of overlays, of which the last one holds."""
     shims: tuple[str, ...] = ()
     """Files with further kernels for the device."""
-    patched: Mapping[str, str] = field(default_factory=dict)
-    """Path of a Python file of the user's -> the file whose text is imported in its place."""
-    gradients: bool = False
-    """Whether to take gradients of a forward's results, of random numbers, and compare those."""
-    calls: CallSpec = field(default=CallSpec())
-    """Which calls there are to be beyond one."""
-    schemas: tuple[str, ...] = ()
-    """Files of the user's that describe libraries which are not installed."""
 
 
 class PartialEmulationError(EmulationError):

@@ -1,4 +1,4 @@
-"""What the user asks for: one model held against some targets."""
+"""A model as the user names it, and what is to be found out about it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,38 +10,45 @@ from opcheck.model.training import TrainingSpec
 
 
 @dataclass(frozen=True, slots=True)
-class ScanRequest:
-    """One scan, before anything was loaded or looked up."""
+class ModelSpec:
+    """One model, what it is called on, and what loading and running it may use."""
 
     source: str
     """A file, a directory or a name, as the user wrote it."""
-    targets: tuple[TargetSpec, ...]
-    """Empty: the newest release of every target in the database."""
     inputs: tuple[str, ...] = ()
-    """``ids=1x128:int64``, read by the source room."""
-    exact: bool = False
-    """Record the kernels asked for on every target, not only where that is free."""
-    timeout: float | None = None
-    """Seconds for loading and running the model; None: no limit."""
-    memory: float | None = None
-    """GiB for the process that loads and runs the model; None: most of what the machine has."""
+    """``--input``, as the user wrote them: ``ids=1x128:int64``, parsed by ``source``."""
+    step: TrainingSpec | None = None
+    """The training step to run; None: a forward."""
+    calls: CallSpec = field(default=CallSpec())
+    """The calls beyond one."""
+    dynamic: tuple[DynamicInput, ...] = ()
+    """Inputs with dimensions whose size is not always the same."""
+    schemas: tuple[str, ...] = ()
+    """Files of the user's with operator schemas of libraries that are not installed."""
+    patched: Mapping[str, str] = field(default_factory=dict)
+    """Path of a Python file of the user's -> the file whose text is imported in its place."""
     trust: bool = False
     """Whether pickled code in the source may run."""
+    timeout: float | None = None
+    """Seconds for loading and running the model; None: the default of the source's kind."""
+    memory: float | None = None
+    """GiB for the process that loads and runs the model; None: most of what the machine has."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRequest:
+    """One scan, before anything is loaded or looked up."""
+
+    model: ModelSpec
+    targets: tuple[TargetSpec, ...]
+    """Empty: the newest release of every target in the database."""
+    exact: bool = False
+    """Whether to record the kernels of every target, not only where that is free."""
     databases: tuple[str, ...] = ()
     """Folders of overlays, of which the last one holds."""
     max_age: int | None = None
     """Days that the vendors' data may be old; None: any age will do."""
     rules: tuple[str, ...] = ()
     """Folders of the user's own rewrite rules, for a plan."""
-    patched: Mapping[str, str] = field(default_factory=dict)
-    """Path of a Python file of the user's -> the file whose text is imported in its place."""
-    step: TrainingSpec | None = None
-    """The training step to scan; None: a forward."""
-    calls: CallSpec = field(default=CallSpec())
-    """Which calls there are to be beyond one."""
-    dynamic: tuple[DynamicInput, ...] = ()
-    """Inputs with dimensions whose size is not always the same."""
-    schemas: tuple[str, ...] = ()
-    """Files of the user's that describe libraries which are not installed."""
     explained: bool = False
-    """Whether each finding is to say what was looked at."""
+    """Whether each finding is to list the steps that led to it."""

@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from opcheck.errors import OpcheckError, TraceError
-from opcheck.model.calls import CallSpec
-from opcheck.model.dynamic import DynamicInput
 from opcheck.model.emulation import Difference, EmulationRequest
 from opcheck.model.plan import NodePlan
+from opcheck.model.request import ModelSpec
 from opcheck.model.trace import Gap, Node, Trace, Use
-from opcheck.model.training import TrainingSpec
 from opcheck.sandbox.limits import Profile
 
 STACK_SECONDS = 0.3
@@ -26,9 +24,13 @@ class DeviceWork:
     """One device type to trace for."""
 
     device_type: str
+    """What tensors say they are on: ``npu``, …"""
     exact: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """``str(Target)`` -> overloads that it registers, for the targets to record kernels of."""
     casts: Mapping[str, str] = field(default_factory=dict)
+    """dtype that a cast on the device names -> the dtype that it gives instead."""
     autocast: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Policy of ``torch.autocast`` -> overloads, where the vendor has lists of its own."""
     plan: tuple[str, ...] = ()
     """``str(Target)`` of the targets to find ways out for."""
     targets: tuple[str, ...] = ()
@@ -40,52 +42,16 @@ class DeviceWork:
 class WorkRequest:
     """One model to load and trace."""
 
-    source: str
-    """A file, a directory or a name, as the user wrote it."""
-    device_type: str
-    """What tensors say they are on: ``npu``, …"""
-    inputs: tuple[str, ...] = ()
-    """``--input``, as the user wrote them."""
-    trust: bool = False
-    """Whether pickled code in the source may run."""
-    exact: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """``str(Target)`` -> overloads that it registers, for the targets wanted exactly."""
-    casts: Mapping[str, str] = field(default_factory=dict)
-    """dtype that a cast on the device asks for -> the dtype that it gives instead."""
-    autocast: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Policy of ``torch.autocast`` -> overloads, where the vendor has lists of its own."""
-    others: tuple[DeviceWork, ...] = ()
-    """Further device types, which one process can trace for together with the first."""
-    apart: tuple[tuple[DeviceWork, ...], ...] = ()
-    """More, which each need a process of their own or a copy of this one."""
-    plan: tuple[str, ...] = ()
-    """``str(Target)`` of the targets to find ways out for."""
+    model: ModelSpec
+    groups: tuple[tuple[DeviceWork, ...], ...]
+    """The device types to trace for: those of one group in one process, each further group in a
+    process of its own or a copy of the first."""
     databases: tuple[str, ...] = ()
     """Overlays of the database, for plans."""
     rules: tuple[str, ...] = ()
     """Folders of the user's own rules, for plans."""
-    patched: Mapping[str, str] = field(default_factory=dict)
-    """Path of a Python file of the user's -> the file whose text is imported in its place."""
-    targets: tuple[str, ...] = ()
-    """``str(Target)`` of all targets of the first device type."""
-    step: TrainingSpec | None = None
-    """The training step to trace; None: a forward."""
-    calls: CallSpec = field(default=CallSpec())
-    """Which calls there are to be beyond one."""
-    dynamic: tuple[DynamicInput, ...] = ()
-    """Inputs with dimensions to try other sizes for."""
-    schemas: tuple[str, ...] = ()
-    """Files of the user's that describe libraries which are not installed."""
     costs: bool = False
-    """Whether to say what the calls cost, and what lives at once."""
-
-    @property
-    def groups(self) -> tuple[tuple[DeviceWork, ...], ...]:
-        """Everything to trace for, by process."""
-        first = DeviceWork(
-            self.device_type, self.exact, self.casts, self.autocast, self.plan, self.targets
-        )
-        return ((first, *self.others), *self.apart)
+    """Whether to record what the calls cost, and what lives at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,24 +106,13 @@ class Tolerance:
 class HostRequest:
     """One model to run on the host, with values: as it is, or as it became."""
 
-    source: str
-    inputs: tuple[str, ...] = ()
-    timeout: float | None = None
-    memory: float | None = None
-    trust: bool = False
-    patched: Mapping[str, str] = field(default_factory=dict)
+    model: ModelSpec
     keep: str = ""
     """The file to write the results to."""
     against: str = ""
     """The file of results, written so, to compare with."""
     tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
     """Overload -> how far what replaces it may be off; how far that moves results is then found."""
-    step: TrainingSpec | None = None
-    """The training step to run; None: a forward, and a backward where it has one."""
-    calls: CallSpec = field(default=CallSpec())
-    """Which calls there are to be beyond one."""
-    schemas: tuple[str, ...] = ()
-    """Files of the user's that describe libraries which are not installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,19 +144,12 @@ class Replacement:
 class GraphRequest:
     """One exported program to write anew with other calls in it."""
 
-    source: str
+    model: ModelSpec
     replacements: tuple[Replacement, ...]
     path: str
     """The file to write it to."""
-    inputs: tuple[str, ...] = ()
-    timeout: float | None = None
-    memory: float | None = None
-    trust: bool = False
-    patched: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[str, ...] = ()
     """Folders of the user's own rules."""
-    schemas: tuple[str, ...] = ()
-    """Files of the user's that describe libraries which are not installed."""
 
 
 @dataclass(frozen=True, slots=True)

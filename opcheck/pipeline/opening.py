@@ -35,7 +35,7 @@ def matrices_for(database: Database, request: ScanRequest) -> tuple[SupportMatri
         UsageError: a target that was named runs inference alone.
     """
     matrices = matrices_of(database, request.targets)
-    if request.step is None:
+    if request.model.step is None:
         return matrices
     trained = tuple(matrix for matrix in matrices if not matrix.compiles_graphs)
     if len(trained) < len(matrices) and not names_groups(database, request.targets):

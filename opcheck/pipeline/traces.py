@@ -30,9 +30,9 @@ def scanned_for(
 
     They have to settle them on ``others`` as well, which get no say in how torch traces.
     """
-    if not is_code(request.source, trust=request.trust):
+    if not is_code(request.model.source, trust=request.model.trust):
         command.current().begin((database.cache or "",))
-    progress(f"reading {request.source}")
+    progress(f"reading {request.model.source}")
     by_tables = _by_tables(request)
     scanned = _without_torch(request, database, (*matrices, *others)) if by_tables else None
     if scanned is None:
@@ -45,9 +45,14 @@ def scanned_for(
 
 def _by_tables(request: ScanRequest) -> bool:
     """Whether tables alone might answer: for a saved graph as it was saved."""
-    as_saved = not (request.exact or request.inputs or request.step or request.calls != CallSpec())
-    as_saved = as_saved and not request.dynamic
-    return as_saved and request.source.endswith(".pt2")
+    as_saved = not (
+        request.exact
+        or request.model.inputs
+        or request.model.step
+        or request.model.calls != CallSpec()
+    )
+    as_saved = as_saved and not request.model.dynamic
+    return as_saved and request.model.source.endswith(".pt2")
 
 
 def _without_torch(
@@ -57,7 +62,7 @@ def _without_torch(
     from opcheck import saved_graph
     from opcheck.source.pt2_graph import read_trace
 
-    graph = read_trace(Path(request.source))
+    graph = read_trace(Path(request.model.source))
     trace = saved_graph.trace_of(graph, database, matrices)
     if trace is None:
         return None
@@ -89,31 +94,14 @@ def worked(
     """
     from opcheck.isolate import run
 
-    (first, *others), *apart = device_types.processes(matrices, exact=request.exact, plan=plan)
     asked = WorkRequest(
-        source=request.source,
-        device_type=first.device_type,
-        inputs=request.inputs,
-        trust=request.trust,
-        exact=first.exact,
-        casts=first.casts,
-        autocast=first.autocast,
-        others=tuple(others),
-        apart=tuple(apart),
-        plan=first.plan,
-        targets=first.targets,
-        step=request.step,
-        calls=request.calls,
-        dynamic=request.dynamic,
-        databases=request.databases,
-        rules=request.rules,
-        patched=request.patched,
-        schemas=request.schemas,
-        costs=costs,
+        request.model,
+        device_types.processes(matrices, exact=request.exact, plan=plan),
+        request.databases,
+        request.rules,
+        costs,
     )
-    return run.run(
-        asked, timeout=request.timeout, memory=request.memory, progress=progress, output=output
-    )
+    return run.run(asked, progress=progress, output=output)
 
 
 def gathered(results: Sequence[WorkResult]) -> Scanned:

@@ -13,14 +13,14 @@ def options_of(request: Request, *, weights: bool = False) -> LoadOptions:
     Raises:
         UsageError: an input is not written as one.
     """
-    inputs = tuple(InputSpec.parse(text) for text in request.inputs)
-    options = LoadOptions(inputs, request.trust, weights=weights)
+    inputs = tuple(InputSpec.parse(text) for text in request.model.inputs)
+    options = LoadOptions(inputs, request.model.trust, weights=weights)
     if isinstance(request, GraphRequest):
         return options
-    step = request.step
+    step = request.model.step
     return replace(
         options,
-        calls=request.calls,
+        calls=request.model.calls,
         train=step is not None,
         own_loss=step is not None and not step.loss,
     )

@@ -75,7 +75,7 @@ def _runs_often(request: Request) -> bool:
     match request:
         case WorkRequest():
             works = [work for group in request.groups for work in group]
-            return len(works) > 1 or request.step is not None or any(w.exact for w in works)
+            return len(works) > 1 or request.model.step is not None or any(w.exact for w in works)
         case EmulationRequest():
             return request.check or request.values
         case _:
@@ -83,15 +83,15 @@ def _runs_often(request: Request) -> bool:
 
 
 def _load(request: Request, process: Process, refusals: Refusals, *, weights: bool) -> Loaded:
-    process.send({"stage": "load", "progress": f"loading {request.source}"})
+    process.send({"stage": "load", "progress": f"loading {request.model.source}"})
     with suppress(ImportError):  # told by what needs it
         leave_compiler_out()
         _note_compiled()
         refusals.watch_torch()
     options = replace(options_of(request, weights=weights), libraries=_libraries(request))
-    read_instead(request.patched)
+    read_instead(request.model.patched)
     _seed()
-    return load(request.source, options)
+    return load(request.model.source, options)
 
 
 def _note_compiled() -> None:
@@ -110,7 +110,7 @@ def _seed() -> None:
 
 def _libraries(request: Request) -> Schemas:
     """What is known of libraries that are not installed, the user's own files first."""
-    return Schemas(Database.open().root / FOLDER, map(Path, request.schemas))
+    return Schemas(Database.open().root / FOLDER, map(Path, request.model.schemas))
 
 
 def _traces(
@@ -141,7 +141,7 @@ def _traces(
             casts=work.casts,
             autocast=work.autocast,
             training=run.training,
-            inputs_given=bool(request.inputs),
+            inputs_given=bool(request.model.inputs),
             costs=request.costs,
             progress=ticks.begin,
             journal=Journal(process.journal(number), result, ticks.calls),
@@ -154,7 +154,7 @@ def _traces(
             trace = replace(trace, costs=costs)
         trace = with_sizes(
             trace,
-            request.dynamic,
+            request.model.dynamic,
             loaded.module,
             loaded.args,
             loaded.kwargs,
@@ -173,7 +173,7 @@ def _traces(
         [
             (next(numbers), work, run)
             for work in group
-            for run in runs_of(work, request.step, request.databases)
+            for run in runs_of(work, request.model.step, request.databases)
         ]
         for group in request.groups
     ]
@@ -208,10 +208,10 @@ def _shared_kernels(request: WorkRequest) -> Iterator["Kernels | None"]:
     from opcheck.trace.kernels import Kernels
 
     works = chain.from_iterable(request.groups)
-    if request.dynamic or any(work.plan for work in works):
+    if request.model.dynamic or any(work.plan for work in works):
         yield None
         return
-    with Kernels().shared(implicit=request.step is None) as kernels:
+    with Kernels().shared(implicit=request.model.step is None) as kernels:
         yield kernels
 
 
@@ -257,7 +257,7 @@ def _emulated(
         request=request,
         target=target,
         matrix=matrix,
-        model=ModelInfo(request.source, loaded.kind, loaded.digest),
+        model=ModelInfo(request.model.source, loaded.kind, loaded.digest),
         progress=lambda text: process.send({"stage": "emulate", "progress": text}),
         notes=loaded.notes,
         gaps=loaded.unseen,

@@ -32,7 +32,7 @@ def write_graph(request: GraphRequest, process: Process, load: Callable[[], Load
     except Exception as error:
         what = _brief(error)
         raise TraceError(
-            f"{request.source}: torch cannot trace the changed program: {what}",
+            f"{request.model.source}: torch cannot trace the changed program: {what}",
             "use --shim, or --diff for a Python file",
         ) from error
     found.program._guards_code = guards  # private, checked on 2.13.0
@@ -46,16 +46,18 @@ def _program(
     """The source as an exported program, and its conditions on inputs."""
     import torch
 
-    if select(request.source).name == "pt2":
+    if select(request.model.source).name == "pt2":
         from opcheck.source.building.pt2_program import exported_program, guards_of
 
-        process.send({"stage": "load", "progress": f"loading {request.source}"})
-        options = LoadOptions(trust=request.trust, weights=True)
-        return exported_program(Path(request.source), options), guards_of(Path(request.source))
+        process.send({"stage": "load", "progress": f"loading {request.model.source}"})
+        options = LoadOptions(trust=request.model.trust, weights=True)
+        return exported_program(Path(request.model.source), options), guards_of(
+            Path(request.model.source)
+        )
     from opcheck.trace.run import as_module
 
     loaded = load()
-    process.send({"stage": "trace", "progress": f"exporting {request.source}"})
+    process.send({"stage": "trace", "progress": f"exporting {request.model.source}"})
     try:
         with torch.no_grad():
             program = torch.export.export(
@@ -65,7 +67,7 @@ def _program(
         raise
     except Exception as error:  # the user's model, and torch.export's many errors
         raise SourceError(
-            f"{request.source}: torch.export cannot export the model: {_brief(error)}",
+            f"{request.model.source}: torch.export cannot export the model: {_brief(error)}",
             "use --shim, or --diff for a Python file",
         ) from error
     return program, program._guards_code

@@ -33,8 +33,12 @@ def on_the_host(loaded: Loaded, request: HostRequest, process: Process) -> HostR
     Raises:
         EmulationError: the model fails.
     """
-    process.send({"stage": "emulate", "progress": f"running {request.source} on the host"})
-    play = partial(_run, loaded) if request.step is None else _stepped(loaded, request.step)
+    process.send({"stage": "emulate", "progress": f"running {request.model.source} on the host"})
+    play = (
+        partial(_run, loaded)
+        if request.model.step is None
+        else _stepped(loaded, request.model.step)
+    )
     try:
         found = play()
         moved = _moved(play, found, request.tolerances, process)

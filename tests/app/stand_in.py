@@ -82,8 +82,8 @@ class StandIn:
         output: Callable[[str], None],
     ) -> Report:
         """The standard report that the source names, or the failure that it stands for."""
-        self._ran(request, request.source, progress, output)
-        return STANDARD[request.source]
+        self._ran(request, request.model.source, progress, output)
+        return STANDARD[request.model.source]
 
     def run_fleet(self, request: FleetRequest, watcher: object) -> FleetView:
         """The standard summary."""
@@ -97,8 +97,8 @@ class StandIn:
         output: Callable[[str], None],
     ) -> Upgrade:
         """The standard answer that the source names, or the failure that it stands for."""
-        self._ran(request, request.source, progress, output)
-        return UPGRADES[request.source]
+        self._ran(request, request.model.source, progress, output)
+        return UPGRADES[request.model.source]
 
     def choose(
         self,
@@ -107,8 +107,8 @@ class StandIn:
         output: Callable[[str], None],
     ) -> Choosing:
         """The standard answer that the source names, or the failure that it stands for."""
-        self._ran(request, request.source, progress, output)
-        return CHOOSINGS[request.source]
+        self._ran(request, request.model.source, progress, output)
+        return CHOOSINGS[request.model.source]
 
     def probe(self, request: ProbeRequest, progress: Callable[[str], None]) -> Probe:
         """The standard answer that the device's type names; of a target, that of ``npu``."""
@@ -122,7 +122,7 @@ class StandIn:
         output: Callable[[str], None],
     ) -> str:
         """A script, or the failure that the source stands for."""
-        self._ran(request, request.scan.source, progress, output)
+        self._ran(request, request.scan.model.source, progress, output)
         return "import torch\n"
 
     def plan(
@@ -132,8 +132,8 @@ class StandIn:
         output: Callable[[str], None],
     ) -> Report:
         """The standard plan that the source names, or the failure that it stands for."""
-        self._ran(request, request.source, progress, output)
-        return PLANS[request.source]
+        self._ran(request, request.model.source, progress, output)
+        return PLANS[request.model.source]
 
     def fix(
         self,
@@ -142,7 +142,7 @@ class StandIn:
         output: Callable[[str], None],
     ) -> Fix:
         """The standard fix that the source names, or the failure that it stands for."""
-        source = request.scan.source
+        source = request.scan.model.source
         self._ran(request, source, progress, output)
         return FIXES[source]
 
@@ -153,7 +153,7 @@ class StandIn:
         output: Callable[[str], None],
     ) -> GateResult:
         """The standard answer that the source names, or the failure that it stands for."""
-        source = request.scan.source
+        source = request.scan.model.source
         self._ran(request, source, progress, output)
         return GATES[source]
 
@@ -184,9 +184,9 @@ class StandIn:
         output: Callable[[str], None],
     ) -> Tuning:
         """The standard answer that the source names, or the failure that it stands for."""
-        self._ran(request, request.source, progress, output)
+        self._ran(request, request.model.source, progress, output)
         self.asked.append(product)
-        return TUNINGS[request.source]
+        return TUNINGS[request.model.source]
 
     def rules(self, name: str, folders: tuple[str, ...]) -> tuple[RuleInfo, ...]:
         """The standard rules, or the one that is asked for."""
@@ -205,8 +205,8 @@ class StandIn:
         output: Callable[[str], None],
     ) -> Emulation:
         """The standard run that the source names, or the failure that it stands for."""
-        self._ran(request, request.source, progress, output)
-        return EMULATIONS[request.source]
+        self._ran(request, request.model.source, progress, output)
+        return EMULATIONS[request.model.source]
 
     def targets(self, databases: tuple[str, ...]) -> tuple[TargetRow, ...]:
         """The standard rows."""

@@ -7,7 +7,7 @@ import pytest
 from opcheck.commands.choose import answer as choose_answer
 from opcheck.commands.choose.values import Criterion, Fit, Way
 from opcheck.errors import ExitCode
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
 from opcheck.views.formats import command_view
@@ -25,16 +25,18 @@ def test_choose_asks_for_everything_that_was_said() -> None:
     assert run(line.split(), rooms) == ExitCode.PASS
     assert rooms.asked == [
         ScanRequest(
-            source="many",
-            targets=(TargetSpec("ascend"), TargetSpec("nvidia-a100")),
-            inputs=("ids=1x128:int64",),
-            timeout=2.5,
-            memory=4.0,
-            trust=True,
+            ModelSpec(
+                "many",
+                ("ids=1x128:int64",),
+                step=TrainingSpec.parse(()),
+                trust=True,
+                timeout=2.5,
+                memory=4.0,
+            ),
+            (TargetSpec("ascend"), TargetSpec("nvidia-a100")),
             databases=("a", "b"),
             max_age=90,
             rules=("mine",),
-            step=TrainingSpec.parse(()),
         )
     ]
 
@@ -89,7 +91,7 @@ def test_one_trace_answers_for_every_target(tmp_path: Path) -> None:
     file.write_text(MODEL, encoding="utf-8")
     names = ("nvidia-a100", "ascend-910b", "nvidia-t4", "hygon-z100")
     specs = tuple(map(TargetSpec.parse, names))
-    found = choose_answer.choose(ScanRequest(f"{file}:net", specs, ("8x64",)))
+    found = choose_answer.choose(ScanRequest(ModelSpec(f"{file}:net", ("8x64",)), specs))
     places = {f"{one.vendor}-{one.chip}": one for one in found.choices}
     assert list(places) == ["nvidia-a100", "nvidia-t4", "ascend-910b", "hygon-z100"]
     assert [one.place for one in found.choices] == [1, 2, 3, 4]

@@ -9,7 +9,7 @@ import opcheck.commands
 from opcheck.app.main import application
 from opcheck.errors import ExitCode
 from opcheck.model.emulation import EmulationRequest
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
 from opcheck.version import __version__
@@ -53,16 +53,14 @@ def test_scan_asks_for_everything_that_was_said() -> None:
     assert run(line.split(), rooms) == ExitCode.PASS
     assert rooms.asked == [
         ScanRequest(
-            source="mixed",
-            targets=(
+            ModelSpec(
+                "mixed", ("ids=1x128:int64", "mask=1x128:bool"), trust=True, timeout=2.5, memory=4.0
+            ),
+            (
                 TargetSpec("ascend-910b"),
                 TargetSpec("ascend-910a", "26.1.0", "2.7"),
             ),
-            inputs=("ids=1x128:int64", "mask=1x128:bool"),
-            exact=True,
-            timeout=2.5,
-            memory=4.0,
-            trust=True,
+            True,
         )
     ]
 
@@ -70,7 +68,7 @@ def test_scan_asks_for_everything_that_was_said() -> None:
 def test_scan_asks_for_little_by_default() -> None:
     rooms = StandIn()
     assert run(["scan", "mixed"], rooms) == ExitCode.PASS
-    assert rooms.asked == [ScanRequest("mixed", ())]
+    assert rooms.asked == [ScanRequest(ModelSpec("mixed"), ())]
 
 
 def test_emulate_asks_for_everything_that_was_said() -> None:
@@ -82,16 +80,18 @@ def test_emulate_asks_for_everything_that_was_said() -> None:
     assert run(line.split(), rooms) == ExitCode.PASS
     assert rooms.asked == [
         EmulationRequest(
-            source="clean",
-            target=TargetSpec("ascend-910a", "26.1.0", "2.7"),
-            inputs=("ids=1x128:int64",),
-            step=TrainingSpec(),
+            ModelSpec(
+                "clean",
+                ("ids=1x128:int64",),
+                step=TrainingSpec(),
+                trust=True,
+                timeout=2.5,
+                memory=4.0,
+            ),
+            TargetSpec("ascend-910a", "26.1.0", "2.7"),
             values=True,
             stop=True,
             check=True,
-            timeout=2.5,
-            memory=4.0,
-            trust=True,
         )
     ]
 
@@ -99,7 +99,7 @@ def test_emulate_asks_for_everything_that_was_said() -> None:
 def test_emulate_asks_for_little_by_default() -> None:
     rooms = StandIn()
     assert run(["emulate", "clean", "-t", "ascend-910b"], rooms) == ExitCode.PASS
-    assert rooms.asked == [EmulationRequest("clean", TargetSpec("ascend-910b"))]
+    assert rooms.asked == [EmulationRequest(ModelSpec("clean"), TargetSpec("ascend-910b"))]
 
 
 @pytest.mark.parametrize(
@@ -203,10 +203,13 @@ def test_explain_asks_for_the_operator_on_the_targets() -> None:
             "db import ascend files --release 1 --release 2 --into there",
             ("import", "ascend", Path("files"), ("1", "2"), Path("there")),
         ),
-        ("scan mixed --db a --max-age 9", ScanRequest("mixed", (), databases=("a",), max_age=9)),
+        (
+            "scan mixed --db a --max-age 9",
+            ScanRequest(ModelSpec("mixed"), (), databases=("a",), max_age=9),
+        ),
         (
             "emulate clean -t ascend-910b --db a",
-            EmulationRequest("clean", TargetSpec("ascend-910b"), databases=("a",)),
+            EmulationRequest(ModelSpec("clean"), TargetSpec("ascend-910b"), databases=("a",)),
         ),
     ],
 )

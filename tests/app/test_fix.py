@@ -12,7 +12,7 @@ from opcheck.commands.fix.values import FixKind, FixRequest
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.calls import CallSpec
 from opcheck.model.plan import Label
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
 from opcheck.views.formats import command_view
@@ -31,12 +31,8 @@ def test_fix_asks_for_everything_that_was_said() -> None:
     assert rooms.asked == [
         FixRequest(
             ScanRequest(
-                source="proved",
-                targets=(TargetSpec("ascend-310p", "26.0.0"),),
-                inputs=("ids=1x128:int64",),
-                timeout=2.5,
-                memory=4.0,
-                trust=True,
+                ModelSpec("proved", ("ids=1x128:int64",), trust=True, timeout=2.5, memory=4.0),
+                (TargetSpec("ascend-310p", "26.0.0"),),
                 databases=("a",),
                 max_age=90,
             ),
@@ -54,11 +50,11 @@ def test_fix_asks_for_the_step_and_the_calls_that_were_said() -> None:
     for more in ("--train --step optimizer=sgd", "--inputs net.py:sets", "--decode"):
         assert run(f"{line} {more}".split(), rooms) == ExitCode.PASS
     scans = [asked.scan for asked in rooms.asked if isinstance(asked, FixRequest)]
-    assert [scan.step for scan in scans] == [TrainingSpec("sgd"), None, None]
-    assert [scan.calls for scan in scans] == [
+    assert [scan.model.step for scan in scans] == [TrainingSpec("sgd"), None, None]
+    assert [scan.model.calls for scan in scans] == [
         CallSpec(), CallSpec("net.py:sets"), CallSpec(decode=True)
     ]  # fmt: skip
-    assert {scan.schemas for scan in scans} == {("a.yaml",)}
+    assert {scan.model.schemas for scan in scans} == {("a.yaml",)}
 
 
 @pytest.mark.parametrize("name", ["json", "text"])
@@ -125,7 +121,9 @@ def model():
 
 def request(shim: str, allow: Label = Label.EXACT, write: bool = False) -> FixRequest:
     target = TargetSpec("moorethreads-s4000", "1.0.0")
-    return FixRequest(ScanRequest("net.py:model", (target,)), FixKind.SHIM, shim, allow, write)
+    return FixRequest(
+        ScanRequest(ModelSpec("net.py:model"), (target,)), FixKind.SHIM, shim, allow, write
+    )
 
 
 @pytest.fixture
@@ -244,7 +242,7 @@ def test_a_training_step_is_fixed_and_proved_whole(
     Path("net.py").write_text(TRAINED, encoding="utf-8")
     asked = request("shim.py", Label.TOLERANCE)
     step = TrainingSpec.parse(["optimizer=sgd", "loss=net.py:loss", "wrap=ddp"])
-    asked = replace(asked, scan=replace(asked.scan, step=step))
+    asked = replace(asked, scan=replace(asked.scan, model=replace(asked.scan.model, step=step)))
     right = fix_answer.fix(asked)
     assert right.trained
     assert right.proof is not None
@@ -265,7 +263,10 @@ def test_a_training_step_is_fixed_and_proved_whole(
 def test_every_set_of_inputs_is_compared(net: Path) -> None:
     Path("net.py").write_text(TRAINED, encoding="utf-8")
     asked = request("shim.py", Label.TOLERANCE)
-    asked = replace(asked, scan=replace(asked.scan, calls=CallSpec("net.py:sets")))
+    asked = replace(
+        asked,
+        scan=replace(asked.scan, model=replace(asked.scan.model, calls=CallSpec("net.py:sets"))),
+    )
     found = fix_answer.fix(asked)
     assert found.proof is not None
     assert found.proof.forward is not None

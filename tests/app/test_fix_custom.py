@@ -8,7 +8,7 @@ from opcheck.commands.fix import answer as fix_answer
 from opcheck.commands.fix.values import FixKind, FixRequest
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.plan import Label, Tier
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from tests.app.stand_in import StandIn, run
 
@@ -27,7 +27,7 @@ def model():
 
 
 def request(name: str, into: str = "", **more: object) -> FixRequest:
-    scan = ScanRequest("net.py:model", (TargetSpec("ascend-910b", "6.0.0"),))
+    scan = ScanRequest(ModelSpec("net.py:model"), (TargetSpec("ascend-910b", "6.0.0"),))
     return FixRequest(scan, FixKind.CUSTOM, into, operator=name, **more)  # type: ignore[arg-type]
 
 
@@ -37,7 +37,7 @@ def test_it_asks_for_everything_that_was_said() -> None:
     assert run(line.split(), rooms) == ExitCode.PASS
     assert rooms.asked == [
         FixRequest(
-            ScanRequest("custom", (TargetSpec("nvidia-h100"),)),
+            ScanRequest(ModelSpec("custom"), (TargetSpec("nvidia-h100"),)),
             FixKind.CUSTOM, "made", Label.EXACT, True, "erfcx", "triton",
         )
     ]  # fmt: skip
@@ -113,7 +113,7 @@ def test_a_folder_that_is_there_is_left_alone(net: Path) -> None:
 
 def test_a_vendor_without_a_toolchain_is_told_before_any_work(net: Path) -> None:
     asked = FixRequest(
-        ScanRequest("missing.py:model", (TargetSpec("google-tpu-v4"),)),
+        ScanRequest(ModelSpec("missing.py:model"), (TargetSpec("google-tpu-v4"),)),
         FixKind.CUSTOM,
         operator="x",
     )

@@ -15,7 +15,7 @@ from opcheck.commands.fix.values import FixKind, FixRequest
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.plan import Label
 from opcheck.model.proof import Compared, Proof
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.rewrite.text import standalone
 from tests.app.stand_in import StandIn, run
@@ -79,7 +79,7 @@ def isin_of(\r
 
 
 def request(source: str = "net.py:model", write: bool = False) -> FixRequest:
-    scan = ScanRequest(source, (TARGET,))
+    scan = ScanRequest(ModelSpec(source), (TARGET,))
     return FixRequest(scan, FixKind.DIFF, "", Label.EXACT, write)
 
 

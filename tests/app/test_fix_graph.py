@@ -13,7 +13,7 @@ from opcheck.commands.fix import answer as fix_answer
 from opcheck.commands.fix.values import Fix, FixKind, FixRequest
 from opcheck.errors import SourceError, UsageError
 from opcheck.model.plan import Label
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.source.base import LoadOptions
 from opcheck.source.building.pt2_program import exported_program
@@ -59,7 +59,9 @@ def branching():
 
 
 def fixed(source: str, path: str, allow: Label = Label.EXACT) -> Fix:
-    return fix_answer.fix(FixRequest(ScanRequest(source, (TARGET,)), FixKind.GRAPH, path, allow))
+    return fix_answer.fix(
+        FixRequest(ScanRequest(ModelSpec(source), (TARGET,)), FixKind.GRAPH, path, allow)
+    )
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from opcheck.commands.gate.values import GateRequest
 from opcheck.errors import ExitCode
 from opcheck.model.report import Report
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import run_ended
 from opcheck.views.formats import command_view, report_view
@@ -226,9 +226,11 @@ def test_gate_asks_for_everything_that_was_said() -> None:
     )
     rooms_code = run(line.split(), rooms)
     scan = ScanRequest(
-        "passing", (TargetSpec("ascend-910b"),), ("ids=1x128:int64",),
-        trust=True, databases=("a",), max_age=90,
-    )  # fmt: skip
+        ModelSpec("passing", ("ids=1x128:int64",), trust=True),
+        (TargetSpec("ascend-910b"),),
+        databases=("a",),
+        max_age=90,
+    )
     assert rooms_code == ExitCode.PASS
     assert rooms.asked == [GateRequest(scan, "p.yaml", "b.json", "c.json", "d.json", plan=True)]
 

@@ -135,8 +135,10 @@ def test_examples_are_understood(
         return
     (asked,) = rooms.asked
     if isinstance(asked, ScanRequest | EmulationRequest):
-        select(asked.source)
-        assert [str(InputSpec.parse(text)) for text in asked.inputs] == list(asked.inputs)
+        select(asked.model.source)
+        assert [str(InputSpec.parse(text)) for text in asked.model.inputs] == list(
+            asked.model.inputs
+        )
 
 
 @pytest.mark.parametrize("text", ", ".join(INPUTS).split(", "))

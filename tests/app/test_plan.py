@@ -9,7 +9,7 @@ from opcheck.commands.plan import answer as plan_answer
 from opcheck.commands.rules import answer as rules_answer
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.plan import Label, Tier
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.views.formats import report_view
 from opcheck.views.page import Page
@@ -26,12 +26,8 @@ def test_plan_asks_for_everything_that_was_said() -> None:
     assert run(line.split(), rooms) == ExitCode.PASS
     assert rooms.asked == [
         ScanRequest(
-            source="swap",
-            targets=(TargetSpec("ascend-310p", "26.0.0", "2.7"), TargetSpec("all")),
-            inputs=("ids=1x128:int64",),
-            timeout=2.5,
-            memory=4.0,
-            trust=True,
+            ModelSpec("swap", ("ids=1x128:int64",), trust=True, timeout=2.5, memory=4.0),
+            (TargetSpec("ascend-310p", "26.0.0", "2.7"), TargetSpec("all")),
             databases=("a", "b"),
             max_age=90,
         )
@@ -107,7 +103,7 @@ def test_a_model_of_a_users_gets_its_way_out(
     monkeypatch.chdir(tmp_path)
     Path("net.py").write_text(NET, encoding="utf-8")
     targets = (TargetSpec("moorethreads-s4000", "1.0.0"), TargetSpec("ascend-910b"))
-    missing, native = plan_answer.plan(ScanRequest("net.py:model", targets)).targets
+    missing, native = plan_answer.plan(ScanRequest(ModelSpec("net.py:model"), targets)).targets
     (finding,) = [f for f in missing.findings if not f.verdict.on_device]
     assert (finding.op, finding.uses[0].line) == ("aten::isin.Tensor_Tensor", 6)
     (way,) = finding.suggestions
@@ -166,7 +162,7 @@ def test_rules_of_the_users_own_are_tried_and_planned_with(
     Path("net.py").write_text(
         NET.replace("torch.neg(x)", "torch.special.erfcx(x.float())"), encoding="utf-8"
     )
-    request = ScanRequest("net.py:model", (TargetSpec("ascend-910b"),), rules=("good",))
+    request = ScanRequest(ModelSpec("net.py:model"), (TargetSpec("ascend-910b"),), rules=("good",))
     (target,) = plan_answer.plan(request).targets
     ways = {way.rule for finding in target.findings for way in finding.suggestions}
     assert "erfcx-by-definition" in ways

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from opcheck.errors import ExitCode
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
 from opcheck.views.formats import command_view
@@ -41,9 +41,20 @@ def test_tune_asks_for_everything_that_was_said() -> None:
     )
     assert run(line.split(), rooms) == ExitCode.PASS
     asked = ScanRequest(
-        "advised", (TargetSpec("ascend-910b"),), ("x=1x3:int64",), False, 6.0, 7.0, True, ("a",), 5,
-        step=TrainingSpec(optimizer="sgd"), schemas=("b.yaml",),
-    )  # fmt: skip
+        ModelSpec(
+            "advised",
+            ("x=1x3:int64",),
+            step=TrainingSpec(optimizer="sgd"),
+            schemas=("b.yaml",),
+            trust=True,
+            timeout=6.0,
+            memory=7.0,
+        ),
+        (TargetSpec("ascend-910b"),),
+        False,
+        databases=("a",),
+        max_age=5,
+    )
     assert rooms.asked == [asked, "910B4"]
 
 

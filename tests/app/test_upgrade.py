@@ -7,7 +7,7 @@ import pytest
 from opcheck.commands.upgrade import answer as upgrade_answer
 from opcheck.commands.upgrade.values import MoveKind
 from opcheck.errors import ExitCode, UsageError
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.views.formats import command_view
 from opcheck.views.page import Page
@@ -24,12 +24,8 @@ def test_upgrade_asks_for_everything_that_was_said() -> None:
     assert run(line.split(), rooms) == ExitCode.PASS
     assert rooms.asked == [
         ScanRequest(
-            source="moves",
-            targets=(TargetSpec("ascend-310p", "26.0.0", "2.7"),),
-            inputs=("ids=1x128:int64",),
-            timeout=2.5,
-            memory=4.0,
-            trust=True,
+            ModelSpec("moves", ("ids=1x128:int64",), trust=True, timeout=2.5, memory=4.0),
+            (TargetSpec("ascend-310p", "26.0.0", "2.7"),),
             databases=("a", "b"),
             max_age=90,
         )
@@ -71,7 +67,7 @@ def test_exit_codes(line: str, code: ExitCode, capsys: pytest.CaptureFixture[str
 def test_a_move_starts_at_one_target(targets: tuple[str, ...]) -> None:
     specs = tuple(map(TargetSpec.parse, targets))
     with pytest.raises(UsageError, match="target"):
-        upgrade_answer.upgrade(ScanRequest("torchvision:resnet18", specs))
+        upgrade_answer.upgrade(ScanRequest(ModelSpec("torchvision:resnet18"), specs))
 
 
 MODEL = """
@@ -91,7 +87,7 @@ def test_a_release_that_has_the_operator_is_named(tmp_path: Path) -> None:
     file = tmp_path / "spectrum.py"
     file.write_text(MODEL, encoding="utf-8")
     target = TargetSpec.parse("ascend-910b@5.0.0+torch2.1")
-    found = upgrade_answer.upgrade(ScanRequest(f"{file}:net", (target,), ("8x8",)))
+    found = upgrade_answer.upgrade(ScanRequest(ModelSpec(f"{file}:net", ("8x8",)), (target,)))
     gone = {
         blocked.finding.op: {kind: str(there) for kind, there in blocked.gone.items()}
         for blocked in found.blocked

@@ -13,6 +13,7 @@ from opcheck.emulate.run import emulate_model
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import ModelInfo
+from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
 from tests.emulate.matrices import matrix_of
@@ -54,7 +55,7 @@ class Mixed(nn.Module):
 def emulated(target: str, *, train: bool) -> Emulation:
     matrix = under_npu(target)
     request = EmulationRequest(
-        "tests", TargetSpec(target), step=TrainingSpec() if train else None, check=True
+        ModelSpec("tests", step=TrainingSpec() if train else None), TargetSpec(target), check=True
     )
     model = ModelInfo("tests", "live", "")
     return emulate_model(

@@ -15,6 +15,7 @@ from opcheck.emulate.run import emulate_model
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.matrix import DOUBTED, OVERRULED
 from opcheck.model.report import ModelInfo
+from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict
 from opcheck.views.order import arranged_emulation
@@ -47,7 +48,7 @@ def emulated(model: nn.Module) -> Emulation:
     matrix = matrix_of(TARGET)
     return emulate_model(
         model, (TOKENS,), {},
-        request=EmulationRequest("tests", TargetSpec.parse(TARGET), check=True),
+        request=EmulationRequest(ModelSpec("tests"), TargetSpec.parse(TARGET), check=True),
         target=matrix.target, matrix=matrix, model=ModelInfo("tests", "module", ""),
         progress=lambda text: None,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from opcheck.errors import EmulationError, TraceError
 from opcheck.model.emulation import Difference, Emulation, EmulationRequest
 from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.report import ModelInfo
+from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.training import TrainingSpec
@@ -29,7 +30,7 @@ def emulated(
     module: Any, *args: Any, matrix: SupportMatrix = NEWEST, said: list[str] | None = None,
     gaps: tuple[Gap, ...] = (), **options: Any,
 ) -> Emulation:  # fmt: skip
-    request = EmulationRequest("tests", TargetSpec("ascend-910b"), **options)
+    request = EmulationRequest(ModelSpec("tests"), TargetSpec("ascend-910b"), **options)
     return emulate_model(
         module, args, {}, request=request, target=matrix.target, matrix=matrix, model=MODEL,
         progress=(said if said is not None else []).append, notes=("as given",), gaps=gaps,

@@ -8,6 +8,7 @@ from opcheck.db.store import Database
 from opcheck.emulate.supported import require_emulated
 from opcheck.errors import EmulationError
 from opcheck.model.emulation import EmulationRequest
+from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 
 
@@ -22,7 +23,9 @@ def test_a_target_of_another_dispatch_key_is_refused_with_the_reason() -> None:
 
 @pytest.mark.usefixtures("no_process")
 def test_a_run_on_it_starts_no_process() -> None:
-    request = EmulationRequest("torchvision:resnet18", TargetSpec.parse("amd-mi300x"), ())
+    request = EmulationRequest(
+        ModelSpec("torchvision:resnet18", ()), TargetSpec.parse("amd-mi300x")
+    )
     with pytest.raises(EmulationError, match="amd-mi300x cannot be emulated"):
         emulate_answer.emulate(request)
 

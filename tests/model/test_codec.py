@@ -11,6 +11,7 @@ from opcheck.model.codec import MalformedError, from_json, to_json
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.names import OpName
 from opcheck.model.report import Summary
+from opcheck.model.request import ModelSpec
 from opcheck.model.target import Target, TargetSpec
 from opcheck.model.trace import (
     Composite,
@@ -24,7 +25,7 @@ from opcheck.model.trace import (
     Use,
 )
 from opcheck.model.verdict import Verdict
-from opcheck.model.work import Job, WorkRequest, WorkResult
+from opcheck.model.work import DeviceWork, Job, WorkRequest, WorkResult
 from tests.views.emulations import EMULATIONS
 
 TENSOR = TensorMeta("float32", (1, 3), (3, 1))
@@ -79,9 +80,17 @@ class Counted:
     [
         TRACE,
         WorkResult(TRACE, "hf", "abc", ("a note",)),
-        WorkRequest("a.py:f", "npu", ("x=1",), True, {"t": ("aten::cat", "aten::relu")}),
-        Job(WorkRequest("a.py:f", "npu"), 2**30, None, "stack"),
-        Job(EmulationRequest("a.py:f", TargetSpec("a-b", "1"), check=True), 2**30, 1.5, "stack"),
+        WorkRequest(
+            ModelSpec("a.py:f", ("x=1",), trust=True),
+            ((DeviceWork("npu", exact={"t": ("aten::cat", "aten::relu")}),),),
+        ),
+        Job(WorkRequest(ModelSpec("a.py:f"), ((DeviceWork("npu"),),)), 2**30, None, "stack"),
+        Job(
+            EmulationRequest(ModelSpec("a.py:f"), TargetSpec("a-b", "1"), check=True),
+            2**30,
+            1.5,
+            "stack",
+        ),
         EMULATIONS["mixed"],
         EMULATIONS["disagreeing"],
         EMULATIONS["stopped"],

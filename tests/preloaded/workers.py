@@ -2,10 +2,11 @@
 
 from opcheck.isolate.process import environment
 from opcheck.isolate.template import Template, copied_from
-from opcheck.model.work import WorkRequest
+from opcheck.model.request import ModelSpec
+from opcheck.model.work import DeviceWork, WorkRequest
 
 LOADED = Template()
 KEPT = copied_from(LOADED)
 """Open until the process ends: no copy may close what the others have."""
 KEPT.__enter__()
-LOADED.load(environment(WorkRequest("", "")))
+LOADED.load(environment(WorkRequest(ModelSpec(""), ((DeviceWork(""),),))))

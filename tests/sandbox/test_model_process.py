@@ -15,8 +15,9 @@ from opcheck.isolate.run import emulate, run
 from opcheck.isolate.template import loaded_once
 from opcheck.model.calls import CallSpec
 from opcheck.model.emulation import EmulationRequest
+from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
-from opcheck.model.work import WorkRequest
+from opcheck.model.work import DeviceWork, WorkRequest
 from opcheck.sandbox import landlock
 
 pytestmark = [
@@ -78,7 +79,7 @@ def unchanged() -> bool:
 @pytest.mark.parametrize("name", WRITES)
 def test_a_script_that_writes_is_refused_at_its_line(name: str) -> None:
     with pytest.raises(SourceError) as caught:
-        run(WorkRequest(written(first=WRITES[name]), "npu"))
+        run(WorkRequest(ModelSpec(written(first=WRITES[name])), ((DeviceWork("npu"),),)))
     assert "net.py:4" in caught.value.message
     assert "without writing to files" in caught.value.message
     assert unchanged()
@@ -87,7 +88,7 @@ def test_a_script_that_writes_is_refused_at_its_line(name: str) -> None:
 def test_native_code_that_writes_is_refused_too() -> None:
     first = "from safetensors.torch import save_file as to\nto({'a': torch.ones(1)}, 'new.st')"
     with pytest.raises(SourceError) as caught:
-        run(WorkRequest(written(first=first), "npu"))
+        run(WorkRequest(ModelSpec(written(first=first)), ((DeviceWork("npu"),),)))
     assert "net.py:5" in caught.value.message
     assert "temporary" in caught.value.hint
     assert unchanged()
@@ -97,11 +98,11 @@ def test_native_code_that_writes_is_refused_too() -> None:
 def test_a_write_that_the_code_gives_up_is_a_note(place: str) -> None:
     code = 'exec("""try: open(\'kept\', \'w\')\nexcept OSError: pass""")'
     source = written(**{place: code})
-    (result,) = run(WorkRequest(source, "npu"))
+    (result,) = run(WorkRequest(ModelSpec(source), ((DeviceWork("npu"),),)))
     (note,) = [note for note in result.notes if "refused" in note]
     assert note.startswith("net.py:")
     assert note.endswith("writes to kept, which was refused")
-    found = emulate(EmulationRequest(source, TargetSpec.parse("ascend-910b")))
+    found = emulate(EmulationRequest(ModelSpec(source), TargetSpec.parse("ascend-910b")))
     assert note in found.notes
     assert unchanged()
 
@@ -117,7 +118,7 @@ def test_a_script_has_temporary_files_and_its_own_processes() -> None:
         "multiprocessing.Lock()\n"
         "open('/dev/null', 'w').close()\n"
     )
-    (result,) = run(WorkRequest(written(first=first), "npu"))
+    (result,) = run(WorkRequest(ModelSpec(written(first=first)), ((DeviceWork("npu"),),)))
     assert not [note for note in result.notes if "refused" in note]
 
 
@@ -129,7 +130,7 @@ def test_a_script_has_no_network() -> None:
         port = server.getsockname()[1]
         first = f"import socket; socket.create_connection(('127.0.0.1', {port}))"
         with pytest.raises(SourceError) as caught:
-            run(WorkRequest(written(first=first), "npu"))
+            run(WorkRequest(ModelSpec(written(first=first)), ((DeviceWork("npu"),),)))
         with pytest.raises(BlockingIOError):
             server.accept()
     assert "net.py:4" in caught.value.message
@@ -175,7 +176,9 @@ def test_the_process_of_a_model_file_can_do_no_harm(
     Path("sets.py").write_text(INPUTS.replace("KEY", repr(str(key))))
     torch.export.save(torch.export.export(nn.Linear(3, 4), (torch.ones(2, 3),)), "m.pt2")
     said: list[str] = []
-    request = WorkRequest("m.pt2", "npu", calls=CallSpec.parse("sets.py:sets"))
+    request = WorkRequest(
+        ModelSpec("m.pt2", calls=CallSpec.parse("sets.py:sets")), ((DeviceWork("npu"),),)
+    )
     if anew:
         with loaded_once():
             run(request, output=said.append)

@@ -9,7 +9,7 @@ import pytest
 from opcheck.commands.scan.answer import scan
 from opcheck.errors import OpcheckError, SourceError, UsageError
 from opcheck.model.calls import CallSpec
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec
@@ -93,7 +93,7 @@ def test_sets_of_inputs_are_of_one_model(folder: Path) -> None:
 @pytest.mark.slow
 def test_each_model_of_a_pipeline_is_in_the_report(folder: Path) -> None:
     pytest.importorskip("diffusers")
-    report = scan(ScanRequest(str(folder), (TargetSpec.parse("ascend-910b"),)))
+    report = scan(ScanRequest(ModelSpec(str(folder)), (TargetSpec.parse("ascend-910b"),)))
     uses = [use for finding in report.targets[0].findings for use in finding.uses]
     assert {use.module.partition(".")[0] for use in uses} >= {"unet", "vae", "text_encoder"}
     assert report.trace.gaps == ()
@@ -105,7 +105,7 @@ def test_each_model_of_a_pipeline_is_in_the_report(folder: Path) -> None:
 def test_a_part_that_cannot_be_called_is_a_gap_and_the_others_are_scanned(folder: Path) -> None:
     pytest.importorskip("diffusers")
     (folder / "unet/config.json").write_text(json.dumps({**UNET, "_class_name": "UNet9DModel"}))
-    report = scan(ScanRequest(str(folder), (TargetSpec.parse("ascend-910b"),)))
+    report = scan(ScanRequest(ModelSpec(str(folder)), (TargetSpec.parse("ascend-910b"),)))
     assert "has no model 'UNet9DModel'" in report.trace.gaps[0].reason
     assert report.trace.modules_not_called == ()
     assert report.targets[0].summary.runs is None

@@ -28,13 +28,13 @@ def choose(
     database = open_database(request.databases)
     matrices = matrices_for(database, request)
     require_age(request, database, matrices)
-    progress(f"reading {request.source}")
+    progress(f"reading {request.model.source}")
     results = worked(request, matrices, progress, output, plan=True, costs=True)
     plans: dict[str, tuple[NodePlan, ...]] = {}
     for result in results:
         plans.update(result.plans)
     scanned = gathered(results)
-    report = report_of(request.source, scanned, matrices)
+    report = report_of(request.model.source, scanned, matrices)
     report = with_plans(report, scanned, matrices, plans)
     progress("ranking")
     choices: list[Choice] = []

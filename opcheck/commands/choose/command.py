@@ -35,12 +35,17 @@ def choose(
     from opcheck.commands.choose import answer
 
     view, out = command_view("choose", format), Output(output)
-    request = ScanRequest(
-        source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
-        tuple(database or ()), max_age, tuple(rules or ()),
-        step=model_options.training(train, step),
-        calls=model_options.calls(input_sets, decode, train, step), schemas=tuple(schemas or ()),
+    model = model_options.model_spec(
+        source, inputs, timeout, memory, trust, input_sets=input_sets, decode=decode, train=train,
+        step=step, schemas=schemas,
     )  # fmt: skip
+    request = ScanRequest(
+        model,
+        tuple(target or ()),
+        databases=tuple(database or ()),
+        max_age=max_age,
+        rules=tuple(rules or ()),
+    )
     with Progress() as progress:
         found = answer.choose(request, progress, said if verbose else unsaid)
     out.write(view.render(found, out.page(Detail(verbose))))

@@ -23,5 +23,5 @@ def emulate(
     database = open_database(request.databases)
     # one that is unknown or cannot be emulated needs no process to be refused
     require_emulated(database.matrix(database.resolve(request.target)))
-    progress(f"reading {request.source}")
+    progress(f"reading {request.model.source}")
     return run.emulate(request, progress=progress, output=output)

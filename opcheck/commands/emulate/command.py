@@ -78,13 +78,19 @@ def emulate(
 
     detail = Detail(verbose, quiet, explain, top)
     view, out = command_view("emulate", format), Output(output)
-    request = EmulationRequest(
-        source, options.only(target), tuple(inputs or ()), model_options.training(train, step),
-        values=values, stop=stop, check=check, timeout=timeout, memory=memory, trust=trust,
-        databases=tuple(database or ()), shims=tuple(shim or ()),
-        calls=model_options.calls(input_sets, decode, train, step),
-        schemas=tuple(schemas or ()),
+    model = model_options.model_spec(
+        source, inputs, timeout, memory, trust, input_sets=input_sets, decode=decode, train=train,
+        step=step, schemas=schemas,
     )  # fmt: skip
+    request = EmulationRequest(
+        model,
+        options.only(target),
+        values=values,
+        stop=stop,
+        check=check,
+        databases=tuple(database or ()),
+        shims=tuple(shim or ()),
+    )
     try:
         with Progress(quiet) as progress:
             found = answer.emulate(request, progress, said if verbose else unsaid)

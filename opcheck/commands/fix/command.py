@@ -160,13 +160,14 @@ def fix(
     if kind is not FixKind.CUSTOM and (into or toolchain):
         raise UsageError("--into and --toolchain go with --custom-op", "leave them out")
     view, out = command_view("fix", format), Output(output)
+    model = model_options.model_spec(
+        source, inputs, timeout, memory, trust, input_sets=input_sets, decode=decode, train=train,
+        step=step, schemas=schemas,
+    )  # fmt: skip
     request = FixRequest(
         ScanRequest(
-            source, (options.only(target),), tuple(inputs or ()), False, timeout, memory, trust,
-            tuple(database or ()), max_age, tuple(rules or ()),
-            step=model_options.training(train, step),
-            calls=model_options.calls(input_sets, decode, train, step),
-            schemas=tuple(schemas or ()),
+            model, (options.only(target),), databases=tuple(database or ()), max_age=max_age,
+            rules=tuple(rules or ()),
         ),
         kind, (into or "") if custom_op is not None else path, allow or Label.EXACT, write,
         custom_op or "", toolchain or "",

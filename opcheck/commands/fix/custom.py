@@ -37,13 +37,13 @@ def custom(request: FixRequest, database: Database, progress: Progress, output: 
     matrix = database.matrix(database.resolve(scan.targets[0]))
     chain = _toolchain(request.toolchain, matrix)
     require_age(scan, database, (matrix,))
-    progress(f"reading {scan.source}")
+    progress(f"reading {scan.model.source}")
     scanned = gathered(worked(scan, (matrix,), progress, output))
     trace = scanned.of(matrix.target)
     blamed = _blamed(trace, matrix)
     op = _wanted(request.operator, blamed, trace)
     nodes = [node for node in trace.nodes if str(node.op) == op]
-    made = project(op, matrix, chain, nodes, scan.source)
+    made = project(op, matrix, chain, nodes, scan.model.source)
     if not isinstance(made, Project):
         raise UsageError(f"no project can be written for {op}: {made}", "see opcheck plan")
     folder = Path(request.path or package_name(op))
@@ -52,7 +52,7 @@ def custom(request: FixRequest, database: Database, progress: Progress, output: 
     left = f"; left to write: {made.left}" if made.left else ""
     return answer(
         request,
-        report_of(scan.source, scanned, (matrix,)),
+        report_of(scan.model.source, scanned, (matrix,)),
         files=files,
         followed=[
             Followed(finding, op, "custom-operator", Tier.CUSTOM, Label.TOLERANCE)

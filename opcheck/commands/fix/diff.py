@@ -41,15 +41,15 @@ def diff(request: FixRequest, database: Database, progress: Progress, output: Pr
         UsageError: the source is no Python file, or one of its files cannot be written.
     """
     scan = request.scan
-    if select(scan.source).name != "python":
+    if select(scan.model.source).name != "python":
         raise UsageError(
-            f"--diff changes source files of yours, and {scan.source} is none",
+            f"--diff changes source files of yours, and {scan.model.source} is none",
             "give path/to/file.py:NAME, or use --shim or --graph",
         )
     report = plan(scan, progress, output)
     forms = _forms(scan.rules)
     chosen = choose_by_place(report, request.allow, lambda way: bool(forms(way.rule)))
-    changed = _change(chosen.ways, roots_of(scan.source), forms)
+    changed = _change(chosen.ways, roots_of(scan.model.source), forms)
     left = (*(rest for _, rest in chosen.left), *changed.left)
     if not changed.files:
         return answer(request, report, left=left, unproven="there is nothing to change")
@@ -57,7 +57,9 @@ def diff(request: FixRequest, database: Database, progress: Progress, output: Pr
         require_writable(tuple(changed.files))
     matrix = database.matrix(database.resolve(scan.targets[0]))
     with _patched(changed.files) as patched:
-        change = Change(scan, replace(scan, patched=patched), tuple(changed.ways))
+        change = Change(
+            scan, replace(scan, model=replace(scan.model, patched=patched)), tuple(changed.ways)
+        )
         staying = chosen.staying(changed.whole)
         proof = proved(change, matrix, staying, known(report), progress, output)
     followed = followed_ways(changed.ways)

@@ -44,16 +44,20 @@ def graph(request: FixRequest, database: Database, progress: Progress, output: P
         return answer(request, report, left=chosen.left, unproven="there is nothing to change")
     with drafted(final, over=request.write) as draft:
         asked = GraphRequest(
-            scan.source, _replacements(way for _, way in chosen.ways), str(draft.path),
-            scan.inputs, scan.timeout, scan.memory, scan.trust, scan.patched, scan.rules,
-            schemas=scan.schemas,
-        )  # fmt: skip
+            scan.model,
+            _replacements(way for _, way in chosen.ways),
+            str(draft.path),
+            rules=scan.rules,
+        )
         written = run.rewrite(asked, progress=progress, output=output)
         ways, left = _parted(chosen.ways, written.left)
         partly = {rest.op for rest in (*chosen.left, *left)}
         staying = {f.op: f.count for f in off_device(report) if f.op in partly}  # of one phase
         # what it was exported with is in the file
-        changed = replace(scan, source=str(draft.path), inputs=(), trust=False, patched={})
+        changed = replace(
+            scan,
+            model=replace(scan.model, source=str(draft.path), inputs=(), trust=False, patched={}),
+        )
         matrix = database.matrix(database.resolve(scan.targets[0]))
         change = Change(scan, changed, tuple(ways))
         proof = proved(change, matrix, staying, known(report), progress, output)
@@ -71,12 +75,12 @@ def _require_one_program(scan: ScanRequest) -> None:
     Raises:
         UsageError: the scan is of a training step, or of several calls of what is no program yet.
     """
-    if scan.step is not None:
+    if scan.model.step is not None:
         message = "--graph writes an exported program, which has no training mode"
         raise UsageError(message, "use --shim, or --diff for a Python file")
-    if scan.calls != CallSpec() and not scan.source.endswith(SUFFIX):
-        name = "--decode" if scan.calls.decode else "--inputs"
-        message = f"--graph exports one call of {scan.source}, and {name} asks for several"
+    if scan.model.calls != CallSpec() and not scan.model.source.endswith(SUFFIX):
+        name = "--decode" if scan.model.calls.decode else "--inputs"
+        message = f"--graph exports one call of {scan.model.source}, and {name} asks for several"
         raise UsageError(message, "leave it out, or use --shim, or --diff for a Python file")
 
 

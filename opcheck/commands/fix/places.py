@@ -27,7 +27,7 @@ def require_writable(request: FixRequest) -> None:
         raise UsageError(f"cannot write {path}: there is no folder {final.parent}", "make it first")
     if not all(os.access(place, os.W_OK) for place in (final, final.parent) if place.exists()):
         raise UsageError(f"cannot write {path}: permission denied", "give another place")
-    if _is_model(path, request.scan.source):
+    if _is_model(path, request.scan.model.source):
         raise UsageError(f"cannot write {path}: it is the model itself", "give another name")
 
 

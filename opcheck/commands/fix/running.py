@@ -67,7 +67,7 @@ def run_both(change: Change, matrix: SupportMatrix, progress: Progress, output: 
     backward = _Side(after.backward, Limits(known, moved))
     reason = before.no_backward or after.no_backward
     ran = None
-    if device is not None and change.unchanged.step is not None:
+    if device is not None and change.unchanged.model.step is not None:
         ran = device.run(forward, backward)  # one run gives both
     elif device is not None:
         ran = device.run(forward)
@@ -161,11 +161,13 @@ def _parted(ran: Emulation, sides: Sequence[_Side]) -> Sequence[Sequence[Differe
 
 def _emulation(scan: ScanRequest, shims: tuple[str, ...], gradients: bool) -> EmulationRequest:
     return EmulationRequest(
-        scan.source, scan.targets[0], scan.inputs, _alone(scan.step), gradients=gradients,
-        values=True, timeout=scan.timeout, memory=scan.memory, trust=scan.trust,
-        databases=scan.databases, shims=shims, patched=scan.patched, calls=scan.calls,
-        schemas=scan.schemas,
-    )  # fmt: skip
+        replace(scan.model, step=_alone(scan.model.step)),
+        scan.targets[0],
+        gradients=gradients,
+        values=True,
+        databases=scan.databases,
+        shims=shims,
+    )
 
 
 def _alone(step: TrainingSpec | None) -> TrainingSpec | None:
@@ -174,7 +176,7 @@ def _alone(step: TrainingSpec | None) -> TrainingSpec | None:
 
 
 def _is_wrapped(scan: ScanRequest) -> bool:
-    return scan.step is not None and bool(scan.step.wrap)
+    return scan.model.step is not None and bool(scan.model.step.wrap)
 
 
 def _on_host(change: Change, progress: Progress, output: Progress) -> tuple[HostRun, HostRun]:
@@ -184,20 +186,17 @@ def _on_host(change: Change, progress: Progress, output: Progress) -> tuple[Host
     with tempfile.TemporaryDirectory(prefix="opcheck-") as folder:
         kept = str(Path(folder) / "results.pt")
         first = replace(_host(change.unchanged), keep=kept, tolerances=tolerances(change.ways))
-        progress(f"running {change.unchanged.source} on the host, as it is")
+        progress(f"running {change.unchanged.model.source} on the host, as it is")
         before = on_host(first, progress=progress, output=output)
         if change.changed == change.unchanged:
             return before, HostRun((), ())
-        progress(f"running {change.changed.source} on the host, as it became")
+        progress(f"running {change.changed.model.source} on the host, as it became")
         second = replace(_host(change.changed), against=kept)
         return before, on_host(second, progress=progress, output=output)
 
 
 def _host(scan: ScanRequest) -> HostRequest:
-    return HostRequest(
-        scan.source, scan.inputs, scan.timeout, scan.memory, scan.trust, scan.patched,
-        step=_alone(scan.step), calls=scan.calls, schemas=scan.schemas,
-    )  # fmt: skip
+    return HostRequest(replace(scan.model, step=_alone(scan.model.step)))  # fmt: skip
 
 
 def _can_be_emulated(matrix: SupportMatrix) -> bool:

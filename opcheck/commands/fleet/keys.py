@@ -33,11 +33,13 @@ def key_of(request: ScanRequest, targets: Iterable[RunTarget]) -> str:
     Limits are no part of it. A training step is traced as its targets register gradients, so their
     data is; of a forward the data of its targets is not.
     """
-    trained = sorted((t.target, t.database_digest) for t in targets) if request.step else []
-    asked = replace(request, targets=(), timeout=None, memory=None, max_age=None)
+    trained = sorted((t.target, t.database_digest) for t in targets) if request.model.step else []
+    asked = replace(
+        request, targets=(), max_age=None, model=replace(request.model, timeout=None, memory=None)
+    )
     parts = [
         __version__, torch_version(), platform.python_version(), to_json(asked), trained,
-        [[name, _version(name)] for name in _kind(request.source).libraries],
+        [[name, _version(name)] for name in _kind(request.model.source).libraries],
         list(_contents(request)),
     ]  # fmt: skip
     return sha256(json.dumps(parts).encode()).hexdigest()[:DIGITS]
@@ -55,7 +57,7 @@ def torch_version() -> str:
 
 def libraries_of(requests: Iterable[ScanRequest]) -> tuple[str, ...]:
     """The modules that models will surely import, for workers to import once."""
-    return tuple(sorted({name for request in requests for name in _imported(request.source)}))
+    return tuple(sorted({name for request in requests for name in _imported(request.model.source)}))
 
 
 def _imported(source: str) -> Iterator[str]:
@@ -84,13 +86,13 @@ def _kind(source: str) -> type[Source]:
 def _contents(request: ScanRequest) -> Iterator[str]:
     """Digests of all that is read, as far as that is known before a model is loaded."""
     try:
-        path = _kind(request.source).path(request.source)
+        path = _kind(request.model.source).path(request.model.source)
     except (OSError, ValueError):
         path = None
     if path is not None:
         yield from (f"{name} {found}" for name, found in sorted(_read(path)))
-    loss = request.step.loss if request.step else ""
-    for text in (request.calls.input_sets, loss, *request.schemas):
+    loss = request.model.step.loss if request.model.step else ""
+    for text in (request.model.calls.input_sets, loss, *request.model.schemas):
         if text:
             yield _digest(Path(text.rpartition(":")[0] if ".py:" in text else text))
 

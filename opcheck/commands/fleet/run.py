@@ -188,7 +188,7 @@ class _Plan:
 
     def _missing(self, entry: Entry, known: Known | None) -> Sequence[RunTarget]:
         """The targets that a model has to be held against; none of one that is known."""
-        able = [t for t in self.targets if not entry.request.step or t.target in self.trained]
+        able = [t for t in self.targets if not entry.request.model.step or t.target in self.trained]
         if known is None or self._again(entry, known):
             return able
         if known.ending is not Ending.SCANNED and not known.results:
@@ -204,9 +204,9 @@ class _Plan:
             case Ending.LOST:
                 return True
             case Ending.TIMED_OUT:
-                return self.retry or _more(entry.request.timeout, known.timeout)
+                return self.retry or _more(entry.request.model.timeout, known.timeout)
             case Ending.OUT_OF_MEMORY:
-                return self.retry or _more(entry.request.memory, known.memory)
+                return self.retry or _more(entry.request.model.memory, known.memory)
             case Ending.FAILED | Ending.CRASHED:
                 return self.retry
             case _:

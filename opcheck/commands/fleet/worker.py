@@ -94,33 +94,16 @@ class Worker:
 
     def _run(self, job: Job, missing: Sequence[SupportMatrix]) -> tuple[WorkResult, ...]:
         request = job.request
-        (first, *others), *apart = (
+        groups = tuple(
             tuple(_as_asked(work, job.casts[work.device_type]) for work in group)
             for group in device_types.processes(missing)
         )
-        asked = WorkRequest(
-            source=request.source,
-            device_type=first.device_type,
-            inputs=request.inputs,
-            trust=request.trust,
-            casts=first.casts,
-            autocast=first.autocast,
-            others=tuple(others),
-            apart=tuple(apart),
-            targets=first.targets,
-            step=request.step,
-            calls=request.calls,
-            dynamic=request.dynamic,
-            databases=request.databases,
-            schemas=request.schemas,
-        )
+        asked = WorkRequest(request.model, groups, request.databases)
         with copied_from(self._template):
             if current() is not None:
                 self._template.load(environment(asked))  # before the model's time begins
             return run(
                 asked,
-                timeout=request.timeout,
-                memory=request.memory,
                 alone=True,
                 beside=self._setup.workers or 1,
             )
@@ -132,7 +115,7 @@ class Worker:
         parts = tuple(Traced(result.trace, result.targets) for result in results)
         scanned = Scanned(parts, first.kind, first.digest, first.notes)
         if scanned.empty:
-            raise nothing_called(job.request.source)
+            raise nothing_called(job.request.model.source)
         info = scanned.info()
         known = {trace.name for trace in job.traces}
         return Outcome(

@@ -59,7 +59,7 @@ def gate(
     against = report_at(request.against) if request.against else None
     today = date.today()
     early: OpcheckError | None
-    if is_report(scanned.source):
+    if is_report(scanned.model.source):
         report = report_asked_for(scanned, request.scan, today, plan=request.plan)
         early = ended_early(report)
     else:

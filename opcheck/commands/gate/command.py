@@ -14,7 +14,6 @@ from opcheck.app.progress import Progress, said, unsaid
 from opcheck.commands.gate.baseline import baseline_text
 from opcheck.commands.gate.values import GateRequest, PartialGateError
 from opcheck.errors import ExitCode
-from opcheck.model.dynamic import dynamic_inputs
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.views.formats import command_formats, report_view
@@ -137,12 +136,17 @@ def gate(
     out = Outputs(format, output, detail, "gate")
     kept = None if write_baseline is None else Output(write_baseline)
     judged = None if report is None else Output(report)
-    scan = ScanRequest(
-        source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
-        tuple(database or ()), max_age, step=model_options.training(train, step),
-        calls=model_options.calls(input_sets, decode, train, step),
-        dynamic=dynamic_inputs(dynamic or ()), schemas=tuple(schemas or ()), explained=explain,
+    model = model_options.model_spec(
+        source, inputs, timeout, memory, trust, input_sets=input_sets, decode=decode, train=train,
+        step=step, dynamic=dynamic, schemas=schemas,
     )  # fmt: skip
+    scan = ScanRequest(
+        model,
+        tuple(target or ()),
+        databases=tuple(database or ()),
+        max_age=max_age,
+        explained=explain,
+    )
     request = GateRequest(
         scan, policy or "", baseline or "", str(write_baseline or ""), against or "", plan
     )

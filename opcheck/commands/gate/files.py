@@ -13,7 +13,7 @@ from opcheck.errors import TraceError, UsageError
 from opcheck.files import MOST_REPORT_BYTES, read_bytes
 from opcheck.model.policy import Baseline, Policy
 from opcheck.model.report import Report, TargetReport
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec, target_name
 from opcheck.settings.places import find_policy
 from opcheck.settings.reading import policy_of, read_policy
@@ -73,12 +73,12 @@ def report_asked_for(
 ) -> Report:
     """The report that a file holds, of the targets that are asked for."""
     told = replace(asked, targets=(), max_age=None, databases=(), explained=False)
-    if plan or told != ScanRequest(asked.source, ()):
+    if plan or told != ScanRequest(ModelSpec(asked.model.source), ()):
         raise UsageError(
-            f"{asked.source} is a report, and options on how to run the model came with it",
+            f"{asked.model.source} is a report, and options on how to run the model came with it",
             "leave them out, or give the model itself",
         )
-    path = scanned.source
+    path = scanned.model.source
     report = _report(path)
     report = _on(report, scanned.targets, path)
     if scanned.max_age is not None:

@@ -23,14 +23,14 @@ def plan(request: ScanRequest, progress: Progress = silent, output: Progress = s
     database = open_database(request.databases)
     matrices = matrices_for(database, request)
     require_age(request, database, matrices)
-    progress(f"reading {request.source}")
+    progress(f"reading {request.model.source}")
 
     def report(results: Sequence[WorkResult]) -> Report:
         plans: dict[str, tuple[NodePlan, ...]] = {}
         for result in results:
             plans.update(result.plans)
         scanned = gathered(results)
-        found = report_of(request.source, scanned, matrices, explained=request.explained)
+        found = report_of(request.model.source, scanned, matrices, explained=request.explained)
         found = with_plans(found, scanned, matrices, plans)
         found = sized(found, scanned, database, matrices)
         return ranked(found) if names_groups(database, request.targets) else found

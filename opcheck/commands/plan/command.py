@@ -5,7 +5,6 @@ from opcheck.app.detail import Detail
 from opcheck.app.model_command import ModelCommand
 from opcheck.app.outputs import Outputs
 from opcheck.app.progress import Progress, said, unsaid
-from opcheck.model.dynamic import dynamic_inputs
 from opcheck.model.report import PartialReportError
 from opcheck.model.request import ScanRequest
 
@@ -38,13 +37,18 @@ def plan(
     from opcheck.commands.plan import answer
 
     out = Outputs(format, output, Detail(verbose, quiet, explain, top))
-    request = ScanRequest(
-        source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
-        tuple(database or ()), max_age, tuple(rules or ()),
-        step=model_options.training(train, step),
-        calls=model_options.calls(input_sets, decode, train, step),
-        dynamic=dynamic_inputs(dynamic or ()), schemas=tuple(schemas or ()), explained=explain,
+    model = model_options.model_spec(
+        source, inputs, timeout, memory, trust, input_sets=input_sets, decode=decode, train=train,
+        step=step, dynamic=dynamic, schemas=schemas,
     )  # fmt: skip
+    request = ScanRequest(
+        model,
+        tuple(target or ()),
+        databases=tuple(database or ()),
+        max_age=max_age,
+        rules=tuple(rules or ()),
+        explained=explain,
+    )
     try:
         with Progress(quiet) as progress:
             report = answer.plan(request, progress, said if verbose else unsaid)

@@ -34,7 +34,7 @@ def repro(request: ReproRequest, progress: Progress = silent, output: Progress =
         SourceError, TraceError, DatabaseError: as of a scan.
     """
     database = open_database(request.scan.databases)
-    if is_report(request.scan.source):
+    if is_report(request.scan.model.source):
         return script(_of_report(request, database))
     return script(_of_model(request, database, progress, output))
 
@@ -45,7 +45,7 @@ def _of_report(request: ReproRequest, database: Database) -> Repro:
     try:
         spec = TargetSpec.parse(said.target)
     except ValueError as error:
-        raise UsageError(f"{request.scan.source}: {error}", _SCAN_AGAIN) from error
+        raise UsageError(f"{request.scan.model.source}: {error}", _SCAN_AGAIN) from error
     matrix = database.matrix(database.resolve(spec))
     calls = [read_arguments(place.inputs) for place in finding.uses]
     return _repro(database, matrix, report, finding, calls, strides=False)
@@ -57,7 +57,7 @@ def _of_model(
     matrices = matrices_for(database, request.scan)
     require_age(request.scan, database, matrices)
     scanned = scanned_for(request.scan, database, matrices, progress, output)
-    report = report_of(request.scan.source, scanned, matrices)
+    report = report_of(request.scan.model.source, scanned, matrices)
     said, finding = chosen(report, request.finding)
     matrix = next(matrix for matrix in matrices if str(matrix.target) == said.target)
     calls = list(_calls(scanned.of(matrix.target), matrix, finding))

@@ -51,12 +51,11 @@ def repro(
     from opcheck.commands.repro import answer
 
     out = Output(output)
-    scan = ScanRequest(
-        source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
-        tuple(database or ()), step=model_options.training(train, step),
-        calls=model_options.calls(input_sets, decode, train, step),
-        schemas=tuple(schemas or ()),
+    model = model_options.model_spec(
+        source, inputs, timeout, memory, trust, input_sets=input_sets, decode=decode, train=train,
+        step=step, schemas=schemas,
     )  # fmt: skip
+    scan = ScanRequest(model, tuple(target or ()), databases=tuple(database or ()))
     with Progress() as progress:
         text = answer.repro(ReproRequest(scan, finding), progress, said if verbose else unsaid)
     out.write(text)

@@ -34,7 +34,7 @@ def scan(request: ScanRequest, progress: Progress = silent, output: Progress = s
 
     def report(scanned: Scanned) -> Report:
         progress("holding the calls against what the targets have")
-        found = report_of(request.source, scanned, matrices, explained=request.explained)
+        found = report_of(request.model.source, scanned, matrices, explained=request.explained)
         found = sized(found, scanned, database, matrices)
         return ranked(found) if names_groups(database, request.targets) else found
 

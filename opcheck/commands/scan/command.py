@@ -9,7 +9,6 @@ from opcheck.app.detail import Detail
 from opcheck.app.model_command import ModelCommand
 from opcheck.app.outputs import Outputs
 from opcheck.app.progress import Progress, said, unsaid
-from opcheck.model.dynamic import dynamic_inputs
 from opcheck.model.report import PartialReportError
 from opcheck.model.request import ScanRequest
 
@@ -51,12 +50,18 @@ def scan(
     from opcheck.commands.scan import answer
 
     out = Outputs(format, output, Detail(verbose, quiet, explain, top))
-    request = ScanRequest(
-        source, tuple(target or ()), tuple(inputs or ()), exact, timeout, memory, trust,
-        tuple(database or ()), max_age, step=model_options.training(train, step),
-        calls=model_options.calls(input_sets, decode, train, step),
-        dynamic=dynamic_inputs(dynamic or ()), schemas=tuple(schemas or ()), explained=explain,
+    model = model_options.model_spec(
+        source, inputs, timeout, memory, trust, input_sets=input_sets, decode=decode, train=train,
+        step=step, dynamic=dynamic, schemas=schemas,
     )  # fmt: skip
+    request = ScanRequest(
+        model,
+        tuple(target or ()),
+        exact,
+        databases=tuple(database or ()),
+        max_age=max_age,
+        explained=explain,
+    )
     try:
         with Progress(quiet) as progress:
             report = answer.scan(request, progress, said if verbose else unsaid)

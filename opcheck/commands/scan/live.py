@@ -10,7 +10,7 @@ from opcheck.model.calls import CallSpec
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.plan import NodePlan
 from opcheck.model.report import Report
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
 from opcheck.pipeline.opening import matrices_for, open_database, silent
@@ -42,7 +42,7 @@ def scan_module(
 
     database = open_database(databases)
     name = type(module).__name__
-    request = ScanRequest(name, tuple(targets), step=step, databases=tuple(databases))
+    request = ScanRequest(ModelSpec(name, step=step), tuple(targets), databases=tuple(databases))
     matrices = matrices_for(database, request)
     own_loss = step is not None and loss is None and not step.loss
     options = LoadOptions(calls=calls or CallSpec(), train=step is not None, own_loss=own_loss)

@@ -34,13 +34,15 @@ def tune(
     chips = [database.chip(matrix.target) for matrix in matrices]
     if product:
         product_of(chips[0], product)  # refused before the model is loaded
-    progress(f"reading {request.source}")
+    progress(f"reading {request.model.source}")
     scanned = gathered(worked(request, matrices, progress, output, costs=True))
     progress("holding what it costs against what the chips have")
-    report = report_of(request.source, scanned, matrices)
+    report = report_of(request.model.source, scanned, matrices)
     targets: list[TunedTarget] = []
     for matrix, chip, found in zip(matrices, chips, report.targets, strict=True):
-        subject = Subject(request.source, scanned.of(matrix.target), matrix, found, request.step)
+        subject = Subject(
+            request.model.source, scanned.of(matrix.target), matrix, found, request.model.step
+        )
         remedies = database.remedies(matrix.target)
         targets.append(tuned(subject, chip, product, remedies))
     return Tuning(

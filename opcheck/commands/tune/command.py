@@ -47,11 +47,13 @@ def tune(
     from opcheck.commands.tune import answer
 
     view, out = command_view("tune", format), Output(output)
-    request = ScanRequest(
-        source, tuple(target or ()), tuple(inputs or ()), False, timeout, memory, trust,
-        tuple(database or ()), max_age, step=model_options.training(train, step),
-        calls=model_options.calls(input_sets, decode, train, step), schemas=tuple(schemas or ()),
+    model = model_options.model_spec(
+        source, inputs, timeout, memory, trust, input_sets=input_sets, decode=decode, train=train,
+        step=step, schemas=schemas,
     )  # fmt: skip
+    request = ScanRequest(
+        model, tuple(target or ()), databases=tuple(database or ()), max_age=max_age
+    )
     with Progress() as progress:
         found = answer.tune(request, product, progress, said if verbose else unsaid)
     out.write(view.render(found, out.page(Detail(verbose))))

@@ -29,7 +29,7 @@ def upgrade(
     ]
     others = [other for _, other in candidates]
     scanned = scanned_for(request, database, (matrix,), progress, output, others)
-    report = report_of(request.source, scanned, (matrix,))
+    report = report_of(request.model.source, scanned, (matrix,))
     (today,) = report.targets
     found = moves(scanned.first, today, candidates)
     return Upgrade(

@@ -31,10 +31,12 @@ def upgrade(
     from opcheck.commands.upgrade import answer
 
     view, out = command_view("upgrade", format), Output(output)
-    request = ScanRequest(
-        source, (options.only(target),), tuple(inputs or ()), False, timeout, memory, trust,
-        tuple(database or ()), max_age, calls=model_options.calls(input_sets, decode, False, None),
+    model = model_options.model_spec(
+        source, inputs, timeout, memory, trust, input_sets=input_sets, decode=decode,
     )  # fmt: skip
+    request = ScanRequest(
+        model, (options.only(target),), databases=tuple(database or ()), max_age=max_age
+    )
     with Progress() as progress:
         found = answer.upgrade(request, progress, said if verbose else unsaid)
     out.write(view.render(found, out.page(Detail(verbose))))

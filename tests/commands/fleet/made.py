@@ -16,12 +16,12 @@ from opcheck.commands.fleet.values import (
     StoredTrace,
     TargetResult,
 )
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.verdict import Confidence, Verdict
 
 
 def entry(name: str, source: str = "") -> Entry:
-    return Entry(name, ScanRequest(source or f"models.py:{name}", ()), "models.yaml:2")
+    return Entry(name, ScanRequest(ModelSpec(source or f"models.py:{name}"), ()), "models.yaml:2")
 
 
 def target(name: str, digest: str = "1234567890abcdef") -> RunTarget:

@@ -18,7 +18,7 @@ from opcheck.commands.fleet.engines.local import Local
 from opcheck.commands.fleet.store.reading import answers, runs
 from opcheck.commands.fleet.store.store import Store
 from opcheck.commands.fleet.values import Began, Ending, Job, Outcome
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict
 
@@ -97,7 +97,7 @@ def counted(table: str) -> int:
 
 def gone(position: int) -> Job:
     """A model that is no file, which is known without torch."""
-    request = ScanRequest(f"gone{position}.pt2", (TargetSpec("ascend-910b"),))
+    request = ScanRequest(ModelSpec(f"gone{position}.pt2"), (TargetSpec("ascend-910b"),))
     return Job(position, f"gone{position}", request, {"npu": ""})
 
 

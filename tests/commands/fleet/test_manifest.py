@@ -15,7 +15,7 @@ from opcheck.commands.fleet.values import Entry
 from opcheck.errors import UsageError
 from opcheck.model.calls import CallSpec
 from opcheck.model.dynamic import DynamicInput
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.training import TrainingSpec
 
 FULL = """\
@@ -62,42 +62,60 @@ def refusal(text: str, name: str = "models.yaml") -> str:
 def test_a_yaml_file_says_all_that_scan_takes() -> None:
     assert entries(FULL) == (
         Entry(
-            "timm:resnet18", ScanRequest("timm:resnet18", (), timeout=60.0, memory=2.0),
+            "timm:resnet18",
+            ScanRequest(ModelSpec("timm:resnet18", timeout=60.0, memory=2.0), ()),
             "models.yaml:3",
         ),
         Entry(
             "mine",
             ScanRequest(
-                "nets.py:build", (), ("x=1x3", "y=1x4:int64"), timeout=5.0, memory=2.0,
-                dynamic=(DynamicInput("x", (0,)),),
+                ModelSpec(
+                    "nets.py:build",
+                    ("x=1x3", "y=1x4:int64"),
+                    dynamic=(DynamicInput("x", (0,)),),
+                    timeout=5.0,
+                    memory=2.0,
+                ),
+                (),
             ),
             "models.yaml:4",
         ),
         Entry(
             "nets.py:other",
-            ScanRequest("nets.py:other", (), timeout=60.0, memory=2.0,
-                        calls=CallSpec("sets.py:three", True)),
+            ScanRequest(
+                ModelSpec(
+                    "nets.py:other", calls=CallSpec("sets.py:three", True), timeout=60.0, memory=2.0
+                ),
+                (),
+            ),
             "models.yaml:9",
         ),
         Entry(
             "nets.py:trained",
             ScanRequest(
-                "nets.py:trained", (), timeout=60.0, memory=2.0,
-                step=TrainingSpec("adamw", "fused", scaler=True),
+                ModelSpec(
+                    "nets.py:trained",
+                    step=TrainingSpec("adamw", "fused", scaler=True),
+                    timeout=60.0,
+                    memory=2.0,
+                ),
+                (),
             ),
             "models.yaml:12",
         ),
-    )  # fmt: skip
+    )
 
 
 def test_a_table_says_the_same_in_cells() -> None:
     first, mine, trained = entries(TABLE, "models.csv")
-    assert first == Entry("timm:resnet18", ScanRequest("timm:resnet18", ()), "models.csv:2")
+    assert first == Entry(
+        "timm:resnet18", ScanRequest(ModelSpec("timm:resnet18"), ()), "models.csv:2"
+    )
     inputs = ("x=1x3", "y=1x4:int64")
     assert mine == Entry(
-        "mine", ScanRequest("nets.py:build", (), inputs, timeout=5.0), "models.csv:3"
+        "mine", ScanRequest(ModelSpec("nets.py:build", inputs, timeout=5.0), ()), "models.csv:3"
     )
-    assert trained.request.step == TrainingSpec("sgd", clip=1.0)
+    assert trained.request.model.step == TrainingSpec("sgd", clip=1.0)
     assert trained.where == "models.csv:5"
 
 
@@ -105,19 +123,21 @@ def test_what_a_manifest_does_not_say_is_as_on_the_command_line() -> None:
     Path("models.yaml").write_text("- a.py:a\n- {source: b.py:b, timeout: 3}\n")
     given = Row("", "", {"timeout": 9.0})
     found = [entry.request for entry in read_manifest("models.yaml", given).entries]
-    assert [one.timeout for one in found] == [9.0, 3.0]
+    assert [one.model.timeout for one in found] == [9.0, 3.0]
 
 
 @pytest.mark.parametrize("trust", [True, False])
 def test_trust_holds_for_every_model_of_a_manifest_or_for_none(trust: bool) -> None:
     Path("models.yaml").write_text("- a.py:a\n- {source: b.py:b, timeout: 3}\n")
     found = read_manifest("models.yaml", trust=trust).entries
-    assert [entry.request.trust for entry in found] == [trust, trust]
+    assert [entry.request.model.trust for entry in found] == [trust, trust]
 
 
 def test_what_is_known_of_a_model_is_not_known_of_it_with_trust() -> None:
-    request = ScanRequest("model.pt", ())
-    assert key_of(request, ()) != key_of(replace(request, trust=True), ())
+    request = ScanRequest(ModelSpec("model.pt"), ())
+    assert key_of(request, ()) != key_of(
+        replace(request, model=replace(request.model, trust=True)), ()
+    )
 
 
 @pytest.mark.parametrize(
@@ -191,7 +211,7 @@ def test_a_manifest_that_is_not_there_is_named() -> None:
 def test_paths_begin_at_the_manifest() -> None:
     Path("zoo").mkdir()
     Path("zoo/models.yaml").write_text("- nets.py:build\n- timm:resnet18\n- /abs/net.pt2\n")
-    found = [entry.request.source for entry in read_manifest("zoo/models.yaml").entries]
+    found = [entry.request.model.source for entry in read_manifest("zoo/models.yaml").entries]
     assert found == ["zoo/nets.py:build", "timm:resnet18", "/abs/net.pt2"]
 
 
@@ -246,7 +266,7 @@ def test_what_stands_for_nothing_is_refused(text: str, message: str) -> None:
 @pytest.mark.usefixtures("zoo")
 def test_options_of_a_pattern_are_those_of_each_model() -> None:
     found = entries('- {source: "zoo/*", timeout: 4}\n- zoo/net.pt2\n'.replace("- zoo", "# zoo"))
-    assert [entry.request.timeout for entry in found] == [4.0, 4.0]
+    assert [entry.request.model.timeout for entry in found] == [4.0, 4.0]
     message = "models.yaml:1: one name for 2 models: 'all'"
     assert refusal('- {source: "zoo/*", name: all}\n') == message
 
@@ -262,7 +282,7 @@ def test_every_field_is_an_option_of_scan() -> None:
 
 @pytest.mark.parametrize("name", ["a" * 300, "a/" * 3000, "a\0b"])
 def test_what_no_file_can_be_called_is_a_model_that_is_not_there(name: str) -> None:
-    request = ScanRequest(f"{name}.pt", ())
+    request = ScanRequest(ModelSpec(f"{name}.pt"), ())
     assert key_of(request, ()) == key_of(request, ())
     assert [entry.name for entry in read_manifest(f"{name}.pt").entries] == [f"{name}.pt"]
 

@@ -9,10 +9,10 @@ import pytest
 from opcheck.commands.fleet.engine import Setup, engine_named
 from opcheck.commands.fleet.values import Job
 from opcheck.errors import UsageError
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 
 RAY = engine_named("ray")
-JOB = Job(0, "made", ScanRequest("nets.py:made", ()))
+JOB = Job(0, "made", ScanRequest(ModelSpec("nets.py:made"), ()))
 
 
 def refused(address: str) -> UsageError:

@@ -8,10 +8,10 @@ import pytest
 from opcheck.commands.fleet.cluster.terms import Terms, problem_here, problem_with, task, terms
 from opcheck.commands.fleet.engine import Setup
 from opcheck.commands.fleet.values import Job
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 
-REQUEST = ScanRequest("nets.py:made", (TargetSpec.parse("ascend-910b@26.1.0"),))
+REQUEST = ScanRequest(ModelSpec("nets.py:made"), (TargetSpec.parse("ascend-910b@26.1.0"),))
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from opcheck.commands.fleet import keys
 from opcheck.commands.fleet.run import targets_of
 from opcheck.commands.fleet.traces import casts_of, casts_text, has_autocast, restored, stored
 from opcheck.commands.fleet.values import StoredTrace
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.trace import Constant, Trace, Use
 from opcheck.model.training import TrainingSpec
 from opcheck.model.work import WorkResult
@@ -94,13 +94,18 @@ def test_a_run_asks_for_traces_by_the_lists_that_its_targets_share() -> None:
 def test_a_key_is_of_all_that_a_trace_rests_on(tmp_path: Path) -> None:
     net = tmp_path / "net.py"
     net.write_text("def net(): ...")
-    request, on = ScanRequest(f"{net}:net", ()), [target("ascend-910b@26.1.0+torch2.12")]
+    request, on = ScanRequest(ModelSpec(f"{net}:net"), ()), [target("ascend-910b@26.1.0+torch2.12")]
     newer = [target("ascend-910b@26.1.0+torch2.12", "fedcba0987654321")]
     first = keys.key_of(request, on)
-    assert keys.key_of(replace(request, timeout=3.0, memory=1.0), on) == first
+    assert (
+        keys.key_of(replace(request, model=replace(request.model, timeout=3.0, memory=1.0)), on)
+        == first
+    )
     assert keys.key_of(request, newer) == first
-    assert keys.key_of(replace(request, inputs=("x=1x3",)), on) != first
-    step = replace(request, step=TrainingSpec())
+    assert (
+        keys.key_of(replace(request, model=replace(request.model, inputs=("x=1x3",))), on) != first
+    )
+    step = replace(request, model=replace(request.model, step=TrainingSpec()))
     assert len({first, keys.key_of(step, on), keys.key_of(step, newer)}) == 3
     net.write_text("def net(): return 1")
     assert keys.key_of(request, on) != first
@@ -108,7 +113,7 @@ def test_a_key_is_of_all_that_a_trace_rests_on(tmp_path: Path) -> None:
 
 def test_a_key_is_of_the_files_of_a_folder_but_its_weights(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
-    request = ScanRequest(f"hf:{tmp_path}", ())
+    request = ScanRequest(ModelSpec(f"hf:{tmp_path}"), ())
     first = keys.key_of(request, [])
     (tmp_path / "model.safetensors").write_bytes(b"weights")
     assert keys.key_of(request, []) == first
@@ -119,8 +124,11 @@ def test_a_key_is_of_the_files_of_a_folder_but_its_weights(tmp_path: Path) -> No
 def test_libraries_are_those_that_models_surely_import(tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text("import os\nfrom transformers import x\n# import timm\n")
     sources = ["timm:resnet18", "absent.pt2"]
-    assert keys.libraries_of(ScanRequest(s, ()) for s in sources) == ("timm", "torchvision")
-    own = [ScanRequest(f"{tmp_path}/net.py:net", ())]
+    assert keys.libraries_of(ScanRequest(ModelSpec(s), ()) for s in sources) == (
+        "timm",
+        "torchvision",
+    )
+    own = [ScanRequest(ModelSpec(f"{tmp_path}/net.py:net"), ())]
     assert keys.libraries_of(own) == ("transformers",)
 
 

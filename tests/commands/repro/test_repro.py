@@ -14,7 +14,7 @@ from opcheck.commands.scan import answer as scan_answer
 from opcheck.errors import ExitCode, UsageError
 from opcheck.lang.languages import Language
 from opcheck.lang.speech import speaking
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Constant, TensorMeta
 from opcheck.model.training import TrainingSpec
@@ -54,14 +54,14 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def report(model: Path) -> Path:
     """What a scan of the model for an old chip says."""
-    found = scan_answer.scan(ScanRequest(f"{model}:net", (OLD,), INPUTS))
+    found = scan_answer.scan(ScanRequest(ModelSpec(f"{model}:net", INPUTS), (OLD,)))
     path = model.with_name("report.json")
     path.write_text(report_view("json").render(found), encoding="utf-8")
     return path
 
 
 def asked(report: Path, finding: str) -> str:
-    return repro_answer.repro(ReproRequest(ScanRequest(str(report), ()), finding))
+    return repro_answer.repro(ReproRequest(ScanRequest(ModelSpec(str(report)), ()), finding))
 
 
 def played(folder: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
@@ -111,7 +111,7 @@ def test_the_vendor_s_own_words_are_shown(report: Path, tmp_path: Path) -> None:
 def test_a_dtype_that_is_changed_on_the_way_is_made_there(tmp_path: Path) -> None:
     model = f"{ROOT / 'examples' / 'rotary_attention.py'}:model"  # it makes float64 on the device
     target = TargetSpec("ascend-910b", "26.1.0")
-    text = repro_answer.repro(ReproRequest(ScanRequest(model, (target,)), "aten::polar"))
+    text = repro_answer.repro(ReproRequest(ScanRequest(ModelSpec(model), (target,)), "aten::polar"))
     done = played(tmp_path, text, "--emulate")
     assert done.returncode == 1, done.stdout
     assert "abs is float64, which the vendor's tables of native APIs leave out" in done.stderr
@@ -125,7 +125,7 @@ def test_the_device_s_plugin_is_asked_for_first(report: Path, tmp_path: Path) ->
 
 
 def test_strides_are_those_of_the_model(model: Path, report: Path) -> None:
-    scan = ScanRequest(f"{model}:net", (OLD,), INPUTS)
+    scan = ScanRequest(ModelSpec(f"{model}:net", INPUTS), (OLD,))
     traced = repro_answer.repro(ReproRequest(scan, "aten::special_i0"))
     assert '"self": tensor(torch.float32, (3, 2, 6), (6, 36, 1), device),' in traced
     read = asked(report, "aten::special_i0")
@@ -134,7 +134,7 @@ def test_strides_are_those_of_the_model(model: Path, report: Path) -> None:
 
 
 def test_a_finding_of_the_backward_is_its_overload(model: Path, tmp_path: Path) -> None:
-    scan = ScanRequest(f"{model}:net", (OLD,), INPUTS, step=TrainingSpec.parse(()))
+    scan = ScanRequest(ModelSpec(f"{model}:net", INPUTS, step=TrainingSpec.parse(())), (OLD,))
     text = repro_answer.repro(ReproRequest(scan, "aten::embedding_dense_backward"))
     head = text.partition("import argparse")[0].replace("\n# ", " ")
     assert " · in backward" in head
@@ -178,7 +178,7 @@ def test_a_finding_of_several_targets_wants_one(model: Path) -> None:
     targets = (TargetSpec("ascend-910a"), TargetSpec("ascend-310p"))
     with pytest.raises(UsageError, match="a finding on several targets: ascend-910a"):
         repro_answer.repro(
-            ReproRequest(ScanRequest(f"{model}:net", targets, INPUTS), "aten::cumsum")
+            ReproRequest(ScanRequest(ModelSpec(f"{model}:net", INPUTS), targets), "aten::cumsum")
         )
 
 
@@ -241,7 +241,7 @@ def test_what_no_script_can_call(target: str, tmp_path: Path) -> None:
         "net = Net()\n",
         encoding="utf-8",
     )
-    scan = ScanRequest(f"{file}:net", (TargetSpec(target),), ("1x8x2x16:float16",))
+    scan = ScanRequest(ModelSpec(f"{file}:net", ("1x8x2x16:float16",)), (TargetSpec(target),))
     with pytest.raises(UsageError, match=r"compiles whole graphs|no operator that a script"):
         repro_answer.repro(ReproRequest(scan, "flash_attn::flash_attn_func"))
 
@@ -252,6 +252,8 @@ def test_the_command_writes_what_it_is_given(capsys: pytest.CaptureFixture[str])
     assert run(line.split(), rooms) == ExitCode.PASS
     assert capsys.readouterr().out == "import torch\n"
     scan = ScanRequest(
-        "net.py:net", (TargetSpec("ascend-910b"),), ("8x8",), timeout=2.0, databases=("a",)
+        ModelSpec("net.py:net", ("8x8",), timeout=2.0),
+        (TargetSpec("ascend-910b"),),
+        databases=("a",),
     )
     assert rooms.asked == [ReproRequest(scan, "aten::gelu")]

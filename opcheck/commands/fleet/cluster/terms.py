@@ -86,8 +86,9 @@ def problem_with(wanted: Task, node: str) -> UsageError | None:
     """Whether this node sees other files of a model than the run's own machine."""
     if key_of(wanted.job.request, ()) == wanted.key:
         return None
+    source = wanted.job.request.model.source
     return UsageError(
-        f"node {node} does not see {wanted.job.request.source} as it is where the run was started",
+        f"node {node} does not see {source} as it is where the run was started",
         "put the models and the run's working directory where every node has them under the same "
         "path, or send the working directory along with --ship",
     )

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from opcheck.errors import OpcheckError, UsageError
 from opcheck.model.calls import CallSpec
 from opcheck.model.dynamic import dynamic_inputs
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.training import TrainingSpec
 from opcheck.source.inputs import InputSpec
 
@@ -66,7 +66,9 @@ def request_of(row: Row, source: str, *, trust: bool) -> ScanRequest:
         except FieldError as error:
             raise UsageError(f"{row.where}: {key}: {error}", HINT) from error
     try:
-        return replace(_request(source, given), trust=trust)
+        return replace(
+            _request(source, given), model=replace(_request(source, given).model, trust=trust)
+        )
     except OpcheckError as error:
         raise UsageError(f"{row.where}: {error.message}", error.hint) from error
 
@@ -84,15 +86,17 @@ def _request(source: str, given: Mapping[str, Any]) -> ScanRequest:
     if given.get("decode") and train:
         raise UsageError("a training step decodes nothing", "leave decode or train out")
     return ScanRequest(
-        source,
+        ModelSpec(
+            source,
+            single,
+            step=TrainingSpec.parse(steps) if train else None,
+            calls=CallSpec.parse(sets[0] if sets else "", decode=given.get("decode", False)),
+            dynamic=dynamic_inputs(given.get("dynamic", ())),
+            schemas=given.get("schemas", ()),
+            timeout=given.get("timeout"),
+            memory=given.get("memory"),
+        ),
         (),
-        single,
-        timeout=given.get("timeout"),
-        memory=given.get("memory"),
-        step=TrainingSpec.parse(steps) if train else None,
-        calls=CallSpec.parse(sets[0] if sets else "", decode=given.get("decode", False)),
-        dynamic=dynamic_inputs(given.get("dynamic", ())),
-        schemas=given.get("schemas", ()),
     )
 
 

@@ -68,7 +68,7 @@ def begin(
             )
             write.executemany(
                 "INSERT INTO run_models VALUES (?,?,?,?,NULL,NULL)",
-                [(run, at, one.name, one.request.source) for at, one in enumerate(entries)],
+                [(run, at, one.name, one.request.model.source) for at, one in enumerate(entries)],
             )
         left = write.execute(
             "SELECT position FROM run_models WHERE run=? AND model IS NULL", (run,)
@@ -151,7 +151,7 @@ def _model(write: sqlite3.Connection, asked: Asked, done: Done) -> int:
         (
             asked.key,
             last["version"] + 1 if last else 1,
-            request.source,
+            request.model.source,
             json.dumps(to_json(request)),
             asked.opcheck,
             outcome.torch_version or asked.torch,
@@ -160,8 +160,8 @@ def _model(write: sqlite3.Connection, asked: Asked, done: Done) -> int:
             outcome.ending,
             outcome.reason,
             outcome.hint,
-            request.timeout,
-            request.memory,
+            request.model.timeout,
+            request.model.memory,
             outcome.calls,
             outcome.operators,
             json.dumps(outcome.gaps),
