@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from opcheck.model.request import ModelSpec
 from opcheck.version import __version__
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def scan(
     from opcheck.errors import UsageError
     from opcheck.model.calls import CallSpec
     from opcheck.model.dynamic import dynamic_inputs
-    from opcheck.model.request import ScanRequest
+    from opcheck.model.request import ModelSpec, ScanRequest
     from opcheck.model.target import TargetSpec
     from opcheck.model.training import TrainingSpec
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from opcheck.db.conditions import read_test
 from opcheck.db.evidence import Citations
 from opcheck.db.lazy import LateMapping, LazyMapping
+from opcheck.db.predicates import read_predicate
 from opcheck.db.tables import OperatorFacts, Tables
 from opcheck.db.versions import version_key
 from opcheck.model.matrix import Choice, Inherited
@@ -55,7 +55,7 @@ def _choices(cited: Citations, op: str, rows: list[Mapping[str, Any]]) -> tuple[
 def _choice(row: Mapping[str, Any], cited: Citations) -> Choice:
     return Choice(
         asks=tuple(row["asks"]) if "asks" in row else None,
-        tests=tuple(read_test(test) for test in row.get("when", ())),
+        predicates=tuple(map(read_predicate, row.get("when", ()))),
         preferred=row.get("preferred", False),
         text=row["text"],
         confidence=Confidence(row.get("confidence", Confidence.MEDIUM)),

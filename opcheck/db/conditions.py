@@ -6,9 +6,11 @@ from typing import Any
 from opcheck.db.contradictions import of_document, settled
 from opcheck.db.evidence import Citations
 from opcheck.db.lazy import LazyMapping
+from opcheck.db.predicates import read_predicate
 from opcheck.db.shapes.values import DTYPES
 from opcheck.db.spans import within
-from opcheck.model.matrix import Condition, Subject, Test
+from opcheck.model.matrix import Condition
+from opcheck.model.predicates import ArgumentValue, Dtype, NoneOf, OneOf
 from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 
@@ -91,7 +93,7 @@ def _condition(said: Mapping[str, Any], cited: Citations) -> Condition:
         verdict=Verdict(said["verdict"]),
         text=said["text"],
         confidence=Confidence(said["confidence"]),
-        tests=tuple(read_test(test) for test in said.get("tests", ())),
+        predicates=tuple(map(read_predicate, said.get("tests", ()))),
         evidence=cited.all(said["at"], Method(said["method"])),
         harmful=said.get("harmful", False) or said["code"] in _SLOW,
         cast=_cast(said["code"]),
@@ -106,7 +108,7 @@ def _cast(code: str) -> tuple[str, str] | None:
 
 def _documented(said: Mapping[str, Any], cited: Citations) -> Condition:
     """A use whose dtype the vendor's tables of native APIs leave out."""
-    subject = Subject.VALUE if said["argument"] == "dtype" else Subject.DTYPE
+    kind = ArgumentValue if said["argument"] == "dtype" else Dtype
     only = [DTYPES[word] for word in said.get("only", ())]
     denied = frozenset(DTYPES[word] for word in said.get("not", ()))
     text = "{argument} is {actual}, which the vendor's tables of native APIs leave out"
@@ -117,25 +119,6 @@ def _documented(said: Mapping[str, Any], cited: Citations) -> Condition:
         verdict=Verdict.UNSUPPORTED,
         text=text,
         confidence=Confidence.MEDIUM,
-        tests=(Test(subject, said["argument"], one_of=denied, none_of=frozenset(only)),),
+        predicates=(kind(said["argument"], NoneOf(frozenset(only)) if only else OneOf(denied)),),
         evidence=cited.all(said["at"], Method.DOCUMENTED),
-    )
-
-
-def read_test(said: Mapping[str, Any]) -> Test:
-    """One test of a condition, as the files write it."""
-    return Test(
-        subject=Subject(said["subject"]),
-        argument=said["argument"],
-        one_of=frozenset(said.get("one_of", ())),
-        none_of=frozenset(said.get("none_of", ())),
-        minimum=said.get("minimum"),
-        maximum=said.get("maximum"),
-        dim=said.get("dim", 0),
-        default=said.get("default", ""),
-        dim_argument=said.get("dim_argument", ""),
-        multiple_of=said.get("multiple_of", ""),
-        factor_of=said.get("factor_of", ""),
-        divisible_by=said.get("divisible_by"),
-        same_as=said.get("same_as", ""),
     )

@@ -14,7 +14,8 @@ from typing import Any
 
 from opcheck.db.evidence import Citations
 from opcheck.db.shapes.values import DTYPES
-from opcheck.model.matrix import DOUBTED, OVERRULED, Condition, Subject, Test
+from opcheck.model.matrix import DOUBTED, OVERRULED, Condition
+from opcheck.model.predicates import Dtype, NoneOf, OneOf, Predicate
 from opcheck.model.trace import DTYPE_BYTES
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 
@@ -41,7 +42,7 @@ def settled(document: Condition, seconds: Iterable[Said], cited: Citations) -> I
     concerned = [said for said in seconds if _concerns(said, document)]
     if not concerned:
         yield _unknown(document)
-    elif not document.tests:
+    elif not document.predicates:
         yield _of_every_use(document, concerned, cited)
     else:
         yield from _of_dtypes(document, concerned, cited)
@@ -49,10 +50,12 @@ def settled(document: Condition, seconds: Iterable[Said], cited: Citations) -> I
 
 def _concerns(said: Said, document: Condition) -> bool:
     """Whether a second source tells of what the document denies: every use, or one argument."""
-    if not document.tests:
+    if not document.predicates:
         return "argument" not in said
-    (test, *others) = document.tests
-    return not others and test.subject is Subject.DTYPE and said.get("argument") == test.argument
+    (predicate, *others) = document.predicates
+    return (
+        not others and isinstance(predicate, Dtype) and said.get("argument") == predicate.argument
+    )
 
 
 def _of_every_use(document: Condition, seconds: Sequence[Said], cited: Citations) -> Condition:
@@ -66,20 +69,20 @@ def _of_dtypes(
     document: Condition, seconds: Sequence[Said], cited: Citations
 ) -> Iterator[Condition]:
     """The dtypes that are denied twice, those that the second source lists, and the others."""
-    (test,) = document.tests
+    (predicate,) = document.predicates
     lists = [said for said in seconds if said["runs"]]
     denies = [said for said in seconds if not said["runs"]]
-    left_out = test.one_of or _EVERY - test.none_of
+    left_out = _left_out(predicate)
     spared = _EVERY.intersection(*(_dtypes(said, "others_than") for said in denies))
     listed = left_out & _union(_dtypes(said, "dtypes") for said in lists)
     denied = left_out - spared - listed
     listed &= spared  # of what one lists and another denies, nothing is known
     if denied:
-        yield _with(_confirmed(document, denies, cited), test, denied)
+        yield _with(_confirmed(document, denies, cited), predicate, denied)
     if listed:
-        yield _with(_overruled(document, lists, cited), test, listed)
+        yield _with(_overruled(document, lists, cited), predicate, listed)
     if rest := left_out - denied - listed:
-        yield _with(_unknown(document), test, rest)
+        yield _with(_unknown(document), predicate, rest)
 
 
 def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
@@ -90,13 +93,24 @@ def _dtypes(said: Said, key: str) -> frozenset[str]:
     return frozenset(DTYPES[word] for word in said.get(key, ()))
 
 
-def _with(condition: Condition, test: Test, dtypes: frozenset[str]) -> Condition:
+def _left_out(predicate: Predicate) -> frozenset[str]:
+    """The dtypes that a document's predicate matches, of all that files name."""
+    match predicate.bound:
+        case OneOf(listed):
+            return listed
+        case NoneOf(listed):
+            return _EVERY - listed
+        case bound:
+            raise AssertionError(bound)  # a document lists dtypes
+
+
+def _with(condition: Condition, predicate: Predicate, dtypes: frozenset[str]) -> Condition:
     """The condition, of some of the dtypes that its document leaves out."""
-    narrowed = replace(test, one_of=dtypes, none_of=frozenset())
-    if test.none_of and condition.verdict is not Verdict.NATIVE:
+    bound: OneOf | NoneOf = OneOf(dtypes)
+    if isinstance(predicate.bound, NoneOf) and condition.verdict is not Verdict.NATIVE:
         # of dtypes that no file names, such as quantised ones, the surest that is left holds
-        narrowed = replace(test, none_of=_EVERY - dtypes)
-    return replace(condition, tests=(narrowed,))
+        bound = NoneOf(_EVERY - dtypes)
+    return replace(condition, predicates=(replace(predicate, bound=bound),))
 
 
 def _evidence(seconds: Iterable[Said], cited: Citations) -> tuple[Evidence, ...]:

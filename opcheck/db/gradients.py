@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from opcheck.db.conditions import applies, read_test
+from opcheck.db.conditions import applies
 from opcheck.db.evidence import Citations
 from opcheck.db.lazy import LazyMapping
+from opcheck.db.predicates import read_predicate
 from opcheck.model.matrix import Formula, Gradient
 from opcheck.model.target import Target
 from opcheck.model.verdict import Method
@@ -35,5 +36,5 @@ def _gradient(said: Mapping[str, Any], cited: Citations) -> Gradient:
         kernels=tuple(dict.fromkeys(op for formula in formulas for op in formula.kernels)),
         evidence=cited.all(said["at"], Method(said.get("method", Method.REGISTERED))),
         formulas=formulas,
-        unless=tuple(read_test(test) for test in said.get("unless", ())),
+        unless=tuple(map(read_predicate, said.get("unless", ()))),
     )

@@ -26,6 +26,7 @@ from opcheck.emulate.wording import Wording
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Site
 from opcheck.model.matrix import SupportMatrix
+from opcheck.model.predicates import OneOf
 from opcheck.model.report import Reason
 from opcheck.model.trace import COMPILED_CODE, Gap
 from opcheck.model.verdict import Confidence, Verdict
@@ -341,8 +342,10 @@ def _amp_dtypes(matrix: SupportMatrix) -> tuple[torch.dtype, ...]:
     refused = {
         name
         for condition in matrix.conditions.get("*", ())
-        if condition.verdict is Verdict.UNSUPPORTED and len(condition.tests) == 1
-        for name in condition.tests[0].one_of
+        if condition.verdict is Verdict.UNSUPPORTED
+        and len(condition.predicates) == 1
+        and isinstance(bound := condition.predicates[0].bound, OneOf)
+        for name in bound.listed
     }
     both = (torch.float16, torch.bfloat16)
     return tuple(d for d in both if str(d).removeprefix("torch.") not in refused)

@@ -6,7 +6,6 @@ from typing import Any
 from opcheck.model.matrix import Gradient, SupportMatrix
 from opcheck.model.names import OpName
 from opcheck.model.trace import Node
-from opcheck.resolve.conditions import bite
 from opcheck.trace.signature import named_arguments
 
 
@@ -22,7 +21,7 @@ class Formulas:
         """Overloads that it runs for a call; None where the vendor leaves it to PyTorch."""
         names = [argument.name for argument in func._schema.arguments]
         node = Node(OpName.parse(func.name()), named_arguments(names, args, kwargs))
-        if any(bite(test, node) is not None for test in self._gradient.unless):
+        if any(predicate.match(node) for predicate in self._gradient.unless):
             return None
         return tuple(
             kernel

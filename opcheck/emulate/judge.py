@@ -9,11 +9,12 @@ from torch import Tensor
 from opcheck.emulate.overload import Overload
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import Condition
+from opcheck.model.predicates import RETURN
 from opcheck.model.report import Reason
 from opcheck.model.trace import Node, Value
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import fate as codes
-from opcheck.resolve.conditions import bites, sentence
+from opcheck.resolve.conditions import matches, sentence
 from opcheck.resolve.mixed import mixes_host
 from opcheck.trace.autocast_dtypes import handed_on
 from opcheck.trace.device import Spec
@@ -22,7 +23,7 @@ from opcheck.trace.signature import Call, named_arguments
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """A condition that bites on a call."""
+    """A condition that matches on a call."""
 
     verdict: Verdict
     """UNSUPPORTED: refused; FALLBACK: runs on the host; NATIVE: runs, but otherwise; UNKNOWN: runs,
@@ -81,15 +82,15 @@ class Judge:
         found = []
         for condition in sorted(conditions, key=lambda c: c.confidence.rank):
             unsure = condition.confidence.rank > self._least.rank
-            bitten = None if unsure else bites(condition, node)
-            if bitten is not None:
-                text = sentence(condition, bitten, self._chip)
+            matched = None if unsure else matches(condition, node)
+            if matched is not None:
+                text = sentence(condition, matched, self._chip)
                 found.append(Objection(condition.verdict, Reason(condition.code, text)))
         return tuple(sorted(found, key=lambda o: -o.verdict.rank))
 
 
 def _looks_at_results(condition: Condition) -> bool:
-    return any(test.argument == "return" for test in condition.tests)
+    return any(predicate.argument == RETURN for predicate in condition.predicates)
 
 
 def _results(result: Any) -> tuple[Value, ...]:

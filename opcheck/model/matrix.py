@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import ClassVar
 
+from opcheck.model.predicates import Predicate
 from opcheck.model.target import Target
 from opcheck.model.trace import Composite
 from opcheck.model.verdict import Confidence, Evidence, Verdict
@@ -15,56 +14,6 @@ OVERRULED = "document-overruled"
 """Code of a use that one document denies and a second source lists."""
 
 
-class Subject(StrEnum):
-    """What a test looks at."""
-
-    DTYPE = "dtype"
-    """The dtype name of a tensor argument."""
-    RANK = "rank"
-    """The number of dimensions of a tensor argument."""
-    VALUE = "value"
-    """The constant value of a non-tensor argument, as text (``True``, ``2``, ``reflect``)."""
-    SIZE = "size"
-    """The size of the tensor argument's dimension ``dim`` (negative counts from the end)."""
-    PRODUCT = "product"
-    """The product of a list of numbers: how much a kernel of ``kernel_size`` covers."""
-    LAYOUT = "layout"
-    """How the elements of a tensor argument lie: ``contiguous``, ``permuted``, ``strided``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Test:
-    """One test on one argument of a use; true when it *bites*."""
-
-    __test__: ClassVar[bool] = False  # pytest would take the name for one of its own
-
-    subject: Subject
-    argument: str
-    """Schema argument name; ``*`` any tensor argument, ``return`` any output tensor."""
-    one_of: frozenset[str] = frozenset()
-    """Bites when the subject is one of these."""
-    none_of: frozenset[str] = frozenset()
-    """Bites when the subject is none of these (an allow-list); unused when empty."""
-    minimum: int | None = None
-    """Bites when the subject is below this."""
-    maximum: int | None = None
-    """Bites when the subject is above this."""
-    dim: int = 0
-    """Dimension that SIZE looks at."""
-    default: str = ""
-    """What VALUE looks at where a call leaves the argument at its default."""
-    dim_argument: str = ""
-    """Argument that names the dimension instead, or several, where a call gives it."""
-    multiple_of: str = ""
-    """Bites when the size is no whole multiple of the item at ``dim`` of this list argument."""
-    factor_of: str = ""
-    """Bites when the size does not divide the item at ``dim`` of this list argument."""
-    divisible_by: int | None = None
-    """Bites when the size is no whole multiple of this."""
-    same_as: str = ""
-    """Bites when the same subject of this tensor argument, or of one in this list, is another."""
-
-
 @dataclass(frozen=True, slots=True)
 class Condition:
     """A use of an overload that the target treats otherwise than its registration suggests."""
@@ -72,12 +21,12 @@ class Condition:
     code: str
     """Stable reason code: ``dtype-not-supported``, ``computed-on-host``, …"""
     verdict: Verdict
-    """What the use becomes when every test bites; NATIVE for a caution (runs, but …)."""
+    """Of a use that every predicate matches; NATIVE for a caution (runs, but …)."""
     text: str
     """One sentence; ``{argument}``, ``{actual}`` and ``{chip}`` are filled in."""
     confidence: Confidence
-    tests: tuple[Test, ...] = ()
-    """All must bite; none: the condition holds for every use."""
+    predicates: tuple[Predicate, ...] = ()
+    """All must match; none: the condition holds for every use."""
     evidence: tuple[Evidence, ...] = ()
     harmful: bool = False
     """Whether a use that runs gives wrong values, breaks the process or is very slow by it."""
@@ -143,8 +92,8 @@ class Gradient:
     evidence: tuple[Evidence, ...]
     formulas: tuple[Formula, ...] = ()
     """Which of them for which argument; an argument in none of them gets no gradient."""
-    unless: tuple[Test, ...] = ()
-    """Where one bites, the forward kernel takes a path that PyTorch differentiates instead."""
+    unless: tuple[Predicate, ...] = ()
+    """Where one matches, the forward kernel takes a path that PyTorch differentiates instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +106,8 @@ class Choice:
     asks: tuple[str, ...] | None
     """Overloads that the device is asked for instead, each of which has to run, as a composite
     where it has no kernel; () for none at all, None for what the trace shows."""
-    tests: tuple[Test, ...]
-    """All must bite for a call to go this way."""
+    predicates: tuple[Predicate, ...]
+    """All must match for a call to go this way."""
     preferred: bool
     """Taken only where the target runs what it asks for, as PyTorch checks before it chooses."""
     text: str

@@ -10,7 +10,6 @@ from opcheck.model.names import OpName
 from opcheck.model.trace import Node
 from opcheck.model.verdict import Evidence, Verdict
 from opcheck.resolve import fate as codes
-from opcheck.resolve.conditions import bite
 from opcheck.resolve.fate import Fate
 from opcheck.resolve.version import absent_from
 
@@ -45,7 +44,7 @@ def _ways(node: Node, target: Target) -> Iterator[Fate | None]:
     """Fates of the ways that the call may go; None for the recorded one."""
     for choice in target.matrix.choices.get(str(node.op), ()):
         known = bool(node.arguments)
-        if known and any(bite(test, node) is None for test in choice.tests):
+        if known and any(predicate.match(node) is None for predicate in choice.predicates):
             continue
         if choice.asks is None:
             way = _cast(choice, node, target) if choice.casts else None
@@ -54,7 +53,7 @@ def _ways(node: Node, target: Target) -> Iterator[Fate | None]:
             if way is None:
                 continue
         yield way
-        if known or not (choice.tests or choice.preferred):
+        if known or not (choice.predicates or choice.preferred):
             return
 
 

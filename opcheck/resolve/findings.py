@@ -7,6 +7,7 @@ from itertools import groupby
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
+from opcheck.model.predicates import value_text
 from opcheck.model.report import (
     Finding,
     KernelCount,
@@ -20,7 +21,7 @@ from opcheck.model.trace import Kernel, Phase, TensorMeta, Trace, Use, Value
 from opcheck.model.training import OPTIMIZER, WRAPPER
 from opcheck.model.verdict import Evidence, Verdict
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
-from opcheck.resolve.conditions import sentence, value_text
+from opcheck.resolve.conditions import sentence
 from opcheck.resolve.judged import Judged, judged
 from opcheck.resolve.steps import steps
 from opcheck.resolve.version import torch_differs

@@ -4,7 +4,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Node, Phase, Trace
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.collectives import NAMESPACE, collective, dtypes_of
-from opcheck.resolve.conditions import bites
+from opcheck.resolve.conditions import matches
 from opcheck.resolve.fate import NO_DTYPE
 from opcheck.resolve.mixed import mixes_host
 
@@ -41,7 +41,7 @@ def _refuses(node: Node, matrix: SupportMatrix) -> bool:
     return any(
         condition.verdict is Verdict.UNSUPPORTED
         and (condition.confidence is Confidence.HIGH or not leaves)
-        and bites(condition, node) is not None
+        and matches(condition, node) is not None
         for condition in conditions
     )
 

@@ -40,7 +40,7 @@ def _conditions(walk: Walk, node: Node) -> str:
     known = len(walk.matrix.conditions_for(str(node.op)))
     if not known:
         return "conditions: none is known for it"
-    holding = [condition.code for condition, _ in walk.bitten(node, walk.plain(node))]
+    holding = [condition.code for condition, _ in walk.matched(node, walk.plain(node))]
     if not holding:
         return Sentence("conditions: none of {count} holds for this call", count=known)
     codes_met = ", ".join(sorted(holding))

@@ -2,13 +2,22 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Protocol, assert_never
+from typing import Protocol
 
-from opcheck.model.matrix import Condition, Subject, SupportMatrix, Test
+from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.names import OpName
+from opcheck.model.predicates import (
+    ANY,
+    ArgumentValue,
+    Dtype,
+    OneOf,
+    Outside,
+    Predicate,
+    Rank,
+    Unlike,
+)
 from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Verdict
-from opcheck.resolve.conditions import bite
 from opcheck.resolve.fate import CHOSEN, PLAIN
 from opcheck.resolve.walk import Walk
 
@@ -82,7 +91,7 @@ def decided(nodes: list[Node], roots: Iterable[int], matrix: SupportMatrix, torc
     """Whether tables alone settle every one of the calls on a target.
 
     So it is where each call is registered, or runs as registered overloads whichever branch it
-    takes, and no condition on those could bite the call's own tensors.
+    takes, and no condition on those could match the call's own tensors.
     """
     walk = Walk(nodes, matrix, torch)
     return all(_settled(nodes, root, walk, matrix) for root in roots)
@@ -101,7 +110,7 @@ def _settled(nodes: list[Node], root: int, walk: Walk, matrix: SupportMatrix) ->
     if fate.code == CHOSEN:
         return True  # what is asked for instead was held against the call's own arguments
     return not any(
-        _might_bite(condition, node)
+        _might_hold(condition, node)
         for leaf in fate.leaves
         for condition in matrix.conditions_for(leaf)
     )
@@ -111,28 +120,25 @@ _RANK_MARGIN = 2
 """How many dimensions an inner tensor may have more or fewer than those of the outer call."""
 
 
-def _might_bite(condition: Condition, outer: Node) -> bool:
+def _might_hold(condition: Condition, outer: Node) -> bool:
     """Whether a condition on an inner call could hold, given the outer call only."""
-    return all(_test_might_bite(test, outer) for test in condition.tests)
+    return all(_might_match(predicate, outer) for predicate in condition.predicates)
 
 
-def _test_might_bite(test: Test, outer: Node) -> bool:
-    if test.same_as:
+def _might_match(predicate: Predicate, outer: Node) -> bool:
+    if isinstance(predicate.bound, Unlike):
         return True  # which arguments the inner call has is not known
     tensors = (*(t for _, t in outer.tensors()), *outer.output_tensors())
-    match test.subject:
-        case Subject.DTYPE:
-            anywhere = replace(test, argument="*")
+    match predicate:
+        case Dtype():
             inner = Node(outer.op, tuple(("any", tensor) for tensor in tensors))
-            return bite(anywhere, inner) is not None
-        case Subject.RANK:
+            return replace(predicate, argument=ANY).match(inner) is not None
+        case Rank(bound=Outside(minimum, maximum)):
             ranks = [len(t.shape) for t in tensors]
             low, high = min(ranks, default=0) - _RANK_MARGIN, max(ranks, default=0) + _RANK_MARGIN
-            below = test.minimum is not None and low < test.minimum
-            return below or (test.maximum is not None and high > test.maximum)
-        case Subject.VALUE:
-            return not test.one_of or bite(replace(test, argument="*"), outer) is not None
-        case Subject.SIZE | Subject.LAYOUT | Subject.PRODUCT:
-            return True
+            below = minimum is not None and low < minimum
+            return below or (maximum is not None and high > maximum)
+        case ArgumentValue(bound=OneOf()):
+            return replace(predicate, argument=ANY).match(outer) is not None
         case _:
-            assert_never(test.subject)
+            return True

@@ -20,7 +20,7 @@ from opcheck.resolve.casts import with_dtypes
 from opcheck.resolve.choices import chosen
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
 from opcheck.resolve.collectives import collective, dtypes_of
-from opcheck.resolve.conditions import bites, sentence
+from opcheck.resolve.conditions import matches, sentence
 from opcheck.resolve.fate import Fate, Part, Step, listed
 from opcheck.resolve.mixed import mixes_host
 from opcheck.resolve.version import absent_from, earlier
@@ -57,7 +57,7 @@ class Walk:
     def decide(self, node: Node) -> Fate:
         """The fate of a node that need not be one of the trace's."""
         plain = self.plain(node)
-        return self._worst(node, plain, self.bitten(node, plain))
+        return self._worst(node, plain, self.matched(node, plain))
 
     def asked_of_it(self, node: Node) -> Fate | None:
         """The worst that the target asks of a composite itself, which autograd has taken apart."""
@@ -65,16 +65,16 @@ class Walk:
         everywhere = frozenset(map(id, self.matrix.conditions.get("*", ())))
         worst = self._worst(node, plain, (
             (condition, text)
-            for condition, text in self.bitten(node, plain)
+            for condition, text in self.matched(node, plain)
             if id(condition) not in everywhere and condition.verdict is not Verdict.NATIVE
         ))  # fmt: skip
         return None if worst is plain else worst
 
-    def _worst(self, node: Node, plain: Fate, bitten: Iterable[tuple[Condition, str]]) -> Fate:
+    def _worst(self, node: Node, plain: Fate, matched: Iterable[tuple[Condition, str]]) -> Fate:
         """The fate of a call once its conditions are looked at."""
         worst = plain
         doubts: list[Evidence] = []
-        for condition, text in bitten:
+        for condition, text in matched:
             doubts += condition.evidence if condition.code == DOUBTED else ()
             if condition.verdict is Verdict.NATIVE and not plain.verdict.on_device:
                 plain = _remarked(plain, condition, text)
@@ -247,12 +247,12 @@ class Walk:
         evidence = tuple(dict.fromkeys((self._torch, *inferred)))
         return Fate(Verdict.DECOMPOSED, codes.DECOMPOSES, text, confidence, evidence, leaves)
 
-    def bitten(self, node: Node, plain: Fate) -> Iterable[tuple[Condition, str]]:
+    def matched(self, node: Node, plain: Fate) -> Iterable[tuple[Condition, str]]:
         """Conditions that hold for the call, with their sentence."""
         for condition in self.matrix.conditions_for(str(node.op)):
             if plain.verdict is Verdict.FALLBACK and condition.confidence is not Confidence.HIGH:
                 continue  # it leaves the device anyway
-            found = bites(condition, node)
+            found = matches(condition, node)
             if found is not None:
                 yield condition, sentence(condition, found, self.matrix.target.chip)
 

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
-from opcheck.model.matrix import Subject, SupportMatrix
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.predicates import Dtype, NoneOf
 from opcheck.runtime.chips import agreed
 from opcheck.runtime.device import DetectedDevice
 
@@ -140,9 +141,9 @@ def _allowed(matrix: SupportMatrix) -> Iterable[frozenset[str]]:
         for condition in matrix.conditions_for(op):
             if condition.verdict.on_device:
                 continue
-            for test in condition.tests:
-                if test.subject is Subject.DTYPE and test.none_of:
-                    yield test.none_of
+            for predicate in condition.predicates:
+                if isinstance(predicate, Dtype) and isinstance(predicate.bound, NoneOf):
+                    yield predicate.bound.listed
 
 
 def name_of(dtype: torch.dtype) -> str:

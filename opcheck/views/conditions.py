@@ -2,7 +2,21 @@
 
 from collections.abc import Iterable, Sequence
 
-from opcheck.model.matrix import Condition, Subject, Test
+from opcheck.model.matrix import Condition
+from opcheck.model.predicates import (
+    ANY,
+    RETURN,
+    ArgumentValue,
+    NoneOf,
+    NotDivisible,
+    NotFactor,
+    NotMultiple,
+    OneOf,
+    Outside,
+    Predicate,
+    Size,
+    Unlike,
+)
 
 ANY_TENSOR, RESULT, INPUT, CALL = "any tensor", "the result", "an input", "such a call"
 OR, OTHER_THAN, BELOW, ABOVE = "or", "anything but", "below", "above"
@@ -11,8 +25,8 @@ OTHER_THAN_OF = "another than that of"
 
 
 def sentence(conditions: Sequence[Condition], chip: str) -> str:
-    """The text of conditions that share it, for every use that one of them bites, on ``chip``."""
-    first = [condition.tests[0] for condition in conditions if condition.tests]
+    """The text of conditions that share it, for every use that one of them matches, on ``chip``."""
+    first = [condition.predicates[0] for condition in conditions if condition.predicates]
     argument = _either(map(_argument, first)) or INPUT
     actual = _either(map(_values, first)) or CALL
     text = conditions[0].text.replace("{argument}", argument).replace("{actual}", actual)
@@ -20,51 +34,47 @@ def sentence(conditions: Sequence[Condition], chip: str) -> str:
 
 
 def when(condition: Condition) -> str:
-    """What must hold for the condition to bite; empty where it always does."""
-    return "; ".join(f"{_subject(test)}: {_values(test)}" for test in condition.tests)
+    """What must hold for the condition to match; empty where it always does."""
+    return "; ".join(
+        f"{_subject(predicate)}: {_values(predicate)}" for predicate in condition.predicates
+    )
 
 
 def _either(names: Iterable[str]) -> str:
     return f" {OR} ".join(dict.fromkeys(names))
 
 
-def _argument(test: Test) -> str:
-    match test.argument:
-        case "*":
-            return ANY_TENSOR
-        case "return":
-            return RESULT
-        case name:
-            return name
+def _argument(predicate: Predicate) -> str:
+    return {ANY: ANY_TENSOR, RETURN: RESULT}.get(predicate.argument, predicate.argument)
 
 
-def _subject(test: Test) -> str:
-    if test.subject is Subject.VALUE:
-        return _argument(test)
-    place = test.dim_argument or test.dim
-    dim = f" of dimension {place}" if test.subject is Subject.SIZE else ""
-    return f"{test.subject.value}{dim} of {_argument(test)}"
+def _subject(predicate: Predicate) -> str:
+    match predicate:
+        case ArgumentValue():
+            return _argument(predicate)
+        case Size(dim=dim, dim_argument=named):
+            return f"{predicate.kind} of dimension {named or dim} of {_argument(predicate)}"
+        case _:
+            return f"{predicate.kind} of {_argument(predicate)}"
 
 
-def _values(test: Test) -> str:
-    parts = []
-    if test.one_of:
-        parts.append(_alternatives(test.one_of))
-    if test.none_of:
-        parts.append(f"{OTHER_THAN} {_alternatives(test.none_of)}")
-    if test.minimum is not None:
-        parts.append(f"{BELOW} {test.minimum}")
-    if test.maximum is not None:
-        parts.append(f"{ABOVE} {test.maximum}")
-    if test.multiple_of:
-        parts.append(f"{NO_MULTIPLE_OF} {test.multiple_of}")
-    if test.factor_of:
-        parts.append(f"{NO_DIVISOR_OF} {test.factor_of}")
-    if test.divisible_by is not None:
-        parts.append(f"{NO_MULTIPLE_OF} {test.divisible_by}")
-    if test.same_as:
-        parts.append(f"{OTHER_THAN_OF} {test.same_as}")
-    return f" {OR} ".join(parts) or CALL
+def _values(predicate: Predicate) -> str:
+    match predicate.bound:
+        case OneOf(listed):
+            return _alternatives(listed)
+        case NoneOf(listed):
+            return f"{OTHER_THAN} {_alternatives(listed)}"
+        case Outside(minimum, maximum):
+            ends = [(BELOW, minimum), (ABOVE, maximum)]
+            return f" {OR} ".join(f"{word} {end}" for word, end in ends if end is not None)
+        case NotMultiple(name):
+            return f"{NO_MULTIPLE_OF} {name}"
+        case NotFactor(name):
+            return f"{NO_DIVISOR_OF} {name}"
+        case NotDivisible(number):
+            return f"{NO_MULTIPLE_OF} {number}"
+        case Unlike(name):
+            return f"{OTHER_THAN_OF} {name}"
 
 
 def _alternatives(values: frozenset[str]) -> str:

@@ -9,8 +9,8 @@ import pytest
 from opcheck.db import advisories
 from opcheck.db.addition import Addition
 from opcheck.db.advisories import documents
-from opcheck.db.conditions import read_test
 from opcheck.db.layers import Layer
+from opcheck.db.predicates import read_predicate
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.matrix import Condition
@@ -18,7 +18,7 @@ from opcheck.model.names import OpName
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Node, TensorMeta, Trace, Use, Value
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
-from opcheck.resolve.conditions import bites
+from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
 from tests.db.overlays import ROOT, written
 
@@ -45,12 +45,12 @@ def told(use: Node) -> set[str]:
         said["code"]
         for added in ADDED
         for said in added.conditions
-        if str(use.op) in said["ops"] and bites(_condition(said), use) is not None
+        if str(use.op) in said["ops"] and matches(_condition(said), use) is not None
     }
 
 
 def _condition(said: Mapping[str, object]) -> Condition:
-    tests = tuple(map(read_test, said["tests"]))  # type: ignore[call-overload]  # as in the files
+    tests = tuple(map(read_predicate, said["tests"]))  # type: ignore[call-overload]  # as in the files
     return Condition("", Verdict.NATIVE, "", Confidence.HIGH, tests)
 
 

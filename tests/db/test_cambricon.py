@@ -25,8 +25,9 @@ from opcheck.db.importers.cambricon_tables import Tables
 from opcheck.db.importers.upstream import IMPLICIT
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
-from opcheck.model.matrix import SupportMatrix, Test
+from opcheck.model.matrix import SupportMatrix
 from opcheck.model.names import OpName
+from opcheck.model.predicates import NoneOf, OneOf, Outside, Predicate
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Node, TensorMeta, Value
 from opcheck.model.verdict import Confidence, Method
@@ -400,7 +401,7 @@ def test_tests_look_at_arguments_that_there_are(release: str, database: Database
         for op in found.conditions
         if op.startswith("aten::")
         for condition in found.conditions[op]
-        for test in condition.tests
+        for test in condition.predicates
         if test.argument not in _arguments(op)
     }
     assert strange == set()
@@ -425,14 +426,19 @@ def test_every_condition_can_bite(database: Database) -> None:
     """Each has a test with a bound, or holds for every use on the chips that it names."""
     for found in newest_of_each_release(database, "cambricon-mlu370"):
         conditions = [c for op in found.conditions for c in found.conditions[op]]
-        bare = {c.code for c in conditions if not c.tests}
+        bare = {c.code for c in conditions if not c.predicates}
         assert bare <= {"document-contradicts-registration", "attention-not-fused"}
-        assert all(_bounded(test) for c in conditions for test in c.tests)
+        assert all(_bounded(one) for c in conditions for one in c.predicates)
 
 
-def _bounded(test: Test) -> bool:
-    bounds = (test.minimum, test.maximum)
-    return bool(test.one_of or test.none_of) or any(bound is not None for bound in bounds)
+def _bounded(predicate: Predicate) -> bool:
+    match predicate.bound:
+        case OneOf(listed) | NoneOf(listed):
+            return bool(listed)
+        case Outside(minimum, maximum):
+            return minimum is not None or maximum is not None
+        case _:
+            return False
 
 
 def test_an_unknown_release_names_the_known_ones(sources: Path) -> None:

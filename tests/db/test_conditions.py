@@ -3,13 +3,21 @@
 import pytest
 
 from opcheck.db.store import Database
-from opcheck.model.matrix import Condition, Subject, SupportMatrix
-from opcheck.model.matrix import Test as Check
+from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.names import OpName
+from opcheck.model.predicates import (
+    ArgumentValue,
+    Dtype,
+    NoneOf,
+    OneOf,
+    Outside,
+    Predicate,
+    Rank,
+)
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Node, TensorMeta
 from opcheck.model.verdict import Confidence, Method, Verdict
-from opcheck.resolve.conditions import bites
+from opcheck.resolve.conditions import matches
 from opcheck.resolve.walk import Walk
 
 NEWEST = ("ascend-310b", "ascend-310p", "ascend-910a", "ascend-910b", "ascend-910c", "ascend-950")
@@ -20,19 +28,21 @@ def _matrix(database: Database, target: str) -> SupportMatrix:
 
 
 def _about(
-    matrix: SupportMatrix, op: str, argument: str, value: str, subject: Subject = Subject.DTYPE
+    matrix: SupportMatrix, op: str, argument: str, value: str, kind: type[Predicate] = Dtype
 ) -> list[Condition]:
-    """Conditions of an overload with a test that bites on one value of one argument."""
+    """Conditions of an overload with a predicate that matches one value of one argument."""
     return [
         condition
         for condition in matrix.conditions_for(op)
-        for test in condition.tests
-        if test.subject is subject and test.argument in (argument, "*") and _bites(test, value)
+        for predicate in condition.predicates
+        if isinstance(predicate, kind)
+        and predicate.argument in (argument, "*")
+        and _matches(predicate, value)
     ]
 
 
-def _bites(test: Check, value: str) -> bool:
-    return value in test.one_of if test.one_of else bool(test.none_of) and value not in test.none_of
+def _matches(predicate: Predicate, value: str) -> bool:
+    return isinstance(predicate.bound, OneOf | NoneOf) and predicate.bound.holds(value)
 
 
 def _said(conditions: list[Condition]) -> list[tuple[str, Verdict, Confidence]]:
@@ -112,7 +122,7 @@ def test_index_arguments_are_free(database: Database) -> None:
 
 @pytest.mark.parametrize("target", NEWEST)
 def test_a_cast_to_float64_gives_float32(database: Database, target: str) -> None:
-    found = _about(_matrix(database, target), "aten::_to_copy", "dtype", "float64", Subject.VALUE)
+    found = _about(_matrix(database, target), "aten::_to_copy", "dtype", "float64", ArgumentValue)
     assert _said(found) == [("float64-becomes-float32", Verdict.NATIVE, Confidence.HIGH)]
 
 
@@ -122,7 +132,7 @@ def test_channels_last_raises(database: Database) -> None:
         "aten::to.dtype_layout",
         "memory_format",
         "channels_last",
-        Subject.VALUE,
+        ArgumentValue,
     )
     assert _said(found) == [("memory-format-not-supported", Verdict.UNSUPPORTED, Confidence.HIGH)]
 
@@ -204,7 +214,7 @@ def test_acl_op_kernels_refuse_what_those_of_newer_chips_take(
 @pytest.mark.parametrize("op", ["aten::gru.input", "aten::lstm_cell", "aten::slow_conv3d_forward"])
 def test_acl_op_kernels_do_not_run_on_950(database: Database, op: str) -> None:
     for target in NEWEST:
-        codes = {c.code for c in _matrix(database, target).conditions_for(op) if not c.tests}
+        codes = {c.code for c in _matrix(database, target).conditions_for(op) if not c.predicates}
         assert ("no-aclnn-kernel" in codes) == (target == "ascend-950")
 
 
@@ -213,7 +223,7 @@ def test_marks_of_the_tables_are_about_their_chips(database: Database) -> None:
         found = [
             (c.verdict, c.confidence)
             for c in _matrix(database, target).conditions_for("aten::mm")
-            if not c.tests
+            if not c.predicates
         ]
         expected = [(Verdict.NATIVE, Confidence.MEDIUM)] if target == "ascend-950" else []
         assert found == expected
@@ -225,9 +235,9 @@ def test_values(database: Database) -> None:
         ("aten::topk", "sorted", "False", "True", "sorted-all-the-same", Verdict.NATIVE),
         ("aten::kl_div", "log_target", "True", "False", DOUBTED[0][0], Verdict.UNKNOWN),
     ):
-        found = _about(matrix, op, argument, denied, Subject.VALUE)
+        found = _about(matrix, op, argument, denied, ArgumentValue)
         assert [(c.code, c.verdict) for c in found] == [(code, verdict)]
-        assert _about(matrix, op, argument, allowed, Subject.VALUE) == []
+        assert _about(matrix, op, argument, allowed, ArgumentValue) == []
 
 
 @pytest.mark.parametrize(
@@ -246,17 +256,19 @@ def test_what_users_were_told_that_no_list_says(
     database: Database, target: str, op: str, dtype: str, rank: int, expected: list[str]
 ) -> None:
     node = Node(OpName.parse(op), (("self", TensorMeta(dtype, (1,) * rank, (1,) * rank)),))
-    found = [c for c in _matrix(database, target).conditions_for(op) if bites(c, node) is not None]
+    found = [
+        c for c in _matrix(database, target).conditions_for(op) if matches(c, node) is not None
+    ]
     assert [c.code for c in found] == expected
     assert all(c.confidence is Confidence.MEDIUM for c in found)
 
 
 def test_rank(database: Database) -> None:
     found = [
-        test.maximum
+        predicate.bound.maximum
         for condition in _matrix(database, "ascend-910b").conditions_for("aten::matmul")
-        for test in condition.tests
-        if test.subject is Subject.RANK
+        for predicate in condition.predicates
+        if isinstance(predicate, Rank) and isinstance(predicate.bound, Outside)
     ]
     assert found == [6]
 

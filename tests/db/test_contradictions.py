@@ -11,6 +11,7 @@ from opcheck.db.contradictions import of_document
 from opcheck.db.store import Database
 from opcheck.model.matrix import DOUBTED, OVERRULED, Condition, SupportMatrix
 from opcheck.model.names import OpName
+from opcheck.model.predicates import NoneOf, OneOf
 from opcheck.model.target import Target, TargetSpec
 from opcheck.model.trace import Node, TensorMeta
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
@@ -107,9 +108,10 @@ def test_what_a_page_lists_says_nothing_of_an_older_release(database: Database) 
 
 def _bites(condition: Condition, argument: str, dtype: str) -> bool:
     return any(
-        test.argument == argument
-        and (dtype in test.one_of if test.one_of else dtype not in test.none_of)
-        for test in condition.tests
+        predicate.argument == argument
+        and isinstance(predicate.bound, OneOf | NoneOf)
+        and predicate.bound.holds(dtype)
+        for predicate in condition.predicates
     )
 
 
@@ -187,7 +189,7 @@ def _newest(database: Database) -> Iterator[SupportMatrix]:
 
 
 def _kind(condition: Condition) -> str:
-    return condition.tests[0].subject.value if condition.tests else "every use"
+    return condition.predicates[0].kind if condition.predicates else "every use"
 
 
 @pytest.mark.slow

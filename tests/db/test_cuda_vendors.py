@@ -15,7 +15,7 @@ from opcheck.model.names import OpName
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Node, TensorMeta, Value
 from opcheck.model.verdict import Confidence, Method, Verdict
-from opcheck.resolve.conditions import bites
+from opcheck.resolve.conditions import matches
 
 CUDA = ("nvidia", "amd", "hygon")
 SPARSE = {"SparseCUDA", "SparseCsrCUDA"}
@@ -41,7 +41,7 @@ def tensor(dtype: str, *shape: int) -> TensorMeta:
 def bitten(target: SupportMatrix, node: Node) -> dict[str, Verdict]:
     """Code -> verdict of every condition that a use breaks."""
     stated = target.conditions_for(str(node.op))
-    return {c.code: c.verdict for c in stated if bites(c, node) is not None}
+    return {c.code: c.verdict for c in stated if matches(c, node) is not None}
 
 
 @pytest.mark.parametrize("vendor", CUDA)

@@ -8,8 +8,8 @@ import pytest
 from opcheck.db.importers.google import GoogleImporter, read_list, registered
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
-from opcheck.model.matrix import Subject, Test
 from opcheck.model.names import OpName
+from opcheck.model.predicates import ArgumentValue, NoneOf
 from opcheck.model.trace import Composite, Node, TensorMeta
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.walk import Walk
@@ -156,7 +156,7 @@ def test_conditions_hold_for_every_form_and_only_where_the_code_says_so(
     database: Database,
 ) -> None:
     newest, older = (matrix(database, f"google-tpu-v4@{r}") for r in ("r2.10", "r2.1"))
-    whole = Test(Subject.VALUE, "beta", none_of=frozenset({"1", "1.0"}))
+    whole = ArgumentValue("beta", NoneOf(frozenset({"1", "1.0"})))
     for op in ("aten::addmm", "aten::addmm_", "aten::addmm.out"):
         assert (whole,) in bites_of(newest, op, "computed-on-host")
     assert bites_of(newest, "aten::cumsum", "computed-on-host") == []

@@ -3,7 +3,8 @@
 import pytest
 
 from opcheck.db.store import Database
-from opcheck.model.matrix import Formula, Gradient, Subject, SupportMatrix, Test
+from opcheck.model.matrix import Formula, Gradient, SupportMatrix
+from opcheck.model.predicates import Dtype, NoneOf, Outside, Rank, Size
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Evidence, Method
 
@@ -125,14 +126,14 @@ def test_attention(
         (_read(line, _KERNEL, Method.INFERRED), _read(derivative, method=Method.INFERRED)),
         (Formula(("query", "key", "value"), (kernel,)),),
         (
-            Test(Subject.DTYPE, "query", none_of=frozenset({"float16", "bfloat16", "float32"})),
-            Test(Subject.DTYPE, "attn_mask", none_of=frozenset({"bool"})),
-            Test(Subject.RANK, "query", minimum=4, maximum=4),
-            Test(Subject.RANK, "key", minimum=4, maximum=4),
-            Test(Subject.RANK, "value", minimum=4, maximum=4),
-            Test(Subject.SIZE, "query", dim=1, maximum=2048),
-            Test(Subject.SIZE, "query", dim=3, maximum=512),
-            Test(Subject.SIZE, "key", dim=1, maximum=2048),
+            Dtype("query", NoneOf(frozenset({"float16", "bfloat16", "float32"}))),
+            Dtype("attn_mask", NoneOf(frozenset({"bool"}))),
+            Rank("query", Outside(minimum=4, maximum=4)),
+            Rank("key", Outside(minimum=4, maximum=4)),
+            Rank("value", Outside(minimum=4, maximum=4)),
+            Size("query", Outside(maximum=2048), dim=1),
+            Size("query", Outside(maximum=512), dim=3),
+            Size("key", Outside(maximum=2048), dim=1),
         ),
     )
 
@@ -153,7 +154,7 @@ def test_a_gru_is_differentiated_through_the_operator_that_its_kernel_calls(
 def test_older_attention_asks_more_of_the_mask(database: Database) -> None:
     gradient = _matrix(database, "ascend-910b@7.3.0").gradients[_ATTENTION]
     assert gradient.kernels == ("npu::npu_fusion_attention_grad",)
-    assert Test(Subject.RANK, "attn_mask", none_of=frozenset({"2", "4"})) in gradient.unless
+    assert Rank("attn_mask", NoneOf(frozenset({"2", "4"}))) in gradient.unless
 
 
 @pytest.mark.parametrize("target", ["ascend-910a@26.1.0", "ascend-310p@7.3.0", "ascend-910b@5.0.0"])

@@ -21,7 +21,7 @@ from opcheck.model.names import OpName
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Node, TensorMeta
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.resolve.conditions import bites
+from opcheck.resolve.conditions import matches
 
 RELEASES = (
     "1.0.0", "1.2.1", "1.3.0", "1.3.2", "2.0.0", "2.0.0-pt25", "2.0.1", "2.1.0", "2.1.1",
@@ -206,7 +206,7 @@ def test_nothing_falls_back(database: Database) -> None:
 
 def _bitten(matrix: SupportMatrix, op: str, **arguments: Any) -> list[Condition]:
     node = Node(OpName.parse(op), tuple(arguments.items()))
-    return [c for c in matrix.conditions_for(op) if bites(c, node) is not None]
+    return [c for c in matrix.conditions_for(op) if matches(c, node) is not None]
 
 
 def _tensor(dtype: str) -> TensorMeta:
@@ -299,7 +299,9 @@ def test_products_of_two_doubles_or_two_masks_are_computed_on_the_host(database:
             (("self", _tensor(dtype)), ("other", _tensor(dtype))),
             outputs=(_tensor(dtype),),
         )
-        found = [c.code for c in matrix.conditions_for(str(node.op)) if bites(c, node) is not None]
+        found = [
+            c.code for c in matrix.conditions_for(str(node.op)) if matches(c, node) is not None
+        ]
         assert found == codes, dtype
 
 

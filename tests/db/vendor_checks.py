@@ -2,7 +2,8 @@
 
 from opcheck.db.store import Database
 from opcheck.db.versions import version_key
-from opcheck.model.matrix import SupportMatrix, Test
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.predicates import Predicate
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Evidence
 
@@ -51,6 +52,6 @@ def _in(span: tuple[str, str] | None, torch: tuple[int, ...]) -> bool:
     return span is not None and version_key(span[0]) <= torch <= version_key(span[1])
 
 
-def bites_of(found: SupportMatrix, op: str, code: str) -> list[tuple[Test, ...]]:
+def bites_of(found: SupportMatrix, op: str, code: str) -> list[tuple[Predicate, ...]]:
     """The tests of each condition of an overload that has a code, target-wide ones left out."""
-    return [c.tests for c in found.conditions.get(op, ()) if c.code == code]
+    return [c.predicates for c in found.conditions.get(op, ()) if c.code == code]

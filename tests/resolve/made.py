@@ -3,8 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from opcheck.model.matrix import Condition, Entry, Fallback, Subject, SupportMatrix, Test
+from opcheck.model.matrix import Condition, Entry, Fallback, SupportMatrix
 from opcheck.model.names import OpName
+from opcheck.model.predicates import Dtype, OneOf, Predicate
 from opcheck.model.target import Target
 from opcheck.model.trace import Composite, Gap, Node, TensorMeta, Trace, Use, Value
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
@@ -42,7 +43,7 @@ def node(
 
 def condition(
     verdict: Verdict,
-    *tests: Test,
+    *tests: Predicate,
     code: str = "condition",
     text: str = "{argument} is {actual} on {chip}",
     confidence: Confidence = Confidence.MEDIUM,
@@ -50,8 +51,8 @@ def condition(
     return Condition(code, verdict, text, confidence, tests, (TABLE,))
 
 
-def dtype(*denied: str, argument: str = "self") -> Test:
-    return Test(Subject.DTYPE, argument, one_of=frozenset(denied))
+def dtype(*denied: str, argument: str = "self") -> Predicate:
+    return Dtype(argument, OneOf(frozenset(denied)))
 
 
 def matrix(

@@ -2,7 +2,8 @@
 
 from opcheck.commands.fleet.blockers import blockers
 from opcheck.commands.fleet.values import Blocker, Cause
-from opcheck.model.matrix import Subject, SupportMatrix, Test
+from opcheck.model.matrix import SupportMatrix
+from opcheck.model.predicates import Outside, Size
 from opcheck.model.trace import Composite, Node, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.walk import Walk
@@ -10,7 +11,7 @@ from tests.resolve import made
 
 HALF = made.condition(Verdict.UNSUPPORTED, made.dtype("float16"), code="dtype")
 LONG = made.condition(
-    Verdict.UNSUPPORTED, Test(Subject.SIZE, "self", maximum=64), code="size",
+    Verdict.UNSUPPORTED, Size("self", Outside(maximum=64)), code="size",
     text="a size is {actual}",
 )  # fmt: skip
 

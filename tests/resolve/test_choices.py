@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from opcheck.model.matrix import Choice, Condition, Inherited, Subject, SupportMatrix, Test
+from opcheck.model.matrix import Choice, Condition, Inherited, SupportMatrix
+from opcheck.model.predicates import Dtype, OneOf, Predicate
 from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.fate import Fate
@@ -10,11 +11,11 @@ from opcheck.resolve.walk import Walk
 from tests.resolve import made
 
 READ = Evidence(Method.INFERRED, "pytorch/pytorch", "Convolution.cpp", 7)
-HALF = Test(Subject.DTYPE, "input", one_of=frozenset({"float16"}))
+HALF = Dtype("input", OneOf(frozenset({"float16"})))
 OUTER, INNER = "aten::outer", "aten::convolution_overrideable"
 
 
-def way(*asks: str, tests: tuple[Test, ...] = (), preferred: bool = False) -> Choice:
+def way(*asks: str, tests: tuple[Predicate, ...] = (), preferred: bool = False) -> Choice:
     return Choice(asks, tests, preferred, "it convolves", Confidence.MEDIUM, (READ,))
 
 
@@ -143,7 +144,7 @@ def test_conditions_hold_for_the_parts_of_what_is_asked_for() -> None:
 
 
 def test_tensors_of_the_composite_s_own_may_have_another_dtype_on_the_device() -> None:
-    double = Test(Subject.DTYPE, "*", one_of=frozenset({"float64"}))
+    double = Dtype("*", OneOf(frozenset({"float64"})))
     refused = Condition("double", Verdict.UNSUPPORTED, "no double", Confidence.HIGH, (double,))
     inner = made.node("aten::full", given={"self": made.tensor("float64")})
     outer = made.node(OUTER, 0, composite=Composite.IMPLICIT)

@@ -4,25 +4,40 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opcheck.model.matrix import Condition, Subject, Test
+from opcheck.model.matrix import Condition
+from opcheck.model.predicates import (
+    ArgumentValue,
+    Dtype,
+    NoneOf,
+    NotDivisible,
+    NotFactor,
+    NotMultiple,
+    OneOf,
+    Outside,
+    Predicate,
+    Product,
+    Rank,
+    Size,
+    Unlike,
+)
 from opcheck.model.trace import Composite, Constant, TensorMeta, Value
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.resolve.conditions import bite, bites
+from opcheck.resolve.conditions import matches
 from opcheck.resolve.fate import Fate
 from opcheck.resolve.walk import Walk
 from tests.resolve import made
 
 F64, BF16 = made.tensor("float64"), made.tensor("bfloat16")
 BIG = made.tensor("float32", 1, 2, 3, 4, 5, 6, 7)
-BY_DEFAULT = Test(Subject.VALUE, "pad", one_of=frozenset({"True"}), default="True")
-AT_DIM = Test(Subject.SIZE, "self", maximum=4, dim=-1, dim_argument="dim")
-WHOLE = Test(Subject.SIZE, "self", dim=-1, multiple_of="output_size")
-PART = Test(Subject.SIZE, "self", dim=-1, factor_of="output_size")
-ALIGNED = Test(Subject.SIZE, "self", dim=-1, divisible_by=8)
-AREA = Test(Subject.PRODUCT, "kernel_size", maximum=64)
-LIKE = Test(Subject.DTYPE, "mask", same_as="self")
-SQUARE = Test(Subject.SIZE, "self", dim=-2, same_as="other")
-ANY_DIM = Test(Subject.SIZE, "self", dim_argument="dim", none_of=frozenset({"4", "6"}))
+BY_DEFAULT = ArgumentValue("pad", OneOf(frozenset({"True"})), default="True")
+AT_DIM = Size("self", Outside(maximum=4), dim=-1, dim_argument="dim")
+WHOLE = Size("self", NotMultiple("output_size"), dim=-1)
+PART = Size("self", NotFactor("output_size"), dim=-1)
+ALIGNED = Size("self", NotDivisible(8), dim=-1)
+AREA = Product("kernel_size", Outside(maximum=64))
+LIKE = Dtype("mask", Unlike("self"))
+SQUARE = Size("self", Unlike("other"), dim=-2)
+ANY_DIM = Size("self", NoneOf(frozenset({"4", "6"})), dim_argument="dim")
 
 
 @pytest.mark.parametrize(
@@ -32,15 +47,15 @@ ANY_DIM = Test(Subject.SIZE, "self", dim_argument="dim", none_of=frozenset({"4",
         (made.dtype("float64"), {"self": BF16}, None),
         (made.dtype("float64", argument="other"), {"self": F64}, None),
         (made.dtype("float64", argument="*"), {"a": BF16, "b": F64}, (("b", "float64"),)),
-        (Test(Subject.DTYPE, "self", none_of=frozenset({"float32"})), {"self": F64}, 1),
-        (Test(Subject.DTYPE, "self", none_of=frozenset({"float64"})), {"self": F64}, None),
+        (Dtype("self", NoneOf(frozenset({"float32"}))), {"self": F64}, 1),
+        (Dtype("self", NoneOf(frozenset({"float64"}))), {"self": F64}, None),
         (made.dtype("float64"), {"self": (BF16, F64)}, (("self", "float64"),)),
-        (Test(Subject.RANK, "*", maximum=6), {"self": BIG}, (("self", "7"),)),
-        (Test(Subject.RANK, "*", maximum=6), {"self": F64}, None),
-        (Test(Subject.RANK, "self", minimum=3), {"self": F64}, (("self", "2"),)),
-        (Test(Subject.SIZE, "self", maximum=4, dim=-1), {"self": BIG}, (("self", "7"),)),
-        (Test(Subject.SIZE, "self", maximum=4, dim=9), {"self": BIG}, None),
-        (Test(Subject.VALUE, "pad", none_of=frozenset({"True"})), {"self": F64}, None),
+        (Rank("*", Outside(maximum=6)), {"self": BIG}, (("self", "7"),)),
+        (Rank("*", Outside(maximum=6)), {"self": F64}, None),
+        (Rank("self", Outside(minimum=3)), {"self": F64}, (("self", "2"),)),
+        (Size("self", Outside(maximum=4), dim=-1), {"self": BIG}, (("self", "7"),)),
+        (Size("self", Outside(maximum=4), dim=9), {"self": BIG}, None),
+        (ArgumentValue("pad", NoneOf(frozenset({"True"}))), {"self": F64}, None),
         (BY_DEFAULT, {"self": F64}, (("pad", "True"),)),
         (BY_DEFAULT, {"self": F64, "pad": True}, (("pad", "True"),)),
         (BY_DEFAULT, {"self": F64, "pad": False}, None),
@@ -54,9 +69,9 @@ ANY_DIM = Test(Subject.SIZE, "self", dim_argument="dim", none_of=frozenset({"4",
         (WHOLE, {"self": BIG}, None),
         (ALIGNED, {"self": BIG}, (("self", "7"),)),
         (ALIGNED, {"self": made.tensor("float32", 3, 16)}, None),
-        (Test(Subject.VALUE, "k", divisible_by=8), {"k": 12}, (("k", "12"),)),
-        (Test(Subject.VALUE, "k", divisible_by=8), {"k": True}, None),
-        (Test(Subject.VALUE, "k", divisible_by=0), {"k": 12}, None),
+        (ArgumentValue("k", NotDivisible(8)), {"k": 12}, (("k", "12"),)),
+        (ArgumentValue("k", NotDivisible(8)), {"k": True}, None),
+        (ArgumentValue("k", NotDivisible(0)), {"k": 12}, None),
         (AREA, {"kernel_size": (8, 8)}, None),
         (AREA, {"kernel_size": (8, 9)}, (("kernel_size", "72"),)),
         (AREA, {"kernel_size": ()}, None),
@@ -70,43 +85,47 @@ ANY_DIM = Test(Subject.SIZE, "self", dim_argument="dim", none_of=frozenset({"4",
         (SQUARE, {"self": BIG, "other": BIG}, None),
         (SQUARE, {"self": BIG, "other": made.tensor("float32", 5, 7)}, (("self", "6"),)),
         (SQUARE, {"self": BIG, "other": made.tensor("float32", 5)}, None),
-        (Test(Subject.RANK, "self", same_as="x"), {"self": BIG, "x": F64}, (("self", "7"),)),
+        (Rank("self", Unlike("x")), {"self": BIG, "x": F64}, (("self", "7"),)),
         (ANY_DIM, {"self": BIG, "dim": (3, 5)}, None),
         (ANY_DIM, {"self": BIG, "dim": (3, 4)}, (("self", "5"),)),
         (ANY_DIM, {"self": BIG, "dim": ()}, (("self", "1"),)),
         (PART, {"self": BIG, "output_size": (3, 14)}, None),
         (PART, {"self": BIG, "output_size": (3, 15)}, (("self", "7"),)),
         (
-            Test(Subject.VALUE, "sorted", one_of=frozenset({"False"})),
+            ArgumentValue("sorted", OneOf(frozenset({"False"}))),
             {"self": F64, "sorted": False},
             (("sorted", "False"),),
         ),
-        (Test(Subject.VALUE, "sorted", one_of=frozenset({"False"})), {"self": F64}, None),
+        (ArgumentValue("sorted", OneOf(frozenset({"False"}))), {"self": F64}, None),
         (
-            Test(Subject.VALUE, "dtype", one_of=frozenset({"float64"})),
+            ArgumentValue("dtype", OneOf(frozenset({"float64"}))),
             {"dtype": Constant("dtype", "float64")},
             (("dtype", "float64"),),
         ),
-        (Test(Subject.VALUE, "p", maximum=2), {"p": 3.0}, (("p", "3.0"),)),
-        (Test(Subject.VALUE, "p", maximum=2), {"p": "inf-like"}, None),
+        (ArgumentValue("p", Outside(maximum=2)), {"p": 3.0}, (("p", "3.0"),)),
+        (ArgumentValue("p", Outside(maximum=2)), {"p": "inf-like"}, None),
         (made.dtype("float32", argument="return"), {"self": F64}, (("the result", "float32"),)),
     ],
 )
-def test_what_a_test_bites_on(test: Test, arguments: dict[str, Value], expected: object) -> None:
-    found = bites(made.condition(Verdict.UNSUPPORTED, test), made.node("aten::op", given=arguments))
+def test_what_a_test_bites_on(
+    test: Predicate, arguments: dict[str, Value], expected: object
+) -> None:
+    found = matches(
+        made.condition(Verdict.UNSUPPORTED, test), made.node("aten::op", given=arguments)
+    )
     assert found == ((("self", "float64"),) if expected == 1 else expected)
 
 
 def test_every_test_must_bite() -> None:
     both = made.condition(
-        Verdict.UNSUPPORTED, made.dtype("float64"), Test(Subject.RANK, "self", maximum=1)
+        Verdict.UNSUPPORTED, made.dtype("float64"), Rank("self", Outside(maximum=1))
     )
-    assert bites(both, made.node("aten::op", given={"self": F64})) is not None
-    assert bites(both, made.node("aten::op", given={"self": made.tensor("float64", 3)})) is None
+    assert matches(both, made.node("aten::op", given={"self": F64})) is not None
+    assert matches(both, made.node("aten::op", given={"self": made.tensor("float64", 3)})) is None
 
 
 def test_condition_without_tests_always_holds() -> None:
-    assert bites(made.condition(Verdict.FALLBACK), made.node("aten::op")) == ()
+    assert matches(made.condition(Verdict.FALLBACK), made.node("aten::op")) == ()
 
 
 def fate(*conditions: Condition, listed: bool = True, x: TensorMeta | None = None) -> Fate:
@@ -208,7 +227,7 @@ def test_one_more_condition_never_makes_a_verdict_better(
 
 
 def test_tensors_of_one_list_may_have_to_be_alike() -> None:
-    alike = Test(Subject.SIZE, "hx", dim=2, same_as="hx")
+    alike = Size("hx", Unlike("hx"), dim=2)
     hidden, cell = made.tensor("float32", 1, 4, 8), made.tensor("float32", 1, 4, 16)
-    assert bite(alike, made.node("aten::lstm", given={"hx": (hidden, hidden)})) is None
-    assert bite(alike, made.node("aten::lstm", given={"hx": (hidden, cell)})) == ("hx", "8")
+    assert alike.match(made.node("aten::lstm", given={"hx": (hidden, hidden)})) is None
+    assert alike.match(made.node("aten::lstm", given={"hx": (hidden, cell)})) == ("hx", "8")

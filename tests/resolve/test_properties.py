@@ -6,7 +6,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opcheck.model.matrix import Condition, Subject, SupportMatrix, Test
+from opcheck.model.matrix import Condition, SupportMatrix
+from opcheck.model.predicates import Dtype, NoneOf, OneOf
 from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.fate import Fate
@@ -16,7 +17,9 @@ from tests.resolve import made
 OPS = tuple(f"aten::op{i}" for i in range(5))
 DTYPES = st.sampled_from([frozenset[str](), frozenset({"float32"}), frozenset({"int64"})])
 TESTS = st.builds(
-    Test, st.just(Subject.DTYPE), st.sampled_from(["*", "self", "return"]), DTYPES, DTYPES
+    Dtype,
+    st.sampled_from(["*", "self", "return"]),
+    st.builds(OneOf, DTYPES) | st.builds(NoneOf, DTYPES),
 )
 CONDITIONS = st.builds(
     Condition,

@@ -5,8 +5,19 @@ from dataclasses import replace
 import pytest
 
 from opcheck.db.tables import OperatorFacts
-from opcheck.model.matrix import Choice, Condition, Subject, SupportMatrix, Test
+from opcheck.model.matrix import Choice, Condition, SupportMatrix
 from opcheck.model.names import OpName
+from opcheck.model.predicates import (
+    ArgumentValue,
+    Dtype,
+    OneOf,
+    Outside,
+    Predicate,
+    Product,
+    Rank,
+    Size,
+    Unlike,
+)
 from opcheck.model.trace import Composite, Node, TensorMeta
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.explain import explain
@@ -69,17 +80,17 @@ def test_branches_of_a_dtype_class_come_before_the_general_ones() -> None:
     [
         (made.dtype("float32"), False),
         (made.dtype("float64"), True),
-        (Test(Subject.RANK, "self", maximum=6), True),
-        (Test(Subject.RANK, "self", maximum=3), False),
-        (Test(Subject.VALUE, "flag", one_of=frozenset({"True"})), True),
-        (Test(Subject.VALUE, "flag", maximum=3), False),
-        (Test(Subject.SIZE, "self", maximum=3), False),
-        (Test(Subject.PRODUCT, "kernel_size", maximum=3), False),
-        (Test(Subject.DTYPE, "mask", same_as="query"), False),
-        (Test(Subject.RANK, "key", same_as="query"), False),
+        (Rank("self", Outside(maximum=6)), True),
+        (Rank("self", Outside(maximum=3)), False),
+        (ArgumentValue("flag", OneOf(frozenset({"True"}))), True),
+        (ArgumentValue("flag", Outside(maximum=3)), False),
+        (Size("self", Outside(maximum=3)), False),
+        (Product("kernel_size", Outside(maximum=3)), False),
+        (Dtype("mask", Unlike("query")), False),
+        (Rank("key", Unlike("query")), False),
     ],
 )
-def test_a_condition_that_might_bite_inside_leaves_it_open(test: Test, expected: bool) -> None:
+def test_a_condition_that_might_bite_inside_leaves_it_open(test: Predicate, expected: bool) -> None:
     limited: Condition = made.condition(Verdict.UNSUPPORTED, test)
     matrix = made.matrix(*ALL, conditions={"aten::addmm": [limited]})
     assert settled("aten::linear", matrix)[0] is expected

@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from opcheck.model.matrix import Condition, Subject, SupportMatrix, Test
+from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.plan import Label, NodePlan, Tier
+from opcheck.model.predicates import Layout, OneOf
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.findings import resolve
 from opcheck.resolve.planned import planned
@@ -18,7 +19,7 @@ from opcheck.trace import trace_model
 from tests.resolve.made import NONE, matrix
 
 VIEWS = ("aten::as_strided", "aten::t", "aten::empty.memory_format")
-PERMUTED = Test(Subject.LAYOUT, "self", one_of=frozenset({"permuted"}))
+PERMUTED = Layout("self", OneOf(frozenset({"permuted"})))
 
 
 def on(condition: Condition, *others: str) -> SupportMatrix:
@@ -59,7 +60,7 @@ def test_a_caution_without_harm_needs_no_plan() -> None:
 
 
 def test_a_way_that_is_harmed_itself_is_none() -> None:
-    always = replace(wrong(harmful=True), tests=())
+    always = replace(wrong(harmful=True), predicates=())
     (found,) = plans(on(always, "aten::clone", "aten::sigmoid", "aten::mul.Tensor"))
     assert "contiguous-first" not in [way.rule for way in found.suggestions]
     assert [d.reason for d in found.declined if d.rule == "contiguous-first"]

@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from opcheck.model.matrix import Condition, Subject, Test
+from opcheck.model.matrix import Condition
 from opcheck.model.plan import Label, Tier
+from opcheck.model.predicates import Dtype, OneOf
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.rewrite.narrower import from_the_start
 from opcheck.rewrite.planner import Planner
@@ -15,7 +16,7 @@ from tests.resolve.made import NONE, matrix
 
 NO_FLOAT64 = Condition(
     "dtype-not-supported", Verdict.UNSUPPORTED, "{argument} is {actual}", Confidence.HIGH,
-    (Test(Subject.DTYPE, "*", one_of=frozenset({"float64"})),),
+    (Dtype("*", OneOf(frozenset({"float64"}))),),
 )  # fmt: skip
 
 

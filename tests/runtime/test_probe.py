@@ -13,6 +13,7 @@ from opcheck.db.store import Database
 from opcheck.errors import ExitCode, UsageError
 from opcheck.isolate.probe_journal import Journal
 from opcheck.isolate.probing import Prober
+from opcheck.model.predicates import Dtype, OneOf, Rank, Size
 from opcheck.model.probe import (
     Finished,
     Noted,
@@ -235,18 +236,22 @@ def test_a_failure_is_told_of_a_dtype_or_of_a_call(tmp_path: Path) -> None:
     (tmp_path / "probe.yaml").write_text(text, encoding="utf-8")
     conditions = overlaid(tmp_path, TARGET).matrix(target).conditions
     ours = {
-        (op, c.code): [(t.subject.value, sorted(t.one_of)) for t in c.tests]
+        (op, c.code): list(c.predicates)
         for op in ("aten::abs", "aten::neg")
         for c in conditions[op]
         if c.evidence and c.evidence[0].path == "probe.jsonl"
     }
     assert ours == {
-        ("aten::abs", "raises"): [("dtype", ["float64"])],
+        ("aten::abs", "raises"): [Dtype("self", _one("float64"))],
         ("aten::abs", "wrong-values"): [
-            ("dtype", ["float32"]), ("rank", ["1"]), ("size", ["7"]),
+            Dtype("self", _one("float32")), Rank("self", _one("1")), Size("self", _one("7")),
         ],
-        ("aten::neg", "hangs"): [("dtype", ["float32"])],
+        ("aten::neg", "hangs"): [Dtype("self", _one("float32"))],
     }  # fmt: skip
+
+
+def _one(value: str) -> OneOf:
+    return OneOf(frozenset({value}))
 
 
 def test_a_unit_goes_on_after_its_last_sample(tmp_path: Path) -> None:

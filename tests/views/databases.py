@@ -20,7 +20,8 @@ from opcheck.model.database import (
     SourceFile,
     VendorStatus,
 )
-from opcheck.model.matrix import Condition, Fallback, Subject, Test
+from opcheck.model.matrix import Condition, Fallback
+from opcheck.model.predicates import Dtype, OneOf, Outside, Size
 from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 
@@ -85,14 +86,14 @@ _DTYPE = Condition(
     Verdict.UNSUPPORTED,
     "{argument} has dtype {actual}, which {chip} does not take",
     Confidence.MEDIUM,
-    (Test(Subject.DTYPE, "self", one_of=frozenset({"float64"})),),
+    (Dtype("self", OneOf(frozenset({"float64"}))),),
 )
 _SLOW = Condition(
     "runs-on-aicpu",
     Verdict.NATIVE,
     "large inputs are slow",
     Confidence.HIGH,
-    (Test(Subject.SIZE, "self", maximum=1024),),
+    (Size("self", Outside(maximum=1024)),),
 )
 
 CONTENTS = Contents(

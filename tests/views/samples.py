@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking
 from opcheck.model.explanation import Explanation, Statement, TargetRow
-from opcheck.model.matrix import Choice, Condition, Subject, Test
+from opcheck.model.matrix import Choice, Condition
+from opcheck.model.predicates import Dtype, NoneOf, OneOf
 from opcheck.model.report import (
     Finding,
     KernelCount,
@@ -465,7 +466,7 @@ EXPLAINED = (
                 Verdict.UNSUPPORTED,
                 "{argument} has dtype {actual}, which aten::gelu does not take on {chip}.",
                 Confidence.MEDIUM,
-                (Test(Subject.DTYPE, "self", none_of=frozenset({"float16", "float32"})),),
+                (Dtype("self", NoneOf(frozenset({"float16", "float32"}))),),
                 (TABLE,),
             ),
             Condition(
@@ -518,7 +519,7 @@ EXPLAINED = (
         choices=(
             Choice(
                 ("aten::_scaled_dot_product_flash_attention",),
-                (Test(Subject.DTYPE, "query", one_of=frozenset({"bfloat16", "float16"})),),
+                (Dtype("query", OneOf(frozenset({"bfloat16", "float16"}))),),
                 True,
                 "half precision without a mask is for flash attention",
                 Confidence.MEDIUM,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from opcheck.model.matrix import Condition, Entry, Fallback, Subject, SupportMatrix
-from opcheck.model.matrix import Test as Probe
+from opcheck.model.matrix import Condition, Entry, Fallback, SupportMatrix
 from opcheck.model.names import OpName
+from opcheck.model.predicates import Dtype, OneOf
 from opcheck.model.target import Target
 from opcheck.model.trace import Composite, Node, TensorMeta, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
@@ -91,11 +91,11 @@ def test_what_resolving_says_of_one_cause_becomes_one_block() -> None:
         Verdict.UNSUPPORTED,
         "{argument} is bfloat16, which {chip} does not have",
         Confidence.HIGH,
-        (Probe(Subject.DTYPE, "*", one_of=frozenset({"bfloat16"})),),
+        (Dtype("*", OneOf(frozenset({"bfloat16"}))),),
     )
     result = Condition(
         no_bf16.code, no_bf16.verdict, no_bf16.text, no_bf16.confidence,
-        (Probe(Subject.DTYPE, "return", one_of=frozenset({"bfloat16"})),),
+        (Dtype("return", OneOf(frozenset({"bfloat16"}))),),
     )  # fmt: skip
     nodes = (
         node("aten::add.Tensor", "self", "other"),

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 
 from opcheck.commands.fleet.values import Blocker, Cause
 from opcheck.model.matrix import Condition
+from opcheck.model.predicates import Match
 from opcheck.model.trace import Node, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import fate as codes
-from opcheck.resolve.conditions import Bite, bites, sentence
+from opcheck.resolve.conditions import matches, sentence
 from opcheck.resolve.fate import Fate
 from opcheck.resolve.judged import judged
 from opcheck.resolve.walk import Walk
@@ -89,7 +90,7 @@ class _Search:
 
     def _met(self, node: Node) -> Iterator[_Met]:
         plain = self._walk.plain(node)
-        for condition, _ in self._walk.bitten(node, plain):
+        for condition, _ in self._walk.matched(node, plain):
             if condition.verdict.rank >= Verdict.FALLBACK.rank:
                 yield self._condition(condition, node)
         if plain.verdict.on_device:
@@ -104,16 +105,16 @@ class _Search:
                 yield from self.of(part)
 
     def _condition(self, condition: Condition, node: Node) -> _Met:
-        bitten = tuple(map(_general, bites(condition, node) or ()))
-        text = sentence(condition, bitten, self._walk.matrix.target.chip)
+        matched = tuple(map(_general, matches(condition, node) or ()))
+        text = sentence(condition, matched, self._walk.matrix.target.chip)
         verdict = condition.verdict
         cause = Cause.UNKNOWN if verdict is Verdict.UNKNOWN else Cause.CONDITION
         return _Met(str(node.op), cause, condition.code, verdict, text, condition.confidence)
 
 
-def _general(bite: Bite) -> Bite:
+def _general(match: Match) -> Match:
     """What a test bit on, without numbers that differ from model to model."""
-    argument, actual = bite
+    argument, actual = match
     return argument, _VARIES if actual.lstrip("-").isdecimal() else actual
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from opcheck.db.shape import Flag, ListOf, Number, Record, Shape, Text
-from opcheck.model.matrix import Subject
+from opcheck.db.predicates import PredicateShape
+from opcheck.db.shape import Flag, ListOf, Record, Shape, Text
 from opcheck.model.trace import DTYPE_BYTES
 from opcheck.model.verdict import Method
 
@@ -29,22 +29,7 @@ SOURCE = Record(
     {"repo": Text(), "ref": Text(), "commit": Text(), "path": Text()},
     {"date": Text(), "note": Text()},
 )
-TEST = Record(
-    {"subject": Text(frozenset(Subject)), "argument": Text()},
-    {
-        "one_of": TEXTS,
-        "none_of": TEXTS,
-        "minimum": Number(),
-        "maximum": Number(),
-        "dim": Number(),
-        "default": Text(),
-        "dim_argument": Text(),
-        "multiple_of": Text(),
-        "factor_of": Text(),
-        "divisible_by": Number(),
-        "same_as": Text(),
-    },
-)
+TEST = PredicateShape()
 METHOD = Text(frozenset(Method))
 WHY = Text(pattern=r"(?s).*\S.*", form="a sentence that says why")
 OPERATOR = Text(pattern=r"[^:\s]+::[^:\s.]+(\.[^:\s]+)?", form="an overload as aten::add.Tensor")

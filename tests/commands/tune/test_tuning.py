@@ -13,7 +13,7 @@ from opcheck.commands.tune.values import Gain
 from opcheck.costs.leaves import NOT_FUSED
 from opcheck.costs.values import Limit
 from opcheck.model.chip import Figure, Grade
-from opcheck.model.matrix import Subject, Test
+from opcheck.model.predicates import Dtype, OneOf
 from opcheck.model.verdict import Verdict
 from tests.commands.tune.tuned_models import (
     LINEAR,
@@ -97,9 +97,7 @@ def test_the_gain_of_int8_is_what_16_bits_do_not_bring() -> None:
 
 
 def test_a_type_that_the_chip_does_not_take_is_not_advised() -> None:
-    no_bfloat16 = condition(
-        Verdict.UNSUPPORTED, Test(Subject.DTYPE, "mat1", one_of=frozenset({"bfloat16"}))
-    )
+    no_bfloat16 = condition(Verdict.UNSUPPORTED, Dtype("mat1", OneOf(frozenset({"bfloat16"}))))
     case = replace(SPEAKS["half-precision"], conditions={"aten::addmm": (no_bfloat16,)})
     (found,) = case.advice("half-precision")
     assert found.title == "Run in float16"
@@ -107,9 +105,7 @@ def test_a_type_that_the_chip_does_not_take_is_not_advised() -> None:
 
 
 def test_a_model_in_a_type_that_does_not_run_is_told_of_the_other() -> None:
-    no_bfloat16 = condition(
-        Verdict.UNSUPPORTED, Test(Subject.DTYPE, "mat1", one_of=frozenset({"bfloat16"}))
-    )
+    no_bfloat16 = condition(Verdict.UNSUPPORTED, Dtype("mat1", OneOf(frozenset({"bfloat16"}))))
     case = Case(
         nn.Linear(64, 64, dtype=torch.bfloat16),
         (ROWS.bfloat16(),),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from opcheck.model.explanation import Explanation, Statement
 from opcheck.model.matrix import Choice
-from opcheck.views.document.conditions import condition_value, test_value
+from opcheck.views.document.conditions import condition_value, predicate_value
 from opcheck.views.document.parts import Json, as_text, evidence_value, reason_value
 from opcheck.views.page import PLAIN, Page
 
@@ -49,7 +49,7 @@ def _choice(choice: Choice) -> Json:
         "text": choice.text,
         "confidence": choice.confidence.value,
         "preferred": choice.preferred,
-        "tests": [test_value(test) for test in choice.tests],
+        "tests": [predicate_value(predicate) for predicate in choice.predicates],
         "evidence": [evidence_value(evidence) for evidence in choice.evidence],
     }
 

@@ -92,7 +92,7 @@ def _write_overload(canvas: Canvas, found: Explanation, chip: str, devices: Sequ
         canvas.field(words.PACKAGE, split(words.brought_by(found.package)), 4)
     if found.verdict is not Verdict.NATIVE or canvas.page.verbose:
         _write_ways(canvas, found, devices)
-    own = [c for c in found.conditions if c.tests or c.code != found.reason.code]
+    own = [c for c in found.conditions if c.predicates or c.code != found.reason.code]
     _write_conditions(canvas, own, chip)
     if found.registered_in:
         releases = [*split(words.REGISTERED_IN), *listed(found.registered_in)]

@@ -1,0 +1,78 @@
+"""Predicates as the files write them: ``{subject: rank, argument: self, maximum: 6}``.
+
+Each names its kind (``subject``), an argument, what the kind has beside them (``dim``), and one
+bound.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from opcheck.db.shape import ListOf, Number, Path, Record, Shape, ShapeError, Text
+from opcheck.model.predicates import (
+    KINDS,
+    Bound,
+    NoneOf,
+    NotDivisible,
+    NotFactor,
+    NotMultiple,
+    OneOf,
+    Outside,
+    Predicate,
+    Unlike,
+)
+
+_TEXTS = ListOf(Text())
+_BOUNDS: Mapping[str, tuple[Shape, Callable[[Any], Bound]]] = {
+    "one_of": (_TEXTS, lambda listed: OneOf(frozenset(listed))),
+    "none_of": (_TEXTS, lambda listed: NoneOf(frozenset(listed))),
+    "multiple_of": (Text(), NotMultiple),
+    "factor_of": (Text(), NotFactor),
+    "divisible_by": (Number(), NotDivisible),
+    "same_as": (Text(), Unlike),
+}
+"""Key of the files -> the shape of its value, and the bound that it states."""
+_ENDS = ("minimum", "maximum")
+"""The keys of one bound more, of which there may be both."""
+_SHAPES: Mapping[object, Shape] = {str: Text(), int: Number()}
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateShape:
+    """The shape of a predicate: a known kind, and one bound."""
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where a key is missing or unknown, or there is not one bound."""
+        kind = value.get("subject") if isinstance(value, dict) else None
+        own = _own(KINDS[kind]) if isinstance(kind, str) and kind in KINDS else {}
+        bounds = {key: shape for key, (shape, _) in _BOUNDS.items()}
+        ends = dict.fromkeys(_ENDS, Number())
+        Record(
+            {"subject": Text(frozenset(KINDS)), "argument": Text()},
+            {name: _SHAPES[form] for name, form in own.items()} | bounds | ends,
+        ).check(value, path)
+        assert isinstance(value, dict)
+        stated = [key for key in bounds if key in value] + [*filter(value.__contains__, _ENDS)][:1]
+        if len(stated) != 1:
+            known = ", ".join([*_BOUNDS, *_ENDS])
+            raise ShapeError(path, f"expected one bound of {known}, found {len(stated)}")
+
+
+def _own(kind: type[Predicate]) -> Mapping[str, object]:
+    """What a kind has beside an argument and a bound, with its type."""
+    known = {field.name for field in fields(Predicate)}
+    return {field.name: field.type for field in fields(kind) if field.name not in known}
+
+
+def read_predicate(said: Mapping[str, Any]) -> Predicate:
+    """A predicate as the files write it, which has its shape."""
+    kind = KINDS[said["subject"]]
+    own = {name: said[name] for name in _own(kind) if name in said}
+    return kind(said["argument"], _bound(said), **own)
+
+
+def _bound(said: Mapping[str, Any]) -> Bound:
+    for key, (_, made) in _BOUNDS.items():
+        if key in said:
+            return made(said[key])
+    return Outside(*(said.get(end) for end in _ENDS))

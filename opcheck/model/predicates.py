@@ -1,0 +1,267 @@
+"""What a condition tests about one call: a quantity of an argument, and a bound on it.
+
+Of an overload's calls, a predicate matches those on which the vendor's kernel does something else
+than its registration suggests: ``Dtype("self", OneOf(frozenset({"float64"})))``. A new kind is a
+subclass of :class:`Predicate` here; the files of the database may then use its ``kind``.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from opcheck.model.trace import Node, TensorMeta, Value
+
+Match = tuple[str, str]
+"""(argument name, its actual value)."""
+ANY, RETURN = "*", "return"
+"""In place of an argument's name: any tensor argument, any tensor that is returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """The quantity is one of these."""
+
+    listed: frozenset[str]
+
+    def holds(self, actual: str) -> bool:
+        """Whether the bound excludes a value, as text."""
+        return actual in self.listed
+
+
+@dataclass(frozen=True, slots=True)
+class NoneOf:
+    """The quantity is none of these, which are all that is allowed."""
+
+    listed: frozenset[str]
+
+    def holds(self, actual: str) -> bool:
+        """Whether the bound excludes a value, as text."""
+        return actual not in self.listed
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """The quantity is a number below ``minimum`` or above ``maximum``; None: no such end."""
+
+    minimum: int | None = None
+    maximum: int | None = None
+
+    def holds(self, actual: str) -> bool:
+        """Whether the bound excludes a value, as text; text that is no number it does not."""
+        try:
+            number = float(actual)
+        except ValueError:
+            return False
+        below = self.minimum is not None and number < self.minimum
+        return below or (self.maximum is not None and number > self.maximum)
+
+
+@dataclass(frozen=True, slots=True)
+class NotDivisible:
+    """The quantity is no whole multiple of a number."""
+
+    by: int
+
+    def holds(self, actual: str) -> bool:
+        """Whether the bound excludes a value, as text."""
+        return bool(self.by and actual.isdecimal() and int(actual) % self.by)
+
+
+@dataclass(frozen=True, slots=True)
+class NotMultiple:
+    """The size is no whole multiple of the item at the same dimension of a list argument."""
+
+    of: str
+
+    def unfit(self, size: int, item: int) -> bool:
+        """Whether the bound excludes a size beside an item, both above zero."""
+        return bool(size % item)
+
+
+@dataclass(frozen=True, slots=True)
+class NotFactor:
+    """The size does not divide the item at the same dimension of a list argument."""
+
+    of: str
+
+    def unfit(self, size: int, item: int) -> bool:
+        """Whether the bound excludes a size beside an item, both above zero."""
+        return bool(item % size)
+
+
+@dataclass(frozen=True, slots=True)
+class Unlike:
+    """The same quantity of another tensor argument, or of one in that list, differs."""
+
+    other: str
+
+
+Bound = OneOf | NoneOf | Outside | NotDivisible | NotMultiple | NotFactor | Unlike
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate(ABC):
+    """A test on one argument of a call."""
+
+    kind: ClassVar[str]
+    """The files' ``subject``."""
+
+    argument: str
+    """Schema argument name; ``*`` any tensor argument, ``return`` any output tensor."""
+    bound: Bound
+
+    @abstractmethod
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The quantity of one argument, as text; None where it has no such thing."""
+
+    def match(self, node: Node) -> Match | None:
+        """Give the first argument of the call that the predicate matches; None where none."""
+        given = dict(node.arguments)
+        for name, value in self._values(node):
+            for dim in self._dims(given):
+                actual = self.measure(value, dim)
+                if actual is not None and self._holds(actual, dim, given):
+                    return name, actual
+        return None
+
+    def _values(self, node: Node) -> Iterator[tuple[str, Value]]:
+        if self.argument == RETURN:
+            yield from (("the result", tensor) for tensor in node.output_tensors())
+        else:
+            yield from ((n, t) for n, t in node.tensors() if self.argument in (ANY, n))
+
+    def _dims(self, given: Mapping[str, Value]) -> tuple[int, ...]:
+        """The dimensions to look at; one that no measure uses where the quantity has none."""
+        return (0,)
+
+    def _holds(self, actual: str, dim: int, given: Mapping[str, Value]) -> bool:
+        match self.bound:
+            case NotMultiple(of) | NotFactor(of):
+                listed = given.get(of)
+                if not isinstance(listed, tuple) or not -len(listed) <= dim < len(listed):
+                    return False
+                size, item = int(actual), as_int(listed[dim], 0)
+                return bool(size and item) and self.bound.unfit(size, item)
+            case Unlike(name):
+                other = given.get(name)
+                listed = other if isinstance(other, tuple) else () if other is None else (other,)
+                expected = (self.measure(value, dim) for value in listed)
+                return any(value is not None and value != actual for value in expected)
+            case bound:
+                return bound.holds(actual)
+
+
+@dataclass(frozen=True, slots=True)
+class Dtype(Predicate):
+    """The dtype of a tensor argument, as torch names it: ``float64``."""
+
+    kind = "dtype"
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The name of the dtype."""
+        return value.dtype if isinstance(value, TensorMeta) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Rank(Predicate):
+    """The number of dimensions of a tensor argument."""
+
+    kind = "rank"
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The number of dimensions."""
+        return str(len(value.shape)) if isinstance(value, TensorMeta) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout(Predicate):
+    """How the elements of a tensor argument lie: ``contiguous``, ``permuted``, ``strided``."""
+
+    kind = "layout"
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The name of the layout."""
+        return value.layout if isinstance(value, TensorMeta) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Size(Predicate):
+    """The size of one dimension of a tensor argument."""
+
+    kind = "size"
+
+    dim: int = 0
+    """Negative: from the end."""
+    dim_argument: str = ""
+    """Argument that names the dimension instead, or several, where a call gives it."""
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The size at ``dim``."""
+        if not isinstance(value, TensorMeta):
+            return None
+        here = -len(value.shape) <= dim < len(value.shape)
+        return str(value.shape[dim]) if here else None
+
+    def _dims(self, given: Mapping[str, Value]) -> tuple[int, ...]:
+        named = given.get(self.dim_argument)
+        listed = named if isinstance(named, tuple) and named else (named,)
+        return tuple(as_int(dim, self.dim) for dim in listed)
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentValue(Predicate):
+    """The constant value of a non-tensor argument, as text: ``True``, ``2``, ``reflect``."""
+
+    kind = "value"
+
+    default: str = ""
+    """The value where a call leaves the argument at its default."""
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The value as text."""
+        return None if isinstance(value, TensorMeta) else value_text(value)
+
+    def _values(self, node: Node) -> Iterator[tuple[str, Value]]:
+        given = _constants(self.argument, node)
+        yield from given
+        if self.default and not given:
+            yield self.argument, self.default
+
+
+@dataclass(frozen=True, slots=True)
+class Product(Predicate):
+    """The product of a list of numbers: how much a kernel of ``kernel_size`` covers."""
+
+    kind = "product"
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The product."""
+        if not isinstance(value, tuple) or not value:
+            return None
+        numbers = [item for item in value if isinstance(item, int | float)]
+        return str(prod(numbers)) if len(numbers) == len(value) else None
+
+    def _values(self, node: Node) -> Iterator[tuple[str, Value]]:
+        yield from _constants(self.argument, node)
+
+
+def value_text(value: Value) -> str:
+    """A constant as conditions and reports spell it: ``True``, ``2``, ``[1, 2]``, ``float64``."""
+    if isinstance(value, tuple):
+        return "[" + ", ".join(value_text(item) for item in value) + "]"
+    return str(value)
+
+
+def as_int(value: Value, default: int) -> int:
+    """A whole number that is no truth value; ``default`` where it is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def _constants(argument: str, node: Node) -> list[tuple[str, Value]]:
+    return [(name, value) for name, value in node.arguments if argument in (ANY, name)]
+
+
+KINDS: Mapping[str, type[Predicate]] = {cls.kind: cls for cls in Predicate.__subclasses__()}
+"""Every kind by the name that the files have for it."""
