@@ -25,7 +25,8 @@ class Addition:
     """What is written, and a command line that shows that it is there."""
 
     files: Mapping[str, str]
-    """Path -> content; ``<name>`` in a path of CONTRIBUTING is ``added``."""
+    """Path -> content, which is appended where the file is there; ``<name>`` in a path of
+    CONTRIBUTING is ``added``."""
     line: Sequence[str]
     shows: Sequence[str]
 
@@ -111,6 +112,20 @@ ADDITIONS: Mapping[str, Addition] = {
         ["rules", "added-by-definition", "--check"],
         ["aten::special_erfcx by added-by-definition"],
     ),
+    "a kind of condition": Addition(
+        {
+            "opcheck/model/predicates.py": (
+                "\n\n@dataclass(frozen=True, slots=True)\n"
+                "class Numel(Predicate):\n"
+                '    """The number of elements of a tensor argument."""\n\n'
+                '    kind = "numel"\n\n'
+                "    def measure(self, value, dim=0):\n"
+                "        return str(prod(value.shape)) if isinstance(value, TensorMeta) else None\n"
+            )
+        },
+        ["scan", "net.py:net", "-t", "ascend-910b", "--db", "overlay", "--verbose"],
+        ["self has 6 elements"],
+    ),
     "a check of sources": Addition(
         {
             "opcheck/lint/checks/added.py": (
@@ -133,6 +148,31 @@ ADDITIONS: Mapping[str, Addition] = {
 }
 
 
+NET = """
+import torch
+
+def net():
+    return torch.nn.ReLU().eval(), (torch.ones(2, 3),)
+"""
+OVERLAY = """
+schema: opcheck.overlay/1
+vendor: ascend
+reason: of our own
+method: tested
+date: "2026-10-01"
+sources:
+  lab: {repo: acme/lab, commit: 0a1b2c3, path: report.md, date: "2026-10-01"}
+conditions:
+  - ops: [aten::relu]
+    code: too-many-elements
+    verdict: unsupported
+    confidence: high
+    text: "{argument} has {actual} elements"
+    at: ["lab:13"]
+    tests: [{subject: numel, argument: self, maximum: 5}]
+"""
+
+
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package, beside the database, and what the commands read."""
@@ -142,6 +182,9 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "compat_db").symlink_to(ROOT / "compat_db")
     report = report_view("json").render(STANDARD["mixed"])
     (folder / "report.json").write_text(report, encoding="utf-8")
+    (folder / "net.py").write_text(NET)
+    (folder / "overlay").mkdir()
+    (folder / "overlay" / "ours.yaml").write_text(OVERLAY)
     (folder / "train.py").write_text("import forbidden\n\nforbidden.call()\n")
     return folder
 
@@ -169,7 +212,8 @@ def test_an_addition_takes_what_is_said(what: str, package: Path) -> None:
     assert not all(text in before.stdout for text in addition.shows)
     for path, text in addition.files.items():
         (package / path).parent.mkdir(parents=True, exist_ok=True)
-        (package / path).write_text(text, encoding="utf-8")
+        there = (package / path).read_text("utf-8") if (package / path).exists() else ""
+        (package / path).write_text(there + text, encoding="utf-8")
     done = run(package, addition.line)
     assert done.returncode == 0, done.stderr
     for text in addition.shows:

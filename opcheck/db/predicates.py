@@ -10,7 +10,6 @@ from typing import Any
 
 from opcheck.db.shape import ListOf, Number, Path, Record, Shape, ShapeError, Text
 from opcheck.model.predicates import (
-    KINDS,
     Bound,
     NoneOf,
     NotDivisible,
@@ -20,6 +19,7 @@ from opcheck.model.predicates import (
     Outside,
     Predicate,
     Unlike,
+    kinds,
 )
 
 _TEXTS = ListOf(Text())
@@ -44,11 +44,12 @@ class PredicateShape:
     def check(self, value: object, path: Path) -> None:
         """Raise where a key is missing or unknown, or there is not one bound."""
         kind = value.get("subject") if isinstance(value, dict) else None
-        own = _own(KINDS[kind]) if isinstance(kind, str) and kind in KINDS else {}
+        known = kinds()
+        own = _own(known[kind]) if isinstance(kind, str) and kind in known else {}
         bounds = {key: shape for key, (shape, _) in _BOUNDS.items()}
         ends = dict.fromkeys(_ENDS, Number())
         Record(
-            {"subject": Text(frozenset(KINDS)), "argument": Text()},
+            {"subject": Text(frozenset(known)), "argument": Text()},
             {name: _SHAPES[form] for name, form in own.items()} | bounds | ends,
         ).check(value, path)
         assert isinstance(value, dict)
@@ -66,7 +67,7 @@ def _own(kind: type[Predicate]) -> Mapping[str, object]:
 
 def read_predicate(said: Mapping[str, Any]) -> Predicate:
     """A predicate as the files write it, which has its shape."""
-    kind = KINDS[said["subject"]]
+    kind = kinds()[said["subject"]]
     own = {name: said[name] for name in _own(kind) if name in said}
     return kind(said["argument"], _bound(said), **own)
 

@@ -263,5 +263,6 @@ def _constants(argument: str, node: Node) -> list[tuple[str, Value]]:
     return [(name, value) for name, value in node.arguments if argument in (ANY, name)]
 
 
-KINDS: Mapping[str, type[Predicate]] = {cls.kind: cls for cls in Predicate.__subclasses__()}
-"""Every kind by the name that the files have for it."""
+def kinds() -> Mapping[str, type[Predicate]]:
+    """Every kind by the name that the files have for it."""
+    return {cls.kind: cls for cls in Predicate.__subclasses__()}
