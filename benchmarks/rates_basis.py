@@ -3,8 +3,10 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Report
@@ -55,8 +57,8 @@ def digest(matrix: SupportMatrix, operators: Iterable[str]) -> str:
 
 def _plain(value: Any) -> Any:
     """A value of JSON; sets sorted, and what is cited left out."""
-    if is_dataclass(value):
-        names = (each.name for each in fields(value) if each.name != _CITED)
+    if isinstance(value, Struct):
+        names = (name for name in value.__struct_fields__ if name != _CITED)
         return {name: _plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}

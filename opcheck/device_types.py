@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import TraceInfo
@@ -80,8 +81,7 @@ def _autocast(matrices: Sequence[SupportMatrix]) -> Mapping[str, tuple[str, ...]
     return first if all(matrix.autocast == first for matrix in matrices) else {}
 
 
-@dataclass(frozen=True, slots=True)
-class Traced:
+class Traced(Struct, frozen=True):
     """One trace, and the targets that it is true of."""
 
     trace: Trace
@@ -99,8 +99,7 @@ class Traced:
         return str(target) in self.targets or (alike and not self.targets)
 
 
-@dataclass(frozen=True, slots=True)
-class Scanned:
+class Scanned(Struct, frozen=True):
     """A model loaded, and traced so that there is a trace for each of its targets."""
 
     parts: tuple[Traced, ...]

@@ -3,10 +3,11 @@
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from itertools import tee
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 import opcheck
 

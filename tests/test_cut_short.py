@@ -5,11 +5,11 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.app.main import run as opcheck
 from opcheck.commands.emulate.answer import emulate

@@ -1,10 +1,10 @@
 """One trace a device type: what one process may trace, and what several traces say together."""
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.commands.scan import answer as scan_answer
 from opcheck.db.store import Database

@@ -4,11 +4,11 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.errors import EmulationError, OpcheckError, SourceError, UsageError
 from opcheck.isolate.process import environment, total_memory

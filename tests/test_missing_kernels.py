@@ -1,7 +1,8 @@
 """The page of missing kernels tells what a store holds, and promises no more than that."""
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from benchmarks import missing_kernels
 from benchmarks.missing_kernels import kinds_of, page

@@ -1,11 +1,11 @@
 """A step of one of several processes: its collectives, held against the vendors' backends."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 import torch.distributed as dist
+from msgspec.structs import replace
 from torch import nn
 
 import opcheck

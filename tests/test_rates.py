@@ -1,8 +1,7 @@
 """The page of support rates says what the reports say."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from benchmarks.rates import CONFIGS, HELD, LIBRARIES, PAGE, PUBLISHED, devices, scanned
 from benchmarks.rates_basis import Basis, asked, digest

@@ -1,9 +1,9 @@
 """Answers of a worker are read as they would be one by one."""
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.isolate.results import Results
 from opcheck.model.codec import Json, MalformedError, from_json, to_json

@@ -1,8 +1,7 @@
 """Costs come from a process that runs the user's code: what does not fit the trace is refused."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from opcheck.isolate.sound import require_sound
 from opcheck.model.codec import MalformedError, from_json, to_json

@@ -1,11 +1,11 @@
 """``opcheck.gate`` and ``opcheck.testing`` as a user's test suite has them."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from msgspec.structs import replace
 from torch import nn
 
 import opcheck

@@ -1,8 +1,7 @@
 """The page of ways out says what was found, and a model that is fixed is really fixed."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from benchmarks.ways_out_page import Tally, page
 from benchmarks.zoo_fixes import Outcome, fixed, outcome

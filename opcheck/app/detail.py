@@ -1,12 +1,11 @@
 """How much a report for people says: ``--quiet``, ``--verbose``, ``--explain`` and ``--top``."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from opcheck.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
+class Detail(Struct, frozen=True):
     """What is asked for; as given here, what is usual."""
 
     verbose: bool = False

@@ -34,7 +34,7 @@ class Output:
 
     def page(self, detail: "Detail | None" = None) -> "Page":
         """What a format may use here: a file gets neither colour nor a terminal's width."""
-        from dataclasses import replace
+        from msgspec.structs import replace
 
         from opcheck.app.detail import Detail
         from opcheck.app.links import locate, takes_links

@@ -1,7 +1,8 @@
 """The least time that calls can take on a chip: for what they compute, or the bytes they move."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from opcheck.costs.values import Bound, Leaf, Limit
 from opcheck.model.verdict import Verdict
@@ -11,8 +12,7 @@ _CONVOLUTIONS = ("conv", "_conv", "cudnn_conv", "miopen_conv", "slow_conv", "_sl
 _FLOAT8 = "float8"
 
 
-@dataclass(frozen=True, slots=True)
-class Roof:
+class Roof(Struct, frozen=True):
     """How fast a chip is at best; what nobody has said is left out, never taken to be something."""
 
     bandwidth: float | None = None

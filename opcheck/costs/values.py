@@ -1,15 +1,15 @@
 """Calls that a target runs itself, and the least time that they can take."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from opcheck.model.cost import NodeCost
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """Calls of one overload that the target runs itself, from one place in the model."""
 
     node: int
@@ -46,8 +46,7 @@ class Limit(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """The least time that calls can take on a chip."""
 
     seconds: float | None
@@ -57,8 +56,7 @@ class Bound:
     """Whether every figure that it needs is known; where not, it is too low a bound."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryNeed:
+class MemoryNeed(Struct, frozen=True):
     """Bytes that a run needs on the device at once.
 
     What the vendor's runtime, its allocator and the kernels' work spaces take is not in it.

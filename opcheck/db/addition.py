@@ -1,9 +1,11 @@
 """What files beside a vendor's own say of its releases, and how that changes a release."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from opcheck.db.conditions import DOCUMENTED
 from opcheck.db.contradictions import of_document
@@ -21,8 +23,7 @@ Said = Mapping[str, Any]
 REGISTERS, REGISTERS_NOT = "registers a kernel", "registers no kernel"
 
 
-@dataclass(frozen=True, slots=True)
-class Addition:
+class Addition(Struct, frozen=True):
     """What one file adds to the releases of one vendor, or takes from them.
 
     The parts are as a release's file has them; citations name ``sources``.

@@ -1,9 +1,10 @@
 """Which files a check of the database looks at, and what each must be."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db import (
     audit_by_hand,
@@ -38,8 +39,7 @@ Check = Callable[[Mapping[str, Any], Path, Known], Iterator[Told]]
 _PYTORCH = "pytorch"
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """What files of one kind must be: their form, and what the form does not tell."""
 
     shape: Shape
@@ -80,8 +80,7 @@ _TABLES = {
 """Files of PyTorch's tables, by what stands before ``@``."""
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(Struct, frozen=True):
     """One file with what it must be."""
 
     layer: Layer

@@ -1,16 +1,16 @@
 """What every check of a file's content shares: what it tells, citations and names."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db.shape import Path as Where
 
 _ATEN = "aten::"
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """A problem, and where in the file; () for the file as a whole."""
 
     code: str
@@ -18,8 +18,7 @@ class Told:
     where: Where = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """What files may name."""
 
     overloads: frozenset[str]

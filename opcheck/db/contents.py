@@ -1,8 +1,9 @@
 """What the database has for one target, counted, and what changed from one to another."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from opcheck.db.store import Database
 from opcheck.errors import UsageError

@@ -9,8 +9,9 @@ that is made here, and is the worse of the two.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from opcheck.db.evidence import Citations
 from opcheck.db.shapes.values import DTYPES

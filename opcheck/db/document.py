@@ -2,10 +2,11 @@
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db import bounds, index, quick
 from opcheck.db.bounds import BoundsError
@@ -16,8 +17,7 @@ from opcheck.errors import DatabaseError
 _HINT = "restore the file from the release, or run the importer again"
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """The checked content of one file."""
 
     path: Path

@@ -3,8 +3,9 @@
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from opcheck.db import importers, sums
 from opcheck.db.importers.base import Importer
@@ -12,8 +13,7 @@ from opcheck.errors import DatabaseError, UsageError
 from opcheck.registry import discover
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Struct, frozen=True):
     """One file that an importer gave."""
 
     path: Path

@@ -3,10 +3,11 @@
 import contextlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.errors import DatabaseError
 from opcheck.files import read_bytes
@@ -17,8 +18,7 @@ _MOST_BYTES = 1 << 20
 """Of a list of entry points: a package has a few, a line each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Struct, frozen=True):
     """One folder; what a later one says holds against what an earlier one says."""
 
     folder: Path

@@ -5,9 +5,10 @@ advisories.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from opcheck.db import document
 from opcheck.db.addition import Addition

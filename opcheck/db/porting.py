@@ -1,7 +1,6 @@
 """How code for CUDA is written for a vendor's devices, kept by hand: one file a vendor."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ def porting_of(root: Path, vendor: str, device_type: str, cache: Path | None) ->
         raise DatabaseError(message, _HINT)
     cited = Citations(said["sources"])
     return Porting(
-        **{field.name: said[field.name] for field in fields(Porting) if _stands(field.name, said)},
+        **{name: said[name] for name in Porting.__struct_fields__ if _stands(name, said)},
         same=frozenset(said["same"]),
         deprecated=_told(said.get("deprecated", {}), cited),
         unsupported=_told(said.get("unsupported", {}), cited),

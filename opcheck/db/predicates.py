@@ -5,8 +5,10 @@ bound.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from inspect import get_annotations
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db.shape import ListOf, Number, Path, Record, Shape, ShapeError, Text
 from opcheck.model.predicates import (
@@ -37,8 +39,7 @@ _ENDS = ("minimum", "maximum")
 _SHAPES: Mapping[object, Shape] = {str: Text(), int: Number()}
 
 
-@dataclass(frozen=True, slots=True)
-class PredicateShape:
+class PredicateShape(Struct, frozen=True):
     """The shape of a predicate: a known kind, and one bound."""
 
     def check(self, value: object, path: Path) -> None:
@@ -50,19 +51,19 @@ class PredicateShape:
         ends = dict.fromkeys(_ENDS, Number())
         Record(
             {"subject": Text(frozenset(known)), "argument": Text()},
-            {name: _SHAPES[form] for name, form in own.items()} | bounds | ends,
+            {field: _SHAPES[form] for field, form in own.items()} | bounds | ends,
         ).check(value, path)
         assert isinstance(value, dict)
         stated = [key for key in bounds if key in value] + [*filter(value.__contains__, _ENDS)][:1]
         if len(stated) != 1:
-            known = ", ".join([*_BOUNDS, *_ENDS])
-            raise ShapeError(path, f"expected one bound of {known}, found {len(stated)}")
+            listed = ", ".join([*_BOUNDS, *_ENDS])
+            raise ShapeError(path, f"expected one bound of {listed}, found {len(stated)}")
 
 
 def _own(kind: type[Predicate]) -> Mapping[str, object]:
     """What a kind has beside an argument and a bound, with its type."""
-    known = {field.name for field in fields(Predicate)}
-    return {field.name: field.type for field in fields(kind) if field.name not in known}
+    known = {*Predicate.__struct_fields__}
+    return {name: form for name, form in get_annotations(kind).items() if name not in known}
 
 
 def read_predicate(said: Mapping[str, Any]) -> Predicate:

@@ -1,9 +1,10 @@
 """Libraries that models import and that are not installed: one file each, and the users' own."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from opcheck.db import document
 from opcheck.db.addition import Addition

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 Path = tuple[str | int, ...]
 
@@ -29,8 +30,7 @@ class Shape(Protocol):
         """Raise where ``value``, found at ``path``, does not fit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A string, of a fixed set if ``one_of`` is given, or of a form if ``pattern`` is."""
 
     one_of: frozenset[str] = frozenset()
@@ -49,8 +49,7 @@ class Text:
             raise ShapeError(path, f"expected {self.form}, found {_kind(value)}")
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Struct, frozen=True):
     """``true`` or ``false``."""
 
     def check(self, value: object, path: Path) -> None:
@@ -59,8 +58,7 @@ class Flag:
             raise ShapeError(path, f"expected true or false, found {_kind(value)}")
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Struct, frozen=True):
     """A whole number."""
 
     def check(self, value: object, path: Path) -> None:
@@ -69,8 +67,7 @@ class Number:
             raise ShapeError(path, f"expected a whole number, found {_kind(value)}")
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(Struct, frozen=True):
     """A list whose items all have one shape."""
 
     item: Shape
@@ -87,8 +84,7 @@ class ListOf:
             self.item.check(item, (*path, index))
 
 
-@dataclass(frozen=True, slots=True)
-class MapOf:
+class MapOf(Struct, frozen=True):
     """A mapping from texts to one shape."""
 
     value: Shape
@@ -105,8 +101,7 @@ class MapOf:
             self.value.check(item, (*path, key))
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """A mapping with known keys."""
 
     required: Mapping[str, Shape]
@@ -127,8 +122,7 @@ class Record:
             shape.check(item, (*path, key))
 
 
-@dataclass(frozen=True, slots=True)
-class OneOrMore:
+class OneOrMore(Struct, frozen=True):
     """A value of one shape, or a list of such values."""
 
     item: Shape

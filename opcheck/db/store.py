@@ -1,10 +1,12 @@
 """The database as a whole: which targets there are, and the matrix of each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from opcheck.db import index, layers, overlay, schemas
 from opcheck.db.addition import Addition, added, statements

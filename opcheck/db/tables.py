@@ -1,10 +1,11 @@
 """PyTorch's tables in the database: history of overloads, composite kinds, extensions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db import document
 from opcheck.db.document import Document
@@ -26,8 +27,7 @@ from opcheck.model.trace import Composite
 from opcheck.model.verdict import Method
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorFacts:
+class OperatorFacts(Struct, frozen=True):
     """What PyTorch itself has for one overload."""
 
     composite: Composite | None
@@ -36,8 +36,7 @@ class OperatorFacts:
     """Whether a CPU can run it, so that a host fallback would work."""
 
 
-@dataclass(frozen=True)
-class Tables:
+class Tables(Struct, frozen=True, dict=True):
     """The folder of PyTorch's tables, each read when first asked for."""
 
     folder: Path

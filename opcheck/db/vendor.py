@@ -1,8 +1,11 @@
 """One vendor's part of the database: what holds for all its releases, and the releases' files."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.db import document, overlay, sums
 from opcheck.db.document import Document
@@ -11,8 +14,7 @@ from opcheck.db.shapes.release import RELEASE
 from opcheck.db.versions import major_minor, version_key
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a file is, and the overlay that it belongs to; "" for the database itself."""
 
     path: Path

@@ -1,9 +1,9 @@
 """The scan's prediction held against what the dispatcher asked the device for."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from torch import nn
 
 from opcheck.emulate.collectives import answered

@@ -5,10 +5,10 @@ whose result rests on what only another process has is refused.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch import Tensor
 
 from opcheck.errors import EmulationError
@@ -17,8 +17,7 @@ Arguments = Mapping[str, Any]
 """Of a ``c10d`` operator, by the names of its schema."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """One process's view of its group."""
 
     size: int
@@ -50,8 +49,7 @@ def collect(op: str, given: Arguments, group: Group, reduction: str) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(Struct, frozen=True):
     op: str
     given: Arguments
     group: Group

@@ -1,9 +1,9 @@
 """Whether the target takes one call: its conditions, looked at with what the call was given."""
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from torch import Tensor
 
 from opcheck.emulate.overload import Overload
@@ -21,8 +21,7 @@ from opcheck.trace.device import Spec
 from opcheck.trace.signature import Call, named_arguments
 
 
-@dataclass(frozen=True, slots=True)
-class Objection:
+class Objection(Struct, frozen=True):
     """A condition that matches on a call."""
 
     verdict: Verdict

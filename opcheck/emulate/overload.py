@@ -1,9 +1,9 @@
 """What is fixed about one overload on the emulated device, whatever it is called with."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 
 from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.names import OpName
@@ -17,8 +17,7 @@ CAST = frozenset(
 """Overloads that change a tensor's dtype."""
 
 
-@dataclass(frozen=True, slots=True)
-class Overload:
+class Overload(Struct, frozen=True):
     """One overload of torch as the target has it."""
 
     func: Any

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch import nn
 
 from opcheck.emulate.collectives import collecting_on_host
@@ -28,8 +28,7 @@ from opcheck.trace.run import reproducible
 from opcheck.trace.step import TrainingStep
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """What is to be run, wherever."""
 
     module: nn.Module
@@ -43,8 +42,7 @@ class Job:
     """Given what each run on the device is recorded in, before it begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """How a run on the device ended."""
 
     emulator: Emulator

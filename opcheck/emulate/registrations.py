@@ -1,7 +1,8 @@
 """What a target registers, as a trace with gradients needs to know it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.emulate.gradients import overridden, vendor_gradients
 from opcheck.model.matrix import SupportMatrix

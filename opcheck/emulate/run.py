@@ -1,12 +1,12 @@
 """Runs one model on one emulated device and says what happened."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
+from msgspec.structs import replace
 
 from opcheck.emulate.agreement import agreement, predict_model, predict_refused
 from opcheck.emulate.compare import Named, differences

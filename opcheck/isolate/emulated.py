@@ -5,8 +5,9 @@ Nothing in it is taken on trust: the user's code ran in the process that wrote i
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck.errors import OpcheckError
 from opcheck.isolate.recovered import MOST_BYTES

@@ -3,10 +3,11 @@
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from msgspec.structs import replace
 
 from opcheck.errors import UsageError
 from opcheck.files import read_bytes

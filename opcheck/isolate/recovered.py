@@ -6,8 +6,9 @@ Nothing in them is taken on trust: the user's code ran in the process that wrote
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck.errors import OpcheckError
 from opcheck.isolate.sound import require_sound

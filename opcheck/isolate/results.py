@@ -1,8 +1,9 @@
 """Answers of a worker, read: what several traces of one model have in common is read once."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from opcheck.model.codec import Json, from_json
 from opcheck.model.trace import Node

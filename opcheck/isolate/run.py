@@ -2,7 +2,8 @@
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.db.index import default_folder
 from opcheck.isolate.confinement import is_code

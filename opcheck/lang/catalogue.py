@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from gettext import c2py  # not in gettext's __all__; seen in 3.11 to 3.13, and tested
+
+from msgspec import Struct
 
 from opcheck.lang.po import Entry
 from opcheck.lang.sentence import Sentence
@@ -21,8 +22,7 @@ _CLAUSES = re.compile(r"(?<=[.;]) |(?<=\)) (?=\()")
 _ENDS = {":": "：", ".": "。", ",": "，", ";": "；"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
+class _Way(Struct, frozen=True):
     """One English form of an entry, and the entry."""
 
     template: Template

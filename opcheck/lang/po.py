@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 _STATEMENT = re.compile(r'(?:(?P<key>msg\w+(?:\[\d+\])?)\s*)?(?P<text>".*")$')
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One message and its translation."""
 
     english: str

@@ -3,8 +3,9 @@
 import re
 import string
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 _ARGUMENT = r"(?:the|any|an?) \w+"
 KINDS: Mapping[str, str] = {
@@ -35,8 +36,7 @@ def places(template: str) -> tuple[str, ...]:
     return tuple(name for _, name, _, _ in string.Formatter().parse(template) if name is not None)
 
 
-@dataclass(frozen=True)
-class Template:
+class Template(Struct, frozen=True, dict=True):
     """An English sentence with places."""
 
     english: str

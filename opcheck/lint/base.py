@@ -3,8 +3,10 @@
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import ClassVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.lint.kernel_source import KernelSource
 from opcheck.lint.python_source import PythonSource
@@ -13,8 +15,7 @@ from opcheck.model.porting import CudaNames, Porting
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """A piece of a source that may be replaced: offsets of characters, and what stands there."""
 
     start: int
@@ -22,8 +23,7 @@ class Spot:
     written: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sighting:
+class Sighting(Struct, frozen=True):
     """One place that a check has something to say about, whatever the target."""
 
     span: Span
@@ -36,8 +36,7 @@ class Sighting:
     spot: Spot | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """How a sighting fares on a target."""
 
     verdict: Verdict
@@ -50,8 +49,7 @@ class Judgement:
     evidence: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True)
-class Ground:
+class Ground(Struct, frozen=True, dict=True):
     """What sightings are held against: a target's words, and what is so on all of them."""
 
     porting: Porting

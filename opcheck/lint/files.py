@@ -6,8 +6,9 @@ import os
 import stat
 import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from opcheck.errors import SourceError, UsageError
 from opcheck.files import open_regular, read_bytes
@@ -25,8 +26,7 @@ _ENVIRONMENT = "pyvenv.cfg"
 """What a virtual environment has, whatever it is called."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextFile:
+class TextFile(Struct, frozen=True):
     """One source as it was read."""
 
     shown: str

@@ -3,7 +3,8 @@
 import functools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.model.lint import Span
 
@@ -23,8 +24,7 @@ _TOKEN = re.compile(
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*(?:include|import)[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class KernelSource:
+class KernelSource(Struct, frozen=True, dict=True):
     """One file that a C++ or CUDA compiler reads."""
 
     text: str

@@ -2,7 +2,8 @@
 
 import functools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 import opcheck.lint.checks
 from opcheck.lint import silenced
@@ -16,8 +17,7 @@ from opcheck.registry import discover
 Seen = tuple[Check, Sighting]
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
+class Looked(Struct, frozen=True):
     """One source with everything that a check has something to say about."""
 
     file: TextFile
@@ -26,8 +26,7 @@ class Looked:
     """Sightings that a comment silences."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """One sighting held against a target."""
 
     finding: LintFinding

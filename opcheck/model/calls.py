@@ -1,12 +1,11 @@
 """Which calls of a model are looked at, where one with its usual inputs is not enough."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from opcheck.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class CallSpec:
+class CallSpec(Struct, frozen=True):
     """What the user asked for beyond one call."""
 
     input_sets: str = ""

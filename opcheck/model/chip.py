@@ -1,8 +1,9 @@
 """What a chip has: memory, bandwidth, peak rates, and what its matrix unit likes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from opcheck.model.verdict import Evidence
 
@@ -29,8 +30,7 @@ class Grade(StrEnum):
         return list(Grade).index(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """One number of a chip, in bytes, bytes a second or operations a second."""
 
     value: float
@@ -47,8 +47,7 @@ class Figure:
         return self.value if self.upper is None else self.upper
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(Struct, frozen=True):
     """One thing to buy with the chip in it, as one device of PyTorch's; None is not known."""
 
     name: str
@@ -69,8 +68,7 @@ class Product:
         return max(rates, key=lambda rate: rate.value, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Multiple:
+class Multiple(Struct, frozen=True):
     """A size of which the matrix unit wants multiples, in elements."""
 
     elements: int
@@ -78,8 +76,7 @@ class Multiple:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """A memory format that the chip's kernels are best in."""
 
     name: str
@@ -89,8 +86,7 @@ class Format:
     evidence: Cited = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Compiler:
+class Compiler(Struct, frozen=True):
     """A compiler of graphs for the chip."""
 
     name: str
@@ -98,8 +94,7 @@ class Compiler:
     evidence: Cited = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Chip:
+class Chip(Struct, frozen=True):
     """A target's chip, which may be sold as several products."""
 
     vendor: str

@@ -1,6 +1,6 @@
 """Frozen values as JSON and back, by their own type annotations: between processes and on disk.
 
-A dataclass becomes ``{"ClassName": [field, …]}``, a tuple or set a list, an enum its value, a
+A struct becomes ``{"ClassName": [field, …]}``, a tuple or set a list, an enum its value, a
 sentence ``{"Sentence": [template, {argument: text, …}]}`` where a text is wanted. The last fields
 may be left out where they have defaults: what was kept before they were added is still read.
 Reading checks every type; nothing is ever executed.
@@ -8,11 +8,13 @@ Reading checks every type; nothing is ever executed.
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
+from inspect import get_annotations
 from types import GenericAlias, NoneType, UnionType
-from typing import Any, ForwardRef, TypeVar, Union, get_args, get_origin
+from typing import Any, ForwardRef, TypeGuard, TypeVar, Union, get_args, get_origin
+
+from msgspec import Struct
 
 from opcheck.lang.sentence import Sentence, place_names
 
@@ -37,7 +39,7 @@ def to_json(value: Any) -> Json:
 def from_json(cls: type[T], data: Json) -> T:
     """Read back what :func:`to_json` made of a ``cls``; MalformedError where it is not one."""
     # mypy doubts that a class is hashable
-    return _dataclass(cls)(data)  # type: ignore[no-any-return, arg-type]
+    return _struct(cls)(data)  # type: ignore[no-any-return, arg-type]
 
 
 @cache
@@ -56,8 +58,8 @@ def _encoder(cls: type) -> _Decoder:
         return lambda value: [to_json(item) for item in sorted(value)]
     if issubclass(cls, Mapping):
         return lambda value: {key: to_json(item) for key, item in value.items()}
-    if is_dataclass(cls):
-        name, names = cls.__name__, [field.name for field in fields(cls)]
+    if issubclass(cls, Struct):
+        name, names = cls.__name__, cls.__struct_fields__
         return lambda value: {name: [to_json(getattr(value, field)) for field in names]}
     raise TypeError(f"no JSON form for {cls.__name__}")
 
@@ -68,10 +70,11 @@ def _sentence_json(sentence: Sentence) -> Json:
 
 
 @cache
-def _dataclass(cls: type) -> _Decoder:
+def _struct(cls: type[Struct]) -> _Decoder:
     space = vars(sys.modules[cls.__module__])
-    parts = [(field.name, _decoder(field.type, space)) for field in fields(cls)]
-    fewest = sum(f.default is MISSING and f.default_factory is MISSING for f in fields(cls))
+    forms = {k: form for base in cls.__mro__[::-1] for k, form in get_annotations(base).items()}
+    parts = [(name, _decoder(forms[name], space)) for name in cls.__struct_fields__]
+    fewest = len(parts) - len(cls.__struct_defaults__)
 
     def decode(data: Any) -> Any:
         values = data.get(cls.__name__) if type(data) is dict else None
@@ -101,8 +104,8 @@ def _decoder(form: Any, space: Mapping[str, Any]) -> _Decoder:
         return _frozenset(_decoder(args[0], space))
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return _mapping(_decoder(args[1], space))
-    if is_dataclass(form) and isinstance(form, type):
-        return lambda data: _dataclass(form)(data)
+    if _is_struct(form):
+        return lambda data: _struct(form)(data)
     if isinstance(form, type) and issubclass(form, Enum):
         return _enum(form)
     if form is None or form in _SCALARS:
@@ -123,9 +126,9 @@ def _named(name: str, space: Mapping[str, Any]) -> _Decoder:
 
 
 def _union(forms: tuple[Any, ...], space: Mapping[str, Any]) -> _Decoder:
-    """Choose by the JSON type, and among dataclasses by the name."""
-    classes = {_name(f): _decoder(f, space) for f in forms if is_dataclass(f)}
-    others = {_json_type(f): _decoder(f, space) for f in forms if not is_dataclass(f)}
+    """Choose by the JSON type, and among structs by the name."""
+    classes = {_name(f): _decoder(f, space) for f in forms if _is_struct(f)}
+    others = {_json_type(f): _decoder(f, space) for f in forms if not _is_struct(f)}
     if float in others:
         others.setdefault(int, others[float])
 
@@ -138,6 +141,10 @@ def _union(forms: tuple[Any, ...], space: Mapping[str, Any]) -> _Decoder:
         return chosen(data)
 
     return decode
+
+
+def _is_struct(form: Any) -> TypeGuard[type[Struct]]:
+    return isinstance(form, type) and issubclass(form, Struct)
 
 
 def _name(cls: Any) -> str:

@@ -1,10 +1,9 @@
 """What a run costs: operations, bytes that move, and bytes that live at once."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class NodeCost:
+class NodeCost(Struct, frozen=True):
     """One call, as if the device ran it whole."""
 
     flops: int | None
@@ -29,8 +28,7 @@ class NodeCost:
         return self.read + self.written
 
 
-@dataclass(frozen=True, slots=True)
-class Costs:
+class Costs(Struct, frozen=True):
     """What the calls of a trace cost, and what the model held while it ran."""
 
     nodes: tuple[NodeCost, ...]

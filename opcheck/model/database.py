@@ -1,15 +1,15 @@
 """What the database says of itself: how old it is, what it holds, what changed, what is wrong."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.model.matrix import Condition, Fallback
 from opcheck.model.target import Target
 from opcheck.model.verdict import Method, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseStatus:
+class ReleaseStatus(Struct, frozen=True):
     """One release of one vendor."""
 
     release: str
@@ -30,8 +30,7 @@ class ReleaseStatus:
     """Whether the file is no longer what its importer wrote."""
 
 
-@dataclass(frozen=True, slots=True)
-class VendorStatus:
+class VendorStatus(Struct, frozen=True):
     """One vendor with its releases."""
 
     vendor: str
@@ -48,8 +47,7 @@ class VendorStatus:
     """Newest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class AdditionStatus:
+class AdditionStatus(Struct, frozen=True):
     """What one overlay file or advisory adds."""
 
     origin: str
@@ -60,8 +58,7 @@ class AdditionStatus:
     conditions: int
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseStatus:
+class DatabaseStatus(Struct, frozen=True):
     """The database as a whole."""
 
     today: str
@@ -79,8 +76,7 @@ class DatabaseStatus:
         return tuple(v for v in self.vendors if v.age is None or v.age > days)
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(Struct, frozen=True):
     """One of the files that a target's data was read from."""
 
     repo: str
@@ -91,8 +87,7 @@ class SourceFile:
     origin: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionGroup:
+class ConditionGroup(Struct, frozen=True):
     """Conditions of one code."""
 
     code: str
@@ -101,8 +96,7 @@ class ConditionGroup:
     """How many overloads have one; those that hold for every overload count as one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct, frozen=True):
     """Everything known about one target, counted."""
 
     target: Target
@@ -126,8 +120,7 @@ Pair = tuple[tuple[str, ...], tuple[str, ...]]
 """Before and after."""
 
 
-@dataclass(frozen=True, slots=True)
-class CellChange:
+class CellChange(Struct, frozen=True):
     """How one overload differs between two targets that both know it."""
 
     op: str
@@ -142,8 +135,7 @@ class CellChange:
     """Conditions that the first lacks, likewise."""
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixDiff:
+class MatrixDiff(Struct, frozen=True):
     """What changed from one target to another."""
 
     before: Target
@@ -156,15 +148,13 @@ class MatrixDiff:
     """Overloads whose keys, kernel paths or conditions differ, sorted."""
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixDiffs:
+class MatrixDiffs(Struct, frozen=True):
     """What changed, one after the other for each chip."""
 
     diffs: tuple[MatrixDiff, ...]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Problem:
+class Problem(Struct, frozen=True, order=True):
     """One thing that is wrong with a file of the database."""
 
     file: str
@@ -176,8 +166,7 @@ class Problem:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(Struct, frozen=True):
     """What a check of every file found."""
 
     files: int
@@ -186,8 +175,7 @@ class Audit:
     """By file, then line."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedFile:
+class ImportedFile(Struct, frozen=True):
     """One file that an importer gave."""
 
     path: str
@@ -195,8 +183,7 @@ class ImportedFile:
     """Whether it was not there, or said something else before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Imports:
+class Imports(Struct, frozen=True):
     """What an import wrote."""
 
     files: tuple[ImportedFile, ...]

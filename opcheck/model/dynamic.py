@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from opcheck.errors import UsageError
 from opcheck.model.verdict import Confidence, Evidence
@@ -18,8 +19,7 @@ READ_BY_PYTHON = frozenset({
 """Overloads that give Python a value of the device's."""
 
 
-@dataclass(frozen=True, slots=True)
-class DynamicInput:
+class DynamicInput(Struct, frozen=True):
     """An input of the model, and those of its dimensions whose size is not always the same."""
 
     name: str
@@ -76,8 +76,7 @@ class Taking(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """One place in the model where a size that is not always the same matters."""
 
     kind: SiteKind
@@ -92,8 +91,7 @@ class Site:
     """What was seen, as a clause."""
 
 
-@dataclass(frozen=True, slots=True)
-class SizeRule:
+class SizeRule(Struct, frozen=True):
     """What is known of a target: how it takes sites of some kinds."""
 
     kinds: frozenset[SiteKind]
@@ -105,8 +103,7 @@ class SizeRule:
     evidence: tuple[Evidence, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SiteTaken:
+class SiteTaken(Struct, frozen=True):
     """One site on one target."""
 
     site: Site

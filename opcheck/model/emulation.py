@@ -1,8 +1,9 @@
 """What happened when a model ran on an emulated device."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from opcheck.errors import EmulationError, OpcheckError
 from opcheck.model.report import KernelCount, ModelInfo, Reason
@@ -14,8 +15,7 @@ from opcheck.model.verdict import Verdict
 SCHEMA = "opcheck.emulation/1"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Site:
+class Site(Struct, frozen=True, order=True):
     """Where in the user's code a call came from."""
 
     module: str
@@ -45,8 +45,7 @@ class Happened(StrEnum):
     """Something was not seen: the place stands for the operator."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """One thing that happened on a device; added up, they are what is said of a run."""
 
     kind: Happened
@@ -63,8 +62,7 @@ class Event:
     site: Site | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """A call that the device refuses: no kernel anywhere, or a use that it does not take."""
 
     op: str
@@ -77,8 +75,7 @@ class Refusal:
     sites: tuple[Site, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HostCalls:
+class HostCalls(Struct, frozen=True):
     """Calls of one overload that ran on the host because the device has no kernel for them."""
 
     op: str
@@ -90,8 +87,7 @@ class HostCalls:
     sites: tuple[Site, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Caution:
+class Caution(Struct, frozen=True):
     """Calls that ran, but otherwise than on the host: in another dtype, or slowly."""
 
     op: str
@@ -103,8 +99,7 @@ class Caution:
     """UNKNOWN where nobody has said whether the device takes them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One output, gradient or parameter, computed on the device and on the host."""
 
     name: str
@@ -140,8 +135,7 @@ _HIDDEN = "_orig_mod."
 """What wraps a model that is compiled, or called several times; no path shows it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
+class Disagreement(Struct, frozen=True):
     """One overload that the scan predicted otherwise than the dispatcher was asked."""
 
     op: str
@@ -154,8 +148,7 @@ class Disagreement:
     """How often the dispatcher asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(Struct, frozen=True):
     """The scan's prediction held against what the dispatcher did."""
 
     native: int
@@ -174,8 +167,7 @@ class Agreement:
         return not (self.disagreements or self.ended)
 
 
-@dataclass(frozen=True, slots=True)
-class Emulation:
+class Emulation(Struct, frozen=True):
     """One run on one emulated device."""
 
     opcheck_version: str
@@ -224,8 +216,7 @@ class Emulation:
         return tuple(item for item in self.cautions if item.verdict is Verdict.UNKNOWN)
 
 
-@dataclass(frozen=True, slots=True)
-class EmulationRequest:
+class EmulationRequest(Struct, frozen=True):
     """One model to run on one emulated device."""
 
     model: ModelSpec
@@ -252,8 +243,7 @@ class PartialEmulationError(EmulationError):
         self.emulation = emulation
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """How often a device was asked for what, by overload and phase: what two runs compare."""
 
     native: Mapping[tuple[str, Phase], int] = field(default_factory=dict)

@@ -1,15 +1,15 @@
 """What a vendor's devices ask of a machine: which versions go together, and where they are told."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from opcheck.model.verdict import Evidence
 
 Cited = tuple[Evidence, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
+class Pairing(Struct, frozen=True):
     """Versions that the vendor itself puts together."""
 
     release: str
@@ -20,8 +20,7 @@ class Pairing:
     evidence: Cited = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Systems:
+class Systems(Struct, frozen=True):
     """Operating systems and machines that the vendor's software is made for."""
 
     names: tuple[str, ...]
@@ -32,8 +31,7 @@ class Systems:
     evidence: Cited = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TorchNeed:
+class TorchNeed(Struct, frozen=True):
     """The build of torch that the vendor's software works with."""
 
     build: str
@@ -49,8 +47,7 @@ class TorchNeed:
     evidence: Cited = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin:
+class Plugin(Struct, frozen=True):
     """The package that brings the device to torch."""
 
     package: str
@@ -58,8 +55,7 @@ class Plugin:
     evidence: Cited = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Toolkit:
+class Toolkit(Struct, frozen=True):
     """The vendor's libraries and compilers, and where they say which they are."""
 
     name: str
@@ -80,8 +76,7 @@ class Toolkit:
     evidence: Cited = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Driver:
+class Driver(Struct, frozen=True):
     """The driver, its devices, and how it names the chips."""
 
     name: str
@@ -97,8 +92,7 @@ class Driver:
     evidence: Cited = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """An environment variable that must be set."""
 
     variable: str
@@ -110,8 +104,7 @@ class Setting:
     evidence: Cited = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One thing to do, for torch from ``since`` on and before ``until``."""
 
     text: str
@@ -123,8 +116,7 @@ class Step:
     evidence: Cited = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(Struct, frozen=True):
     """A container image that the vendor's documents name."""
 
     name: str
@@ -137,8 +129,7 @@ class Image:
     evidence: Cited = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(Struct, frozen=True):
     """All that one vendor's devices ask of a machine."""
 
     vendor: str
@@ -168,8 +159,7 @@ class Environment:
     """Environment variables of CUDA -> the vendor's own."""
 
 
-@dataclass(frozen=True, slots=True)
-class TorchRelease:
+class TorchRelease(Struct, frozen=True):
     """What one release of torch goes with."""
 
     torchvision: str
@@ -178,8 +168,7 @@ class TorchRelease:
     evidence: Cited = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TorchEnvironment:
+class TorchEnvironment(Struct, frozen=True):
     """What torch goes with, whatever the device."""
 
     releases: Mapping[str, TorchRelease]

@@ -1,6 +1,6 @@
 """What the database says by itself, without a model: its targets, and one operator on a target."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from opcheck.model.matrix import Choice, Condition
 from opcheck.model.report import Reason
@@ -8,8 +8,7 @@ from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class TargetRow:
+class TargetRow(Struct, frozen=True):
     """One chip of one vendor, at the newest release that the database has for it."""
 
     target: Target
@@ -25,8 +24,7 @@ class TargetRow:
     """What the vendor calls the chip: ``Ascend 910B``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """What one layer of the database says of an overload; of several, the last one holds."""
 
     origin: str
@@ -38,8 +36,7 @@ class Statement:
     evidence: tuple[Evidence, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """One overload on one target: how it fares, and everything that bears on it."""
 
     target: Target

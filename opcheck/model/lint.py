@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from opcheck.model.porting import Transfer
 from opcheck.model.target import Target, TargetSpec
@@ -11,8 +12,7 @@ from opcheck.model.verdict import Confidence, Evidence, Verdict
 SCHEMA = "opcheck.lint/1"
 
 
-@dataclass(frozen=True, slots=True)
-class LintRequest:
+class LintRequest(Struct, frozen=True):
     """Sources to read, and what to hold them against."""
 
     path: str
@@ -26,8 +26,7 @@ class LintRequest:
     """Whether to change the files themselves."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(Struct, frozen=True, order=True):
     """Where something is written: lines and columns from 1, the end is one behind."""
 
     line: int
@@ -36,8 +35,7 @@ class Span:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class LintFinding:
+class LintFinding(Struct, frozen=True):
     """One place, and how what is written there fares on a target."""
 
     file: str
@@ -64,16 +62,14 @@ class LintFinding:
         return self.verdict is Verdict.NATIVE and not self.caution
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SkippedFile:
+class SkippedFile(Struct, frozen=True, order=True):
     """A file that could not be read, and why."""
 
     file: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class LintTarget:
+class LintTarget(Struct, frozen=True):
     """The findings on one target."""
 
     target: Target
@@ -94,8 +90,7 @@ class LintTarget:
         return sum(finding.caution for finding in self.findings)
 
 
-@dataclass(frozen=True, slots=True)
-class Lint:
+class Lint(Struct, frozen=True):
     """What ``opcheck lint`` found."""
 
     opcheck_version: str
@@ -108,6 +103,6 @@ class Lint:
     """Places that a comment in the source silences."""
     changed: tuple[str, ...] = ()
     """Files that were, or would be, changed."""
-    diff: str = field(default="", repr=False)
+    diff: str = ""
     """The changes as a unified diff, where they were not written."""
     written: bool = False

@@ -1,7 +1,8 @@
 """What one target can run: the support matrix, its conditions, and what happens to the rest."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from opcheck.model.predicates import Predicate
 from opcheck.model.target import Target
@@ -14,8 +15,7 @@ OVERRULED = "document-overruled"
 """Code of a use that one document denies and a second source lists."""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """A use of an overload that the target treats otherwise than its registration suggests."""
 
     code: str
@@ -34,8 +34,7 @@ class Condition:
     """Of a cast that gives another dtype: the dtype that is asked for, and the one given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One overload that the target registers a kernel for."""
 
     op: str
@@ -50,8 +49,7 @@ class Entry:
     """What brings the kernel where that is neither torch nor the vendor: ``torchvision 0.28.0``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fallback:
+class Fallback(Struct, frozen=True):
     """What the vendor's runtime does with an overload that it has no kernel for."""
 
     to_cpu: bool
@@ -69,8 +67,7 @@ class Fallback:
     graph compiler, ``which PyTorch runs on the same GPU, between two engines``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
+class Formula(Struct, frozen=True):
     """One formula of a gradient; it runs where one of its arguments needs a gradient."""
 
     arguments: tuple[str, ...]
@@ -79,8 +76,7 @@ class Formula:
     """Overloads that it calls, each once, in the order of its text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gradient:
+class Gradient(Struct, frozen=True):
     """The vendor's own gradient of an overload, in place of PyTorch's.
 
     It stands at the vendor's autograd key, whatever keys the overload's entry names; or, where its
@@ -96,8 +92,7 @@ class Gradient:
     """Where one matches, the forward kernel takes a path that PyTorch differentiates instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One way in which PyTorch branches on this device, where it goes another on PrivateUse1.
 
     A trace on a stand-in shows what PrivateUse1 is asked for; this says what the target is.
@@ -114,15 +109,14 @@ class Choice:
     """What decides, as a clause: ``cuDNN convolves on CUDA``."""
     confidence: Confidence
     evidence: tuple[Evidence, ...]
-    renames: Mapping[str, str] = field(default_factory=dict, hash=False)
+    renames: Mapping[str, str] = field(default_factory=dict)
     """Argument of the overload -> its name in what is asked for, where it has another."""
-    casts: Mapping[str, str] = field(default_factory=dict, hash=False)
+    casts: Mapping[str, str] = field(default_factory=dict)
     """Dtype of tensors that the composite makes in the trace -> their dtype on this device; only
     where ``asks`` is None."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inherited:
+class Inherited(Struct, frozen=True):
     """What PyTorch has for an overload, which a target gets that registers no kernel for it."""
 
     composite: Composite | None
@@ -132,8 +126,7 @@ class Inherited:
     """Overloads that the composite calls, whichever way it goes; None: not recorded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
+class Earlier(Struct, frozen=True):
     """What PyTorch called before it had an overload, which a trace by a newer torch shows."""
 
     asks: tuple[str, ...]
@@ -143,8 +136,7 @@ class Earlier:
     evidence: tuple[Evidence, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Transfers:
+class Transfers(Struct, frozen=True):
     """Which dtypes a backend of ``torch.distributed`` sends; for any other one it raises."""
 
     takes: frozenset[str]
@@ -153,8 +145,7 @@ class Transfers:
     evidence: tuple[Evidence, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Collective:
+class Collective(Struct, frozen=True):
     """Whether the target's backend of ``torch.distributed`` has what a ``c10d`` operator asks."""
 
     has: bool
@@ -167,8 +158,7 @@ class Collective:
     """None where nobody has said which dtypes it sends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """What the vendor's runtime says, literally; ``{op}`` and the like stand for what varies."""
 
     text: str
@@ -179,8 +169,7 @@ class Message:
     """The vendor's error number, which a line after the text names: ``ERR01007``."""
 
 
-@dataclass(frozen=True, slots=True)
-class SupportMatrix:
+class SupportMatrix(Struct, frozen=True):
     """Every known fact about one target, chip and torch version already chosen."""
 
     target: Target

@@ -1,10 +1,9 @@
 """Operator names in PyTorch's schema spelling, the key used everywhere."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class OpName:
+class OpName(Struct, frozen=True, order=True):
     """An operator overload, in the schema spelling: ``aten::add.Tensor``, ``aten::relu``."""
 
     namespace: str

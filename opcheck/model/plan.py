@@ -1,8 +1,9 @@
 """The way out of a finding: what to write instead, what it then runs as, and how far it is off."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+
+from msgspec import Struct
 
 from opcheck.model.proof import Proof
 from opcheck.model.verdict import Evidence
@@ -37,8 +38,7 @@ class Label(StrEnum):
         return list(Label).index(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """How far values are off, over all elements of all results."""
 
     absolute: float
@@ -47,8 +47,7 @@ class Difference:
     """``absolute`` over the largest finite |a|."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """A way out computed on the host beside what it replaces, on random values."""
 
     inputs: tuple[str, ...]
@@ -58,8 +57,7 @@ class Measured:
     """Of the gradients of every floating-point input; None: there are none to compare."""
 
 
-@dataclass(frozen=True, slots=True)
-class Declined:
+class Declined(Struct, frozen=True):
     """A way that was looked at, and why it is no way out here."""
 
     rule: str
@@ -68,8 +66,7 @@ class Declined:
     """One sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Struct, frozen=True):
     """One way out for the calls of a finding."""
 
     rule: str
@@ -120,8 +117,7 @@ class Suggestion:
         return self.by_hand and not self.runs_as
 
 
-@dataclass(frozen=True, slots=True)
-class NodePlan:
+class NodePlan(Struct, frozen=True):
     """The ways out for one distinct call on one target."""
 
     node: int
@@ -137,8 +133,7 @@ class NodePlan:
     """``file:line`` of the one place that it is for; "" for every place of the call."""
 
 
-@dataclass(frozen=True, slots=True)
-class AfterTier:
+class AfterTier(Struct, frozen=True):
     """What a target's summary becomes once every suggestion up to a tier is followed."""
 
     tier: Tier
@@ -148,8 +143,7 @@ class AfterTier:
     """Operators that come to run natively in this tier, sorted."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlanSummary:
+class PlanSummary(Struct, frozen=True):
     """The plan for one target as figures."""
 
     tiers: tuple[AfterTier, ...]

@@ -1,8 +1,9 @@
 """What a gate is asked to hold: what fails, limits, what is waived, what was accepted before."""
 
 import re
-from dataclasses import dataclass
 from datetime import date
+
+from msgspec import Struct
 
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence, Verdict
@@ -18,8 +19,7 @@ _RANGE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class TargetRange:
+class TargetRange(Struct, frozen=True, order=True):
     """Targets that a waiver is for: ``ascend-910*``, ``ascend-910b@..26.0+torch2.1..2.7``."""
 
     name: str = "*"
@@ -43,8 +43,7 @@ class TargetRange:
         return f"{self.name}{sdk}{torch}"
 
 
-@dataclass(frozen=True, slots=True)
-class Waiver:
+class Waiver(Struct, frozen=True):
     """Findings that do not fail the gate, why, and until when; of operator and finding one is set.
 
     What is not set matches everything.
@@ -66,8 +65,7 @@ class Waiver:
         return today > self.expires
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Figures that a target must keep to; None for any figure."""
 
     min_support_rate: float | None = None
@@ -75,8 +73,7 @@ class Limits:
     max_fallback_bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """What passes; the defaults are those of a run without a policy file."""
 
     path: str = ""
@@ -98,8 +95,7 @@ class Policy:
     waivers: tuple[Waiver, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Accepted:
+class Accepted(Struct, frozen=True, order=True):
     """One finding of a baseline."""
 
     id: str
@@ -111,8 +107,7 @@ class Accepted:
     """Where it failed; uses that were waived elsewhere are not accepted with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedTarget:
+class AcceptedTarget(Struct, frozen=True):
     """What was accepted of one target: findings, and figures that break a limit."""
 
     target: str
@@ -122,8 +117,7 @@ class AcceptedTarget:
     findings: tuple[Accepted, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     """What failed on the day that it was written, and is accepted."""
 
     opcheck_version: str

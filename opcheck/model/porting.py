@@ -1,7 +1,8 @@
 """How code written for CUDA is written for a target, and what its vendor has given up."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from opcheck.model.verdict import Evidence
 
@@ -9,8 +10,7 @@ CUDA = "cuda"
 """The device type that such code names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What a vendor or PyTorch says of one name."""
 
     use: str
@@ -19,8 +19,7 @@ class Told:
     evidence: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Package:
+class Package(Struct, frozen=True):
     """A Python package made for CUDA."""
 
     use: str
@@ -31,8 +30,7 @@ class Package:
     evidence: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(Struct, frozen=True):
     """What a vendor ships that takes CUDA's names for its own: tier 2."""
 
     write: str
@@ -42,8 +40,7 @@ class Transfer:
     evidence: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CudaNames:
+class CudaNames(Struct, frozen=True):
     """What is so of code for CUDA on every other device."""
 
     quiet: Mapping[str, str]
@@ -52,8 +49,7 @@ class CudaNames:
     packages: Mapping[str, Package]
 
 
-@dataclass(frozen=True, slots=True)
-class Porting:
+class Porting(Struct, frozen=True):
     """One vendor's words for what CUDA has."""
 
     vendor: str

@@ -5,11 +5,12 @@ than its registration suggests: ``Dtype("self", OneOf(frozenset({"float64"})))``
 subclass of :class:`Predicate` here; the files of the database may then use its ``kind``.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
+
+from msgspec import Struct
 
 from opcheck.model.trace import Node, TensorMeta, Value
 
@@ -19,8 +20,7 @@ ANY, RETURN = "*", "return"
 """In place of an argument's name: any tensor argument, any tensor that is returned."""
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Struct, frozen=True):
     """The quantity is one of these."""
 
     listed: frozenset[str]
@@ -30,8 +30,7 @@ class OneOf:
         return actual in self.listed
 
 
-@dataclass(frozen=True, slots=True)
-class NoneOf:
+class NoneOf(Struct, frozen=True):
     """The quantity is none of these, which are all that is allowed."""
 
     listed: frozenset[str]
@@ -41,8 +40,7 @@ class NoneOf:
         return actual not in self.listed
 
 
-@dataclass(frozen=True, slots=True)
-class Outside:
+class Outside(Struct, frozen=True):
     """The quantity is a number below ``minimum`` or above ``maximum``; None: no such end."""
 
     minimum: int | None = None
@@ -58,8 +56,7 @@ class Outside:
         return below or (self.maximum is not None and number > self.maximum)
 
 
-@dataclass(frozen=True, slots=True)
-class NotDivisible:
+class NotDivisible(Struct, frozen=True):
     """The quantity is no whole multiple of a number."""
 
     by: int
@@ -69,8 +66,7 @@ class NotDivisible:
         return bool(self.by and actual.isdecimal() and int(actual) % self.by)
 
 
-@dataclass(frozen=True, slots=True)
-class NotMultiple:
+class NotMultiple(Struct, frozen=True):
     """The size is no whole multiple of the item at the same dimension of a list argument."""
 
     of: str
@@ -80,8 +76,7 @@ class NotMultiple:
         return bool(size % item)
 
 
-@dataclass(frozen=True, slots=True)
-class NotFactor:
+class NotFactor(Struct, frozen=True):
     """The size does not divide the item at the same dimension of a list argument."""
 
     of: str
@@ -91,8 +86,7 @@ class NotFactor:
         return bool(item % size)
 
 
-@dataclass(frozen=True, slots=True)
-class Unlike:
+class Unlike(Struct, frozen=True):
     """The same quantity of another tensor argument, or of one in that list, differs."""
 
     other: str
@@ -101,8 +95,7 @@ class Unlike:
 Bound = OneOf | NoneOf | Outside | NotDivisible | NotMultiple | NotFactor | Unlike
 
 
-@dataclass(frozen=True, slots=True)
-class Predicate(ABC):
+class Predicate(Struct, frozen=True):
     """A test on one argument of a call."""
 
     kind: ClassVar[str]
@@ -153,8 +146,7 @@ class Predicate(ABC):
                 return bound.holds(actual)
 
 
-@dataclass(frozen=True, slots=True)
-class Dtype(Predicate):
+class Dtype(Predicate, frozen=True):
     """The dtype of a tensor argument, as torch names it: ``float64``."""
 
     kind = "dtype"
@@ -164,8 +156,7 @@ class Dtype(Predicate):
         return value.dtype if isinstance(value, TensorMeta) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Rank(Predicate):
+class Rank(Predicate, frozen=True):
     """The number of dimensions of a tensor argument."""
 
     kind = "rank"
@@ -175,8 +166,7 @@ class Rank(Predicate):
         return str(len(value.shape)) if isinstance(value, TensorMeta) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Layout(Predicate):
+class Layout(Predicate, frozen=True):
     """How the elements of a tensor argument lie: ``contiguous``, ``permuted``, ``strided``."""
 
     kind = "layout"
@@ -186,8 +176,7 @@ class Layout(Predicate):
         return value.layout if isinstance(value, TensorMeta) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Size(Predicate):
+class Size(Predicate, frozen=True):
     """The size of one dimension of a tensor argument."""
 
     kind = "size"
@@ -210,8 +199,7 @@ class Size(Predicate):
         return tuple(as_int(dim, self.dim) for dim in listed)
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentValue(Predicate):
+class ArgumentValue(Predicate, frozen=True):
     """The constant value of a non-tensor argument, as text: ``True``, ``2``, ``reflect``."""
 
     kind = "value"
@@ -230,8 +218,7 @@ class ArgumentValue(Predicate):
             yield self.argument, self.default
 
 
-@dataclass(frozen=True, slots=True)
-class Product(Predicate):
+class Product(Predicate, frozen=True):
     """The product of a list of numbers: how much a kernel of ``kernel_size`` covers."""
 
     kind = "product"

@@ -1,8 +1,9 @@
 """What a device did with PyTorch's own samples of every operator."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from opcheck.model.target import Target, TargetSpec
 from opcheck.model.trace import Phase, Value
@@ -28,8 +29,7 @@ class Outcome(StrEnum):
         return self not in (Outcome.WORKS, Outcome.FALLS_BACK)
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(Struct, frozen=True):
     """One call of one overload on the device."""
 
     op: str
@@ -50,8 +50,7 @@ class Observed:
     """What it gave, or where it raised, what the host gives."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """All samples of one operator in one dtype."""
 
     operator: str
@@ -68,8 +67,7 @@ class Unit:
         return f"{self.operator} {self.dtype}"
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """One sample, forward or with its gradients."""
 
     operator: str
@@ -88,8 +86,7 @@ class Sample:
         return f"{self.index} {self.phase}"
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """One sample that was run, and each distinct call that it made on the device."""
 
     sample: Sample
@@ -98,8 +95,7 @@ class Finished:
     """Why it came to nothing, if the host refuses it too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(Struct, frozen=True):
     """The device, as the process that tries it finds it."""
 
     device: str
@@ -109,8 +105,7 @@ class Tried:
     torch_version: str
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeJob:
+class ProbeJob(Struct, frozen=True):
     """What one process is to run."""
 
     device_type: str
@@ -131,8 +126,7 @@ class ProbeJob:
     """What to run; None: say which units there are."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeRequest:
+class ProbeRequest(Struct, frozen=True):
     """One device to try."""
 
     device_type: str
@@ -152,8 +146,7 @@ class ProbeRequest:
     databases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeHead:
+class ProbeHead(Struct, frozen=True):
     """What a journal is of; one that is of something else is not gone on with."""
 
     device_type: str
@@ -165,16 +158,14 @@ class ProbeHead:
     torch_version: str
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(Struct, frozen=True):
     """One call, and the line of the journal that has it."""
 
     line: int
     observed: Observed
 
 
-@dataclass(frozen=True, slots=True)
-class Differs:
+class Differs(Struct, frozen=True):
     """A call that fared otherwise than the target's list says."""
 
     line: int
@@ -184,8 +175,7 @@ class Differs:
     """Why the list says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(Struct, frozen=True):
     """What a device did, and where the list of its target says otherwise."""
 
     device: str

@@ -1,10 +1,9 @@
 """What running a changed model beside the unchanged one came to."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """Results, or gradients, of the changed model held against those of the unchanged one."""
 
     results: int
@@ -20,8 +19,7 @@ class Compared:
     """Whether all of them are as near as they are allowed to be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """The changed model run on the emulated device, or scanned again."""
 
     how: str

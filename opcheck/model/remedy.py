@@ -1,13 +1,12 @@
 """What a vendor ships against a finding: an option, an environment variable, a package."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from opcheck.model.plan import Label
 from opcheck.model.verdict import Confidence, Evidence
 
 
-@dataclass(frozen=True, slots=True)
-class Remedy:
+class Remedy(Struct, frozen=True):
     """One thing to write or to set, and which findings it is for."""
 
     id: str

@@ -1,7 +1,8 @@
 """The answer: findings per target, as the report contract ``opcheck.report/1`` has them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.errors import OpcheckError, TraceError
 from opcheck.model.dynamic import SiteTaken
@@ -12,8 +13,7 @@ from opcheck.model.verdict import Confidence, Evidence, Verdict
 SCHEMA = "opcheck.report/1"
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """Why a verdict was given."""
 
     code: str
@@ -22,8 +22,7 @@ class Reason:
     """One sentence, for people."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """One place in the model where a finding applies."""
 
     module: str
@@ -36,8 +35,7 @@ class Place:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One operator on one target: how it fares, why, where, and how that is known."""
 
     id: str
@@ -57,8 +55,7 @@ class Finding:
     """What was looked at for the first of its calls, in order; only where that is asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class KernelCount:
+class KernelCount(Struct, frozen=True):
     """One overload that the target itself is asked to run, after decomposition."""
 
     op: str
@@ -67,8 +64,7 @@ class KernelCount:
     phase: Phase
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """The figures of one target."""
 
     support_rate: float | None
@@ -82,8 +78,7 @@ class Summary:
     """Bytes that cross between device and host for fallbacks, in one forward."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(Struct, frozen=True):
     """Calls in a row that all fall back, or none of which does: an island."""
 
     fallback: bool
@@ -92,8 +87,7 @@ class Stretch:
     """Where the first of them is made, as in a use."""
 
 
-@dataclass(frozen=True, slots=True)
-class TargetReport:
+class TargetReport(Struct, frozen=True):
     """Everything said about one target."""
 
     target: str
@@ -119,8 +113,7 @@ class TargetReport:
     does."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelInfo:
+class ModelInfo(Struct, frozen=True):
     """What was scanned."""
 
     source: str
@@ -128,8 +121,7 @@ class ModelInfo:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class TraceInfo:
+class TraceInfo(Struct, frozen=True):
     """What the findings rest on."""
 
     mode: str
@@ -146,8 +138,7 @@ class TraceInfo:
         return next((gap for gap in self.gaps if gap.code == RUN_ENDED), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """The whole answer; every format is made from it."""
 
     opcheck_version: str

@@ -1,7 +1,8 @@
 """A model as the user names it, and what is to be found out about it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from opcheck.model.calls import CallSpec
 from opcheck.model.dynamic import DynamicInput
@@ -9,8 +10,7 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.training import TrainingSpec
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSpec:
+class ModelSpec(Struct, frozen=True):
     """One model, what it is called on, and what loading and running it may use."""
 
     source: str
@@ -19,7 +19,7 @@ class ModelSpec:
     """``--input``, as the user wrote them: ``ids=1x128:int64``, parsed by ``source``."""
     step: TrainingSpec | None = None
     """The training step to run; None: a forward."""
-    calls: CallSpec = field(default=CallSpec())
+    calls: CallSpec = CallSpec()
     """The calls beyond one."""
     dynamic: tuple[DynamicInput, ...] = ()
     """Inputs with dimensions whose size is not always the same."""
@@ -35,8 +35,7 @@ class ModelSpec:
     """GiB for the process that loads and runs the model; None: most of what the machine has."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScanRequest:
+class ScanRequest(Struct, frozen=True):
     """One scan, before anything is loaded or looked up."""
 
     model: ModelSpec

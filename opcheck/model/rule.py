@@ -1,6 +1,6 @@
 """A rewrite rule as people read of it."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from opcheck.model.plan import Label, Tier
 
@@ -8,8 +8,7 @@ SCHEMA = "opcheck.rules/1"
 CHECK_SCHEMA = "opcheck.rule-check/1"
 
 
-@dataclass(frozen=True, slots=True)
-class RuleInfo:
+class RuleInfo(Struct, frozen=True):
     """What a rule replaces, by what, and how close that is."""
 
     name: str
@@ -32,8 +31,7 @@ class RuleInfo:
     references: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RuleCheck:
+class RuleCheck(Struct, frozen=True):
     """A rule tried on many calls of one overload."""
 
     rule: str

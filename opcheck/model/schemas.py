@@ -1,14 +1,14 @@
 """What is known of a library that is not installed: its operators, and what its modules hold."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 Constant = bool | int | float | str | None
 """A value that a file can write for an argument."""
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(Struct, frozen=True):
     """One tensor that an operator gives."""
 
     like: str
@@ -22,8 +22,7 @@ class Returned:
     size: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorSchema:
+class OperatorSchema(Struct, frozen=True):
     """One operator and its shape rule."""
 
     name: str
@@ -43,8 +42,7 @@ class OperatorSchema:
     """The operator that gives its gradients; "": its own name with ``_backward``."""
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterSchema:
+class ParameterSchema(Struct, frozen=True):
     """A parameter of a layer."""
 
     shape: tuple[str, ...]
@@ -53,8 +51,7 @@ class ParameterSchema:
     """The argument that says whether there is one; "": always."""
 
 
-@dataclass(frozen=True, slots=True)
-class LayerSchema:
+class LayerSchema(Struct, frozen=True):
     """A class that models make and call: its arguments and parameters are those of an operator."""
 
     signature: str
@@ -64,8 +61,7 @@ class LayerSchema:
     parameters: Mapping[str, ParameterSchema] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceSchema:
+class DeviceSchema(Struct, frozen=True):
     """The device type that a vendor's plugin brings to torch; there is none where it is absent."""
 
     type: str
@@ -76,8 +72,7 @@ class DeviceSchema:
     """What it has beside what every device module has: functions that only set something."""
 
 
-@dataclass(frozen=True, slots=True)
-class LibrarySchema:
+class LibrarySchema(Struct, frozen=True):
     """One library: what stands in for its modules."""
 
     name: str

@@ -1,15 +1,15 @@
 """What a model is held against: vendor, chip, SDK release and torch version, never merged."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _SPEC = re.compile(
     r"(?P<name>[a-z0-9][a-z0-9-]*)(?:@(?P<sdk>[^+\s@]+))?(?:\+torch(?P<torch>\d+\.\d+(?:\.\d+)?))?"
 )
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class TargetSpec:
+class TargetSpec(Struct, frozen=True, order=True):
     """A target as the user writes it: ``ascend-910b``, ``ascend-910b@26.1.0+torch2.7``."""
 
     name: str
@@ -38,8 +38,7 @@ def target_name(vendor: str, chip: str) -> str:
     return f"{vendor}-{chip}" if chip else vendor
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Target:
+class Target(Struct, frozen=True, order=True):
     """A fully resolved target; ``str()`` is a :class:`TargetSpec` that names exactly it."""
 
     vendor: str

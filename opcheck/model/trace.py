@@ -1,8 +1,9 @@
 """What a model did: the tree of calls, where they came from, and what could not be seen."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.cost import Costs
@@ -10,8 +11,7 @@ from opcheck.model.dynamic import Site
 from opcheck.model.names import OpName
 
 
-@dataclass(frozen=True, slots=True)
-class TensorMeta:
+class TensorMeta(Struct, frozen=True):
     """A tensor without its values."""
 
     dtype: str
@@ -71,8 +71,7 @@ DTYPE_BYTES: Mapping[str, int] = {
 """Bytes of one element, by dtype name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """A non-literal argument kept as text: a dtype, layout, memory format or device."""
 
     kind: str
@@ -96,8 +95,7 @@ class Composite(StrEnum):
     NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """One distinct call: an overload with one signature, and what it becomes inside PyTorch.
 
     Nodes are shared: a signature that a hundred layers repeat is one node.
@@ -158,8 +156,7 @@ class Phase(StrEnum):
     OPTIMIZER = "optimizer"
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """Calls of one node from one place in the model."""
 
     node: int
@@ -174,15 +171,14 @@ class Use:
     phase: Phase = Phase.FORWARD
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Gap:
+class Gap(Struct, frozen=True, order=True):
     """Something that the trace could not see; it counts as unknown."""
 
     where: str
     """Module path, or file:line."""
     reason: str
     """One sentence."""
-    code: str = field(default="not-seen", compare=False)
+    code: str = "not-seen"
     """Stable, for machines: what kind of gap it is, one of the following or the default. It follows
     from the reason, so that a gap from a report of before there were codes is the same gap."""
 
@@ -216,8 +212,7 @@ GIVEN_BACKEND = "that it was given"
 """What stands for its name where torch keeps none: after ``Module.compile``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Struct, frozen=True):
     """How often a device with one target's registrations is asked to run one overload."""
 
     op: OpName
@@ -229,8 +224,7 @@ class Kernel:
     phase: Phase = Phase.FORWARD
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """All calls of a model on one device type."""
 
     torch_version: str

@@ -3,7 +3,9 @@
 import difflib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.errors import UsageError
 
@@ -31,8 +33,7 @@ OPTIMIZER, WRAPPER = "(the optimizer)", "(the wrapper)"
 _YES_OR_NO = {"true": True, "false": False}
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingSpec:
+class TrainingSpec(Struct, frozen=True):
     """One training step: forward, loss, backward, optimizer; and what surrounds them."""
 
     optimizer: str = "adamw"

@@ -1,7 +1,8 @@
 """How a use fares on a target, how sure that is, and how it is known."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class Verdict(StrEnum):
@@ -63,8 +64,7 @@ class Method(StrEnum):
     """Concluded from a neighbouring fact."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Evidence:
+class Evidence(Struct, frozen=True, order=True):
     """Where one fact was seen, precisely enough to open it."""
 
     method: Method

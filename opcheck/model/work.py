@@ -1,7 +1,8 @@
 """What the process that runs the user's model is asked, and what it answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from opcheck.errors import OpcheckError, TraceError
 from opcheck.model.emulation import Difference, EmulationRequest
@@ -19,8 +20,7 @@ AT_ONCE = 2
 """Processes that work side by side, and share what memory there is."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceWork:
+class DeviceWork(Struct, frozen=True):
     """One device type to trace for."""
 
     device_type: str
@@ -38,8 +38,7 @@ class DeviceWork:
     them whose gradients are alike."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkRequest:
+class WorkRequest(Struct, frozen=True):
     """One model to load and trace."""
 
     model: ModelSpec
@@ -54,8 +53,7 @@ class WorkRequest:
     """Whether to record what the calls cost, and what lives at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkResult:
+class WorkResult(Struct, frozen=True):
     """A model loaded and traced for one device type."""
 
     trace: Trace
@@ -81,8 +79,7 @@ class CutShortError(TraceError):
         self.results = results
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """What a run has recorded since it last said so; added up, it is the trace so far."""
 
     nodes: tuple[Node, ...]
@@ -92,8 +89,7 @@ class Recorded:
     gaps: tuple[Gap, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Tolerance:
+class Tolerance(Struct, frozen=True):
     """How far what replaces an overload may be off."""
 
     eps: float
@@ -102,8 +98,7 @@ class Tolerance:
     """The model's own calls that it is inside of, which may run as something else on the host."""
 
 
-@dataclass(frozen=True, slots=True)
-class HostRequest:
+class HostRequest(Struct, frozen=True):
     """One model to run on the host, with values: as it is, or as it became."""
 
     model: ModelSpec
@@ -115,8 +110,7 @@ class HostRequest:
     """Overload -> how far what replaces it may be off; how far that moves results is then found."""
 
 
-@dataclass(frozen=True, slots=True)
-class HostRun:
+class HostRun(Struct, frozen=True):
     """A model that ran on the host."""
 
     forward: tuple[Difference, ...]
@@ -130,8 +124,7 @@ class HostRun:
     this torch cannot tell."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(Struct, frozen=True):
     """One overload to replace in a program."""
 
     replaces: str
@@ -140,8 +133,7 @@ class Replacement:
     """Name of the rule that stands for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class GraphRequest:
+class GraphRequest(Struct, frozen=True):
     """One exported program to write anew with other calls in it."""
 
     model: ModelSpec
@@ -152,8 +144,7 @@ class GraphRequest:
     """Folders of the user's own rules."""
 
 
-@dataclass(frozen=True, slots=True)
-class GraphRun:
+class GraphRun(Struct, frozen=True):
     """A program that was written."""
 
     left: Mapping[str, str]
@@ -164,8 +155,7 @@ Request = WorkRequest | EmulationRequest | HostRequest | GraphRequest
 """Whatever the process can be asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """A request as the process gets it, with what it may use."""
 
     request: Request

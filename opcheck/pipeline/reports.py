@@ -1,7 +1,8 @@
 """What was traced, held against targets, as one report."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.device_types import Scanned
 from opcheck.errors import TraceError

@@ -1,7 +1,8 @@
 """A report with the places where sizes matter that are not always the same."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned

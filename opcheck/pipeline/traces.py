@@ -1,8 +1,9 @@
 """The traces of a model for the device types of its targets, without torch where tables do."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck import device_types
 from opcheck.db.store import Database

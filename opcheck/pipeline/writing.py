@@ -5,8 +5,9 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from opcheck.errors import UsageError
 
@@ -16,8 +17,7 @@ def there(path: Path) -> UsageError:
     return UsageError(f"{path} is there already", "give another name, or --write to replace it")
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """A file beside the one that it may become."""
 
     path: Path

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+
+from msgspec import Struct
 
 from opcheck.commands.emulate.views.json import calls_value, caution_value
 from opcheck.pytest_plugin.used import Test, Used
@@ -14,8 +15,7 @@ from opcheck.views.document.parts import Json, kernel_value
 SCHEMA = "opcheck.pytest/1"
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """What holds for the whole run."""
 
     target: str

@@ -1,10 +1,10 @@
 """What a user of the plugin can choose, on pytest's command line or in its configuration file."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 _LEVELS = ("high", "medium", "low")
 _TEXTS = {
@@ -26,8 +26,7 @@ _SWITCHES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """A run on an emulated device, as the user asked for it."""
 
     target: str

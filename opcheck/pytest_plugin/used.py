@@ -1,7 +1,8 @@
 """What a test asked of the device; values that go from process to process and into the report."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from opcheck.model.emulation import Caution, HostCalls, Refusal
 from opcheck.model.report import KernelCount
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
 _ROOT = "the model itself"
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
+class Used(Struct, frozen=True):
     """What was asked of the device between two moments."""
 
     kernels: tuple[KernelCount, ...]
@@ -41,8 +41,7 @@ class Used:
         return bool(self.kernels or self.refusals or self.cautions or self.notes)
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(Struct, frozen=True):
     """One test that ran."""
 
     __test__ = False  # pytest would take the class for a group of tests

@@ -1,7 +1,8 @@
 """Calls whose tensors have another dtype on a device than in the trace."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.model.trace import Constant, Node, TensorMeta, Value
 

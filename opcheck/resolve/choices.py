@@ -1,8 +1,9 @@
 """Which way PyTorch branches on a target's device, where a trace shows PrivateUse1's way."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from opcheck.lang.sentence import Sentence, sentences
 from opcheck.model.matrix import Choice, SupportMatrix

@@ -1,7 +1,8 @@
 """Where sizes that are not always the same matter in a trace, and how a target takes each place."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import READ_BY_PYTHON, Site, SiteKind, SiteTaken, SizeRule, Taking

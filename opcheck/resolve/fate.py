@@ -1,15 +1,15 @@
 """What becomes of one call on one target, and how that is known."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import Node
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Fate:
+class Fate(Struct, frozen=True):
     """The verdict on one node, with its reason."""
 
     verdict: Verdict
@@ -49,8 +49,7 @@ Part = tuple[Node, Fate, int]
 """A call that another one makes, its fate, and how often."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A question that the dispatcher asks about a call, with what the target answers."""
 
     text: str

@@ -1,15 +1,15 @@
 """Every call of a trace with its fate on one target, those that autograd takes apart included."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.model.trace import Node, Trace, Use
 from opcheck.resolve.fate import Fate
 from opcheck.resolve.walk import Walk
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """A call where the model makes it, and what becomes of it."""
 
     use: Use

@@ -1,8 +1,9 @@
 """Uses of a saved graph made into nodes from tables, without torch, and whether that suffices."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.names import OpName

@@ -7,7 +7,8 @@ conditions may make it worse.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import DOUBTED, OVERRULED, Condition, SupportMatrix

@@ -2,7 +2,8 @@
 
 import ast
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 FIRST = "input"
 """What PyTorch's Python functions call the argument that schemas call ``self``."""
@@ -10,8 +11,7 @@ _NUMPY = {"axis": "dim", "keepdims": "keepdim"}
 """NumPy's names, which they take as well."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameters:
+class Parameters(Struct, frozen=True):
     """What a function takes."""
 
     function: str

@@ -1,10 +1,10 @@
 """A recorded call made again: its overload with arguments that a function can be given."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch import Tensor
 
 from opcheck.model.trace import Constant, Node, TensorMeta, Value
@@ -13,8 +13,7 @@ MakeTensor = Callable[[str, TensorMeta], Tensor]
 """Makes the tensor of an argument, whose name comes first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """One call with tensors in its arguments."""
 
     func: Any

@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import libcst as cst
 from libcst.metadata import (
@@ -11,6 +10,7 @@ from libcst.metadata import (
     QualifiedNameProvider,
     QualifiedNameSource,
 )
+from msgspec import Struct
 
 METHOD = "Tensor."
 """How the spelling of a method of tensors begins."""
@@ -20,8 +20,7 @@ class UnreadableError(ValueError):
     """A source that cannot be taken apart and put together again."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallSite:
+class CallSite(Struct, frozen=True):
     """One call as it is written."""
 
     node: cst.Call

@@ -1,10 +1,10 @@
 """What could stand for an overload: opcheck's rules, the user's, and PyTorch's own code."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 
 from opcheck.model.names import OpName
 from opcheck.model.plan import Label, Tier
@@ -22,8 +22,7 @@ _FEW = 16.0
 """Roundings, in ``eps``, that code may add which no test of opcheck's holds to a figure."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A function that might stand for one overload."""
 
     rule: str

@@ -6,10 +6,10 @@ functional, and takes batch norms and dropouts apart, into overloads that not ev
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
+from msgspec import Struct
 from torch.fx import Graph, GraphModule, Node
 
 from opcheck.errors import TraceError
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 # ``ExportedProgram._update`` is private; checked on 2.13.0.
 
 
-@dataclass(frozen=True, slots=True)
-class Rewritten:
+class Rewritten(Struct, frozen=True):
     """What came of a program."""
 
     program: "ExportedProgram"

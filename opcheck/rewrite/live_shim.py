@@ -1,8 +1,9 @@
 """A live module held against one target: what it refuses, and a shim of what it lacks."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Label, NodePlan, Suggestion
@@ -17,8 +18,7 @@ from opcheck.trace import trace_model
 from opcheck.trace.caches import forget
 
 
-@dataclass(frozen=True, slots=True)
-class LiveShim:
+class LiveShim(Struct, frozen=True):
     """What was found for one module on one target."""
 
     shim: Shim

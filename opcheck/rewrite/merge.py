@@ -5,7 +5,8 @@ import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.rewrite.text import statement_text
 
@@ -95,8 +96,7 @@ def _numbered(name: str) -> Iterator[str]:
         number += 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Import:
+class _Import(Struct, frozen=True):
     """One name that an import statement binds."""
 
     name: str

@@ -1,11 +1,11 @@
 """A step of a fused optimizer as PyTorch takes it where ``fused`` is left out."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import torch
+from msgspec.structs import replace
 from torch import Tensor
 from torch.optim import adagrad, adam, adamw, sgd
 

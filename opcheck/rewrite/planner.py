@@ -1,9 +1,9 @@
 """The cheapest way out that works, for each call that a target does not run itself."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import torch
+from msgspec.structs import replace
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Declined, Label, Measured, NodePlan, Suggestion

@@ -1,10 +1,10 @@
 """What a stand-in asks a target for: recorded as the model itself was, and held against it."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from msgspec import Struct
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
@@ -19,8 +19,7 @@ from opcheck.trace.dispatcher import facts, overload_named
 from opcheck.trace.training import Registrations
 
 
-@dataclass(frozen=True, slots=True)
-class Runs:
+class Runs(Struct, frozen=True):
     """What one call of a stand-in asks a target for; everything is the target's own."""
 
     overloads: tuple[str, ...]

@@ -1,7 +1,8 @@
 """A small Python file that gives a target the kernels it lacks, so that a model runs unchanged."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Suggestion
@@ -14,16 +15,14 @@ PLUGINS = {"npu": "torch_npu", "mlu": "torch_mlu", "musa": "torch_musa"}
 """Device type -> the package that brings it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """A suggestion that a shim cannot follow, and why."""
 
     suggestion: Suggestion
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Shim:
+class Shim(Struct, frozen=True):
     """A file to import beside the vendor's plugin."""
 
     text: str

@@ -1,10 +1,10 @@
 """What a function comes down to for a call of an exported program, as nodes for its graph."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import Graph, Node
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -23,8 +23,7 @@ ORIGIN = ("stack_trace", "nn_module_stack", "source_fn_stack", "torch_fn")
 """What nodes say of where they come from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spliced:
+class Spliced(Struct, frozen=True):
     """The calls that a function comes down to."""
 
     graph: Graph
@@ -102,8 +101,7 @@ def _mode(values: list[Any]) -> Any:
     return next(value.fake_mode for value in values if isinstance(value, FakeTensor))
 
 
-@dataclass(frozen=True, slots=True)
-class Inside:
+class Inside(Struct, frozen=True):
     """What PyTorch itself makes of a composite."""
 
     func: Any

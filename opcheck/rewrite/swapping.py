@@ -5,17 +5,16 @@ Everything else stays as it is, character by character.
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import libcst as cst
+from msgspec import Struct, field
 
 from opcheck.rewrite.binding import Parameters
 from opcheck.rewrite.call_sites import CallSite, call_sites, tail, text_lines
 from opcheck.rewrite.merge import Module
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """A function that may be called where a user writes one spelling."""
 
     code: str
@@ -28,8 +27,7 @@ class Form:
         return None if self.is_layer else Parameters.of(self.code, self.function)
 
 
-@dataclass(frozen=True, slots=True)
-class Swap:
+class Swap(Struct, frozen=True):
     """One thing to replace on one line of a source."""
 
     line: int
@@ -45,8 +43,7 @@ class Swap:
         return tuple(name for name in self.module.split(".") if name not in ("", "*"))
 
 
-@dataclass(frozen=True, slots=True)
-class Swapped:
+class Swapped(Struct, frozen=True):
     """What came of a source."""
 
     text: str
@@ -150,8 +147,7 @@ def _no_call(sites: Sequence[CallSite], swap: Swap) -> str:
 # --- the calls -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(Struct, frozen=True):
     form: Form
     is_method: bool
     parameters: Parameters | None

@@ -1,10 +1,10 @@
 """A rule tried on one drawn call: whether it says what the overload says."""
 
 import math
-from dataclasses import dataclass
 from functools import partial
 
 import torch
+from msgspec import Struct
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
@@ -18,8 +18,7 @@ from opcheck.rewrite.variants import serving
 from opcheck.trace.dispatcher import overload_named
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """What came of one call."""
 
     call: str

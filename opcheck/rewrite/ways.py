@@ -1,6 +1,6 @@
 """The ways out that a plan names and that are no rules, as pages beside those of the rules."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from opcheck.model.plan import Label, Tier
 from opcheck.model.rule import RuleInfo

@@ -1,17 +1,16 @@
 """Calls of one model put together: by shape, so that nothing is padded, and taken apart again."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch import Tensor
 
 from opcheck.runtime.nested import mapped, tensors
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """The inputs of one call."""
 
     args: tuple[Any, ...]

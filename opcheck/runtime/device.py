@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 
 from opcheck.db.store import Database
 from opcheck.errors import InferenceError, UsageError
@@ -21,8 +21,7 @@ _CPU = "cpu"
 _AUTO = "auto"
 
 
-@dataclass(frozen=True, slots=True)
-class DetectedDevice:
+class DetectedDevice(Struct, frozen=True):
     """One device that is here, and how it is known."""
 
     vendor: str
@@ -49,8 +48,7 @@ class DetectedDevice:
         return f"{self.device} ({self.name or self.vendor}{size})"
 
 
-@dataclass(frozen=True, slots=True)
-class Build:
+class Build(Struct, frozen=True):
     """What the running torch says of itself; it tells apart who answers to ``cuda``."""
 
     version: str

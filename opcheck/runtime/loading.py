@@ -2,11 +2,11 @@
 
 import os
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from msgspec import Struct
 from torch import Tensor, nn
 
 from opcheck.errors import SourceError, UsageError
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 _WANTED = "give a torch.nn.Module, a function that makes one, or a model as opcheck scan takes it"
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """A model, and whose it is."""
 
     module: nn.Module | None

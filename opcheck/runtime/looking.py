@@ -4,14 +4,13 @@ import importlib
 import importlib.util
 import os
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """One device, as its module describes it."""
 
     device: torch.device

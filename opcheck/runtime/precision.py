@@ -1,9 +1,9 @@
 """What to compute in: bfloat16 or float16 where the database says so of the chip, else float32."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import torch
+from msgspec import Struct
 from torch import Tensor
 
 from opcheck.db.store import Database
@@ -25,8 +25,7 @@ _MATRIX_UNIT = ("aten::mm", "aten::addmm", "aten::bmm", "aten::convolution_overr
 """Overloads that autocast is for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Precision:
+class Precision(Struct, frozen=True):
     """What a model computes in, and why."""
 
     dtype: torch.dtype

@@ -3,10 +3,11 @@
 import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import torch
+from msgspec import Struct
+from msgspec.structs import replace
 from torch import Tensor, nn
 
 from opcheck.errors import OpcheckError
@@ -17,8 +18,7 @@ from opcheck.runtime.nested import mapped, tensors
 from opcheck.runtime.precision import Precision, name_of
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """What a model computes in, and its calls."""
 
     precision: Precision

@@ -1,10 +1,9 @@
 """Limits of a process as values: what it may ask of the kernel, and which files it may use."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """What a process may still ask of the kernel; the network and the system it never may."""
 
     programs: bool = False
@@ -19,8 +18,7 @@ class Filter:
     own files sets both."""
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """The limits of one process and of all that it starts."""
 
     scratch: str

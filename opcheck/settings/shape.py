@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date, datetime
+
+from msgspec import Struct
 
 from opcheck.db.shape import Flag, ListOf, Path, Record, Shape, ShapeError, Text
 from opcheck.model.policy import SCHEMA, TargetRange
@@ -14,8 +15,7 @@ _MOST = 2**63 - 1
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Count:
+class _Count(Struct, frozen=True):
     """A whole number from 0 on."""
 
     def check(self, value: object, path: Path) -> None:
@@ -24,8 +24,7 @@ class _Count:
             raise ShapeError(path, f"expected a whole number from 0 on, found {_shown(value)}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Rate:
+class _Rate(Struct, frozen=True):
     """A number from 0 to 1."""
 
     def check(self, value: object, path: Path) -> None:
@@ -35,8 +34,7 @@ class _Rate:
             raise ShapeError(path, f"expected a number from 0 to 1, as 0.95, found {found}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Day:
+class _Day(Struct, frozen=True):
     """A date, which YAML and TOML have themselves, or its ISO text."""
 
     def check(self, value: object, path: Path) -> None:
@@ -45,8 +43,7 @@ class _Day:
             raise ShapeError(path, f"expected a date, as 2027-03-31, found {_shown(value)}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Parsed:
+class _Parsed(Struct, frozen=True):
     """Text that ``parse`` reads; its complaint says what it wants."""
 
     parse: Callable[[str], object]
@@ -60,8 +57,7 @@ class _Parsed:
             raise ShapeError(path, f"expected another value: {error}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class _OneOf:
+class _OneOf(Struct, frozen=True):
     """A record that has exactly one of two keys."""
 
     record: Record

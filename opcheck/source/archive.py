@@ -8,9 +8,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from opcheck.errors import SourceError
 from opcheck.files import MOST_MODEL_BYTES, open_regular
@@ -38,8 +39,7 @@ _TWO_WAYS = "the zip archive can be read in two ways"
 _NOT_A_MODEL = "opcheck reads archives that torch.export.save or torch.jit.save wrote"
 
 
-@dataclass(frozen=True, slots=True)
-class Archive:
+class Archive(Struct, frozen=True):
     """A zip file whose member list was checked; members are unpacked only on ``read``."""
 
     path: Path

@@ -1,6 +1,6 @@
 """What a request asks of the source, as the source kinds read it."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from opcheck.model.work import GraphRequest, Request
 from opcheck.source.base import LoadOptions

@@ -2,9 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
+
+from msgspec import Struct
 
 from opcheck.model.calls import CallSpec
 from opcheck.model.schemas import Libraries
@@ -17,8 +18,7 @@ RANDOM_WEIGHTS = "weights are random: the source has none"
 """The note where every weight is the library's initial one, or made up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """A model and the inputs of one call.
 
     Large tensors, parameters and inputs alike, are on meta unless the options ask for weights.
@@ -42,18 +42,17 @@ class Loaded:
     """What no run of the module can see: kernels for weights that its config says are packed."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadOptions:
+class LoadOptions(Struct, frozen=True):
     """What the user asked of every source kind."""
 
-    inputs: tuple[InputSpec, ...] = field(default=())
+    inputs: tuple[InputSpec, ...] = ()
     """``--input``, in the order given."""
     trust: bool = False
     """Whether code stored inside the file may be run (unpickling)."""
     weights: bool = False
     """Whether every tensor has values: the source's own, else the library's initial ones, seeded;
     inputs too. SourceError where they need more memory than there is room for."""
-    calls: CallSpec = field(default=CallSpec())
+    calls: CallSpec = CallSpec()
     """Which calls there are to be beyond one."""
     train: bool = False
     """Whether the model is to be trained."""

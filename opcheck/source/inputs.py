@@ -4,8 +4,9 @@ import difflib
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from opcheck.errors import UsageError
 from opcheck.model.trace import DTYPE_BYTES
@@ -20,8 +21,7 @@ _WORDS: dict[str, bool | None] = {"true": True, "false": False, "none": None}
 _HINT = "write NAME=SHAPE:DTYPE (ids=1x128:int64), SHAPE alone (1x3x224x224), or a constant (n=5)"
 
 
-@dataclass(frozen=True, slots=True)
-class TensorSpec:
+class TensorSpec(Struct, frozen=True):
     """A tensor to be made: ``1x128:int64``; ``:float32`` has no dimensions."""
 
     shape: tuple[int, ...]
@@ -33,8 +33,7 @@ class TensorSpec:
         return "x".join(map(str, self.shape)) + dtype
 
 
-@dataclass(frozen=True, slots=True)
-class ConstantSpec:
+class ConstantSpec(Struct, frozen=True):
     """A Python value passed as it is: ``5``, ``0.5``, ``true``, ``none``, ``'text'``."""
 
     text: str
@@ -52,8 +51,7 @@ class ConstantSpec:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
-class ListSpec:
+class ListSpec(Struct, frozen=True):
     """A Python list of values: ``[3x300x400,3x200x200]``."""
 
     items: tuple["ValueSpec", ...]
@@ -65,8 +63,7 @@ class ListSpec:
 ValueSpec = TensorSpec | ConstantSpec | ListSpec
 
 
-@dataclass(frozen=True, slots=True)
-class InputSpec:
+class InputSpec(Struct, frozen=True):
     """One argument of the model's forward, as the user asked for it."""
 
     name: str

@@ -1,6 +1,6 @@
 """Load whatever source a text names, in a process that is ours: torchvision is prepared in it."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.select import select

@@ -3,8 +3,9 @@
 import io
 import pickletools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 _STRINGS = frozenset(
     ("SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8", "UNICODE", "SHORT_BINSTRING", "BINSTRING",
@@ -28,8 +29,7 @@ _LEGACY_PREAMBLE = 3
 """Pickles before the object in what torch.save wrote until 1.6: magic number, version, sizes."""
 
 
-@dataclass(frozen=True, slots=True)
-class PickleContents:
+class PickleContents(Struct, frozen=True):
     """Names met in a pickle, in order of first mention, the first few of each."""
 
     classes: tuple[str, ...]

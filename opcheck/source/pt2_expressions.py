@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import reduce
 from operator import add, mul
+
+from msgspec import Struct
 
 GREATEST = 2**63
 """No size, and no part of one that is a number, is larger."""
@@ -14,8 +15,7 @@ HIGHEST_DEGREE = 64
 Number = int | float
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """An open size such as ``s0``, with what sympy is to assume of it."""
 
     name: str
@@ -24,8 +24,7 @@ class Symbol:
     """Written as a name alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A function or an operator of the grammar, and what it is applied to."""
 
     function: str

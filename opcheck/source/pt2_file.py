@@ -3,9 +3,10 @@
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.errors import SourceError
 from opcheck.source.archive import Archive, open_archive
@@ -25,8 +26,7 @@ _STATE_DICT = re.compile(r"(?:[^/]+/)?data\.pkl")
 _SAVE_AGAIN = "save the model again with torch.export.save"
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramFile:
+class ProgramFile(Struct, frozen=True):
     """One exported program, its graph still as JSON."""
 
     path: Path

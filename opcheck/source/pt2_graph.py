@@ -1,9 +1,11 @@
 """A ``.pt2`` file's graph read without torch: every call, its tensors, module and line."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
@@ -32,8 +34,7 @@ _BRANCHING = frozenset({"cond", "switch"})
 _LOOPING = frozenset({"while_loop", "map_impl", "map", "scan", "associative_scan"})
 
 
-@dataclass(frozen=True, slots=True)
-class GraphCall:
+class GraphCall(Struct, frozen=True):
     """One operator call in an exported graph."""
 
     op: OpName
@@ -49,8 +50,7 @@ class GraphCall:
     """An output's size depends on values, so the one given here is assumed."""
 
 
-@dataclass(frozen=True, slots=True)
-class GraphTrace:
+class GraphTrace(Struct, frozen=True):
     """Everything a ``.pt2`` file says about a model's operators."""
 
     torch_version: str

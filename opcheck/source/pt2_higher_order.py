@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from opcheck.model.names import OpName
 from opcheck.source.pt2_nodes import by_name
@@ -39,8 +40,7 @@ DEVICE_TYPES = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class HigherOrder:
+class HigherOrder(Struct, frozen=True):
     """What a higher-order operator takes, by position."""
 
     first: tuple[Kinds, ...]

@@ -3,8 +3,9 @@
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 Place = tuple[str, int]
 """A file, relative to the working directory or to its package, and a 1-based line."""
@@ -21,8 +22,7 @@ _ROOT = re.compile(r"^(?:L\[['\"]self['\"]\]|_export_root)(?:\.|$)")
 _REPEATED_CALL = re.compile(r"@\d+$")
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
+class _Frame(Struct, frozen=True):
     path: str
     line: int
     package_path: str

@@ -1,8 +1,9 @@
 """The source kind ``model.pt2``: an exported program made runnable, for when a trace is needed."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from opcheck.errors import SourceError, UsageError, out_of_memory
 from opcheck.model.calls import CallSpec

@@ -1,10 +1,11 @@
 """Schemas of PyTorch's own operators, without torch, and whether a call of a graph fits its own."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.model.names import OpName
 from opcheck.source.pt2_values import variant
@@ -46,8 +47,7 @@ _KINDS: Mapping[str, frozenset[str]] = {
 """How a file may hold an argument of a type."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One argument of a schema."""
 
     name: str
@@ -56,8 +56,7 @@ class Parameter:
     positional: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Struct, frozen=True):
     """What an operator takes and gives."""
 
     parameters: Mapping[str, Parameter]

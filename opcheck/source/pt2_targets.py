@@ -5,9 +5,10 @@ other refuses too. A name is looked up by nobody before it has passed.
 """
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+
+from msgspec import Struct
 
 from opcheck.model.names import OpName
 
@@ -78,8 +79,7 @@ class Kind(Enum):
     HIGHER_ORDER = "higher-order operator"
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """One target, parsed."""
 
     text: str

@@ -1,9 +1,11 @@
 """``path/to/file.py:name``: a factory, a module class or a module in a Python file."""
 
 import inspect
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.errors import SourceError, UsageError
 from opcheck.source import digest
@@ -71,8 +73,7 @@ class PythonFile(Source):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
+class _Made(Struct, frozen=True):
     """What a name in the file stands for."""
 
     model: Any

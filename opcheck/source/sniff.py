@@ -3,10 +3,11 @@
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from opcheck.errors import SourceError
 from opcheck.files import MOST_MODEL_BYTES, FileError, open_regular
@@ -40,8 +41,7 @@ class Form(Enum):
     OTHER = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Sniffed:
+class Sniffed(Struct, frozen=True):
     """What a file holds, and the names in it that help to say so."""
 
     form: Form

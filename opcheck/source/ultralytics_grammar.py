@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db.shape import Flag, ListOf, MapOf, Path, Shape, ShapeError, Text
 from opcheck.source.ultralytics_layers import (
@@ -34,8 +35,7 @@ _ACTIVATION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Anything:
+class Anything(Struct, frozen=True):
     """A mapping, whatever is in it."""
 
     def check(self, value: object, path: Path) -> None:
@@ -43,14 +43,12 @@ class Anything:
         MapOf(_Whatever()).check(value, path)
 
 
-@dataclass(frozen=True, slots=True)
-class _Whatever:
+class _Whatever(Struct, frozen=True):
     def check(self, value: object, path: Path) -> None:
         """Take any value."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Within:
+class _Within(Struct, frozen=True):
     """A finite number between two, whole unless ``fraction``."""
 
     least: int
@@ -65,8 +63,7 @@ class _Within:
             raise ShapeError(path, f"expected a {kind} from {self.least} to {self.most}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """A list of exactly so many values, each of its own shape."""
 
     items: tuple[Shape, ...]
@@ -78,8 +75,7 @@ class _Row:
             shape.check(item, (*path, index))
 
 
-@dataclass(frozen=True, slots=True)
-class _From:
+class _From(Struct, frozen=True):
     """The layers that one reads from."""
 
     def check(self, value: object, path: Path) -> None:
@@ -92,8 +88,7 @@ class _From:
         ListOf(one, least=1).check(value, path)
 
 
-@dataclass(frozen=True, slots=True)
-class _Argument:
+class _Argument(Struct, frozen=True):
     """A literal, a list of them, or the name of a setting."""
 
     depth: int = 0
@@ -113,8 +108,7 @@ class _Argument:
                 raise ShapeError(path, f"expected a number or a word of the layer, found {shown}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Layer:
+class _Layer(Struct, frozen=True):
     """``[from, repeats, layer, arguments]``."""
 
     known: bool
@@ -135,8 +129,7 @@ class _Layer:
         _Row(shapes[: min(max(len(arguments), 2), len(shapes))]).check(arguments, place)
 
 
-@dataclass(frozen=True, slots=True)
-class _Name:
+class _Name(Struct, frozen=True):
     """The name of a layer; the message does not list the hundred that there are."""
 
     shape: Text
@@ -149,8 +142,7 @@ class _Name:
             raise ShapeError(path, expected) from error
 
 
-@dataclass(frozen=True, slots=True)
-class _Maybe:
+class _Maybe(Struct, frozen=True):
     """A value of a shape, or nothing."""
 
     shape: Shape
@@ -180,8 +172,7 @@ KEYS: Mapping[str, Shape] = {
 PARTS = ("backbone", "head")
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(Struct, frozen=True):
     """A whole model; a layer must be of the known ones unless that is off."""
 
     known_layers: bool

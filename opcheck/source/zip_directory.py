@@ -8,9 +8,10 @@ differ would have one model checked and another one loaded.
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import IO, Any
 from zipfile import ZipInfo
+
+from msgspec import Struct
 
 _END = struct.Struct("<4s4H2LH")
 _LOCATOR = struct.Struct("<4sLQL")
@@ -29,8 +30,7 @@ class TwoReadingsError(ValueError):
     """Two readers of zip files may see different members."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Directory:
+class _Directory(Struct, frozen=True):
     """Where the members are listed."""
 
     offset: int

@@ -6,10 +6,10 @@ Each assumption is told to the reader.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch import Tensor
 
 from opcheck.lang.sentence import Sentence
@@ -25,8 +25,7 @@ _FEW = 4
 """Distinct values that ``unique`` is assumed to find."""
 
 
-@dataclass(frozen=True, slots=True)
-class Assumption:
+class Assumption(Struct, frozen=True):
     """An assumed result, and whether Python may have branched on it."""
 
     result: Callable[[], Any]

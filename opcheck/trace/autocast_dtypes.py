@@ -7,10 +7,10 @@ of the vendor's says of the composite's dtypes is then a matter of those.
 
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import torch
+from msgspec.structs import replace
 
 from opcheck.model.trace import TensorMeta, Value
 from opcheck.trace.signature import Call

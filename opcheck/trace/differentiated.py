@@ -4,10 +4,10 @@ What surrounds it in a model is no part of it: neither the gradients that reach 
 adds up those of one tensor that is used elsewhere, too.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
@@ -18,8 +18,7 @@ from opcheck.trace.step import differentiable
 from opcheck.trace.training import Registrations, follow
 
 
-@dataclass(frozen=True, slots=True)
-class Differentiated:
+class Differentiated(Struct, frozen=True):
     """A forward and its backward, for targets with these registrations."""
 
     registrations: Registrations

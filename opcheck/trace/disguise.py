@@ -13,12 +13,12 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
 
 import torch
+from msgspec.structs import replace
 from torch.overrides import TorchFunctionMode
 
 from opcheck.model.trace import Constant, Node, Value

@@ -12,11 +12,11 @@ the dispatcher never runs.
 
 import re
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.utils._pytree import tree_leaves
 
@@ -52,8 +52,7 @@ RAISING = frozenset(
 """
 
 
-@dataclass(frozen=True, slots=True)
-class OverloadFacts:
+class OverloadFacts(Struct, frozen=True):
     """The registrations of one overload in the running torch."""
 
     name: OpName

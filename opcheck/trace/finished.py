@@ -1,10 +1,10 @@
 """What a tree of calls comes to, once the run is over."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import torch
+from msgspec.structs import replace
 
 from opcheck.model.trace import Kernel, Node, Trace, Use
 from opcheck.trace.costs.booked import BookedTree

@@ -12,11 +12,11 @@ Private torch API used here, checked on 2.13.0: ``OpOverload._op_dk`` (also with
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
 import torch
+from msgspec import Struct
 from torch import Tensor
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
 
@@ -137,8 +137,7 @@ def _answered(answer: Callable[[Any, Any, Any], Any], func: Any, *args: Any, **k
     return answer(func, args, kwargs)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(Struct, frozen=True):
     """How one overridden overload runs, and how its gradient is found."""
 
     func: Any

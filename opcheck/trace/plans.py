@@ -1,8 +1,8 @@
 """What one signature returns, noted so that its outputs can be made again without running it."""
 
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from torch import Tensor
 
 from opcheck.trace.device import Spec
@@ -12,16 +12,14 @@ VALUE_LIMIT = 1 << 20
 """Largest tensor, in elements, whose values are kept where they are known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Same:
+class Same(Struct, frozen=True):
     """The output is the caller's own tensor, which then has this spec."""
 
     index: int
     spec: Spec
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """The output is no tensor."""
 
     value: Any

@@ -6,10 +6,10 @@ and single calls with their gradients.
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch import nn
 
 from opcheck.model.trace import Gap, Kernel, Phase
@@ -26,8 +26,7 @@ from opcheck.trace.swap import on_device, swapped
 from opcheck.trace.training import Heard, Registrations, follow, registered, training_play
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(Struct, frozen=True):
     """What one run asks for."""
 
     kernels: tuple[Kernel, ...]

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch import nn
 
 from opcheck.model.trace import Gap, Kernel, Trace
@@ -34,8 +34,7 @@ Apart = Callable[[Sequence[Callable[[], "Counted"]]], Sequence[Later["Counted"]]
 """Has works begun that are to find nothing of what other runs left."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """The exact kernels of one run."""
 
     kernels: tuple[Kernel, ...]

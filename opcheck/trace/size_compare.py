@@ -1,7 +1,8 @@
 """What two runs with other sizes have in common, and where they part."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.model.dynamic import READ_BY_PYTHON
 from opcheck.model.trace import Value
@@ -16,8 +17,7 @@ _ALIKE = 3
 """How many events in a row have to be the same then."""
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(Struct, frozen=True):
     """One call of an overload."""
 
     site: Site
@@ -26,8 +26,7 @@ class Called:
     arguments: tuple[tuple[str, Value], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """A call or a decision, in the order of the run."""
 
     what: Called | Decision

@@ -3,10 +3,10 @@
 import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
@@ -16,8 +16,7 @@ from opcheck.model.dynamic import DynamicInput
 Inputs = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """One dimension of one input."""
 
     key: int | str

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch import nn
 
 from opcheck.trace.autocast import autocasting
@@ -23,8 +23,7 @@ from opcheck.trace.swap import on_device, swapped
 from opcheck.trace.tree import Tree
 
 
-@dataclass(frozen=True, slots=True)
-class SizeRun:
+class SizeRun(Struct, frozen=True):
     """One run with the sizes that it had."""
 
     sizes: Sizes

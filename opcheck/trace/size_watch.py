@@ -9,18 +9,17 @@ import operator
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
+from msgspec import Struct
 from torch import Tensor
 
 from opcheck.trace.device import DeviceTensor
 from opcheck.trace.place import Site, is_internal, shown
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """One comparison of a size."""
 
     site: Site

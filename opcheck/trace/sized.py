@@ -7,10 +7,13 @@ sides move, with which size it would turn; the model is run with that size too.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import floor
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.model.dynamic import DynamicInput, Site, SiteKind
 from opcheck.model.trace import Trace
@@ -31,8 +34,7 @@ _ALONE = 4
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Sized:
+class Sized(Struct, frozen=True):
     """What came of running a model with other sizes."""
 
     sites: tuple[Site, ...]

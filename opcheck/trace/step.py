@@ -6,11 +6,12 @@ and ``torch.utils._foreach_utils._foreach_supported_types``.
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Any, Self
 
 import torch
+from msgspec import Struct
 from torch import Tensor, nn
 
 from opcheck.errors import TraceError
@@ -33,8 +34,7 @@ def adamw(parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
     return torch.optim.AdamW(parameters, lr=1e-3)
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingStep:
+class TrainingStep(Struct, frozen=True):
     """What a step does beyond the model's own forward."""
 
     optimizer: Callable[[list[nn.Parameter]], torch.optim.Optimizer] = adamw

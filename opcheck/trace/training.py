@@ -6,10 +6,10 @@ differentiates itself, stays whole, and any other is taken apart before autograd
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from msgspec import Struct, field
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
@@ -20,8 +20,7 @@ from opcheck.trace.overrides import Gradient, kept_whole, overriding, taken_apar
 from opcheck.trace.step import TrainingStep
 
 
-@dataclass(frozen=True, slots=True)
-class Registrations:
+class Registrations(Struct, frozen=True):
     """What one target registers for its device."""
 
     kernels: frozenset[str]
@@ -38,8 +37,7 @@ class Registrations:
     """Policy of ``torch.autocast`` -> overloads, where the vendor has lists of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Training:
+class Training(Struct, frozen=True):
     """A step, for targets with these registrations."""
 
     step: TrainingStep

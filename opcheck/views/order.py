@@ -1,7 +1,8 @@
 """The one order of a report's parts, so that the same answer is always the same text."""
 
-from dataclasses import replace
 from math import isfinite
+
+from msgspec.structs import replace
 
 from opcheck.model.emulation import (
     Caution,

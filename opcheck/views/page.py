@@ -1,11 +1,11 @@
 """What a format for people may use of the place where it is read."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """Width, colour and detail; as given here, eighty columns without colour."""
 
     width: int = 80

@@ -4,11 +4,12 @@ import gc
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec.structs import replace
 
 from opcheck.db.schemas import FOLDER, Schemas
 from opcheck.db.store import Database

@@ -3,9 +3,10 @@
 import copy
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec.structs import replace
 
 from opcheck.errors import EmulationError, TraceError, out_of_memory
 from opcheck.model.emulation import Difference, is_of_backward

@@ -8,9 +8,10 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
+
+from msgspec.structs import replace
 
 from opcheck.model.work import JOURNAL, STACK_SECONDS, Job
 from opcheck.sandbox.keeper import end_with_parent

@@ -1,9 +1,10 @@
 """The runs that a model is traced in for one device type: a forward, or steps that differ."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
 
 from opcheck.db.store import Database
 from opcheck.model.target import TargetSpec
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """One run of the model, whose trace holds for some targets."""
 
     targets: tuple[str, ...] = ()

@@ -1,8 +1,7 @@
 """``--quiet``, ``--explain`` and ``--top``: how much a report for people says."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from opcheck.errors import ExitCode
 from opcheck.views.formats import command_view, report_view

@@ -1,11 +1,11 @@
 """``opcheck fix`` on the command line, and on a model of a user's."""
 
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.commands.fix import answer as fix_answer
 from opcheck.commands.fix.values import FixKind, FixRequest

@@ -1,8 +1,7 @@
 """The calls that a target runs of a trace, the least time for them, and the memory they need."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from opcheck.costs.leaves import Running
 from opcheck.costs.memory import memory_need

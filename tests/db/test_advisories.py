@@ -1,10 +1,10 @@
 """Advisories: whom they concern, which uses they bite, and what is wrong with a damaged one."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.db import advisories
 from opcheck.db.addition import Addition

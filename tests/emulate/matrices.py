@@ -1,8 +1,9 @@
 """Matrices to emulate: a real one, and what it would be with parts of it missing."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cache
+
+from msgspec.structs import replace
 
 from opcheck.db.store import Database
 from opcheck.model.matrix import Fallback, SupportMatrix

@@ -2,10 +2,10 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 import torch
+from msgspec.structs import replace
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 

@@ -1,10 +1,10 @@
 """Moore Threads' device: no host fallback, kernels for whole composites, lazy copies."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+from msgspec.structs import replace
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 

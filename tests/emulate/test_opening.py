@@ -259,7 +259,7 @@ def test_a_tensor_prints_after_its_device_was_closed_as_before(values: bool) -> 
 
 
 OTHER_VENDOR = """
-from dataclasses import replace
+from msgspec.structs import replace
 import opcheck
 from opcheck.emulate.session import Emulator
 from opcheck.errors import EmulationError

@@ -1,11 +1,11 @@
 """One model run on one emulated device, and the whole of what is said about it."""
 
 import linecache
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
 import torch
+from msgspec.structs import replace
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 

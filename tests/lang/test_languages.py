@@ -5,11 +5,11 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Struct
 from rich.cells import cell_len
 
 from opcheck.app.language import language_asked
@@ -151,8 +151,8 @@ def texts_of(value: Any) -> list[str]:
     """Every text that a value holds: of a sample, they are not ours to translate."""
     if isinstance(value, str):
         return [value]
-    if is_dataclass(value):
-        return [text for field in fields(value) for text in texts_of(getattr(value, field.name))]
+    if isinstance(value, Struct):
+        return [text for name in value.__struct_fields__ for text in texts_of(getattr(value, name))]
     if isinstance(value, dict):
         return [text for pair in value.items() for text in texts_of(pair)]
     if isinstance(value, list | tuple | frozenset | set):

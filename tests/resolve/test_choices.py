@@ -1,6 +1,6 @@
 """Where PyTorch branches otherwise on the target's device than a trace can show."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from opcheck.model.matrix import Choice, Condition, Inherited, SupportMatrix
 from opcheck.model.predicates import Dtype, OneOf, Predicate

@@ -1,10 +1,10 @@
 """Where sizes depend on data, and how targets take such places."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 import torch
+from msgspec.structs import replace
 from torch import Tensor
 
 from opcheck.db.store import Database

@@ -1,8 +1,7 @@
 """Overloads that the target's torch does not have yet, in a trace by a newer torch."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from opcheck.model.matrix import Earlier, SupportMatrix
 from opcheck.model.trace import Composite, Node

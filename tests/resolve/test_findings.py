@@ -1,6 +1,6 @@
 """Fates gathered into a target's report."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.names import OpName

@@ -1,10 +1,10 @@
 """What holds of verdicts whatever the tree of calls and the target."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.predicates import Dtype, NoneOf, OneOf

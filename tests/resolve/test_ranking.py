@@ -1,6 +1,6 @@
 """Targets are ordered by how well they run the model."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from opcheck.model.report import TargetReport
 from opcheck.model.verdict import Verdict

@@ -1,6 +1,6 @@
 """What was looked at for a finding, in order."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from opcheck.model.matrix import Earlier, Fallback, SupportMatrix
 from opcheck.model.trace import Composite, Node, Use

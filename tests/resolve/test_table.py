@@ -1,8 +1,7 @@
 """Calls of a saved graph settled from tables, or left to a trace."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from opcheck.db.tables import OperatorFacts
 from opcheck.model.matrix import Choice, Condition, SupportMatrix

@@ -1,6 +1,6 @@
 """What moving to another target of the vendor does for a model."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from opcheck.commands.upgrade.moves import Moves, moves
 from opcheck.commands.upgrade.values import Blocked, Move, MoveKind

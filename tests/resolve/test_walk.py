@@ -1,10 +1,9 @@
 """The dispatcher's rule on hand-made nodes."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from opcheck.model.matrix import Fallback, SupportMatrix
 from opcheck.model.trace import Composite, Node, TensorMeta

@@ -1,9 +1,8 @@
 """What a target runs with wrong values is planned as well, and laid out in order if that helps."""
 
-from dataclasses import replace
-
 import pytest
 import torch
+from msgspec.structs import replace
 from torch import Tensor
 
 from opcheck.model.matrix import Condition, SupportMatrix

@@ -1,11 +1,11 @@
 """Plans for small programs on made-up targets: what is chosen, declined, recorded and measured."""
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
+from msgspec.structs import replace
 from torch import Tensor
 
 from opcheck.model.matrix import SupportMatrix

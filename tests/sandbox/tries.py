@@ -16,8 +16,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck.sandbox.limits import Filter, Profile
 from opcheck.sandbox.profile import confine

@@ -1,11 +1,11 @@
 """A model of a library that is trained comes with what its own loss is computed from."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
+from msgspec.structs import replace
 
 from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec

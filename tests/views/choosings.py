@@ -1,6 +1,6 @@
 """Standard answers on which target suits a model, one for each kind."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from opcheck.commands.choose.answer import UNCOUNTED
 from opcheck.commands.choose.ranking import ranked

@@ -1,7 +1,8 @@
 """One answer of each kind that the database gives of itself, by hand."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.model.database import (
     AdditionStatus,

@@ -1,8 +1,9 @@
 """Runs on emulated devices made by hand: the standard ones that every format is shown on."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from opcheck.model.emulation import (
     Agreement,

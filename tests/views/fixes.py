@@ -1,7 +1,8 @@
 """Standard fixes, one for each kind of outcome."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.commands.fix.values import Fix, FixKind, Followed, Left
 from opcheck.model.plan import Label, Tier

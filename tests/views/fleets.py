@@ -1,7 +1,8 @@
 """Standard answers about a fleet as a whole, one for each kind."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.answers.values import (
     Because,
@@ -136,7 +137,7 @@ _RELEASE = (Because.TARGET, Because.DATABASE)
 
 def _changed(model: str, before: Standing, after: Standing, **rest: object) -> Changed:
     made = Changed(model, Change.of(before, after), before, after, _RELEASE, (), (), "")
-    return replace(made, **rest)  # type: ignore[arg-type]  # fields of it
+    return replace(made, **rest)
 
 
 _CHANGES = TargetChanges(_OLD, _A, 288, (

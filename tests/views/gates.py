@@ -1,6 +1,6 @@
 """Gates made by hand: the standard answers that every format is shown on."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from opcheck.commands.gate.judging.accepted import baseline_of
 from opcheck.commands.gate.judging.judge import judge

@@ -1,6 +1,6 @@
 """Texts that would do something where they are only to be shown."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from opcheck.model.report import Reason, Report
 from tests.views.samples import COMPLEX, place, report, target

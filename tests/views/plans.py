@@ -1,8 +1,9 @@
 """Standard plans, one for each kind, and two rules."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from math import inf
+
+from msgspec.structs import replace
 
 from opcheck.model.plan import (
     AfterTier,

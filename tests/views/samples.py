@@ -1,7 +1,8 @@
 """Reports made by hand: the standard ones that every format is shown on."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking
 from opcheck.model.explanation import Explanation, Statement, TargetRow
@@ -220,7 +221,7 @@ def report(*targets: TargetReport, source: str = "yolov8n.pt2", **trace: object)
         opcheck_version="0.1.0",
         torch_version="2.13.0",
         model=ModelInfo(source=source, kind="torch.export", digest="sha256:1c5e9a02f7b4d683"),
-        trace=replace(seen, **trace),  # type: ignore[arg-type]  # checked by the dataclass
+        trace=replace(seen, **trace),
         targets=targets,
     )
 

@@ -1,9 +1,8 @@
 """Every format, whole, over the standard reports."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.report import Report

@@ -1,11 +1,11 @@
 """What a gate says: whole pages, and the published schemas."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from jsonschema import Draft202012Validator
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from opcheck.commands.gate.baseline import baseline_document, baseline_from_json, baseline_text

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from junitparser import JUnitXml, TestSuite
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from opcheck.commands.gate.judging.judge import judge
 from opcheck.commands.gate.values import GateResult, Standing

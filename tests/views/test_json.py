@@ -3,7 +3,6 @@
 import copy
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from msgspec.structs import replace
 
 import opcheck.views
 from opcheck.commands.emulate.reader import emulation_from_json

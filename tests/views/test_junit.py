@@ -1,11 +1,11 @@
 """JUnit's XML as a library for it reads it."""
 
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from junitparser import Error, Failure, JUnitXml, Skipped
+from msgspec.structs import replace
 
 from opcheck.model.report import Report
 from opcheck.model.verdict import Verdict

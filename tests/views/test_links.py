@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.model.verdict import Evidence, Method
 from opcheck.views.formats import command_view, report_view

@@ -1,12 +1,12 @@
 """The comment as Markdown is read, and within what a comment may be."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from msgspec.structs import replace
 
 from opcheck.model.report import Report
 from opcheck.model.trace import Gap

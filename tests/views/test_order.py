@@ -1,10 +1,10 @@
 """The one order of a report."""
 
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from opcheck.model.report import Report
 from opcheck.model.verdict import Verdict

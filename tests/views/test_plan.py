@@ -1,11 +1,11 @@
 """What is said of plans and rules: whole pages, and the published schemas."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from opcheck.commands.rules.values import Checked

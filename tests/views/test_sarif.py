@@ -1,13 +1,13 @@
 """SARIF by its official schema, and what code scanning makes of it."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from jsonschema import Draft202012Validator
+from msgspec.structs import replace
 
 from opcheck.model.report import Report
 from opcheck.views.formats import report_view

@@ -1,11 +1,11 @@
 """What holds for the text report on every page."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from opcheck.commands.db.terminal.words import otherwise

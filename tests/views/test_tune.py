@@ -1,10 +1,10 @@
 """What is said about costs: whole pages, and the published schema."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from jsonschema import Draft202012Validator
+from msgspec.structs import replace
 
 from opcheck.errors import UsageError
 from opcheck.views.formats import command_view

@@ -1,6 +1,6 @@
 """Answers on what models cost, for the formats and the command line."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from opcheck.commands.tune.values import Advice, ChipFigure, Gain, OperatorCost, TunedTarget, Tuning
 from opcheck.costs.values import Bound, Limit, MemoryNeed

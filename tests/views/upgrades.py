@@ -1,7 +1,8 @@
 """Standard answers about upgrades, one for each kind."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.commands.upgrade.values import Blocked, Move, MoveKind, Upgrade
 from opcheck.model.target import Target

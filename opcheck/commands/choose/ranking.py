@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.commands.choose.reasons import behind, first
 from opcheck.commands.choose.values import Choice, Criterion, Fit, Way

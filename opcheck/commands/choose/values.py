@@ -1,8 +1,9 @@
 """Which targets suit a model: whether each takes it, how fast it can be at best, and its place."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from opcheck.costs.values import Bound, MemoryNeed
 from opcheck.model.chip import Figure
@@ -75,8 +76,7 @@ def spelled(figure: str) -> str:
     return f"peak rate in {figure.removeprefix(PEAK)}" if figure.startswith(PEAK) else figure
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """One product that a chip is sold as, for one model."""
 
     name: str
@@ -98,8 +98,7 @@ class Offer:
         return None if any(name != "memory" for name in self.missing) else self.bound.seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One target, and its place among the others."""
 
     target: str
@@ -181,8 +180,7 @@ class Choice:
         return min((offer.bound.seconds or 0 for offer in self.open_offers), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Choosing:
+class Choosing(Struct, frozen=True):
     """What ``opcheck choose`` found."""
 
     opcheck_version: str

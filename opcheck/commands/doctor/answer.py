@@ -1,8 +1,9 @@
 """A machine looked at, judged for each target, and the set that would suit it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck.commands.doctor.base import Ground, judge
 from opcheck.commands.doctor.checks.operating_system import OperatingSystem

@@ -1,9 +1,10 @@
 """What a check of the environment is, and what it is given to judge."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
+
+from msgspec import Struct
 
 import opcheck.commands.doctor.checks
 from opcheck.commands.doctor.installation import Installation
@@ -13,8 +14,7 @@ from opcheck.model.verdict import Evidence
 from opcheck.registry import discover
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(Struct, frozen=True):
     """What is here, and what must be said of it."""
 
     here: Installation

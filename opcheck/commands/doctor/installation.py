@@ -1,12 +1,12 @@
 """What is installed on a machine, as it tells itself without anything being run on a device."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
+from msgspec import Struct, field
 
-@dataclass(frozen=True, slots=True)
-class Distribution:
+
+class Distribution(Struct, frozen=True):
     """One installed package of Python, by its own metadata."""
 
     name: str
@@ -18,8 +18,7 @@ class Distribution:
     """Of its wheel: ``cp311-cp311-manylinux_2_28_x86_64``; () where it was built here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Build:
+class Build(Struct, frozen=True):
     """What a compiled package of the torch family was built for."""
 
     version: str
@@ -29,8 +28,7 @@ class Build:
     """Version of CUDA or ROCm: ``12.6``."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundToolkit:
+class FoundToolkit(Struct, frozen=True):
     """A vendor's toolkit."""
 
     home: str
@@ -41,8 +39,7 @@ class FoundToolkit:
     libraries: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDriver:
+class FoundDriver(Struct, frozen=True):
     """A vendor's driver, with what it says of its devices."""
 
     version: str = ""
@@ -60,8 +57,7 @@ class Outcome(StrEnum):
     HUNG = "hung"
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Struct, frozen=True):
     """A module that was imported in a process of its own."""
 
     module: str
@@ -72,8 +68,7 @@ class Imported:
     """How many devices torch then sees; None where it was not asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
+class Installation(Struct, frozen=True):
     """All that was found on one machine."""
 
     python: str

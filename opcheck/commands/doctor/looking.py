@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec.structs import replace
 from packaging.utils import canonicalize_name
 
 from opcheck.commands.doctor.importing import import_all

@@ -6,9 +6,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct, field
 from packaging.tags import sys_tags
 
 from opcheck.files import read_bytes
@@ -19,8 +19,7 @@ _MOST_BYTES = 1 << 24
 """Of a file that states a version: a header, or a note of its release."""
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """Where everything is looked for."""
 
     python: str

@@ -1,7 +1,8 @@
 """What is installed, whether it goes together for a target, and what would."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Evidence
@@ -25,8 +26,7 @@ class Severity(StrEnum):
         return list(Severity).index(self)
 
 
-@dataclass(frozen=True, slots=True)
-class DoctorRequest:
+class DoctorRequest(Struct, frozen=True):
     """Which machine to look at, for which targets."""
 
     targets: tuple[TargetSpec, ...] = ()
@@ -44,8 +44,7 @@ class DoctorRequest:
     """Whether a file may be replaced."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Part:
+class Part(Struct, frozen=True, order=True):
     """One thing that was found."""
 
     kind: str
@@ -55,8 +54,7 @@ class Part:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DoctorFinding:
+class DoctorFinding(Struct, frozen=True):
     """One thing that does not go together."""
 
     code: str
@@ -70,8 +68,7 @@ class DoctorFinding:
     evidence: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(Struct, frozen=True):
     """One part of a set that goes together."""
 
     name: str
@@ -79,8 +76,7 @@ class Component:
     evidence: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+class Setup(Struct, frozen=True):
     """A set of versions that a vendor puts together, and how to come by it."""
 
     release: str
@@ -101,8 +97,7 @@ class Setup:
     """What no source says."""
 
 
-@dataclass(frozen=True, slots=True)
-class DoctorTarget:
+class DoctorTarget(Struct, frozen=True):
     """How the machine fares for one target, and what would suit it."""
 
     name: str
@@ -122,8 +117,7 @@ class DoctorTarget:
         return not any(finding.severity is Severity.ERROR for finding in self.findings)
 
 
-@dataclass(frozen=True, slots=True)
-class Doctor:
+class Doctor(Struct, frozen=True):
     """What ``opcheck doctor`` found."""
 
     opcheck_version: str

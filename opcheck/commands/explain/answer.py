@@ -1,7 +1,8 @@
 """How one operator fares on each target, whichever way its name is spelled."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.errors import UsageError
 from opcheck.model.explanation import Explanation

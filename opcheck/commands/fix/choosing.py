@@ -2,15 +2,15 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.commands.fix.values import Left
 from opcheck.model.plan import Label, Suggestion, Tier
 from opcheck.model.report import Finding, Place, Report
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """The suggestions that may be followed, and what they leave."""
 
     ways: tuple[tuple[str, Suggestion], ...]
@@ -34,8 +34,7 @@ def choose(report: Report, allow: Label) -> Chosen:
     return Chosen(tuple(ways), tuple(left))
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedWay:
+class PlacedWay(Struct, frozen=True):
     """The suggestion to follow at one place of a finding."""
 
     op: str
@@ -48,8 +47,7 @@ class PlacedWay:
         return Left(self.op, self.way.replaces, reason)
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenByPlace:
+class ChosenByPlace(Struct, frozen=True):
     """The suggestions that may be followed place by place, and what they leave."""
 
     ways: tuple[PlacedWay, ...]

@@ -1,7 +1,9 @@
 """Differences held against what the labels of suggestions promise. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from opcheck.commands.fix.writing_down import Way
 from opcheck.model.emulation import Difference
@@ -10,8 +12,7 @@ from opcheck.model.proof import Compared
 from opcheck.model.work import Tolerance
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How far each result and each gradient may be off."""
 
     promised: bool

@@ -4,10 +4,12 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.commands.fix.choosing import PlacedWay, choose_by_place, known
 from opcheck.commands.fix.proving import proved
@@ -72,8 +74,7 @@ def diff(request: FixRequest, database: Database, progress: Progress, output: Pr
     return replace(made, text="".join(map(unified, changed.files, changed.files.values())))
 
 
-@dataclass(frozen=True, slots=True)
-class _Changed:
+class _Changed(Struct, frozen=True):
     """What came of the suggestions."""
 
     files: Mapping[SourceFile, str]
@@ -121,8 +122,7 @@ def _change(ways: Sequence[PlacedWay], roots: Sequence[Path], forms_of: "FormsOf
 _NO_SPELLING = "{} stands for no call that is known by how users write it; use --shim"
 
 
-@dataclass(frozen=True, slots=True)
-class _Swapped:
+class _Swapped(Struct, frozen=True):
     """What came of one file."""
 
     file: SourceFile | None

@@ -1,8 +1,9 @@
 """A plan carried out in an exported program, which is written to a new file."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck.commands.fix.choosing import choose, known, off_device
 from opcheck.commands.fix.proving import proved

@@ -2,8 +2,10 @@
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.commands.emulate.answer import emulate
 from opcheck.commands.fix.comparing import Limits, named_as, tolerances
@@ -19,8 +21,7 @@ from opcheck.model.work import HostRequest, HostRun
 from opcheck.pipeline.opening import Progress
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A changed model beside the unchanged one."""
 
     unchanged: ScanRequest
@@ -33,8 +34,7 @@ class Change:
     """Files with kernels for the device."""
 
 
-@dataclass(frozen=True, slots=True)
-class Runs:
+class Runs(Struct, frozen=True):
     """What running both came to."""
 
     forward: Compared

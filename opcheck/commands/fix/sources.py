@@ -10,8 +10,9 @@ import tempfile
 import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from opcheck.errors import UsageError
 from opcheck.files import MOST_SOURCE_BYTES, read_bytes
@@ -20,8 +21,7 @@ from opcheck.source.user_code import is_users
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(Struct, frozen=True):
     """One file of the user's, as it was read."""
 
     shown: str

@@ -1,7 +1,8 @@
 """A plan carried out: what was written, which suggestions it follows, and the proof."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from opcheck.model.plan import Label, Tier
 from opcheck.model.proof import Proof
@@ -25,8 +26,7 @@ class FixKind(StrEnum):
     """A project for an operator of one's own."""
 
 
-@dataclass(frozen=True, slots=True)
-class FixRequest:
+class FixRequest(Struct, frozen=True):
     """One model, one target, and what to write."""
 
     scan: ScanRequest
@@ -43,8 +43,7 @@ class FixRequest:
     """What the project is built with; "" for what the vendor's devices are mostly built with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Followed:
+class Followed(Struct, frozen=True):
     """One suggestion that was carried out."""
 
     op: str
@@ -57,8 +56,7 @@ class Followed:
     """``file:line`` of the calls that were changed, where single calls were."""
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(Struct, frozen=True):
     """One finding, or a part of it, that stays as it was."""
 
     op: str
@@ -72,8 +70,7 @@ class Left:
 _BLOCKING = frozenset({Verdict.UNSUPPORTED, Verdict.UNKNOWN})
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """What ``opcheck fix`` did."""
 
     opcheck_version: str

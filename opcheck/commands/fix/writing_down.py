@@ -1,7 +1,8 @@
 """What is said of a plan that was carried out."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.commands.fix.values import Fix, FixRequest, Followed, Left
 from opcheck.model.plan import Suggestion

@@ -1,7 +1,8 @@
 """What is asked of a store as it stands: the answers that fit, and a run as files."""
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.answers.asked import chosen
 from opcheck.commands.fleet.parquet import written

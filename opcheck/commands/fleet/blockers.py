@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from opcheck.commands.fleet.values import Blocker, Cause
 from opcheck.model.matrix import Condition
 from opcheck.model.predicates import Match
@@ -28,8 +30,7 @@ _VARIES = "…"
 """Stands for a number in a sentence that is to be the same for every model."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Met:
+class _Met(Struct, frozen=True):
     """One thing that is in the way, wherever it is met."""
 
     op: str

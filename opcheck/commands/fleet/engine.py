@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 import opcheck.commands.fleet.engines
 from opcheck.commands.fleet.values import Began, Done, Ending, Job, Outcome
@@ -11,8 +12,7 @@ from opcheck.errors import UsageError
 from opcheck.registry import discover
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+class Setup(Struct, frozen=True):
     """What every worker of a run has in common; its JSON is :func:`opcheck.model.codec.to_json`."""
 
     workers: int | None = None

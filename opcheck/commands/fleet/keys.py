@@ -4,11 +4,12 @@ import json
 import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.values import RunTarget
 from opcheck.errors import OpcheckError

@@ -4,10 +4,12 @@ import json
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Protocol, assert_never
+
+from msgspec.structs import replace
 
 from opcheck.commands.fleet import keys
 from opcheck.commands.fleet.answers.summary import summary

@@ -4,10 +4,11 @@ import json
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from itertools import groupby
 from types import MappingProxyType
+
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.values import StoredTrace
 from opcheck.isolate.results import Results

@@ -1,8 +1,9 @@
 """Many models held against many targets: what is asked, what is answered, and a run of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
@@ -34,8 +35,7 @@ class Cause(StrEnum):
     """Nobody has said."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One model of a manifest."""
 
     name: str
@@ -46,8 +46,7 @@ class Entry:
     """Where it was read, for messages: ``models.yaml:12``."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredTrace:
+class StoredTrace(Struct, frozen=True):
     """What a model did on one device type, as it is kept."""
 
     device_type: str
@@ -68,8 +67,7 @@ class StoredTrace:
         return f"{self.device_type} {self.casts}".rstrip()
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """One model to hold against targets, as an engine hands it to whoever does it."""
 
     position: int
@@ -83,8 +81,7 @@ class Job:
     """Those that are known already: what they serve is not traced again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Blocker:
+class Blocker(Struct, frozen=True):
     """One thing that keeps calls of a model off a target."""
 
     op: str
@@ -108,8 +105,7 @@ class Blocker:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TargetResult:
+class TargetResult(Struct, frozen=True):
     """How one model fares on one target."""
 
     target: str
@@ -129,8 +125,7 @@ class TargetResult:
     are gone, and runs on the device alone once all are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What came of one job: the same whatever engine did it, and wherever."""
 
     ending: Ending
@@ -155,8 +150,7 @@ class Outcome:
     model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """A job that is over, and what that took."""
 
     position: int
@@ -166,16 +160,14 @@ class Done:
     """Who did it: a number, or a node's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Began:
+class Began(Struct, frozen=True):
     """A job that someone has begun."""
 
     position: int
     worker: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RunTarget:
+class RunTarget(Struct, frozen=True):
     """One target of a run, with the data that it was held against."""
 
     target: str
@@ -191,8 +183,7 @@ class RunTarget:
     """``StoredTrace.casts`` of the traces that its answers rest on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """One run over a manifest."""
 
     id: int
@@ -211,8 +202,7 @@ class Run:
     """How many of them have an outcome."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(Struct, frozen=True):
     """Which answers of a run are asked for; what is empty is not asked about."""
 
     targets: tuple[str, ...] = ()
@@ -226,8 +216,7 @@ class Filters:
     endings: tuple[Ending, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """One model of a run on one target of it."""
 
     position: int
@@ -246,8 +235,7 @@ class Answer:
     """Worst first; of a query for operators, those that were asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class FleetRequest:
+class FleetRequest(Struct, frozen=True):
     """One run over a manifest, before anything was read."""
 
     manifest: str
@@ -272,8 +260,7 @@ class FleetRequest:
     """Whether code that is stored inside the files of models may be run; of all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
+class Answers(Struct, frozen=True):
     """The answers of a run that fit some filters."""
 
     run: Run

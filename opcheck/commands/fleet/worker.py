@@ -1,11 +1,12 @@
 """Whoever does jobs, one after the other: torch is loaded once, each model has its own process."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from msgspec.structs import replace
 
 from opcheck import device_types
 from opcheck.commands.fleet.blockers import blockers

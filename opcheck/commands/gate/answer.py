@@ -1,9 +1,10 @@
 """A model, or a report of one, held against a project's policy."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck.commands.gate.ages import require_fresh_report
 from opcheck.commands.gate.files import (

@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from opcheck.commands.gate.ages import require_fresh_report
 from opcheck.commands.gate.baseline import baseline_from_json

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from opcheck.errors import OpcheckError, TraceError
 from opcheck.model.policy import Baseline, Waiver
@@ -17,8 +18,7 @@ GAP = "gap"
 """Reason code of what the trace could not see."""
 
 
-@dataclass(frozen=True, slots=True)
-class GateRequest:
+class GateRequest(Struct, frozen=True):
     """One run of the gate, before anything was read."""
 
     scan: ScanRequest
@@ -59,8 +59,7 @@ class Standing(StrEnum):
     ALLOWED = "allowed"
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """One finding that is no good news, or a gap or an advisory in the form of one (no ``op``)."""
 
     finding: Finding
@@ -79,8 +78,7 @@ class Limit(StrEnum):
     FALLBACK_BYTES = "max-fallback-bytes"
 
 
-@dataclass(frozen=True, slots=True)
-class Breach:
+class Breach(Struct, frozen=True):
     """A figure beyond its limit."""
 
     limit: Limit
@@ -98,8 +96,7 @@ class Breach:
         return not (self.baselined or self.unchanged)
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
+class Before(Struct, frozen=True):
     """A target in the report that this one is compared with."""
 
     target: str
@@ -110,8 +107,7 @@ class Before:
     """What failed there, and is no more."""
 
 
-@dataclass(frozen=True, slots=True)
-class TargetGate:
+class TargetGate(Struct, frozen=True):
     """One target at the gate."""
 
     target: str
@@ -144,8 +140,7 @@ class TargetGate:
         return tuple(breach for breach in self.breaches if breach.fails)
 
 
-@dataclass(frozen=True, slots=True)
-class WaiverUse:
+class WaiverUse(Struct, frozen=True):
     """One waiver of the policy and what it came to."""
 
     waiver: Waiver
@@ -154,8 +149,7 @@ class WaiverUse:
     """Findings with a use that it hides, or would hide if it had not expired."""
 
 
-@dataclass(frozen=True, slots=True)
-class GateResult:
+class GateResult(Struct, frozen=True):
     """The gate's whole answer."""
 
     opcheck_version: str

@@ -1,8 +1,9 @@
 """Sources read and held against targets; the plain findings replaced where that is asked for."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck.commands.fix.sources import SourceFile, require_writable, unified, write_all
 from opcheck.db.selection import names_groups, select

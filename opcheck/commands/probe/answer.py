@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+
+from msgspec import Struct
 
 from opcheck.commands.probe.target import target_of, vendor_of
 from opcheck.db.probed import overlay_text
@@ -103,8 +104,7 @@ def _head(job: ProbeJob, target: Target | None, tried: Tried) -> ProbeHead:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
+class _Files(Struct, frozen=True):
     """What is written where."""
 
     folder: Path

@@ -1,6 +1,6 @@
 """One finding on its own: the call that a script repeats without the model."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from opcheck.model.names import OpName
 from opcheck.model.report import Finding
@@ -9,8 +9,7 @@ from opcheck.model.target import Target
 from opcheck.model.trace import Value
 
 
-@dataclass(frozen=True, slots=True)
-class ReproRequest:
+class ReproRequest(Struct, frozen=True):
     """One finding to write a script for."""
 
     scan: ScanRequest
@@ -19,8 +18,7 @@ class ReproRequest:
     """Its id, the beginning of it, or an overload in schema spelling."""
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """One argument of the call."""
 
     name: str
@@ -30,8 +28,7 @@ class Argument:
     """Whether the training step needs its gradient."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repro:
+class Repro(Struct, frozen=True):
     """All that a script needs to make one call on one target."""
 
     target: Target

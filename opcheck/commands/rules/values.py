@@ -1,12 +1,11 @@
 """What ``opcheck rules`` answers."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from opcheck.model.rule import RuleCheck
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """Rules tried on many calls."""
 
     checks: tuple[RuleCheck, ...]

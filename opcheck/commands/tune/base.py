@@ -2,9 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
+
+from msgspec import Struct
 
 import opcheck.commands.tune.advices
 from opcheck.commands.tune.values import Advice, Gain
@@ -25,8 +26,7 @@ PLACES = 3
 """How many places an advice names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(Struct, frozen=True):
     """One model on one target, and what is known of the chip."""
 
     running: Running

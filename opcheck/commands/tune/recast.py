@@ -1,6 +1,6 @@
 """Calls as they would be in another dtype."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from opcheck.commands.tune.base import Ground
 from opcheck.costs.values import Leaf

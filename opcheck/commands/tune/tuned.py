@@ -1,7 +1,8 @@
 """What a model costs on one target, and what to do about it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.commands.tune.advices.batch_size import largest_batch
 from opcheck.commands.tune.base import Ground, advice, figure_of, first
@@ -21,8 +22,7 @@ from opcheck.model.training import TrainingSpec
 from opcheck.model.verdict import Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """One model on one target, as it was traced."""
 
     source: str

@@ -1,6 +1,6 @@
 """What a model costs on a target, what bounds it there, and what would make it cost less."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from opcheck.costs.values import Bound, MemoryNeed
 from opcheck.model.report import ModelInfo, TraceInfo
@@ -9,8 +9,7 @@ from opcheck.model.verdict import Evidence
 SCHEMA = "opcheck.tune/1"
 
 
-@dataclass(frozen=True, slots=True)
-class Gain:
+class Gain(Struct, frozen=True):
     """What an advice brings at most, by the bounds."""
 
     share: float | None = None
@@ -23,8 +22,7 @@ class Gain:
     """How it was computed, or why it is not known; one clause."""
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(Struct, frozen=True):
     """One thing to change, why, and what it brings."""
 
     code: str
@@ -46,8 +44,7 @@ class Advice:
     """Whether the model does not run there, or gives wrong values, without it."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorCost:
+class OperatorCost(Struct, frozen=True):
     """All calls of one overload on the target, together."""
 
     op: str
@@ -63,8 +60,7 @@ class OperatorCost:
     """Where the most of it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChipFigure:
+class ChipFigure(Struct, frozen=True):
     """One figure of the chip's that the bounds rest on."""
 
     name: str
@@ -74,8 +70,7 @@ class ChipFigure:
     evidence: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TunedTarget:
+class TunedTarget(Struct, frozen=True):
     """What a model costs on one target, and what would make it cost less."""
 
     target: str
@@ -109,8 +104,7 @@ class TunedTarget:
     """What is not known, and kept something from being said; one sentence each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tuning:
+class Tuning(Struct, frozen=True):
     """What ``opcheck tune`` found."""
 
     opcheck_version: str

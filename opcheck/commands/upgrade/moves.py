@@ -1,7 +1,8 @@
 """Which other release, torch version or chip of a vendor takes away what blocks a model. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.commands.upgrade.values import Blocked, Move, MoveKind
 from opcheck.model.matrix import SupportMatrix
@@ -14,8 +15,7 @@ Call = tuple[str, str, str, str, int, tuple[str, ...]]
 """What a call is on every target: operator, phase, module, file, line, arguments."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moves:
+class Moves(Struct, frozen=True):
     """What blocks on a target, and what moving would do."""
 
     blocked: tuple[Blocked, ...]

@@ -1,8 +1,9 @@
 """What stands in a model's way on one target, and which move within its vendor takes it away."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from opcheck.model.report import Finding, ModelInfo, TraceInfo
 from opcheck.model.target import Target
@@ -26,16 +27,14 @@ class MoveKind(StrEnum):
         return list(MoveKind).index(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A target to move to."""
 
     kind: MoveKind
     target: Target
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """What a move to another target would change."""
 
     kind: MoveKind
@@ -54,8 +53,7 @@ class Move:
         return len(self.removes) - len(self.brings)
 
 
-@dataclass(frozen=True, slots=True)
-class Blocked:
+class Blocked(Struct, frozen=True):
     """One finding that keeps calls off the device, and where it is gone."""
 
     finding: Finding
@@ -64,8 +62,7 @@ class Blocked:
     releases the first; without the kinds that do not remove it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Upgrade:
+class Upgrade(Struct, frozen=True):
     """One model on one target, and the moves that would help."""
 
     opcheck_version: str

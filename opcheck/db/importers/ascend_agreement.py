@@ -5,8 +5,9 @@ only where every API in every table bears it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from opcheck.db.importers.ascend_tables import EVERY, OF_FIXED_RANK, Reading, Said, Table
 
@@ -15,8 +16,7 @@ Chips = Mapping[Table, tuple[str, ...]]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Restriction:
+class Restriction(Struct, frozen=True):
     """Overloads of one operator whose argument may not have every dtype on some chips."""
 
     ops: tuple[str, ...]
@@ -87,8 +87,7 @@ def place(at: str) -> tuple[str, str, int]:
     return table, file, int(line)
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True):
     """Something that a table says of overloads, on the chips that it is about."""
 
     ops: tuple[str, ...]

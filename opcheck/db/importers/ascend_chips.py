@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.db.versions import version_key
 
 
-@dataclass(frozen=True, slots=True)
-class Chip:
+class Chip(Struct, frozen=True):
     """One chip of the database."""
 
     name: str
@@ -50,8 +50,7 @@ _COMMON = frozenset({"910b", "910c", "950"})
 """A2, A3 and 950: the guard that foreach, logit, unfold_backward and others share."""
 
 
-@dataclass(frozen=True, slots=True)
-class Socs:
+class Socs(Struct, frozen=True):
     """The vendor's SoC enum, read."""
 
     numbers: Mapping[str, int]

@@ -6,8 +6,9 @@ inside it. 26.0.0: one table row an API. 7.2.0 and before: one file of rows for 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from opcheck.db.importers.ascend_chips import CHIPS
 
@@ -20,8 +21,7 @@ _TERM = re.compile(r"</?term>")
 _BOILERPLATE = ("**支持情况**", "| 硬件", "| ----", "<div", "</div>", ">", "#")
 
 
-@dataclass(frozen=True, slots=True)
-class Api:
+class Api(Struct, frozen=True):
     """What one table says of one Python API."""
 
     name: str

@@ -1,9 +1,10 @@
 """Ascend: which overloads one release registers, for each torch version, from both lists."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db.importers import upstream
 from opcheck.db.importers.ascend_layouts import Derivative, Listed, OperatorList
@@ -20,8 +21,7 @@ _AUTOGRAD_SINCE = "2.3"
 2.1 and 2.2 only those with a derivative of the vendor's own are there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lists:
+class Lists(Struct, frozen=True):
     """The operator lists of one release."""
 
     plugin: OperatorList
@@ -32,8 +32,7 @@ class Lists:
     """``plugin`` and ``native`` -> the vendor file's local name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Struct, frozen=True):
     """One registration, as one line of a list gives it."""
 
     at: str

@@ -10,7 +10,8 @@ A name that is none of these, or one of several overloads, is an error: nothing 
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.db.importers.upstream import Function
 from opcheck.errors import DatabaseError
@@ -21,8 +22,7 @@ _NOT_CALLS = frozenset({"Tensor"})
 """Constructors behind ``at::``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Struct, frozen=True):
     """What a name in a formula may stand for, for one torch version."""
 
     vendor: Collection[str]

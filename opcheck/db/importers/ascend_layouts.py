@@ -7,9 +7,10 @@ schemas or mappings with ``func``. Derivatives are written as PyTorch writes its
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db.importers import upstream
 from opcheck.db.versions import major_minor
@@ -19,8 +20,7 @@ PATHS = ("acl_op", "op_api", "sparse")
 """The vendor's words for where a kernel comes from, in the order that entries show them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """One operator entry of a vendor's list."""
 
     name: str
@@ -31,8 +31,7 @@ class Listed:
     """torch version -> kernel paths; an entry with none for a version does not count for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorList:
+class OperatorList(Struct, frozen=True):
     """One vendor file, read."""
 
     torch: tuple[str, ...]
@@ -51,8 +50,7 @@ class OperatorList:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Derivative:
+class Derivative(Struct, frozen=True):
     """One operator that the vendor gives a derivative of its own."""
 
     name: str

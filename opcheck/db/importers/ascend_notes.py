@@ -5,7 +5,8 @@ A statement that is not of a known form says nothing here; it could only add res
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.db.importers.ascend_chips import CHIPS
 
@@ -51,8 +52,7 @@ _DENIED_VALUE = re.compile(rf"不支持`?(?P<name>{_NAME})=(?P<value>True|False)
 _RANK_BELOW = re.compile(r"不支持(?P<above>\d)维度及以上输入")
 
 
-@dataclass(frozen=True, slots=True)
-class DtypeNote:
+class DtypeNote(Struct, frozen=True):
     """A list of dtypes that an argument may have, or may not."""
 
     argument: str
@@ -63,8 +63,7 @@ class DtypeNote:
     """Chips that the statement is about; empty: all that the table is about."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankNote:
+class RankNote(Struct, frozen=True):
     """How many dimensions an argument may have."""
 
     argument: str
@@ -72,8 +71,7 @@ class RankNote:
     maximum: int
 
 
-@dataclass(frozen=True, slots=True)
-class ValueNote:
+class ValueNote(Struct, frozen=True):
     """A truth value that an argument may not have."""
 
     argument: str

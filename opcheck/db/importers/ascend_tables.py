@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct
+
 from opcheck.db.importers import ascend_documents as documents
 from opcheck.db.importers.ascend_apis import argument, overloads
 from opcheck.db.importers.ascend_documents import Api
@@ -37,8 +39,7 @@ _METADATA = re.compile(r"(detach|requires_grad|resize_as|set|squeeze|t|transpose
 """In-place forms that change no element."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """One vendor table, and what it is asked about."""
 
     id: str

@@ -5,10 +5,11 @@ where, is theirs.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db.importers import stated
 from opcheck.db.importers.cambricon_lists import DENSE, ITERATOR, Kernel, Listed
@@ -38,8 +39,7 @@ def code() -> Mapping[str, Any]:
     return data
 
 
-@dataclass(frozen=True)
-class Conditions:
+class Conditions(Struct, frozen=True, dict=True):
     """Lines of the section ``conditions`` of one release."""
 
     tables: Tables

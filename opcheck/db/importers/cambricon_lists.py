@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.db.importers import upstream
 from opcheck.db.importers.sources import load_yaml
@@ -26,8 +28,7 @@ _IN_CODE = ("PrivateUse1", AUTOGRAD, SPARSE, "BackendSelect")
 """Keys whose registrations in C++ stand beside those of the list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(Struct, frozen=True):
     """What a branch is built against."""
 
     name: str
@@ -42,8 +43,7 @@ class Release:
         return self.version.partition("-torch")[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """One entry of a list."""
 
     op: str
@@ -54,8 +54,7 @@ class Listed:
     """As the list writes them, ``func`` left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Struct, frozen=True):
     """One registration."""
 
     at: str

@@ -1,10 +1,11 @@
 """Cambricon: the tables that were taken from torch_mlu's code and documents, release by release."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db.importers.cambricon_lists import list_file, read_release, releases
 from opcheck.db.importers.sources import load_yaml, source_files
@@ -16,8 +17,7 @@ _LOWER = {"high": "medium", "medium": "low"}
 Row = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """Rows of one kind that bear on a release."""
 
     source: str
@@ -33,8 +33,7 @@ class Table:
         return {"confidence": _LOWER[confidence], "method": "inferred"}
 
 
-@dataclass(frozen=True)
-class Tables:
+class Tables(Struct, frozen=True, dict=True):
     """Every table of one release; where it has none of a kind, that of the release nearest to it.
 
     Which is nearest goes by the version of torch_mlu, then by the torch that it is built against.

@@ -8,10 +8,11 @@ Two rules turn the list into registrations. A ``structured_delegate`` is registe
 import gzip
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db.importers.sources import load_yaml, source_files
 from opcheck.db.versions import version_key
@@ -26,8 +27,7 @@ _INSIDE = " (inside the wheel)"
 _RELEASES = Path(__file__).with_name("in_tree_releases.yaml")
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Struct, frozen=True):
     """A kernel that a list names."""
 
     name: str
@@ -36,8 +36,7 @@ class Kernel:
     """1-based, in the list: where the dispatch key is named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(Struct, frozen=True):
     """One overload as a list declares it."""
 
     name: str

@@ -6,10 +6,11 @@ library that the build lacks, chips that a kernel refuses, dtypes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db.importers import (
     in_tree,
@@ -31,8 +32,7 @@ _BOUND = "library_bound_ops@torch-2.13.0.yaml"
 _REGISTERED = "registered"
 
 
-@dataclass(frozen=True)
-class CudaVendor:
+class CudaVendor(Struct, frozen=True, dict=True):
     """One vendor: its folder's name, its curated file, and how sure its cells are."""
 
     name: str

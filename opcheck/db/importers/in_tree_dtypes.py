@@ -11,9 +11,10 @@ The list is of one release; ``in_tree_dtypes.yaml`` says where the tests of othe
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db.importers import upstream
 from opcheck.db.importers.sources import load_yaml
@@ -39,8 +40,7 @@ _TEXT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """Dtypes that one operator does not take on CUDA."""
 
     denied: frozenset[str]

@@ -7,9 +7,10 @@ sources of no release. A release that ``seen`` does not name gets no condition, 
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db.importers import in_tree
 from opcheck.db.importers.stated import citation
@@ -21,8 +22,7 @@ TORCH = "torch"
 """Id of a release's own source; of another release's, ``torch-2.9.1``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a fact was read, and what that makes of it for one release."""
 
     at: tuple[str, ...]

@@ -6,9 +6,10 @@ held to the table of the release nearest to them, and are surer of nothing than 
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db.importers.moorethreads_lists import DENSE, FIRST, PORTED, Kernel
 from opcheck.db.importers.moorethreads_read import code
@@ -30,16 +31,14 @@ _COMPLEX = ("complex32", "complex64", "complex128")
 _FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """Rows that were read out of the code of one release."""
 
     release: str
     rows: Sequence[Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(Struct, frozen=True):
     """What conditions of one release are made from."""
 
     name: str

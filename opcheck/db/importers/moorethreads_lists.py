@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.db.importers import upstream
 from opcheck.db.importers.sources import load_yaml
@@ -24,8 +26,7 @@ _ENTRY = re.compile(r"\s*- func:\s*(\S+)")
 _TORCH = re.compile(r"torch v(\d+\.\d+\.\d+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Struct, frozen=True):
     """One registration."""
 
     at: str

@@ -1,16 +1,16 @@
 """Where an imported file came from: the ``SOURCES.yaml`` beside it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from opcheck.errors import DatabaseError
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(Struct, frozen=True):
     """One file of a vendor, at one commit."""
 
     repo: str

@@ -4,10 +4,11 @@ import csv
 import gzip
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.db.versions import major_minor, version_key
 from opcheck.errors import DatabaseError
@@ -23,8 +24,7 @@ _ALIAS = re.compile(r"\([a-z! |>*-]+\)")
 _COMPOSITE_ONLY = frozenset({IMPLICIT, "CompositeImplicitAutogradNestedTensor"})
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     """One overload as PyTorch declares it."""
 
     name: str

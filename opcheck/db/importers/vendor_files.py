@@ -1,8 +1,9 @@
 """The texts of ``vendor.yaml`` and of a release's file, for importers with all of it in hand."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from opcheck.db.importers import yamltext
 from opcheck.db.shapes.release import MATRIX
@@ -21,8 +22,7 @@ Uses that fare otherwise than the lists suggest; ops "*" is every operator. All 
 _ADVISORIES = "What holds for the target as a whole, whatever runs on it."
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseFile:
+class ReleaseFile(Struct, frozen=True):
     """What one release's file says."""
 
     vendor: str
@@ -69,8 +69,7 @@ class ReleaseFile:
         yield from yamltext.end()
 
 
-@dataclass(frozen=True, slots=True)
-class VendorFile:
+class VendorFile(Struct, frozen=True):
     """What holds for every release of a vendor."""
 
     vendor: str

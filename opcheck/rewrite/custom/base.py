@@ -2,9 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
+
+from msgspec import Struct
 
 import opcheck.rewrite.custom.toolchains
 from opcheck.model.verdict import Evidence, Method
@@ -15,8 +16,7 @@ from opcheck.rewrite.custom.signature import Signature
 from opcheck.rewrite.custom.translate import Dialect, VectorDialect
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Struct, frozen=True):
     """What a kernel computes for one place of the result."""
 
     lines: tuple[str, ...] = ()

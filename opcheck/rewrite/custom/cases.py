@@ -1,14 +1,14 @@
 """The calls that a model makes of an overload, as cases for a project's test."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.model.trace import Constant, Node, TensorMeta, Value
 from opcheck.rewrite.custom.signature import Signature
 
 
-@dataclass(frozen=True, slots=True)
-class Cases:
+class Cases(Struct, frozen=True):
     """What a test is run with."""
 
     given: tuple[str, ...]

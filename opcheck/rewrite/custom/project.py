@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
+from msgspec import Struct
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Node
@@ -23,8 +23,7 @@ from opcheck.rewrite.variants import functional
 from opcheck.version import __version__
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Struct, frozen=True):
     """What is to be written into a folder."""
 
     op: str

@@ -1,18 +1,17 @@
 """An overload's schema as a project needs it: C++ types, and what cannot be passed on."""
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import torch
+from msgspec import Struct
 
 from opcheck.model.names import OpName
 from opcheck.rewrite.variants import functional
 from opcheck.trace.dispatcher import overload_named
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """One argument of the overload that gives a new result."""
 
     name: str
@@ -49,8 +48,7 @@ _VALUES = {"int": "int64_t", "float": "double", "bool": "bool", "number": "doubl
            "int[]": "List"}  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """Another overload that the same kernel serves: it writes what the other gives."""
 
     op: str
@@ -58,8 +56,7 @@ class Form:
     """Names of what it writes; empty where it writes its first argument."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """What a project is written for."""
 
     op: str

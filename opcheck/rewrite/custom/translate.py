@@ -4,6 +4,9 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import msgspec
+from msgspec import Struct
+
 from opcheck.rewrite.custom.definitions import UntranslatableError, spelled
 from opcheck.rewrite.custom.expressions import Statement, statements
 
@@ -15,8 +18,7 @@ _COMPARE: Mapping[type[ast.cmpop], str] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(Struct, frozen=True):
     """A language in which an expression is written as it reads, for one number at a time."""
 
     functions: Mapping[str, str]
@@ -29,7 +31,7 @@ class Dialect:
     nan: str
     assignment: str
     """With {0} for the name and {1} for the value."""
-    joint: Mapping[str, str] = field(default_factory=lambda: {"&": "&", "|": "|"})
+    joint: Mapping[str, str] = msgspec.field(default_factory=lambda: {"&": "&", "|": "|"})
     """How conditions are joined."""
     condition: str = "{0}"
     """How a condition becomes a number."""
@@ -109,8 +111,7 @@ def _is_condition(node: ast.expr) -> bool:
             return False
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """Instructions on whole vectors, one after the other."""
 
     lines: tuple[str, ...]
@@ -120,8 +121,7 @@ class Program:
     """Vectors that they need beside their inputs."""
 
 
-@dataclass(frozen=True, slots=True)
-class VectorDialect:
+class VectorDialect(Struct, frozen=True):
     """A language of instructions on whole vectors: each step goes into a buffer of its own."""
 
     unary: Mapping[str, str]
@@ -136,7 +136,7 @@ class VectorDialect:
     """How the buffer {0} is called."""
     inf: str
     nan: str
-    choose: Mapping[str, str] = field(default_factory=dict)
+    choose: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Comparison -> lines that choose {x} or {y} into {d} by comparing {a} with {b}; empty where
     the language cannot choose without computing with what is not chosen."""
 
@@ -174,8 +174,7 @@ _Place = str | int
 """An input by its name, or the number of the step that computes it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(Struct, frozen=True):
     lines: str
     value: str
     used: tuple[tuple[str, _Place], ...]

@@ -1,7 +1,8 @@
 """All complex calls of a model as one region, which is computed on parts or stays as it is."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.model.plan import Declined, NodePlan, Suggestion, Tier
 from opcheck.model.trace import Node

@@ -1,11 +1,12 @@
 """Which overloads have a form on real and imaginary parts, and what it is."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
 import torch
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.model.names import OpName
 from opcheck.model.plan import Label
@@ -61,8 +62,7 @@ _TRANSFORMS: Mapping[str, Callable[..., Any]] = {
 """Code that works on pairs already."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """What an overload is on parts."""
 
     function: Callable[..., Any]

@@ -2,17 +2,16 @@
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
+from msgspec import Struct
 
 from opcheck.rewrite.structural.expressions import Reduction
 
 _HALF = (torch.float16, torch.bfloat16)
 
 
-@dataclass(frozen=True, slots=True)
-class Over:
+class Over(Struct, frozen=True):
     """What a reduction goes over."""
 
     wide: str

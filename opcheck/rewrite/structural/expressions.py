@@ -2,7 +2,8 @@
 
 import ast
 from collections.abc import Collection
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.rewrite.structural.lines import dotted
 
@@ -23,8 +24,7 @@ LIBRARIES = frozenset(("torch", "F", "torch.nn.functional", "nn.functional"))
 """What functions are taken from in recognised calls."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
+class Reduction(Struct, frozen=True):
     """Elements that come together: to one, or over the first dimension."""
 
     node: ast.expr

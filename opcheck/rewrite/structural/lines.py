@@ -2,12 +2,12 @@
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Site:
+
+class Site(Struct, frozen=True):
     """A line of the user's."""
 
     file: str
@@ -20,8 +20,7 @@ class Site:
         return f"{self.file}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """One statement of the user's."""
 
     statement: ast.stmt
@@ -29,8 +28,7 @@ class Spot:
     """The function that holds it, or the module."""
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+class Select(Struct, frozen=True):
     """``base[mask]``, or the same as a call of ``masked_select``."""
 
     node: ast.expr

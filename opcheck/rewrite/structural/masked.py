@@ -2,7 +2,9 @@
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.rewrite.structural.expressions import (
     Reduction,
@@ -25,8 +27,7 @@ from opcheck.rewrite.structural.lines import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """One place where what a mask selects is used up."""
 
     line: int
@@ -40,8 +41,7 @@ class Use:
     """As it stands in the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Masked:
+class Masked(Struct, frozen=True):
     """All that one statement selects by one mask, and what becomes of it."""
 
     chosen: tuple[Select, ...]

@@ -1,7 +1,8 @@
 """Ways for calls that select by a mask: the user's own line, over everything."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Label, Suggestion, Tier

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch import Tensor
 
 Pair = tuple[Tensor, Tensor]
@@ -51,8 +51,7 @@ def repeat_interleave_padded(repeats: Tensor, size: int) -> Pair:
     return found.clamp(max=max(repeats.numel() - 1, 0)), places < repeats.sum()
 
 
-@dataclass(frozen=True, slots=True)
-class Padded:
+class Padded(Struct, frozen=True):
     """A function for an overload, and how the two are called alike."""
 
     function: Callable[..., Pair]

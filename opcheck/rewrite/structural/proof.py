@@ -1,10 +1,11 @@
 """A way to write a line, recorded for a target and computed beside the line as it is."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from msgspec import Struct
+from msgspec.structs import replace
 from torch import Tensor
 
 from opcheck.model.matrix import SupportMatrix
@@ -15,8 +16,7 @@ from opcheck.rewrite.measure import LARGEST, UnmeasuredError, compared, label
 from opcheck.rewrite.record import Recorder, held, requiring
 
 
-@dataclass(frozen=True, slots=True)
-class Both:
+class Both(Struct, frozen=True):
     """The same line twice, as functions of the tensors that it is given."""
 
     before: Callable[..., Any]

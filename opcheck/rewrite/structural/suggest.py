@@ -1,7 +1,8 @@
 """Structural ways beside a plan: told to the user, whose lines they are."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Declined, NodePlan, Suggestion, Tier

@@ -2,10 +2,10 @@
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch import Tensor
 
 from opcheck.model.trace import TensorMeta
@@ -14,8 +14,7 @@ from opcheck.rewrite.structural.lines import swapped
 from opcheck.rewrite.structural.masked import Masked, Use
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Struct, frozen=True):
     """How the tensors of a line are written."""
 
     bases: tuple[str, ...]
@@ -24,8 +23,7 @@ class Names:
     """What is written to; "" where nothing is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Metas:
+class Metas(Struct, frozen=True):
     """The tensors of a line, as they were seen."""
 
     bases: tuple[TensorMeta, ...]
@@ -37,8 +35,7 @@ class Metas:
         return tuple(getattr(torch, meta.dtype) for meta in self.bases)
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """A use as it stands, and as it might."""
 
     before: str

@@ -7,11 +7,12 @@ Private torch API used here, checked on 2.13.0: ``torch._C._dispatch_dump``,
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import torch
+from msgspec import Struct
+from msgspec.structs import replace
 from torch import Tensor
 from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -30,8 +31,7 @@ KEYS = {"cpu": "CPU", "cuda": "CUDA", "xpu": "XPU", "mps": "MPS", "xla": "XLA"}
 _COMPOSITE = re.compile(r"^Composite\w+\[alias\]:", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Tries:
+class Tries(Struct, frozen=True):
     """A device, and what there is to ask beside calling it."""
 
     device: torch.device

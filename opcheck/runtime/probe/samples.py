@@ -5,20 +5,19 @@
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import torch
+from msgspec import Struct
 
 from opcheck.model.probe import Sample, Unit
 from opcheck.model.trace import Phase
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """One sample, ready to be called."""
 
     sample: Sample

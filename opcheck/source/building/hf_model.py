@@ -2,10 +2,11 @@
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.errors import SourceError
 from opcheck.source.base import LoadOptions
@@ -66,8 +67,7 @@ def model_of(path: Path, options: LoadOptions) -> tuple[Any, tuple[str, ...]]:
     return model, (chosen.note, *notes, *lacking)
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
+class _Chosen(Struct, frozen=True):
     """A class for a config."""
 
     make: Callable[[], Any]

@@ -7,10 +7,10 @@ import io
 import json
 import pickle
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves  # private; checked with torch 2.13
 
@@ -84,8 +84,7 @@ def stored_inputs(program: ProgramFile) -> tuple[tuple[Any, ...], dict[str, Any]
                 return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Data:
+class _Data(Struct, frozen=True):
     """What lies in an archive beside one program."""
 
     archive: Archive

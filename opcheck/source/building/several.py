@@ -1,9 +1,9 @@
 """Several calls run as one: of one model on sets of inputs, or of models that belong together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from torch import nn
 
 from opcheck.errors import SourceError

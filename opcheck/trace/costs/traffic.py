@@ -1,8 +1,9 @@
 """Bytes that one call reads and writes, and the values that it computes."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.model.names import OpName
 from opcheck.model.trace import DTYPE_BYTES, Node, TensorMeta
@@ -36,8 +37,7 @@ _ONLY_MOVE = frozenset(
 """Operators that compute no new values."""
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+class Traffic(Struct, frozen=True):
     """What one call moves and computes."""
 
     read: int = 0

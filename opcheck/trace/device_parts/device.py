@@ -1,14 +1,14 @@
 """What stands in the device module itself: which devices there are, and which one is chosen."""
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.trace.device_parts.state import ONLY, Part
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceProperties:
+class DeviceProperties(Struct, frozen=True):
     """What the device says of itself."""
 
     name: str

@@ -3,9 +3,10 @@
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NoReturn, TypeVar
+
+from msgspec import Struct
 
 from opcheck.errors import UsageError
 
@@ -17,8 +18,7 @@ MOST_COUNT = 2**63 - 1
 """Nothing that is counted comes to more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A JSON value and the path to it, so that every complaint says where."""
 
     value: object

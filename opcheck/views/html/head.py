@@ -1,7 +1,8 @@
 """The verdict on each target: whether it runs the model, what share stays on it, what breaks."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, Report, TargetReport
@@ -23,8 +24,7 @@ THINNEST = 0.2
 _TONES = {True: Verdict.NATIVE, False: Verdict.UNSUPPORTED, None: Verdict.UNKNOWN}
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """One verdict's piece of the bar, in hundredths of it."""
 
     verdict: Verdict
@@ -32,8 +32,7 @@ class Bar:
     width: float
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """Calls in a row that leave the device, in hundredths of the run."""
 
     start: float
@@ -41,8 +40,7 @@ class Cut:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """What a target does once a tier of its plan is followed."""
 
     tier: int
@@ -52,8 +50,7 @@ class Step:
     operators: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Struct, frozen=True):
     """What is said of one target before anything else."""
 
     index: int

@@ -1,7 +1,8 @@
 """The heat map: how each target fares with each kind of operator."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.model.report import TargetReport
 from opcheck.model.verdict import Verdict
@@ -10,8 +11,7 @@ from opcheck.views.html.families import family
 from opcheck.views.names import short_names
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One target and one kind."""
 
     family: str
@@ -22,8 +22,7 @@ class Cell:
     """The same in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One target."""
 
     index: int
@@ -31,8 +30,7 @@ class Row:
     cells: tuple[Cell, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HeatMap:
+class HeatMap(Struct, frozen=True):
     """Kinds across, those in most trouble first; targets down, as they were asked for."""
 
     families: tuple[str, ...]

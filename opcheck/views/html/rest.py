@@ -1,7 +1,8 @@
 """What the answer rests on: what was not seen, what holds for whole targets, sizes, versions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.lang.speech import tell
 from opcheck.model.dynamic import SiteTaken
@@ -11,8 +12,7 @@ from opcheck.views.terminal import words
 from opcheck.views.terminal.units import plural
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One list that is folded away until somebody opens it."""
 
     title: str

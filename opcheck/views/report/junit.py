@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
+
+from msgspec import Struct
 
 from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, Report, TargetReport
@@ -39,8 +40,7 @@ def render(report: Report, page: Page = PLAIN) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """One test case; without an element it passes."""
 
     name: str

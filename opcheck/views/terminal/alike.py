@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.lang.sentence import Sentence as Parts
 from opcheck.lang.sentence import changed, with_arguments
@@ -15,8 +16,7 @@ _TENSOR = re.compile(r"(?P<name>the result|[a-z_]\w*)(?= (?:is|has) )")
 _FIRST = re.compile(r"\{(?P<name>\w+)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Struct, frozen=True):
     """Why an operator fares as it does, from what names it alone to what others share."""
 
     exact: str

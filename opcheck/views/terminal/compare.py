@@ -1,7 +1,8 @@
 """Several targets side by side."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.lang.speech import tell
 from opcheck.model.report import Report, TargetReport
@@ -44,8 +45,7 @@ def write_comparison(canvas: Canvas, report: Report) -> None:
     write_gap_count(canvas, report)
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(Struct, frozen=True):
     """One column of the table."""
 
     name: str

@@ -1,7 +1,9 @@
 """Which findings to show under which heading; what targets or operators share stands once."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.model.report import Finding, Place, Reason, TargetReport
 from opcheck.model.trace import Phase
@@ -17,8 +19,7 @@ Said = tuple[str, tuple[Evidence, ...]]
 """A reason and its evidence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """One finding as several targets share it; only what is said of it may differ."""
 
     first: Finding
@@ -37,8 +38,7 @@ class Group:
         return tuple(sentence(text, self.first.op) for text, _ in self.said)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One operator among several of which the same is said."""
 
     op: str
@@ -51,8 +51,7 @@ class Row:
     """Its own; empty where all rows share it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """Findings of which the same is said on the same targets; the evidence may be their own."""
 
     groups: tuple[Group, ...]
@@ -108,8 +107,7 @@ class Block:
         return tuple(sorted(rows, key=lambda row: (-row.count, row.op, row.phase)))
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """Findings under one heading."""
 
     heading: tuple[str, str]

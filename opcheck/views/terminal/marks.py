@@ -1,12 +1,11 @@
 """The signs and colours of a page, and whether an encoding has the signs."""
 
-from dataclasses import astuple, dataclass
+from msgspec import Struct
 
 from opcheck.model.verdict import Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(Struct, frozen=True):
     """The signs that are not letters."""
 
     good: str
@@ -37,7 +36,7 @@ STYLES = {
 
 def encodable(encoding: str) -> bool:
     """Whether every sign of the page can be written in ``encoding``."""
-    signs = [sign for field in astuple(UNICODE) for sign in field]
+    signs = [sign for name in UNICODE.__struct_fields__ for sign in getattr(UNICODE, name)]
     try:
         "".join(signs).encode(encoding)
     except (UnicodeEncodeError, LookupError):

@@ -1,6 +1,6 @@
 """The verdict alone, a line for each target: what ``--quiet`` leaves of a page."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from opcheck.model.report import Report
 from opcheck.views.page import Page

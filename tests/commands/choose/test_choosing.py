@@ -2,9 +2,9 @@
 
 import itertools
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.commands.choose.choices import choice_of
 from opcheck.commands.choose.offers import computed, fit_of, offers, untold

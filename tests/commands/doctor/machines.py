@@ -1,8 +1,10 @@
 """Machines that were made up: folders of packages, version files, tools that answer."""
 
 import shutil
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck.commands.doctor.machine import Machine
 
@@ -38,7 +40,7 @@ class Made:
 
     def of(self, **changes: object) -> "Made":
         """The same machine with another Python, system or processor."""
-        self.machine = replace(self.machine, **changes)  # type: ignore[arg-type]  # by name
+        self.machine = replace(self.machine, **changes)
         return self
 
     def package(

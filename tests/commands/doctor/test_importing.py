@@ -1,10 +1,10 @@
 """Imports in processes of their own: what loads, fails, crashes and hangs."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.commands.doctor.base import Ground, judge
 from opcheck.commands.doctor.importing import import_all

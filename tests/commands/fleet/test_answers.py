@@ -1,12 +1,12 @@
 """What is said of a run as a whole: how many run where, what is missing, what changed."""
 
-from dataclasses import replace
 from itertools import chain, combinations
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.answers.asked import (
     Compared,

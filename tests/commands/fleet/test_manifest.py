@@ -2,10 +2,10 @@
 
 import glob
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.keys import key_of
 from opcheck.commands.fleet.manifest import expand

@@ -2,11 +2,11 @@
 
 import os
 import signal
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.app.main import run
 from opcheck.commands.fleet.answers import report_files

@@ -1,9 +1,9 @@
 """What keeps a node of a cluster from the answers of the machine that a run is of."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.cluster.terms import Terms, problem_here, problem_with, task, terms
 from opcheck.commands.fleet.engine import Setup

@@ -1,9 +1,9 @@
 """Traces as they are kept, and the keys that name what answers rest on."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.commands.fleet import keys
 from opcheck.commands.fleet.run import targets_of

@@ -1,7 +1,8 @@
 """Reports of one target made by hand, with whatever findings a test is about."""
 
-from dataclasses import replace
 from datetime import date
+
+from msgspec.structs import replace
 
 from opcheck.model.policy import Waiver
 from opcheck.model.report import Finding, Place, Reason, Report

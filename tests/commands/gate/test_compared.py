@@ -1,9 +1,8 @@
 """A report beside that of what a change is made to: what is new fails, and nothing else."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from opcheck.commands.gate.judging.accepted import baseline_of
 from opcheck.commands.gate.judging.judge import judge

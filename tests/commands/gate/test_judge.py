@@ -1,9 +1,9 @@
 """What fails, and by what it is hidden."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.commands.gate.judging.accepted import baseline_of
 from opcheck.commands.gate.judging.causes import is_advisory

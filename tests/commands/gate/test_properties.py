@@ -2,12 +2,12 @@
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from fnmatch import fnmatchcase
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from opcheck.commands.gate.baseline import baseline_from_json, baseline_text
 from opcheck.commands.gate.judging.accepted import baseline_of

@@ -1,6 +1,6 @@
 """A fleet as its page has it: few models, of every standing."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.answers.page_values import Cell, FleetPage, ModelRow
 from opcheck.commands.fleet.answers.values import BlockedBy, Missing, Standing, Summary

@@ -1,11 +1,11 @@
 """The page in a real browser: clicked, filtered, printed, and 20,000 findings long."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.model.report import Report
 from opcheck.views.formats import report_view

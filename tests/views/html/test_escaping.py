@@ -1,9 +1,8 @@
 """Nothing of a report is ever more than text on the page."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from opcheck.model.report import Place, Report
 from opcheck.model.text import printable

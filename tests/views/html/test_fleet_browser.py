@@ -1,10 +1,10 @@
 """The page of a fleet in a real browser: filtered, sorted, walked with keys, and large."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.answers.page_values import FleetPage
 from opcheck.commands.fleet.html.page import fleet_page

@@ -3,9 +3,9 @@
 import base64
 import hashlib
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.html import page as fleet_page
 from opcheck.model.report import Report, Stretch

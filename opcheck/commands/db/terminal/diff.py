@@ -1,7 +1,8 @@
 """What changed from one target to another; chips that fare alike are told of once."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.commands.db.terminal import words
 from opcheck.lang.speech import tell

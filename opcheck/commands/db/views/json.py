@@ -1,9 +1,11 @@
 """``opcheck.database/1``: what the database says of itself."""
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.model.database import (
     Audit,
@@ -70,7 +72,7 @@ def _change(change: CellChange, chip: str) -> Json:
 
 
 def _members(value: Contents | MatrixDiff) -> dict[str, object]:
-    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
 
 
 def _plain(value: object) -> object:
@@ -86,7 +88,7 @@ def _plain(value: object) -> object:
             return {str(_plain(key)): _plain(item) for key, item in value.items()}
         case tuple():
             return [_plain(item) for item in value]
-        case _ if is_dataclass(value):
-            return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        case Struct():
+            return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
         case _:
             return value

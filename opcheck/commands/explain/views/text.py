@@ -1,7 +1,9 @@
 """Operators explained: what holds for several overloads or targets is said once."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.lang.speech import tell
 from opcheck.model.explanation import Explanation, Statement
@@ -29,8 +31,7 @@ def render(explanations: Sequence[Explanation], page: Page = PLAIN) -> str:
     return canvas.text()
 
 
-@dataclass(frozen=True, slots=True)
-class _Chapter:
+class _Chapter(Struct, frozen=True):
     """Overloads that fare alike on each of these targets, and the conditions of them all."""
 
     targets: tuple[Target, ...]

@@ -1,9 +1,11 @@
 """The answers by what users name: files, runs, targets."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.answers.difference import difference
 from opcheck.commands.fleet.answers.missing import missing
@@ -15,8 +17,7 @@ from opcheck.commands.fleet.values import Cause, Run, RunTarget
 from opcheck.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What a ranking is asked for."""
 
     targets: tuple[str, ...] = ()
@@ -27,8 +28,7 @@ class Wanted:
     top: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """Which runs are held against each other, and which of their targets."""
 
     before: str = ""

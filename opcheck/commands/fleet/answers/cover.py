@@ -8,9 +8,10 @@ of a hypergraph whose edges are the models, found exactly, by maximum flow.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
+
+from msgspec import Struct
 
 from opcheck.commands.fleet.answers.flow import Network
 
@@ -19,8 +20,7 @@ Blocked = Mapping[Needs, int]
 """Needs that must all be met -> how many have exactly these; no needs are no key."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Bundle:
+class Bundle(Struct, frozen=True, order=True):
     """Needs to meet together; bundles sort by what each of their needs unblocks."""
 
     worth: Fraction

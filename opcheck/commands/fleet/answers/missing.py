@@ -2,8 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from opcheck.commands.fleet.answers.cover import Needs, steps
 from opcheck.commands.fleet.answers.values import Goal, Missing, Need, Pool, Ranking, Step
@@ -20,8 +21,7 @@ _IN_THE_WAY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Cause:
+class _Cause(Struct, frozen=True):
     """One row of ``causes``."""
 
     key: _Key
@@ -32,8 +32,7 @@ class _Cause:
     confidence: Confidence
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(Struct, frozen=True):
     """One answer that does not reach the goal."""
 
     position: int

@@ -3,9 +3,10 @@
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.answers.missing import missing
 from opcheck.commands.fleet.answers.page_values import Cell, FleetPage, ModelRow

@@ -1,13 +1,12 @@
 """What the web page of a fleet shows: every model on every target, and what is missing most."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from opcheck.commands.fleet.answers.values import BlockedBy, Missing, Standing, Summary
 from opcheck.commands.fleet.values import Ending
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One model on one target."""
 
     standing: Standing
@@ -16,8 +15,7 @@ class Cell:
     """Places in :attr:`FleetPage.causes`, worst first."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRow:
+class ModelRow(Struct, frozen=True):
     """One model of the run."""
 
     name: str
@@ -36,8 +34,7 @@ class ModelRow:
     """Address of its report, relative to the page; "" where none was written."""
 
 
-@dataclass(frozen=True, slots=True)
-class FleetPage:
+class FleetPage(Struct, frozen=True):
     """A run with all its answers."""
 
     opcheck_version: str

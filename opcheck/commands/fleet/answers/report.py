@@ -2,8 +2,9 @@
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from opcheck.commands.fleet.answers.asked import chosen
 from opcheck.commands.fleet.store.reading import LAST, run_named
@@ -23,8 +24,7 @@ _NAMES = 5
 """How many names are told in a hint."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A report, and how what is known has changed since the run."""
 
     report: Report

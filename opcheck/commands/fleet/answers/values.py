@@ -1,8 +1,9 @@
 """What is asked of a fleet as a whole: how many run, what is missing most, what changed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from opcheck.commands.fleet.values import Answers, Cause, Ending, Run, RunTarget
 from opcheck.model.verdict import Confidence, Verdict
@@ -44,8 +45,7 @@ class Standing(StrEnum):
         return list(Standing).index(self)
 
 
-@dataclass(frozen=True, slots=True)
-class TargetTally:
+class TargetTally(Struct, frozen=True):
     """How the models of a run stand on one target."""
 
     target: RunTarget
@@ -55,8 +55,7 @@ class TargetTally:
     """The mean over models that have one, to four decimals."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """Models whose scan ended alike, for the same reason."""
 
     ending: Ending
@@ -66,8 +65,7 @@ class Failure:
     """In the order of the run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """How a run went, and how its models stand on each target."""
 
     run: Run
@@ -99,8 +97,7 @@ class Pool(StrEnum):
     TARGET = "target"
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(Struct, frozen=True):
     """One thing that would have to be there: a kernel, a condition lifted, a fact known."""
 
     op: str
@@ -113,8 +110,7 @@ class Need:
     """How many of the blocked answers meet it, alone or beside others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """Needs that unblock models once all of them are met, and once those of steps before are."""
 
     needs: tuple[Need, ...]
@@ -128,8 +124,7 @@ class Step:
     """Distinct models that gain a target by it or by a step before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Struct, frozen=True):
     """What is missing on targets of one pool, what helps most first."""
 
     pool: str
@@ -150,8 +145,7 @@ class Ranking:
     """How many steps there would be beyond those."""
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(Struct, frozen=True):
     """The rankings of one run."""
 
     run: Run
@@ -203,8 +197,7 @@ class Because(StrEnum):
     """The version that traced it."""
 
 
-@dataclass(frozen=True, slots=True)
-class BlockedBy:
+class BlockedBy(Struct, frozen=True):
     """One thing in the way of one model; two are the same where all of it is."""
 
     op: str
@@ -215,8 +208,7 @@ class BlockedBy:
     confidence: Confidence
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(Struct, frozen=True):
     """One model on one target that stands otherwise than before."""
 
     model: str
@@ -232,8 +224,7 @@ class Changed:
     """Why there is no answer, of one that was lost or gained; else ""."""
 
 
-@dataclass(frozen=True, slots=True)
-class TargetChanges:
+class TargetChanges(Struct, frozen=True):
     """What changed on one target."""
 
     before: RunTarget
@@ -248,8 +239,7 @@ class TargetChanges:
         return sum(changed.change is change for changed in self.changes)
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """What changed from one run to another, or from one target to another."""
 
     before: Run

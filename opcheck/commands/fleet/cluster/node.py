@@ -4,8 +4,9 @@ import json
 import os
 import socket
 import time
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.cluster.terms import Task, Terms, problem_here, problem_with
 from opcheck.commands.fleet.values import Done

@@ -3,10 +3,10 @@
 import json
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import ray
+from msgspec import Struct
 from ray.exceptions import RayError, RayTaskError
 
 from opcheck.commands.fleet.cluster.node import Node
@@ -22,8 +22,7 @@ NO_NODE_LOOKS = 600
 """After so many looks at a cluster without any processor a run gives up."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
+class _Member(Struct, frozen=True):
     """A worker on the cluster."""
 
     actor: Any

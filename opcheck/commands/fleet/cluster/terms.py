@@ -3,9 +3,10 @@
 import os
 import platform
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from msgspec import Struct
 
 from opcheck.commands.fleet.engine import Setup
 from opcheck.commands.fleet.keys import key_of
@@ -20,8 +21,7 @@ from opcheck.version import __version__
 _ABSENT = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Struct, frozen=True):
     """What a node is held to before it is given a job."""
 
     setup: Setup
@@ -34,8 +34,7 @@ class Terms:
     """Target -> digest of its data."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """A job, and the key that it has here: it has the same where everything it reads is."""
 
     job: Job

@@ -8,8 +8,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.engine import ATTEMPTS, Engine, Setup, lost
 from opcheck.commands.fleet.processors import processors

@@ -3,10 +3,11 @@
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.cluster.driver import Driver
 from opcheck.commands.fleet.cluster.terms import task, terms

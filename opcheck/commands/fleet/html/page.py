@@ -1,7 +1,8 @@
 """The page of a fleet: what stands where in it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.commands.fleet.answers.page_values import FleetPage
 from opcheck.commands.fleet.answers.values import Goal, Ranking, Standing, TargetTally
@@ -24,8 +25,7 @@ SCRIPTS = (
 """In the order in which they stand; each uses what comes before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class TargetRow:
+class TargetRow(Struct, frozen=True):
     """One line of the table of targets."""
 
     index: int
@@ -38,8 +38,7 @@ class TargetRow:
     """Standings with start and width, in hundredths."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(Struct, frozen=True):
     """One ranking, told."""
 
     goal: str

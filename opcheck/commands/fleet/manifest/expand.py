@@ -4,9 +4,10 @@ import glob
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+
+from msgspec import Struct
 
 from opcheck.errors import OpcheckError, UsageError
 from opcheck.isolate.names import names_of
@@ -21,8 +22,7 @@ _MOST = 20_000
 """Files and folders that are looked at for one source: a manifest may say ``/``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expanded:
+class Expanded(Struct, frozen=True):
     """The sources that one stands for."""
 
     sources: tuple[str, ...]

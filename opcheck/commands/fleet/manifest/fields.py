@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, NoReturn
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from opcheck.errors import OpcheckError, UsageError
 from opcheck.model.calls import CallSpec
@@ -20,8 +22,7 @@ _SETS = re.compile(r".+\.py:[^:=]+")
 """``inputs`` that name a function, and not one input."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One model, or a pattern for several, as a manifest has it."""
 
     source: str

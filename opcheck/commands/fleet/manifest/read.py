@@ -1,8 +1,10 @@
 """The manifest that a command line names: which models, with which options."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.commands.fleet.manifest.csv_file import read_csv
 from opcheck.commands.fleet.manifest.expand import expand
@@ -28,8 +30,7 @@ FORMS: Mapping[str, str] = {
 """MANIFEST as people write it -> what comes of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """The models of a run."""
 
     text: str

@@ -1,9 +1,10 @@
 """A manifest in YAML: a list of models, or ``defaults`` and ``models``."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from opcheck.commands.fleet.manifest.fields import FIELDS, HINT, TRUST, Row
 from opcheck.db import document
@@ -14,16 +15,14 @@ from opcheck.errors import DatabaseError, UsageError
 _NAME = Text(pattern=r"(?s).*\S.*", form="some text")
 
 
-@dataclass(frozen=True, slots=True)
-class _Any:
+class _Any(Struct, frozen=True):
     """Whatever a field's own reader is to judge."""
 
     def check(self, value: object, path: Where) -> None:
         """Nothing is wrong yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Model:
+class _Model(Struct, frozen=True):
     """A source alone, or a mapping."""
 
     def check(self, value: object, path: Where) -> None:
@@ -42,8 +41,7 @@ _MODELS = ListOf(_Model(), least=1)
 _WHOLE = Record({"models": _MODELS}, {"defaults": Record({}, _OPTIONS)})
 
 
-@dataclass(frozen=True, slots=True)
-class _Manifest:
+class _Manifest(Struct, frozen=True):
     """The list alone, or a mapping that has it."""
 
     def check(self, value: object, path: Where) -> None:

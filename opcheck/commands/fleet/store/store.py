@@ -4,10 +4,11 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from msgspec import Struct
 
 from opcheck.commands.fleet.store.damage import foreign, require_sound
 from opcheck.commands.fleet.store.schema import FORMAT, SCHEMA
@@ -27,8 +28,7 @@ Unchanged = Callable[[Mapping[str, str]], bool]
 """Whether files have the digests that they had."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """What a store knows of a model, for a run that comes to it again."""
 
     model: int

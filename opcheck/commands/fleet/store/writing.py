@@ -3,8 +3,9 @@
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from opcheck.commands.fleet.store.store import Store
 from opcheck.commands.fleet.values import Blocker, Done, Ending, Entry, RunTarget, TargetResult
@@ -12,8 +13,7 @@ from opcheck.model.codec import to_json
 from opcheck.model.verdict import Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Struct, frozen=True):
     """A run that is open for writing."""
 
     id: int
@@ -23,8 +23,7 @@ class Begun:
     """Positions of the entries that have no outcome yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """One entry of a run, as the store knows models."""
 
     entry: Entry

@@ -1,12 +1,12 @@
 """``opcheck fleet page``: a run as a web page."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
 
 import typer
+from msgspec import Struct
 
 from opcheck.app import options
 from opcheck.app.output import Output
@@ -74,8 +74,7 @@ def _written(
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Writing:
+class _Writing(Struct, frozen=True):
     """Writes a report in the language of this run, in whatever process that is."""
 
     language: Language

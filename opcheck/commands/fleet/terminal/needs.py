@@ -1,7 +1,8 @@
 """Needs of a step that one sentence says, told together."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from opcheck.commands.fleet.answers.values import Need
 from opcheck.commands.fleet.values import Cause
@@ -13,8 +14,7 @@ MOST = 6
 """So many are named of more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alike:
+class Alike(Struct, frozen=True):
     """Operators that one thing keeps off a target."""
 
     ops: tuple[str, ...]

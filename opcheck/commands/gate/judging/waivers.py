@@ -1,9 +1,11 @@
 """Which uses of a finding the waivers of a policy hide."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.db.spans import covers
 from opcheck.model.policy import TargetRange, Waiver
@@ -14,8 +16,7 @@ _NOWHERE = (Place("", "", 0, (), (), 0),)
 """Stands for the uses of a finding that has none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Waived:
+class Waived(Struct, frozen=True):
     """What waivers make of one finding."""
 
     left: Finding | None

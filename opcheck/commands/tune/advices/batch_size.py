@@ -1,7 +1,8 @@
 """More examples at once, for which weights are read once."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.commands.tune.base import Advisor, Ground
 from opcheck.commands.tune.values import Advice

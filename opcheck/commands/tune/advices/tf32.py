@@ -1,7 +1,8 @@
 """Products of float32 in the short mantissa that the chip's matrix unit takes."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from opcheck.commands.tune.base import WORTH, Advisor, Ground, first, places
 from opcheck.commands.tune.values import Advice

@@ -1,8 +1,9 @@
 """Ascend C, for Huawei's NPUs."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import ClassVar
+
+from msgspec.structs import replace
 
 from opcheck.model.verdict import Evidence, Method
 from opcheck.rewrite.custom.base import Body, Toolchain, by_vector
