@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from opcheck.source.building import torchvision_schemas
+from opcheck.source.building import torchvision_operators
 
-torchvision_schemas.prepare()  # before anything here, transformers included, imports torchvision
+torchvision_operators.prepare()  # before anything here, transformers included, imports torchvision
 
 TOKENS = 128
 LLAMA_405B: dict[str, Any] = {

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.zoo_fixes import Outcome
-from opcheck.model.proof import Compared
+from opcheck.model.plan import Compared
 
 
 @dataclass

@@ -9,8 +9,7 @@ from benchmarks.zoo_models import source
 from opcheck.commands.fix import answer as fix_answer
 from opcheck.commands.fix.values import Fix, FixKind, FixRequest
 from opcheck.errors import OpcheckError
-from opcheck.model.plan import Label
-from opcheck.model.proof import Compared
+from opcheck.model.plan import Compared, Label
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 

@@ -70,11 +70,9 @@ def scan(
     from opcheck.commands.scan.answer import scan as scanned
     from opcheck.commands.scan.live import scan_module
     from opcheck.errors import UsageError
-    from opcheck.model.calls import CallSpec
     from opcheck.model.dynamic import dynamic_inputs
-    from opcheck.model.request import ModelSpec, ScanRequest
+    from opcheck.model.request import CallSpec, ModelSpec, ScanRequest, TrainingSpec
     from opcheck.model.target import TargetSpec
-    from opcheck.model.training import TrainingSpec
 
     try:
         specs = tuple(TargetSpec.parse(target) for target in targets)

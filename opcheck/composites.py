@@ -7,9 +7,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from opcheck.db import sums
-from opcheck.db.importers.yamltext import flow, section
-from opcheck.db.shapes.tables import COMPOSITES
+from opcheck.db.files import yaml_writer
+from opcheck.db.files.yaml_writer import flow, section
+from opcheck.db.schema.tables import COMPOSITES
 
 _FOLDER = Path(__file__).resolve().parent.parent / "compat_db" / "pytorch"
 _COMMENT = """\
@@ -37,7 +37,10 @@ def main() -> None:
     version = ".".join(torch.__version__.split(".")[:2])
     name = f"composites@{version}-{device}.yaml"
     written = text(record(device), version, device)
-    for file, content in {name: written, sums.NAME: sums.note(_FOLDER, {name: written})}.items():
+    for file, content in {
+        name: written,
+        yaml_writer.DIGESTS: yaml_writer.digests_text(_FOLDER, {name: written}),
+    }.items():
         (_FOLDER / file).write_text(content, encoding="utf-8", newline="\n")
 
 

@@ -7,7 +7,7 @@ from opcheck.db.store import Database
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Node, Trace, Use
 from opcheck.resolve.table import TableNodes, decided
-from opcheck.source.pt2_graph import GraphCall, GraphTrace
+from opcheck.source.pt2.graph import GraphCall, GraphTrace
 
 
 def trace_of(

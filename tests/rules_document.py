@@ -4,8 +4,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from opcheck.model.plan import Label, Tier
-from opcheck.model.rule import RuleInfo
+from opcheck.model.plan import Label, RuleInfo, Tier
 from opcheck.rewrite.listing import described
 
 PATH = Path(__file__).parent.parent / "docs" / "rules.md"

@@ -68,7 +68,7 @@ ADDITIONS: Mapping[str, Addition] = {
     ),
     "a source": Addition(
         {
-            "opcheck/source/added.py": (
+            "opcheck/source/kinds/added.py": (
                 "from opcheck.source.base import Loaded, Source\n\n\n"
                 "class Added(Source):\n"
                 '    name = "added"\n'

@@ -9,7 +9,7 @@ from opcheck.db.store import Database
 from opcheck.model.report import Report
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
-from opcheck.resolve.ranking import best_first
+from opcheck.resolve.findings import best_first
 from opcheck.views.formats import report_view
 from opcheck.views.page import Page
 from tests.views.test_json import VALIDATOR, document

@@ -15,7 +15,7 @@ from opcheck.app.main import run
 from opcheck.errors import ExitCode, SourceError
 from opcheck.files import FileError, read_bytes
 from opcheck.source.archive import open_archive
-from opcheck.source.code_lines import lines_of
+from opcheck.source.user_code import lines_of
 
 SECONDS = 20
 """Far more than any of these takes; a pipe that nobody writes to takes for ever."""

@@ -9,13 +9,13 @@ import torch
 
 import opcheck
 from opcheck.emulate.agreement import agreement
-from opcheck.held import left_as_found
 from opcheck.isolate.run import emulate, run
 from opcheck.model.emulation import Asked, EmulationRequest
 from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Trace
 from opcheck.model.work import DeviceWork, WorkRequest
+from opcheck.python_state import left_as_found
 from opcheck.trace.caches import forget
 
 MODEL = """

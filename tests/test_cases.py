@@ -15,7 +15,7 @@ from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 import opcheck
 from opcheck.model.report import Finding, Report
 from opcheck.model.verdict import Confidence, Method, Verdict
-from opcheck.source.building import torchvision_schemas
+from opcheck.source.building import torchvision_operators
 
 NATIVE, DECOMPOSED, FALLBACK, UNSUPPORTED = (
     Verdict.NATIVE, Verdict.DECOMPOSED, Verdict.FALLBACK, Verdict.UNSUPPORTED,
@@ -226,7 +226,7 @@ CASES = (
 
 
 def scanned(case: Case) -> Report:
-    torchvision_schemas.prepare()
+    torchvision_operators.prepare()
     import torchvision  # noqa: F401  # brings the shape rules of its operators
 
     return opcheck.scan(Applied(case.function), case.inputs, targets=list(case.fates))

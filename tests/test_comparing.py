@@ -2,8 +2,7 @@
 
 from opcheck.commands.fix.comparing import Limits, named_as, tolerances
 from opcheck.model.emulation import Difference
-from opcheck.model.plan import Label, Suggestion, Tier
-from opcheck.model.proof import Compared
+from opcheck.model.plan import Compared, Label, Suggestion, Tier
 from opcheck.model.work import Tolerance
 
 

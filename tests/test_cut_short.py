@@ -30,10 +30,9 @@ from opcheck.model.emulation import (
     Site,
 )
 from opcheck.model.report import KernelCount, PartialReportError, Reason
-from opcheck.model.request import ModelSpec, ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase
-from opcheck.model.training import TrainingSpec
 from opcheck.model.verdict import Verdict
 from opcheck.model.work import CutShortError, DeviceWork, Recorded, WorkRequest
 from opcheck.views.document.reader import from_json

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.audit import audit
-from opcheck.db.bounds import DEEPEST, MOST_BYTES, MOST_VALUES
-from opcheck.db.schemas import users_file
+from opcheck.db.audit.audit import audit
+from opcheck.db.by_hand.libraries import users_file
+from opcheck.db.files.yaml_reader import DEEPEST, MOST_BYTES, MOST_VALUES
 from opcheck.db.store import Database
 from opcheck.errors import OpcheckError
 from opcheck.model.target import Target, TargetSpec
-from opcheck.settings.reading import read_policy
-from opcheck.settings.template import starting_policy
+from opcheck.settings.policy_file import read_policy, starting_policy
 from tests.db.overlays import OVERLAY, RELEASE, ROOT, VENDOR, acme
 from tests.db.test_schemas import GOOD as SCHEMAS
 

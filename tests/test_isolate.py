@@ -15,9 +15,8 @@ from opcheck.isolate.process import environment, total_memory
 from opcheck.isolate.run import check, emulate, run
 from opcheck.isolate.work import Work
 from opcheck.model.emulation import EmulationRequest, PartialEmulationError
-from opcheck.model.request import ModelSpec
+from opcheck.model.request import ModelSpec, TrainingSpec
 from opcheck.model.target import TargetSpec
-from opcheck.model.training import TrainingSpec
 from opcheck.model.work import CutShortError, DeviceWork, Job, WorkRequest, WorkResult
 
 pytestmark = pytest.mark.slow  # some tests start a process that imports torch

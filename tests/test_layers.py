@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parent.parent / "opcheck"
 MODULES = tuple(sorted(PACKAGE.rglob("*.py")))
 
 RANKS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "files", "held", "registry", "version", "sandbox"}),
+    frozenset({"errors", "files", "python_state", "registry", "version", "sandbox"}),
     frozenset({"lang"}),
     frozenset({"model"}),
     frozenset({"db"}),

@@ -13,10 +13,9 @@ from opcheck.commands.emulate.answer import emulate
 from opcheck.errors import EmulationError
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.report import Finding, TargetReport
-from opcheck.model.request import ModelSpec
+from opcheck.model.request import ModelSpec, TrainingSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase, Trace
-from opcheck.model.training import TrainingSpec
 from opcheck.model.verdict import Verdict
 from opcheck.trace.run import trace_model
 from opcheck.trace.step import TrainingStep

@@ -18,8 +18,7 @@ from typing import Any
 
 import pytest
 
-from opcheck.lang.languages import Language
-from opcheck.lang.speech import speaking
+from opcheck.lang.speech import Language, speaking
 from opcheck.model.emulation import HostCalls, Refusal, Site
 from opcheck.model.report import KernelCount, Reason
 from opcheck.model.trace import Phase

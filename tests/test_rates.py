@@ -148,6 +148,6 @@ def test_there_are_twenty_more_models() -> None:
 
 @pytest.mark.parametrize("source", [*HELD.values(), *LIBRARIES.values()])
 def test_every_source_is_of_a_known_kind(source: str) -> None:
-    from opcheck.source.select import select
+    from opcheck.source.load import select
 
     assert select(source).name.startswith(source.partition(":")[0])

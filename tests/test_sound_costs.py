@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from opcheck.isolate.sound import require_sound
 from opcheck.model.codec import MalformedError, from_json, to_json
-from opcheck.model.cost import Costs, NodeCost
+from opcheck.model.costs import Costs, NodeCost
 from opcheck.model.trace import Trace
 from tests.resolve.made import node, trace
 

@@ -10,10 +10,9 @@ import opcheck
 from opcheck.commands.scan import answer as scan_answer
 from opcheck.errors import SourceError, TraceError, UsageError
 from opcheck.model.report import Finding, TargetReport
-from opcheck.model.request import ModelSpec, ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase
-from opcheck.model.training import TrainingSpec
 from opcheck.model.verdict import Verdict
 
 NET = """

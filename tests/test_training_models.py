@@ -11,8 +11,8 @@ from torch.utils.checkpoint import checkpoint
 
 import opcheck
 from opcheck.model.report import Finding, Report
+from opcheck.model.request import OPTIMIZER
 from opcheck.model.trace import Phase
-from opcheck.model.training import OPTIMIZER
 from opcheck.model.verdict import Verdict
 
 TARGET = "ascend-910b"

@@ -11,7 +11,7 @@ from torch import nn
 import opcheck
 from opcheck.app.main import run
 from opcheck.errors import ExitCode
-from opcheck.source.quantised import quantised_modules, quantised_weights
+from opcheck.source.model_folder import quantised_modules, quantised_weights
 
 LLAMA = {
     "model_type": "llama", "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2,

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from benchmarks.ways_out_page import Tally, page
 from benchmarks.zoo_fixes import Outcome, fixed, outcome
 from opcheck.commands.fix.values import Left
-from opcheck.model.proof import Compared
+from opcheck.model.plan import Compared
 from tests.views.fixes import FIXES
 from tests.zoo import ZOO
 

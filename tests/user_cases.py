@@ -13,9 +13,9 @@ from typing import Any
 from torch import Tensor, nn
 
 import opcheck
-from opcheck.db.schemas import read
+from opcheck.db.by_hand.libraries import read
 from opcheck.model.report import Finding, TargetReport
-from opcheck.source.building import torchvision_schemas
+from opcheck.source.building import torchvision_operators
 from opcheck.source.building.stand_ins.operators import register
 from tests.test_cases import Applied
 
@@ -67,7 +67,7 @@ def said_of(case_name: str) -> tuple[Said, ...]:
     case = case_of(case_name)
     if case.program is None:
         return ()
-    torchvision_schemas.prepare()
+    torchvision_operators.prepare()
     import torchvision  # noqa: F401  # brings the shape rules of its operators
 
     register(read(Path(__file__).parent.parent / "compat_db" / "schemas" / "mmcv.yaml"))

@@ -15,9 +15,9 @@ class _BeforeTorchvision:
         """Define torchvision's operators, then leave its import to the other finders."""
         if name == "torchvision":
             sys.meta_path.remove(self)
-            from opcheck.source.building import torchvision_schemas
+            from opcheck.source.building import torchvision_operators
 
-            torchvision_schemas.prepare()
+            torchvision_operators.prepare()
 
 
 sys.meta_path.insert(0, _BeforeTorchvision())

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from handbook.base import Page, code, plain, table
 from handbook.commands import Command, Parameter, commands
 from opcheck.app.guide import DYNAMIC, EXAMPLES, INPUTS, STEPS
-from opcheck.source.select import kinds
+from opcheck.source.load import kinds
 
 _HEAD = """\
 # Command line

@@ -3,7 +3,7 @@
 from handbook.base import Page
 from handbook.schema import FOLDER, keys, parts, read
 from opcheck.model.policy import SCHEMA
-from opcheck.settings.template import starting_policy
+from opcheck.settings.policy_file import starting_policy
 
 _PAGE = """\
 # Policy

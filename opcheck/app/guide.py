@@ -88,7 +88,7 @@ def write_examples(formatter: Any, examples: Iterable[str] = EXAMPLES) -> None:
 
 def write_sources(formatter: Any) -> None:
     """The forms of SOURCE; their kinds are imported here."""
-    from opcheck.source.select import kinds
+    from opcheck.source.load import kinds
 
     with formatter.section("Sources"):
         formatter.write_dl([(kind.name, kind.help) for kind in kinds()])

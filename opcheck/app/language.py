@@ -11,8 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from opcheck.lang.languages import Language, language_named, language_of, writable
-from opcheck.lang.speech import spoken, tell
+from opcheck.lang.speech import Language, language_named, language_of, spoken, tell, writable
 
 FLAG = "--lang"
 HEADING = "heading"

@@ -7,10 +7,8 @@ from typing import Annotated
 import typer
 
 from opcheck.errors import UsageError
-from opcheck.model.calls import CallSpec
 from opcheck.model.dynamic import dynamic_inputs
-from opcheck.model.request import ModelSpec
-from opcheck.model.training import TrainingSpec
+from opcheck.model.request import CallSpec, ModelSpec, TrainingSpec
 
 
 def model_spec(

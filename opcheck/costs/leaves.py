@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from opcheck.costs.values import Leaf
-from opcheck.model.cost import Costs
+from opcheck.model.costs import Costs
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.names import OpName
-from opcheck.model.trace import Node, Trace
+from opcheck.model.trace import Node, OpName, Trace
 from opcheck.model.verdict import Verdict
-from opcheck.resolve import fate as codes
+from opcheck.resolve import resolution as codes
 from opcheck.resolve.walk import Walk
 
 _WHOLE = frozenset({codes.REGISTERED, codes.CHOSEN, codes.THROUGH_OUT, codes.COLLECTIVE})

@@ -2,7 +2,7 @@
 
 from opcheck.costs.roofline import Roof
 from opcheck.errors import UsageError
-from opcheck.model.chip import DTYPES, Chip, Product
+from opcheck.model.costs import DTYPES, Chip, Product
 
 _TF32_ASKED_FOR = frozenset({"cuda"})
 """Device types on which PyTorch runs products of float32 in ``tf32`` only where that is asked for;

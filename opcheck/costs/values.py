@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from opcheck.model.cost import NodeCost
+from opcheck.model.costs import NodeCost
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from opcheck.db.evidence import Citations
-from opcheck.db.shapes.values import DTYPES
+from opcheck.db.reading import Citations
+from opcheck.db.schema.tables import DTYPES
 from opcheck.model.matrix import DOUBTED, OVERRULED, Condition
 from opcheck.model.predicates import Dtype, NoneOf, OneOf, Predicate
 from opcheck.model.trace import DTYPE_BYTES

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from opcheck.db import importers, sums
+from opcheck.db import importers
+from opcheck.db.files import yaml_writer
 from opcheck.db.importers.base import Importer
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.registry import discover
@@ -45,7 +46,10 @@ def import_files(
     folder = into / importer.name
     return tuple(
         _written(folder / name, text)
-        for name, text in {**texts, sums.NAME: sums.note(folder, texts)}.items()
+        for name, text in {
+            **texts,
+            yaml_writer.DIGESTS: yaml_writer.digests_text(folder, texts),
+        }.items()
     )
 
 

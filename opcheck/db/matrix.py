@@ -4,16 +4,12 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
-from opcheck.db.choices import choices_of, inherited
-from opcheck.db.collectives import collectives_of
-from opcheck.db.conditions import advisories, conditions_by_operator
-from opcheck.db.document import Document
-from opcheck.db.evidence import Citations
-from opcheck.db.gradients import gradients_by_operator
-from opcheck.db.lazy import LazyMapping
-from opcheck.db.shapes.tables import KINDS
-from opcheck.db.spans import within
-from opcheck.db.tables import Tables
+from opcheck.db.conditions import advisories, conditions_by_operator, gradients_by_operator
+from opcheck.db.files.document import Document
+from opcheck.db.reading import Citations, LazyMapping
+from opcheck.db.schema.tables import KINDS
+from opcheck.db.tables import Tables, choices_of, collectives_of, inherited
+from opcheck.db.versions import within
 from opcheck.model.matrix import Entry, Fallback, Message, SupportMatrix
 from opcheck.model.target import Target
 from opcheck.model.trace import Composite

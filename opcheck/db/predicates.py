@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from opcheck.db.shape import ListOf, Number, Path, Record, Shape, ShapeError, Text
+from opcheck.db.schema.checks import ListOf, Number, Path, Record, Shape, ShapeError, Text
 from opcheck.model.predicates import (
     Bound,
     NoneOf,

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from opcheck.db import index, layers, overlay, schemas
-from opcheck.db.addition import Addition, added, statements
-from opcheck.db.advisories import advisories
-from opcheck.db.document import Document
-from opcheck.db.dynamic import size_rules
-from opcheck.db.layers import Layer
+from opcheck.db.by_hand import libraries
+from opcheck.db.by_hand import overlays as overlay
+from opcheck.db.by_hand.advice import advisories, size_rules
+from opcheck.db.by_hand.overlays import Addition, added, statements
+from opcheck.db.files import document, layers
+from opcheck.db.files.document import Document
+from opcheck.db.files.layers import Layer
 from opcheck.db.matrix import Registered, build_matrix, registered
-from opcheck.db.shapes.vendor import VENDOR_FILE
+from opcheck.db.schema.vendor import VENDOR_FILE
 from opcheck.db.tables import OperatorFacts, Tables
 from opcheck.db.vendor import Place, Vendor, read_file
 from opcheck.db.versions import completed, major_minor, version_key
@@ -26,11 +27,11 @@ from opcheck.model.target import Target, TargetSpec, target_name
 from opcheck.model.verdict import Confidence, Verdict
 
 if TYPE_CHECKING:  # what a scan does not ask for is imported where it is
-    from opcheck.model.chip import Chip
+    from opcheck.model.costs import Chip
+    from opcheck.model.database import Statement
     from opcheck.model.environment import Environment, TorchEnvironment
-    from opcheck.model.explanation import Statement
+    from opcheck.model.plan import Remedy
     from opcheck.model.porting import CudaNames, Porting
-    from opcheck.model.remedy import Remedy
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _COMMON = "vendor"
@@ -67,7 +68,7 @@ class Database:
         added = (*(() if root else layers.installed()), *layers.given(overlays))
         for layer in added:
             overlay.require_something(layer)
-        return cls(found, index.default_folder() if cached else None, added)
+        return cls(found, document.cache_folder() if cached else None, added)
 
     @property
     def layers(self) -> tuple[Layer, ...]:
@@ -97,7 +98,7 @@ class Database:
                 overlay.require_known(addition, chips)
                 found.append(addition)
             found += advisories(layer, self.cache)  # of vendors to come, too
-            found += schemas.additions(layer.folder / schemas.FOLDER, self.cache)
+            found += libraries.additions(layer.folder / libraries.FOLDER, self.cache)
         return tuple(found)
 
     @cached_property
@@ -158,26 +159,26 @@ class Database:
 
     def remedies(self, target: Target) -> "tuple[Remedy, ...]":
         """What the vendor ships against what a target does not run."""
-        from opcheck.db.remedies import remedies
+        from opcheck.db.by_hand.advice import remedies
 
         return tuple(r for layer in self.layers for r in remedies(layer, target, self.cache))
 
     def porting(self, target: Target) -> "Porting":
         """How code for CUDA is written for a target."""
-        from opcheck.db.porting import porting
+        from opcheck.db.by_hand.porting import porting
 
         return porting(self.root, target, self.cache)
 
     def cuda_names(self) -> "CudaNames":
         """What is so of code for CUDA on every other device."""
-        from opcheck.db.porting import cuda_names
+        from opcheck.db.by_hand.porting import cuda_names
 
         return cuda_names(self.root, self.cache)
 
     def environment(self, vendor: str) -> "Environment | None":
         """What a vendor's devices ask of a machine; None where nobody has said."""
-        from opcheck.db.environment import environment
-        from opcheck.db.porting import porting_of
+        from opcheck.db.by_hand.environment import environment
+        from opcheck.db.by_hand.porting import porting_of
 
         common = self._vendor(vendor).document
         words = porting_of(self.root, vendor, str(common.data["device_type"]), self.cache)
@@ -185,14 +186,14 @@ class Database:
 
     def chip(self, target: Target) -> "Chip":
         """What a target's chip has; without products where nobody has said."""
-        from opcheck.db.chips import chip as chip_file
+        from opcheck.db.by_hand.chips import chip as chip_file
 
         common = self._vendor(target.vendor).document
         return chip_file(self.root, common, target.chip, self.cache)
 
     def torch_environment(self) -> "TorchEnvironment":
         """What releases of torch go with, whatever the device."""
-        from opcheck.db.environment import torch_environment
+        from opcheck.db.by_hand.environment import torch_environment
 
         return torch_environment(self.root, self.cache)
 

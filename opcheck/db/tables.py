@@ -1,17 +1,17 @@
-"""PyTorch's tables in the database: history of overloads, composite kinds, extensions."""
+"""PyTorch's tables - overload history, composites, device branches, collectives - for a target."""
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from opcheck.db import document
-from opcheck.db.document import Document
-from opcheck.db.evidence import Citations
-from opcheck.db.lazy import LazyMapping
-from opcheck.db.shapes.tables import (
+from opcheck.db.files import document
+from opcheck.db.files.document import Document
+from opcheck.db.predicates import read_predicate
+from opcheck.db.reading import Citations, LateMapping, LazyMapping
+from opcheck.db.schema.tables import (
     CHOICES_FILE,
     COLLECTIVES_FILE,
     COMPOSITES_FILE,
@@ -21,10 +21,11 @@ from opcheck.db.shapes.tables import (
     KINDS,
     OPERATORS_FILE,
 )
-from opcheck.db.versions import major_minor, nearest_not_newer
-from opcheck.model.matrix import Earlier
+from opcheck.db.versions import major_minor, nearest_not_newer, version_key
+from opcheck.model.matrix import Choice, Collective, Earlier, Inherited, Transfers
+from opcheck.model.target import Target
 from opcheck.model.trace import Composite
-from opcheck.model.verdict import Method
+from opcheck.model.verdict import Confidence, Method
 
 
 class OperatorFacts(Struct, frozen=True):
@@ -146,3 +147,100 @@ class Tables(Struct, frozen=True, dict=True):
 def _facts(text: str) -> OperatorFacts:
     kind, _, rest = text.partition(" ")
     return OperatorFacts(KINDS[kind], rest == "cpu")
+
+
+def choices_of(target: Target, said: Mapping[str, Any]) -> Mapping[str, tuple[Choice, ...]]:
+    """The ways of each overload that hold on the target's device type, in order."""
+    cited = Citations(said["sources"])
+    rows = {
+        op: held
+        for op, listed in said["choices"].items()
+        if (held := [row for row in listed if _holds(row, target)])
+    }
+    return LazyMapping(rows, partial(_choices, cited))
+
+
+def inherited(tables: Tables, torch_version: str) -> Mapping[str, Inherited]:
+    """What PyTorch has for each overload, by the tables that were recorded with one torch."""
+    return LateMapping(partial(_inherited, tables, torch_version))
+
+
+def _inherited(tables: Tables, torch_version: str) -> Mapping[str, Inherited]:
+    branches = tables.composites(torch_version, "")
+
+    def read(op: str, facts: OperatorFacts) -> Inherited:
+        ways = branches.get(op)
+        parts = None if ways is None else tuple(sorted({part for way in ways for part in way}))
+        return Inherited(facts.composite, facts.cpu_kernel, parts)
+
+    return LazyMapping(tables.operators(torch_version), read)
+
+
+def _holds(row: Mapping[str, Any], target: Target) -> bool:
+    vendors = row.get("vendors")
+    of_target = target.device_type in row["devices"]
+    named = vendors is None or target.vendor in vendors
+    return of_target and named and version_key(target.torch) >= version_key(row.get("since", "0"))
+
+
+def _choices(cited: Citations, op: str, rows: list[Mapping[str, Any]]) -> tuple[Choice, ...]:
+    return tuple(_choice(row, cited) for row in rows)
+
+
+def _choice(row: Mapping[str, Any], cited: Citations) -> Choice:
+    return Choice(
+        asks=tuple(row["asks"]) if "asks" in row else None,
+        predicates=tuple(map(read_predicate, row.get("when", ()))),
+        preferred=row.get("preferred", False),
+        text=row["text"],
+        confidence=Confidence(row.get("confidence", Confidence.MEDIUM)),
+        evidence=cited.all(row["at"], Method.INFERRED),
+        renames=row.get("renames", {}),
+        casts=row.get("casts", {}),
+    )
+
+
+def collectives_of(target: Target, said: Mapping[str, Any]) -> Mapping[str, Collective]:
+    """By ``c10d`` operator; nothing of those that nobody has said anything about."""
+    for backend in said["backends"]:
+        if _is_of(backend, target):
+            return _of(backend, said["calls"], _cited(backend, target, said), _sent(backend, said))
+    return {}
+
+
+def _sent(backend: Mapping[str, Any], said: Mapping[str, Any]) -> Transfers | None:
+    """The dtypes that it sends; None where nobody has said."""
+    table = said["dtypes"].get(backend["name"])
+    if table is None:
+        return None
+    evidence = Citations(said["sources"]).all(table["at"], Method.REGISTERED)
+    return Transfers(frozenset(table["takes"]), frozenset(table["unclear"]), evidence)
+
+
+def _is_of(backend: Mapping[str, Any], target: Target) -> bool:
+    return (
+        backend["vendor"] == target.vendor
+        and target.sdk in backend["releases"]
+        and target.chip in backend.get("chips", (target.chip,))
+    )
+
+
+def _cited(backend: Mapping[str, Any], target: Target, said: Mapping[str, Any]) -> Any:
+    """Its evidence: that of the very release, where each release has its own."""
+    own = [name for name in backend["at"] if name.endswith(f"-{target.sdk}")]
+    method = Method(backend.get("method", Method.REGISTERED))
+    return Citations(said["sources"]).all(own or backend["at"], method)
+
+
+def _of(
+    backend: Mapping[str, Any],
+    calls: Mapping[str, str],
+    evidence: Any,
+    transfers: Transfers | None,
+) -> Mapping[str, Collective]:
+    known = dict.fromkeys(backend["has"], True) | dict.fromkeys(backend["lacks"], False)
+    return {
+        op: Collective(known[method], backend["name"], method, evidence, transfers)
+        for op, method in calls.items()
+        if method in known
+    }

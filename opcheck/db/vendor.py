@@ -7,10 +7,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opcheck.db import document, overlay, sums
-from opcheck.db.document import Document
-from opcheck.db.shape import Shape
-from opcheck.db.shapes.release import RELEASE
+from opcheck.db.by_hand import overlays
+from opcheck.db.files import document, yaml_writer
+from opcheck.db.files.document import Document
+from opcheck.db.schema.checks import Shape
+from opcheck.db.schema.vendor import RELEASE
 from opcheck.db.versions import major_minor, version_key
 
 
@@ -90,7 +91,7 @@ class Vendor:
         """Whether a generated file is no longer what its importer wrote."""
         folder = found.path.parent
         if folder not in self._noted:
-            self._noted[folder] = sums.read(folder)
+            self._noted[folder] = yaml_writer.read_digests(folder)
         return self._noted[folder].get(found.path.name, found.digest) != found.digest
 
 
@@ -98,5 +99,5 @@ def read_file(place: Place, shape: Shape, vendor: str, cache: Path | None) -> Do
     """Read a vendor's or release's file, whose evidence names the overlay that has it, if any."""
     if not place.origin:
         return document.read(place.path, shape, cache)
-    found = document.read(place.path, shape, cache, overlay.HINT)
-    return overlay.checked(replace(found, origin=place.origin), vendor)
+    found = document.read(place.path, shape, cache, overlays.HINT)
+    return overlays.checked(replace(found, origin=place.origin), vendor)

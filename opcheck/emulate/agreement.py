@@ -11,7 +11,7 @@ from opcheck.emulate.registrations import registrations
 from opcheck.model.emulation import Agreement, Asked, Disagreement
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Phase
-from opcheck.resolve.refused import refused
+from opcheck.resolve.collectives import refused
 from opcheck.trace.caches import forget
 from opcheck.trace.predict import Prediction, Predictor, predicting
 from opcheck.trace.run import trace_model

@@ -30,9 +30,9 @@ from opcheck.model.predicates import OneOf
 from opcheck.model.report import Reason
 from opcheck.model.trace import COMPILED_CODE, Gap
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.resolve import fate as codes
 from opcheck.resolve import kernels
-from opcheck.resolve.fate import Fate
+from opcheck.resolve import resolution as codes
+from opcheck.resolve.resolution import Resolution
 from opcheck.trace import compiled
 from opcheck.trace.assume import Assumption
 from opcheck.trace.autocast_dtypes import Reached
@@ -194,7 +194,7 @@ class Device:
         """Whether every tensor has its values."""
         return self._values is not None
 
-    def collective(self, name: str, fate: Fate) -> None:
+    def collective(self, name: str, fate: Resolution) -> None:
         """Note a collective, or refuse it where the vendor's backend does not have it."""
         __tracebackhide__ = True
         self._refuse_forked()

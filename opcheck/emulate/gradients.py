@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opcheck.model.matrix import Gradient, SupportMatrix
-from opcheck.model.names import OpName
-from opcheck.model.trace import Node
+from opcheck.model.trace import Node, OpName
 from opcheck.trace.signature import named_arguments
 
 

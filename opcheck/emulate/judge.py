@@ -13,9 +13,9 @@ from opcheck.model.predicates import RETURN
 from opcheck.model.report import Reason
 from opcheck.model.trace import Node, Value
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.resolve import fate as codes
+from opcheck.resolve import resolution as codes
 from opcheck.resolve.conditions import matches, sentence
-from opcheck.resolve.mixed import mixes_host
+from opcheck.resolve.kernels import mixes_host
 from opcheck.trace.autocast_dtypes import handed_on
 from opcheck.trace.device import Spec
 from opcheck.trace.signature import Call, named_arguments

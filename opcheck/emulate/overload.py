@@ -6,8 +6,7 @@ import torch
 from msgspec import Struct
 
 from opcheck.model.matrix import Condition, SupportMatrix
-from opcheck.model.names import OpName
-from opcheck.model.trace import Composite
+from opcheck.model.trace import Composite, OpName
 from opcheck.trace.dispatcher import OverloadFacts, facts
 
 CAST = frozenset(

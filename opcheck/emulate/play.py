@@ -16,10 +16,10 @@ from opcheck.emulate.placing import Placing
 from opcheck.emulate.record import Record
 from opcheck.emulate.session import Emulator
 from opcheck.errors import EmulationError, OpcheckError, out_of_memory
-from opcheck.held import left_as_found
 from opcheck.model.emulation import after_step, gradient_of
 from opcheck.model.trace import Phase
-from opcheck.source.building.probe import holds_tensors
+from opcheck.python_state import left_as_found
+from opcheck.source.building.guess import holds_tensors
 from opcheck.trace.compiled import mark_compiled
 from opcheck.trace.eager import OtherAsDevice, asks_for_other
 from opcheck.trace.fresh import copied

@@ -17,11 +17,11 @@ from opcheck.errors import EmulationError
 from opcheck.model.emulation import Agreement, Asked, Emulation, EmulationRequest, Site
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import ModelInfo
+from opcheck.model.request import TrainingSpec
 from opcheck.model.target import Target
 from opcheck.model.trace import Gap
-from opcheck.model.training import TrainingSpec
-from opcheck.resolve.version import torch_differs
-from opcheck.source.building.loss import loss_named
+from opcheck.resolve.kernels import torch_differs
+from opcheck.source.building.training_data import loss_named
 from opcheck.trace.caches import Later, here
 from opcheck.trace.modules import MAKES_NESTED, is_of_nested, pattern
 from opcheck.trace.place import from_error

@@ -7,7 +7,7 @@ from types import FrameType
 from opcheck.emulate.overload import Overload
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Reason
-from opcheck.resolve import fate as codes
+from opcheck.resolve import resolution as codes
 from opcheck.trace.place import is_internal
 
 BOTH_DEVICES = (

@@ -8,13 +8,13 @@ what they like and start programs. Neither has the network, nor writes elsewhere
 from collections.abc import Iterator
 from pathlib import Path
 
-from opcheck.db.index import default_folder
+from opcheck.db.files.document import cache_folder
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.work import GraphRequest, HostRequest, Request, WorkRequest
 from opcheck.sandbox import places
 from opcheck.sandbox.limits import Filter, Profile
-from opcheck.source import code
-from opcheck.source.select import select
+from opcheck.source import user_code
+from opcheck.source.load import select
 
 _FILE = Filter()
 _TRUSTED = Filter(programs=True, modes=True)
@@ -28,14 +28,14 @@ _VALUES_SECONDS = 3600.0
 
 def is_code(request: Request) -> bool:
     """Whether the request runs code: Python of the user's, or a file that the user trusts."""
-    return code.is_code(request.model.source, trust=request.model.trust)
+    return user_code.is_code(request.model.source, trust=request.model.trust)
 
 
 def profile_of(request: Request, scratch: Path) -> Profile:
     """The limits of the process that works on a request."""
     writes = tuple(_written(request))
     if is_code(request):
-        own = code.is_code(request.model.source, trust=False)
+        own = user_code.is_code(request.model.source, trust=False)
         return Profile(str(scratch), None, writes, _CODE if own else _TRUSTED, shared_memory=own)
     return Profile(str(scratch), places.existing(_read(request)), writes, _FILE)
 
@@ -58,7 +58,7 @@ def _read(request: Request) -> Iterator[str | Path]:
         if path.suffix == ".json":
             yield from path.parent.glob("*.json")
     yield from places.project(Path.cwd())
-    yield default_folder() or ""
+    yield cache_folder() or ""
     yield from request.model.schemas
     match request:
         case WorkRequest():

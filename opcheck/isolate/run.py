@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from opcheck.db.index import default_folder
+from opcheck.db.files.document import cache_folder
 from opcheck.isolate.confinement import is_code
 from opcheck.isolate.work import Say, Work, ignore
 from opcheck.model.emulation import Emulation, EmulationRequest
@@ -21,8 +21,8 @@ from opcheck.model.work import (
     WorkResult,
 )
 from opcheck.sandbox import command
-from opcheck.source.asked import options_of
-from opcheck.source.select import select
+from opcheck.source.base import options_of
+from opcheck.source.load import select
 
 
 def run(
@@ -94,5 +94,5 @@ def rewrite(request: GraphRequest, *, progress: Say = ignore, output: Say = igno
 def check(request: Request) -> None:
     """Raise what can be known to be wrong with a request without torch."""
     if not is_code(request):
-        command.current().begin((default_folder() or "",))
+        command.current().begin((cache_folder() or "",))
     select(request.model.source).check(request.model.source, options_of(request))

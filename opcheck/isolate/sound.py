@@ -1,7 +1,7 @@
 """Whether a trace that another process gave holds together, and is what it was asked for."""
 
 from opcheck.model.codec import MalformedError
-from opcheck.model.cost import NodeCost
+from opcheck.model.costs import NodeCost
 from opcheck.model.trace import Node, Trace
 from opcheck.model.work import Request, WorkRequest, WorkResult
 

@@ -1,26 +1,57 @@
-"""The language of this run, and texts told in it.
-
-The rooms speak English: their sentences are values that are kept in reports, cross processes and
-are compared in tests. Where a text is written for people it is told in the language of the run: a
-:class:`~opcheck.lang.sentence.Sentence` by its template, any other text as the catalogue recognises
-it; so a report that was saved in one language is read in any other.
-
-The language is a context variable, as the precision of ``decimal`` is: it is asked for wherever a
-word is written, and the command line alone sets it.
-"""
+"""The languages that opcheck speaks, the one of this run, and texts in it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opcheck.lang.languages import Language
+from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence, filled, place_names
 
 if TYPE_CHECKING:
     from opcheck.lang.catalogue import Catalogue
+
+
+class Language(StrEnum):
+    """A language; each but English has its catalogue beside this file."""
+
+    ENGLISH = "en"
+    CHINESE = "zh"
+
+
+_LETTERS = {Language.ENGLISH: "", Language.CHINESE: "算子：可以运行"}
+"""What an encoding must have for a language to be written in it."""
+VARIABLES = ("OPCHECK_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
+"""Where the language is looked for, the first that is set holds."""
+
+
+def language_named(name: str) -> Language:
+    """The language of ``--lang``."""
+    try:
+        return Language(name.lower())
+    except ValueError as error:
+        known = ", ".join(Language)
+        raise UsageError(f"unknown language: {name!r}", f"known languages: {known}") from error
+
+
+def language_of(environment: Mapping[str, str]) -> Language:
+    """The language that the environment asks for: ``zh_CN.UTF-8`` is Chinese; else English."""
+    wanted = next((environment[name] for name in VARIABLES if environment.get(name)), "")
+    tongue = wanted.replace("-", "_").partition("_")[0].partition(".")[0].lower()
+    return next((language for language in Language if language == tongue), Language.ENGLISH)
+
+
+def writable(language: Language, encoding: str) -> bool:
+    """Whether texts of the language can be written in ``encoding``."""
+    try:
+        _LETTERS[language].encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
 
 _spoken: ContextVar[Language] = ContextVar("language", default=Language.ENGLISH)
 
@@ -79,8 +110,7 @@ def _by_places() -> Mapping[frozenset[str], Sequence[str]]:
 @cache
 def catalogue(language: Language) -> "Catalogue":
     """What is known of a language; read once a process, and only where it is spoken."""
-    from opcheck.lang.catalogue import Catalogue
-    from opcheck.lang.po import read_po
+    from opcheck.lang.catalogue import Catalogue, read_po
 
     name = f"{language.value}.po"
     text = Path(__file__).with_name(name).read_text(encoding="utf-8")

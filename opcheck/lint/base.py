@@ -8,10 +8,9 @@ from typing import ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opcheck.lint.kernel_source import KernelSource
 from opcheck.lint.python_source import PythonSource
-from opcheck.model.lint import Span
-from opcheck.model.porting import CudaNames, Porting
+from opcheck.lint.sources import KernelSource
+from opcheck.model.porting import CudaNames, Porting, Span
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 
 

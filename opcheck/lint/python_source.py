@@ -7,9 +7,8 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from opcheck.lint.guards import caught_by, guarded_by, left_before
-from opcheck.lint.scopes import Scope, scopes_of
-from opcheck.model.lint import Span
+from opcheck.lint.python_scopes import Scope, caught_by, guarded_by, left_before, scopes_of
+from opcheck.model.porting import Span
 
 _LONGEST = 10_000
 """Characters of an f-string in which a part is looked for."""

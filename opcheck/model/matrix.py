@@ -115,6 +115,9 @@ class Choice(Struct, frozen=True):
     """Dtype of tensors that the composite makes in the trace -> their dtype on this device; only
     where ``asks`` is None."""
 
+    def __hash__(self) -> int:
+        return hash((self.asks, self.predicates, self.text))
+
 
 class Inherited(Struct, frozen=True):
     """What PyTorch has for an overload, which a target gets that registers no kernel for it."""

@@ -1,12 +1,56 @@
-"""The way out of a finding: what to write instead, what it then runs as, and how far it is off."""
+"""Fixes for a finding - rules, remedies, suggestions - and the proof of what they come to."""
 
 from collections.abc import Mapping
 from enum import IntEnum, StrEnum
 
 from msgspec import Struct
 
-from opcheck.model.proof import Proof
-from opcheck.model.verdict import Evidence
+from opcheck.model.verdict import Confidence, Evidence
+
+
+class Compared(Struct, frozen=True):
+    """Results, or gradients, of the changed model held against those of the unchanged one."""
+
+    results: int
+    """How many tensors were compared on the host, or else on the emulated device."""
+    name: str = ""
+    """The one that comes nearest to what is allowed, or goes furthest beyond; "" for none."""
+    dtype: str = ""
+    difference: float | None = 0.0
+    """Its largest absolute difference; None where just one side has NaN or infinity."""
+    allowed: float | None = 0.0
+    """How far it may be off; None where something else is computed, and no figure is promised."""
+    holds: bool = True
+    """Whether all of them are as near as they are allowed to be."""
+
+
+class Proof(Struct, frozen=True):
+    """The changed model run on the emulated device, or scanned again."""
+
+    how: str
+    """``emulated`` or ``scanned``."""
+    target: str
+    holds: bool
+    """Whether every overload that was replaced is gone, and the results are what they were."""
+    gone: tuple[str, ...]
+    """Replaced overloads that the target is not asked for any more, sorted."""
+    remaining: tuple[str, ...]
+    """Overloads that it is still asked for and refuses, or that still leave it, sorted."""
+    newer: tuple[str, ...]
+    """Overloads that it refused too, but that just the running torch asks for, sorted: the
+    target's own does not."""
+    runs: bool | None
+    """Whether the target runs the changed model."""
+    forward: Compared | None
+    """Of the results; None where none were compared."""
+    backward: Compared | None = None
+    """Of the gradients of parameters and inputs."""
+    no_backward: str = ""
+    """Why no gradients were compared."""
+    error: str = ""
+    """What ended the run early; "" if it came to its end."""
+    note: str = ""
+    """What to know of the figures; "" for nothing."""
 
 
 class Tier(IntEnum):
@@ -153,3 +197,73 @@ class PlanSummary(Struct, frozen=True):
 
 Plans = Mapping[str, tuple[NodePlan, ...]]
 """``str(Target)`` -> the plan of each distinct call that needs one."""
+
+
+class Remedy(Struct, frozen=True):
+    """One thing to write or to set, and which findings it is for."""
+
+    id: str
+    """``mps-host-fallback``."""
+    summary: str
+    """What to do, as an order."""
+    write: str
+    """The line to write or the variable to set; a shell or a Python line."""
+    codes: frozenset[str]
+    """Reason codes that it helps; empty for all."""
+    ops: frozenset[str]
+    """Overloads that it helps; empty for all."""
+    dtypes: frozenset[str]
+    """Dtypes that the call must have one of; empty for any."""
+    on_device: bool
+    """Whether the call then stays on the device, or runs on the host."""
+    label: Label
+    gives_up: str
+    confidence: Confidence
+    evidence: tuple[Evidence, ...]
+
+
+RULES_SCHEMA = "opcheck.rules/1"
+RULE_CHECK_SCHEMA = "opcheck.rule-check/1"
+
+
+class RuleInfo(Struct, frozen=True):
+    """What a rule replaces, by what, and how close that is."""
+
+    name: str
+    tier: Tier
+    label: Label
+    """At best."""
+    tolerance: float
+    """Where the label is tolerance: the largest relative difference, in units of ``eps``."""
+    replaces: tuple[str, ...]
+    """Overloads, beside their in-place and ``out=`` forms."""
+    summary: str
+    """What to write, as an order."""
+    gives_up: str
+    page: str
+    """What is replaced by what and why that is equal: paragraphs of plain text."""
+    spellings: tuple[str, ...]
+    """How users write the call."""
+    code: str
+    """Python that defines the function that stands for it."""
+    references: tuple[str, ...]
+
+
+class RuleCheck(Struct, frozen=True):
+    """A rule tried on many calls of one overload."""
+
+    rule: str
+    op: str
+    calls: int
+    """Calls that were drawn."""
+    compared: int
+    """Of those, the ones that neither the operator nor the rule refuses."""
+    wrong: int
+    """Of those, the ones where the rule is further off than it says."""
+    first: str
+    """The smallest of the wrong ones and how far it is off; "" without."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether something was compared, and nothing was wrong."""
+        return self.compared > 0 and not self.wrong

@@ -6,9 +6,35 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from opcheck.lang.sentence import Sentence
-from opcheck.model.cost import Costs
+from opcheck.model.costs import Costs
 from opcheck.model.dynamic import Site
-from opcheck.model.names import OpName
+
+
+class OpName(Struct, frozen=True, order=True):
+    """An operator overload, in the schema spelling: ``aten::add.Tensor``, ``aten::relu``."""
+
+    namespace: str
+    base: str
+    overload: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> "OpName":
+        """Read the schema spelling; ``str()`` gives back exactly ``text``."""
+        namespace, sep, rest = text.partition("::")
+        base, _, overload = rest.partition(".")
+        name = cls(namespace, base, overload)
+        if not (sep and namespace and base) or str(name) != text:
+            raise ValueError(f"not an operator name: {text!r} (want namespace::base[.overload])")
+        return name
+
+    @property
+    def operator(self) -> str:
+        """Namespace and base name without the overload: ``aten::add``."""
+        return f"{self.namespace}::{self.base}"
+
+    def __str__(self) -> str:
+        dot = f".{self.overload}" if self.overload else ""
+        return f"{self.namespace}::{self.base}{dot}"
 
 
 class TensorMeta(Struct, frozen=True):
@@ -171,7 +197,7 @@ class Use(Struct, frozen=True):
     phase: Phase = Phase.FORWARD
 
 
-class Gap(Struct, frozen=True, order=True):
+class Gap(Struct, frozen=True, eq=False):
     """Something that the trace could not see; it counts as unknown."""
 
     where: str
@@ -181,6 +207,19 @@ class Gap(Struct, frozen=True, order=True):
     code: str = "not-seen"
     """Stable, for machines: what kind of gap it is, one of the following or the default. It follows
     from the reason, so that a gap from a report of before there were codes is the same gap."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Gap) and self._key == other._key
+
+    def __lt__(self, other: "Gap") -> bool:
+        return self._key < other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[str, str]:
+        return self.where, self.reason
 
 
 RUN_ENDED = "run-ended"

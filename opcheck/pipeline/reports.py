@@ -10,8 +10,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import NodePlan
 from opcheck.model.report import ModelInfo, Report
 from opcheck.model.trace import Trace
-from opcheck.resolve.findings import resolve
-from opcheck.resolve.ranking import best_first
+from opcheck.resolve.findings import best_first, resolve
 from opcheck.version import __version__
 
 
@@ -51,7 +50,7 @@ def with_plans(
 
     A target that no plan was made for, since its run ended before, stays as it is.
     """
-    from opcheck.resolve.planned import planned
+    from opcheck.resolve.suggestions import planned
 
     targets = tuple(
         planned(found, scanned.of(m.target), plans[name])

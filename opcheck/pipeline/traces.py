@@ -8,13 +8,12 @@ from msgspec.structs import replace
 from opcheck import device_types
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned, Traced
-from opcheck.model.calls import CallSpec
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import CallSpec, ScanRequest
 from opcheck.model.work import WorkRequest, WorkResult
 from opcheck.pipeline.opening import Progress
 from opcheck.sandbox import command
-from opcheck.source.code import is_code
+from opcheck.source.user_code import is_code
 
 _UNSETTLED = "torch was loaded: tables alone do not settle every call of the saved graph"
 
@@ -61,7 +60,7 @@ def _without_torch(
 ) -> Scanned | None:
     """Answer from the saved graph and tables alone; None where that cannot settle every call."""
     from opcheck import saved_graph
-    from opcheck.source.pt2_graph import read_trace
+    from opcheck.source.pt2.graph import read_trace
 
     graph = read_trace(Path(request.model.source))
     trace = saved_graph.trace_of(graph, database, matrices)

@@ -4,8 +4,7 @@ import os
 import sys
 from contextlib import AbstractContextManager
 
-from opcheck.lang.languages import Language, language_of, writable
-from opcheck.lang.speech import speaking, tell
+from opcheck.lang.speech import Language, language_of, speaking, tell, writable
 
 
 def in_its_language() -> AbstractContextManager[None]:

@@ -7,12 +7,11 @@ from msgspec.structs import replace
 
 from opcheck.lang.sentence import Sentence, sentences
 from opcheck.model.matrix import Choice, SupportMatrix
-from opcheck.model.names import OpName
-from opcheck.model.trace import Node
+from opcheck.model.trace import Node, OpName
 from opcheck.model.verdict import Evidence, Verdict
-from opcheck.resolve import fate as codes
-from opcheck.resolve.fate import Fate
-from opcheck.resolve.version import absent_from
+from opcheck.resolve import resolution as codes
+from opcheck.resolve.kernels import absent_from
+from opcheck.resolve.resolution import Resolution
 
 _SINCE = "{said}; on {device} {said_why}"
 
@@ -22,14 +21,14 @@ class Target(Protocol):
 
     matrix: SupportMatrix
 
-    def unseen(self, call: Node) -> Fate:
+    def unseen(self, call: Node) -> Resolution:
         """The fate of a call that is in no trace."""
 
-    def recast(self, node: Node, casts: Mapping[str, str]) -> Fate | None:
+    def recast(self, node: Node, casts: Mapping[str, str]) -> Resolution | None:
         """The fate of a composite whose tensors have other dtypes than in the trace."""
 
 
-def chosen(node: Node, target: Target) -> Fate | None:
+def chosen(node: Node, target: Target) -> Resolution | None:
     """Give the fate of a call that goes another way on this device; None where it does not.
 
     A call of which only the operator is known, as in tables, may go any of the ways: the worst
@@ -41,7 +40,7 @@ def chosen(node: Node, target: Target) -> Fate | None:
     return max((way for way in ways if way is not None), key=lambda way: way.severity)
 
 
-def _ways(node: Node, target: Target) -> Iterator[Fate | None]:
+def _ways(node: Node, target: Target) -> Iterator[Resolution | None]:
     """Fates of the ways that the call may go; None for the recorded one."""
     for choice in target.matrix.choices.get(str(node.op), ()):
         known = bool(node.arguments)
@@ -58,7 +57,7 @@ def _ways(node: Node, target: Target) -> Iterator[Fate | None]:
             return
 
 
-def _cast(choice: Choice, node: Node, target: Target) -> Fate | None:
+def _cast(choice: Choice, node: Node, target: Target) -> Resolution | None:
     """The fate as recorded, but for dtypes; None of a call that is no composite there."""
     fate = target.recast(node, choice.casts)
     if fate is None:
@@ -81,7 +80,7 @@ def _gives(text: str, choice: Choice) -> bool:
     )
 
 
-def _taken(choice: Choice, asks: tuple[str, ...], node: Node, target: Target) -> Fate | None:
+def _taken(choice: Choice, asks: tuple[str, ...], node: Node, target: Target) -> Resolution | None:
     """The fate along one way; None where PyTorch passes it over on this target."""
     matrix = target.matrix
     calls = [_call(choice, op, node) for op in asks]
@@ -116,7 +115,7 @@ def _taken(choice: Choice, asks: tuple[str, ...], node: Node, target: Target) ->
         code, text = codes.NO_DEVICE_WORK, Sentence(
             "on {device} it asks the device for nothing: {said}", device=device, said=choice.text
         )  # fmt: skip
-    return Fate(
+    return Resolution(
         Verdict.DECOMPOSED,
         code,
         text,
@@ -126,7 +125,7 @@ def _taken(choice: Choice, asks: tuple[str, ...], node: Node, target: Target) ->
     )
 
 
-def _leaves(op: str, fate: Fate) -> list[str]:
+def _leaves(op: str, fate: Resolution) -> list[str]:
     """The kernels that one of the calls ends in."""
     return sorted(fate.leaves) or ([] if fate.code == codes.NO_DEVICE_WORK else [op])
 
@@ -137,5 +136,5 @@ def _call(choice: Choice, op: str, node: Node) -> Node:
     return Node(OpName.parse(op), renamed, node.outputs, cpu_kernel=False)
 
 
-def _evidence(choice: Choice, fates: list[Fate]) -> tuple[Evidence, ...]:
+def _evidence(choice: Choice, fates: list[Resolution]) -> tuple[Evidence, ...]:
     return (*choice.evidence, *(found for fate in fates for found in fate.evidence))

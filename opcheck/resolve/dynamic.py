@@ -9,7 +9,7 @@ from opcheck.model.dynamic import READ_BY_PYTHON, Site, SiteKind, SiteTaken, Siz
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Node, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 
 SIZED_BY_DATA = frozenset({
@@ -53,7 +53,7 @@ def sites(trace: Trace) -> tuple[Site, ...]:
 def taken(trace: Trace, matrix: SupportMatrix, rules: Sequence[SizeRule]) -> tuple[SiteTaken, ...]:
     """How one target takes every place of a trace."""
     walk = Walk(trace.nodes, matrix, trace.torch_version)
-    fates: dict[tuple[str, str, int, str], Fate] = {}
+    fates: dict[tuple[str, str, int, str], Resolution] = {}
     for use in trace.uses:
         fate = walk.fate(use.node)
         key = (str(trace.nodes[use.node].op), use.file, use.line, use.module)
@@ -67,7 +67,7 @@ def taken(trace: Trace, matrix: SupportMatrix, rules: Sequence[SizeRule]) -> tup
 
 
 def _taken(
-    site: Site, fate: Fate | None, matrix: SupportMatrix, rules: Sequence[SizeRule]
+    site: Site, fate: Resolution | None, matrix: SupportMatrix, rules: Sequence[SizeRule]
 ) -> SiteTaken:
     if site.kind is SiteKind.FIXED_SIZE:
         fixed = "the model itself takes no other size here, on any target"

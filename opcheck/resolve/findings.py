@@ -1,37 +1,55 @@
-"""Fates gathered into what the report shows for one target."""
+"""Resolved calls gathered into what the report shows for one target; the best target first."""
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
+
+from msgspec import Struct
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.predicates import value_text
-from opcheck.model.report import (
-    Finding,
-    KernelCount,
-    Place,
-    Reason,
-    Stretch,
-    Summary,
-    TargetReport,
-)
-from opcheck.model.trace import Kernel, Phase, TensorMeta, Trace, Use, Value
-from opcheck.model.training import OPTIMIZER, WRAPPER
+from opcheck.model.report import Finding, KernelCount, Place, Reason, Stretch, Summary, TargetReport
+from opcheck.model.request import OPTIMIZER, WRAPPER
+from opcheck.model.trace import Kernel, Node, Phase, TensorMeta, Trace, Use, Value
 from opcheck.model.verdict import Evidence, Verdict
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
 from opcheck.resolve.conditions import sentence
-from opcheck.resolve.judged import Judged, judged
-from opcheck.resolve.steps import steps
-from opcheck.resolve.version import torch_differs
+from opcheck.resolve.explain import steps
+from opcheck.resolve.kernels import torch_differs
+from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
+
+
+class ResolvedCall(Struct, frozen=True):
+    """A call where the model makes it, and what becomes of it."""
+
+    use: Use
+    node: Node
+    fate: Resolution
+    taken_apart: bool = False
+    """Whether it is a composite that autograd took apart, so that its parts are calls as well."""
+
+
+def resolved_calls(trace: Trace, walk: Walk) -> Iterator[ResolvedCall]:
+    """The calls in the order of the trace's uses, then the composites that autograd took apart.
+
+    Of those only the ones are given of which the target asks something that they do not meet.
+    """
+    for use in trace.uses:
+        yield ResolvedCall(use, trace.nodes[use.node], walk.fate(use.node))
+    for use in trace.taken_apart:
+        node = trace.nodes[use.node]
+        fate = walk.asked_of_it(node)
+        if fate is not None:
+            yield ResolvedCall(use, node, fate, taken_apart=True)
 
 
 def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> TargetReport:
     """Hold a trace against one target; ``explained``: say what was looked at for each finding."""
     walk = Walk(trace.nodes, matrix, trace.torch_version)
-    calls = list(judged(trace, walk))
+    calls = list(resolved_calls(trace, walk))
     kernels = trace.kernels.get(str(matrix.target))
     target = matrix.target
     stretches = _stretches(trace, calls)
@@ -50,12 +68,12 @@ def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> 
 
 def summary(trace: Trace, walk: Walk) -> Summary:
     """The figures of a trace on the target of ``walk``."""
-    calls = list(judged(trace, walk))
+    calls = list(resolved_calls(trace, walk))
     return _summary(calls, _islands(trace, _stretches(trace, calls)), bool(trace.gaps))
 
 
-def _findings(trace: Trace, calls: list[Judged], walk: Walk | None) -> tuple[Finding, ...]:
-    groups: dict[tuple[str, ...], list[Judged]] = defaultdict(list)
+def _findings(trace: Trace, calls: list[ResolvedCall], walk: Walk | None) -> tuple[Finding, ...]:
+    groups: dict[tuple[str, ...], list[ResolvedCall]] = defaultdict(list)
     for call in calls:
         fate, phase = call.fate, call.use.phase
         groups[(str(call.node.op), fate.verdict, fate.code, fate.text, phase)].append(call)
@@ -63,7 +81,7 @@ def _findings(trace: Trace, calls: list[Judged], walk: Walk | None) -> tuple[Fin
     return tuple(sorted(found, key=lambda f: (-f.verdict.rank, f.op, f.id)))
 
 
-def _finding(trace: Trace, members: list[Judged], walk: Walk | None) -> Finding:
+def _finding(trace: Trace, members: list[ResolvedCall], walk: Walk | None) -> Finding:
     first = members[0]
     op, phase, fate = str(first.node.op), first.use.phase, first.fate
     places = _places(trace, members)
@@ -91,7 +109,7 @@ def _identity(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
-def _places(trace: Trace, members: Iterable[Judged]) -> tuple[Place, ...]:
+def _places(trace: Trace, members: Iterable[ResolvedCall]) -> tuple[Place, ...]:
     counts: Counter[tuple[str, str, int, tuple[str, ...], tuple[str, ...]]] = Counter()
     for call in members:
         use = call.use
@@ -120,7 +138,7 @@ def argument_text(name: str, value: Value) -> str:
     return f"{name}={value_text(value)}"
 
 
-def _summary(calls: list[Judged], islands: int, gaps: bool) -> Summary:
+def _summary(calls: list[ResolvedCall], islands: int, gaps: bool) -> Summary:
     worst: dict[str, Verdict] = {}
     counts: Counter[Verdict] = Counter()
     for call in calls:
@@ -151,7 +169,7 @@ def _runs(calls: Mapping[Verdict, int], gaps: bool) -> bool | None:
     return True
 
 
-def _stretches(trace: Trace, calls: list[Judged]) -> tuple[Stretch, ...]:
+def _stretches(trace: Trace, calls: list[ResolvedCall]) -> tuple[Stretch, ...]:
     """The calls in their order, cut where they begin or cease to fall back."""
     leaves = [call.fate.verdict is Verdict.FALLBACK for call in calls[: len(trace.uses)]]
     if not any(leaves):
@@ -213,3 +231,27 @@ def _advisories(trace: Trace, matrix: SupportMatrix) -> tuple[Reason, ...]:
         training = trace.mode == "train"
         told.append(Reason("stand-in", _STAND_IN_TRAINING if training else _STAND_IN))
     return tuple(told)
+
+
+_OUTCOMES = (True, None, False)
+"""What ``Summary.runs`` may be, best first."""
+
+
+def best_first(targets: Iterable[TargetReport]) -> tuple[TargetReport, ...]:
+    """Those that run the model before the others, then by share, host calls, bytes and islands.
+
+    Of equals, by name.
+    """
+    return tuple(sorted(targets, key=_rank))
+
+
+def _rank(target: TargetReport) -> tuple[int, float, int, int, int, str]:
+    summary = target.summary
+    return (
+        _OUTCOMES.index(summary.runs),
+        -(summary.support_rate or 0.0),
+        summary.calls.get(Verdict.FALLBACK, 0),
+        summary.fallback_bytes,
+        summary.islands,
+        target.target,
+    )

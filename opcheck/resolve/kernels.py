@@ -1,11 +1,91 @@
-"""Whether a kernel is there for a call: one of the target's own, or one of the host's."""
+"""Whether the target's torch has an overload, and whether device or host have a kernel for it."""
 
 from opcheck.lang.sentence import Sentence
-from opcheck.model.matrix import Entry, SupportMatrix
-from opcheck.model.trace import Node
+from opcheck.model.matrix import Earlier, Entry, SupportMatrix
+from opcheck.model.trace import Composite, Node, OpName
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
-from opcheck.resolve import fate as codes
-from opcheck.resolve.fate import Fate, Step
+from opcheck.resolve import resolution as codes
+from opcheck.resolve.resolution import Resolution, Step
+
+
+def absent_from(matrix: SupportMatrix, op: OpName) -> str:
+    """Say why the target's torch lacks the overload; "" where it has it or nobody knows."""
+    seen = matrix.history.get(str(op))
+    if seen is None or op.namespace != "aten":
+        return ""
+    first, last = seen
+    torch = matrix.target.torch
+    if number(torch) < number(first):
+        return Sentence(
+            "torch {version} on the target does not have {op} yet (first in {first}): "
+            "there the same code takes another way",
+            version=torch, op=str(op), first=first,
+        )  # fmt: skip
+    if number(torch) > number(last):
+        text = "torch {version} on the target no longer has {op} (last in {last})"
+        return Sentence(text, version=torch, op=str(op), last=last)
+    return ""
+
+
+def earlier(matrix: SupportMatrix, op: OpName) -> Earlier | None:
+    """What the target's torch calls in place of an overload that it does not have yet."""
+    seen = matrix.history.get(str(op))
+    older = seen is not None and number(matrix.target.torch) < number(seen[0])
+    return matrix.earlier.get(str(op)) if older else None
+
+
+def torch_differs(running: str, matrix: SupportMatrix, done: str) -> str:
+    """Say that what was ``done`` rests on another torch than the target's; "" where it does not."""
+    if number(running) == number(matrix.target.torch):
+        return ""
+    return Sentence(
+        f"{done} with torch {{version}}, while the target runs torch {{wanted}}: "
+        "composites may be taken apart differently there",
+        version=running, wanted=matrix.target.torch,
+    )  # fmt: skip
+
+
+def number(version: str) -> tuple[int, int]:
+    """``2.13`` or ``2.13.0`` as (2, 13)."""
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)
+
+
+_TAKES_BOTH = frozenset(
+    {
+        *("index", "index_put", "index_put_", "_index_put_impl_"),
+        *("_unsafe_index", "_unsafe_index_put"),
+        *("copy", "copy_", "_copy_from", "_copy_from_and_resize", "_foreach_copy_"),
+        *("to", "_to_copy", "type_as", "set_", "resize_as_", "is_set_to", "is_same_size"),
+        *("lstm", "gru", "rnn_tanh", "rnn_relu", "_pack_padded_sequence", "_pad_packed_sequence"),
+        *("tensor_split", "expand_as", "view_as", "reshape_as"),
+        *("ctc_loss", "_use_cudnn_ctc_loss", "_cudnn_ctc_loss"),
+        *("_use_miopen_ctc_loss", "miopen_ctc_loss"),
+        # the seed and the offset of what was dropped, and lengths
+        *("_flash_attention_backward", "_efficient_attention_backward"),
+        "_scaled_dot_product_flash_attention_backward",
+        "_scaled_dot_product_efficient_attention_backward",
+        "_scaled_dot_product_fused_attention_overrideable_backward",
+        "_nested_from_padded",
+    }
+)
+"""Operators that take a host tensor of any size beside device tensors: ``device_check: NoCheck`` in
+PyTorch's native_functions.yaml, without those whose TensorIterator looks at the devices itself."""
+
+
+def mixes_host(node: Node, *, inside: bool) -> bool:
+    """Whether a host tensor that is no scalar meets device tensors where that is an error.
+
+    Kernels look at the devices of their tensors. A composite that the target takes apart
+    (``inside``) does not: it may move the host tensor itself, as ``ctc_loss`` does with lengths.
+    Operators of other libraries look, or do not, as each of them was written.
+    """
+    inside = inside and node.composite is not Composite.NON_FUNCTIONAL  # is served through a kernel
+    if inside or node.op.namespace != "aten" or node.op.base in _TAKES_BOTH:
+        return False
+    tensors = [t for _, t in node.tensors()]
+    return any(t.host and t.shape for t in tensors) and any(not t.host for t in tensors)
+
 
 DISPATCHER = Evidence(Method.DISPATCHER, "pytorch/pytorch")
 """Of what PyTorch itself does, in any version."""
@@ -52,11 +132,11 @@ def of_host(node: Node, matrix: SupportMatrix) -> Step:
         )
         return Step(
             Sentence("host: what has no converter is left to PyTorch, {said}", said=where),
-            Fate(Verdict.FALLBACK, codes.RUNS_ELSEWHERE, text, evidence=evidence),
+            Resolution(Verdict.FALLBACK, codes.RUNS_ELSEWHERE, text, evidence=evidence),
         )
     if fallback.to_cpu and on_cpu:
         text = Sentence(ON_HOST, vendor=vendor, op=op)
-        return Step("host: a CPU kernel takes it", Fate(
+        return Step("host: a CPU kernel takes it", Resolution(
             Verdict.FALLBACK, codes.HOST_FALLBACK, text,
             evidence=evidence, fallback_bytes=crossing(node),
         ))  # fmt: skip
@@ -75,7 +155,7 @@ def of_host(node: Node, matrix: SupportMatrix) -> Step:
         )
     outside = Confidence.HIGH if node.op.namespace == "aten" else Confidence.MEDIUM
     sure = max(outside, _sure(evidence), key=lambda confidence: confidence.rank)
-    return Step(step, Fate(Verdict.UNSUPPORTED, code, text, sure, evidence))
+    return Step(step, Resolution(Verdict.UNSUPPORTED, code, text, sure, evidence))
 
 
 def only_on_host(node: Node) -> bool:
@@ -97,7 +177,7 @@ def _registered(op: str, entry: Entry, compiled: bool) -> Step:
         about["list"] = ", ".join(entry.implementation)
         step, text = f"{step} ({{list}})", f"{text} ({{list}})"
     said = Sentence(text, vendor=entry.package or "the vendor", **about)
-    fate = Fate(Verdict.NATIVE, codes.REGISTERED, said, _sure(entry.evidence), entry.evidence)
+    fate = Resolution(Verdict.NATIVE, codes.REGISTERED, said, _sure(entry.evidence), entry.evidence)
     return Step(Sentence(step, **about), fate)
 
 
@@ -107,7 +187,7 @@ def _sure(evidence: tuple[Evidence, ...]) -> Confidence:
     return Confidence.LOW if inferred else Confidence.HIGH
 
 
-def _host_tensor(node: Node) -> Fate:
+def _host_tensor(node: Node) -> Resolution:
     name, tensor = next((n, t) for n, t in node.tensors() if t.host and t.shape)
     text = Sentence(
         "{argument} ({tensor}) was made in host memory and meets device tensors: the device raises "
@@ -115,6 +195,6 @@ def _host_tensor(node: Node) -> Fate:
         "register it as a buffer",
         argument=name, tensor=str(tensor),
     )  # fmt: skip
-    return Fate(
+    return Resolution(
         Verdict.UNSUPPORTED, codes.HOST_TENSOR, text, Confidence.MEDIUM, (DISPATCHER,)
     )  # fmt: skip

@@ -6,7 +6,6 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from opcheck.model.matrix import Condition, SupportMatrix
-from opcheck.model.names import OpName
 from opcheck.model.predicates import (
     ANY,
     ArgumentValue,
@@ -17,9 +16,9 @@ from opcheck.model.predicates import (
     Rank,
     Unlike,
 )
-from opcheck.model.trace import Composite, Node
+from opcheck.model.trace import Composite, Node, OpName
 from opcheck.model.verdict import Verdict
-from opcheck.resolve.fate import CHOSEN, PLAIN
+from opcheck.resolve.resolution import CHOSEN, PLAIN
 from opcheck.resolve.walk import Walk
 
 Branches = Mapping[str, tuple[tuple[str, ...], ...]]

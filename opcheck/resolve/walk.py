@@ -12,19 +12,16 @@ from msgspec.structs import replace
 
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import DOUBTED, OVERRULED, Condition, SupportMatrix
-from opcheck.model.names import OpName
-from opcheck.model.trace import Composite, Node
+from opcheck.model.trace import Composite, Node, OpName
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
-from opcheck.resolve import fate as codes
 from opcheck.resolve import kernels
-from opcheck.resolve.casts import with_dtypes
+from opcheck.resolve import resolution as codes
 from opcheck.resolve.choices import chosen
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
 from opcheck.resolve.collectives import collective, dtypes_of
-from opcheck.resolve.conditions import matches, sentence
-from opcheck.resolve.fate import Fate, Part, Step, listed
-from opcheck.resolve.mixed import mixes_host
-from opcheck.resolve.version import absent_from, earlier
+from opcheck.resolve.conditions import matches, sentence, with_dtypes
+from opcheck.resolve.kernels import absent_from, earlier, mixes_host
+from opcheck.resolve.resolution import Part, Resolution, Step, listed
 
 _NOT_INHERITED = "composite: PyTorch's is not one that this target inherits"
 _BACKEND = "backend: PyTorch hands a collective to the target's backend of torch.distributed"
@@ -43,26 +40,26 @@ class Walk:
             path="dispatcher",
             commit=f"v{torch_version}",
         )
-        self._fates: list[Fate | None] = [None] * len(self._nodes)
+        self._fates: list[Resolution | None] = [None] * len(self._nodes)
         self._unseen: dict[Node, int] = {}
         """Calls that are in no trace -> index of the node that says what they run as."""
         self._casting: dict[tuple[tuple[str, str], ...], Walk] = {}
 
-    def fate(self, index: int) -> Fate:
+    def fate(self, index: int) -> Resolution:
         """The fate of one node, children first."""
         found = self._fates[index]
         if found is None:
             found = self._fates[index] = self.decide(self._nodes[index])
         return found
 
-    def decide(self, node: Node) -> Fate:
+    def decide(self, node: Node) -> Resolution:
         """The fate of a node that need not be one of the trace's."""
         plain = self.plain(node)
         return self._worst(node, plain, self.matched(node, plain))
 
-    def asked_of_it(self, node: Node) -> Fate | None:
+    def asked_of_it(self, node: Node) -> Resolution | None:
         """The worst that the target asks of a composite itself, which autograd has taken apart."""
-        plain = Fate(Verdict.DECOMPOSED, codes.DECOMPOSES, "")
+        plain = Resolution(Verdict.DECOMPOSED, codes.DECOMPOSES, "")
         everywhere = frozenset(map(id, self.matrix.conditions.get("*", ())))
         worst = self._worst(node, plain, (
             (condition, text)
@@ -71,7 +68,9 @@ class Walk:
         ))  # fmt: skip
         return None if worst is plain else worst
 
-    def _worst(self, node: Node, plain: Fate, matched: Iterable[tuple[Condition, str]]) -> Fate:
+    def _worst(
+        self, node: Node, plain: Resolution, matched: Iterable[tuple[Condition, str]]
+    ) -> Resolution:
         """The fate of a call once its conditions are looked at."""
         worst = plain
         doubts: list[Evidence] = []
@@ -88,7 +87,7 @@ class Walk:
             return _seconded(worst, doubts)
         return worst
 
-    def plain(self, node: Node) -> Fate:
+    def plain(self, node: Node) -> Resolution:
         """The fate of a call of which no condition holds."""
         return next(step.fate for step in self.steps(node) if step.fate is not None)
 
@@ -128,7 +127,7 @@ class Walk:
             return
         yield kernels.of_host(node, self.matrix)
 
-    def unseen(self, call: Node) -> Fate:
+    def unseen(self, call: Node) -> Resolution:
         """The fate of a call that is in no trace: tables say what it runs as."""
         return self.fate(self._added(call))
 
@@ -158,7 +157,7 @@ class Walk:
             note="" if children is not None else "no table says what it runs as",
         )
 
-    def recast(self, node: Node, casts: Mapping[str, str]) -> Fate | None:
+    def recast(self, node: Node, casts: Mapping[str, str]) -> Resolution | None:
         """The fate of a composite whose tensors have other dtypes than in the trace."""
         if node.composite not in self.matrix.inherits:
             return None
@@ -175,13 +174,15 @@ class Walk:
                 "what {op} runs as could not be recorded: {said}",
                 op=str(node.op), said=node.note or "no reason given",
             )  # fmt: skip
-            fate = Fate(Verdict.UNKNOWN, codes.NOT_TAKEN_APART, text)
+            fate = Resolution(Verdict.UNKNOWN, codes.NOT_TAKEN_APART, text)
             return Step("composite: what it runs as could not be recorded", fate)
         if not node.children:
             text = Sentence(
                 "{op} runs inside PyTorch and asks the device for nothing", op=str(node.op)
             )
-            fate = Fate(Verdict.DECOMPOSED, codes.NO_DEVICE_WORK, text, evidence=(self._torch,))
+            fate = Resolution(
+                Verdict.DECOMPOSED, codes.NO_DEVICE_WORK, text, evidence=(self._torch,)
+            )
             return Step("composite: it asks the device for nothing", fate)
         parts = self.parts(node)
         return Step("composite: runs as {list}", self._made_of(node, parts), parts)
@@ -191,7 +192,7 @@ class Walk:
         said = earlier(self.matrix, node.op)
         parts = [part for part in self.parts(node) if said and str(part[0].op) in said.asks]
         if said is None or not {str(part.op) for part, _, _ in parts}.issuperset(said.asks):
-            unknown = Fate(Verdict.UNKNOWN, codes.NOT_IN_TORCH, absent)
+            unknown = Resolution(Verdict.UNKNOWN, codes.NOT_IN_TORCH, absent)
             return Step("composite: nobody has said what it runs as there", unknown)
         fate = self._made_of(node, parts)
         fate = replace(
@@ -209,7 +210,7 @@ class Walk:
         """What a composite runs as, with the fate of each; () of one that is not taken apart."""
         return [(self._nodes[i], self.fate(i), count) for i, count in node.children or ()]
 
-    def _made_of(self, node: Node, parts: list[Part]) -> Fate:
+    def _made_of(self, node: Node, parts: list[Part]) -> Resolution:
         """The fate of a call that runs as others do."""
         leaves = frozenset(leaf for part in parts for leaf in _ends(part[0], part[1]))
         moved = sum(part.fallback_bytes * count for _, part, count in parts)
@@ -224,21 +225,21 @@ class Walk:
         if not named and cause.op != node.op:
             text = Sentence("it runs as {op}: {said}", op=str(cause.op), said=worst.text)
             named = True
-        return Fate(
+        return Resolution(
             verdict, worst.code, text, worst.confidence, worst.evidence, leaves, moved,
             worst.harmful, worst.about or str(cause.op), named,
         )  # fmt: skip
 
-    def _through_out(self, node: Node, out: Fate, leaves: frozenset[str]) -> Fate:
+    def _through_out(self, node: Node, out: Resolution, leaves: frozenset[str]) -> Resolution:
         target = next(leaf for leaf in sorted(leaves) if leaf.startswith(_stem(node)))
         text = Sentence(
             "{vendor} registers {out}, which {op} is served through",
             vendor=self.matrix.target.vendor, out=target, op=str(node.op),
         )  # fmt: skip
         evidence = (*out.evidence, self._torch)
-        return Fate(Verdict.NATIVE, codes.THROUGH_OUT, text, out.confidence, evidence, leaves)
+        return Resolution(Verdict.NATIVE, codes.THROUGH_OUT, text, out.confidence, evidence, leaves)
 
-    def _decomposed(self, node: Node, parts: Iterable[Part], leaves: frozenset[str]) -> Fate:
+    def _decomposed(self, node: Node, parts: Iterable[Part], leaves: frozenset[str]) -> Resolution:
         confidence = max((f.confidence for _, f, _ in parts), key=lambda c: c.rank)
         text = Sentence(
             "runs as {list}, all native" if len(leaves) > 1 else "runs as {op}, native",
@@ -246,9 +247,9 @@ class Walk:
         )
         inferred = (found for _, fate, _ in parts for found in _chosen(fate))
         evidence = tuple(dict.fromkeys((self._torch, *inferred)))
-        return Fate(Verdict.DECOMPOSED, codes.DECOMPOSES, text, confidence, evidence, leaves)
+        return Resolution(Verdict.DECOMPOSED, codes.DECOMPOSES, text, confidence, evidence, leaves)
 
-    def matched(self, node: Node, plain: Fate) -> Iterable[tuple[Condition, str]]:
+    def matched(self, node: Node, plain: Resolution) -> Iterable[tuple[Condition, str]]:
         """Conditions that hold for the call, with their sentence."""
         for condition in self.matrix.conditions_for(str(node.op)):
             if plain.verdict is Verdict.FALLBACK and condition.confidence is not Confidence.HIGH:
@@ -257,38 +258,40 @@ class Walk:
             if found is not None:
                 yield condition, sentence(condition, found, self.matrix.target.chip)
 
-    def _conditioned(self, node: Node, plain: Fate, condition: Condition, text: str) -> Fate:
+    def _conditioned(
+        self, node: Node, plain: Resolution, condition: Condition, text: str
+    ) -> Resolution:
         verdict = condition.verdict if condition.verdict is not Verdict.NATIVE else plain.verdict
         moved = plain.fallback_bytes
         if verdict is Verdict.FALLBACK and not (moved or self.matrix.fallback.elsewhere):
             moved = kernels.crossing(node)
         weighed = condition.code in (DOUBTED, OVERRULED)
-        return Fate(
+        return Resolution(
             verdict, condition.code, text, condition.confidence,
             (*condition.evidence, *(plain.evidence if weighed else ())),
             plain.leaves, moved, condition.harmful,
         )  # fmt: skip
 
 
-def _seconded(fate: Fate, documents: Iterable[Evidence]) -> Fate:
+def _seconded(fate: Resolution, documents: Iterable[Evidence]) -> Resolution:
     """An answer that documents give too, of which none would have settled it."""
     return replace(fate, evidence=tuple(dict.fromkeys((*fate.evidence, *documents))))
 
 
-def _remarked(plain: Fate, condition: Condition, text: str) -> Fate:
+def _remarked(plain: Resolution, condition: Condition, text: str) -> Resolution:
     """An answer that stays as it is, with something to know about it."""
     evidence = (*plain.evidence, *condition.evidence)
     said = Sentence("{said}; {said_more}", said=plain.text, said_more=text)
     return replace(plain, text=said, evidence=evidence)
 
 
-def _ends(node: Node, fate: Fate) -> frozenset[str]:
+def _ends(node: Node, fate: Resolution) -> frozenset[str]:
     return fate.leaves or (
         frozenset() if fate.code == codes.NO_DEVICE_WORK else frozenset({str(node.op)})
     )
 
 
-def _chosen(fate: Fate) -> Iterable[Evidence]:
+def _chosen(fate: Resolution) -> Iterable[Evidence]:
     """What says that PyTorch branches so on the device, where a part rests on that."""
     if fate.code in (codes.CHOSEN, codes.DECOMPOSES):
         yield from (found for found in fate.evidence if found.method is Method.INFERRED)
@@ -298,7 +301,7 @@ def _stem(node: Node) -> str:
     return f"{node.op.namespace}::{node.op.base.rstrip('_')}"
 
 
-def _own_out(node: Node, parts: Iterable[Part]) -> Fate | None:
+def _own_out(node: Node, parts: Iterable[Part]) -> Resolution | None:
     """The fate of the ``.out`` overload that serves a structured functional or in-place one."""
     if node.composite is not Composite.NON_FUNCTIONAL:
         return None

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from msgspec import Struct
 
-from opcheck.model.names import OpName
 from opcheck.model.plan import Label, Tier
+from opcheck.model.trace import OpName
 from opcheck.model.verdict import Evidence, Method
 from opcheck.rewrite import width
 from opcheck.rewrite.base import Rule, rules

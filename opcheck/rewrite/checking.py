@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from opcheck.model.rule import RuleCheck
+from opcheck.model.plan import RuleCheck
 from opcheck.rewrite.base import Rule
 from opcheck.rewrite.draw import RandomDraw
 from opcheck.rewrite.trial import Trial, attempt

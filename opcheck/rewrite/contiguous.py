@@ -6,8 +6,8 @@ from typing import Any
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
-from opcheck.model.names import OpName
 from opcheck.model.plan import Label, Tier
+from opcheck.model.trace import OpName
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.candidates import Candidate
 from opcheck.trace.dispatcher import facts, overload_named

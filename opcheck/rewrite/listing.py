@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Sequence
 
 from opcheck.errors import UsageError
-from opcheck.model.rule import RuleInfo
+from opcheck.model.plan import RuleInfo
 from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.text import standalone
 from opcheck.rewrite.ways import way_called

@@ -6,8 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.plan import Label, NodePlan, Suggestion
-from opcheck.model.remedy import Remedy
+from opcheck.model.plan import Label, NodePlan, Remedy, Suggestion
 from opcheck.model.trace import Trace
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.walk import Walk

@@ -11,7 +11,7 @@ from torch.library import Library
 from torch.utils._pytree import tree_map
 from torch.utils.hooks import RemovableHandle
 
-from opcheck.model.names import OpName
+from opcheck.model.trace import OpName
 from opcheck.rewrite.variants import functional
 from opcheck.trace.dispatcher import overload_named
 

@@ -6,10 +6,9 @@ import torch
 from msgspec.structs import replace
 
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.plan import Declined, Label, Measured, NodePlan, Suggestion
-from opcheck.model.remedy import Remedy
+from opcheck.model.plan import Declined, Label, Measured, NodePlan, Remedy, Suggestion
 from opcheck.model.trace import Node, Trace
-from opcheck.resolve.fate import HOST_TENSOR, Fate
+from opcheck.resolve.resolution import HOST_TENSOR, Resolution
 from opcheck.resolve.walk import Walk
 from opcheck.rewrite.base import Rule
 from opcheck.rewrite.call import Call
@@ -88,7 +87,7 @@ class Planner:
         )
 
     def _ways(
-        self, node: Node, matrix: SupportMatrix, fate: Fate | None = None
+        self, node: Node, matrix: SupportMatrix, fate: Resolution | None = None
     ) -> tuple[tuple[Suggestion, ...], tuple[Declined, ...]]:
         """Ways for one call, the cheapest first; nothing comes after an exact one."""
         found: list[Suggestion] = []
@@ -107,7 +106,7 @@ class Planner:
         found.sort(key=lambda way: (way.tier, way.label.rank))
         return tuple(found), tuple(declined)
 
-    def _candidates(self, node: Node, fate: Fate | None) -> Iterator[Candidate]:
+    def _candidates(self, node: Node, fate: Resolution | None) -> Iterator[Candidate]:
         if fate is not None and fate.code == HOST_TENSOR:
             yield on_the_device(node)
             return  # every other code would meet the same tensor
@@ -242,5 +241,5 @@ def _culprits(nodes: Sequence[Node], index: int, walk: Walk) -> Iterator[int]:
         yield from _culprits(nodes, child, walk)
 
 
-def _as_bad(inner: Fate, outer: Fate) -> bool:
+def _as_bad(inner: Resolution, outer: Resolution) -> bool:
     return inner.wants_change if outer.verdict.on_device else not inner.verdict.on_device

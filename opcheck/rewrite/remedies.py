@@ -2,14 +2,13 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from opcheck.model.plan import Suggestion, Tier
-from opcheck.model.remedy import Remedy
+from opcheck.model.plan import Remedy, Suggestion, Tier
 from opcheck.model.trace import Node
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.resolution import Resolution
 
 
 def remedied(
-    node: Node, blamed: Collection[tuple[Node, Fate]], remedies: Sequence[Remedy]
+    node: Node, blamed: Collection[tuple[Node, Resolution]], remedies: Sequence[Remedy]
 ) -> Iterator[Suggestion]:
     """Ways out for a call: remedies that help with everything inside it that is to blame."""
     for remedy in remedies:
@@ -27,7 +26,7 @@ def remedied(
             )
 
 
-def helps(remedy: Remedy, node: Node, fate: Fate) -> bool:
+def helps(remedy: Remedy, node: Node, fate: Resolution) -> bool:
     """Whether a remedy is for a call that fares so."""
     dtypes = {tensor.dtype for _, tensor in node.tensors()}
     return (

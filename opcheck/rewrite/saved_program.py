@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from opcheck.source.base import LoadOptions
-from opcheck.source.building.pt2_program import exported_program
+from opcheck.source.building.pt2.program import exported_program
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram

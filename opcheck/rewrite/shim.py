@@ -8,7 +8,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Suggestion
 from opcheck.rewrite.merge import Module
 from opcheck.rewrite.variants import functional
-from opcheck.source.building import torchvision_schemas
+from opcheck.source.building import torchvision_operators
 from opcheck.trace.dispatcher import overload_named
 
 PLUGINS = {"npu": "torch_npu", "mlu": "torch_mlu", "musa": "torch_musa"}
@@ -39,7 +39,7 @@ def shim(matrix: SupportMatrix, suggestions: Iterable[Suggestion]) -> Shim:
         matrix: of the target; an overload that it has a kernel for keeps that kernel.
         suggestions: the first one for an overload counts.
     """
-    torchvision_schemas.prepare()
+    torchvision_operators.prepare()
     chosen: dict[str, Suggestion] = {}
     skipped: list[Skipped] = []
     for way in suggestions:

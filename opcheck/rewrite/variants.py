@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from opcheck.model.names import OpName
+from opcheck.model.trace import OpName
 from opcheck.trace.dispatcher import overload_named
 
 

@@ -2,8 +2,7 @@
 
 from msgspec.structs import replace
 
-from opcheck.model.plan import Label, Tier
-from opcheck.model.rule import RuleInfo
+from opcheck.model.plan import Label, RuleInfo, Tier
 from opcheck.rewrite.candidates import candidates
 from opcheck.rewrite.custom.base import toolchains
 from opcheck.rewrite.custom.suggest import RULE as CUSTOM

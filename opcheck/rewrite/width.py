@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
-from opcheck.model.names import OpName
+from opcheck.model.trace import OpName
 from opcheck.rewrite.call import Call
 from opcheck.trace.dispatcher import facts
 

@@ -1,16 +1,34 @@
-"""What a source kind is, and what it gives: something to run, and the inputs to run it on."""
+"""What a source kind is, what a request asks of it, and what it gives - model and inputs."""
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from opcheck.model.calls import CallSpec
+from opcheck.files import MOST_MODEL_BYTES, open_regular
+from opcheck.model.request import CallSpec
 from opcheck.model.schemas import Libraries
 from opcheck.model.trace import Gap
+from opcheck.model.work import GraphRequest, Request
 from opcheck.source.inputs import InputSpec
+
+DIGEST_DIGITS = 16
+
+
+def digest_of_text(text: str) -> str:
+    """Digest of a config or a name."""
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
+
+
+def digest_of_file(path: Path) -> str:
+    """Digest of a file's bytes."""
+    with open_regular(path, MOST_MODEL_BYTES) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:DIGEST_DIGITS]
+
 
 LIBRARIES = ("diffusers", "timm", "torchvision", "transformers", "ultralytics")
 """Libraries of models."""
@@ -109,3 +127,22 @@ class Source(ABC):
     @abstractmethod
     def load(self, text: str, options: LoadOptions) -> Loaded:
         """Build the model, with its weights only where the options ask for them, and its inputs."""
+
+
+def options_of(request: Request, *, weights: bool = False) -> LoadOptions:
+    """The options to load the source of ``request`` with.
+
+    Raises:
+        UsageError: an input is not written as one.
+    """
+    inputs = tuple(InputSpec.parse(text) for text in request.model.inputs)
+    options = LoadOptions(inputs, request.model.trust, weights=weights)
+    if isinstance(request, GraphRequest):
+        return options
+    step = request.model.step
+    return replace(
+        options,
+        calls=request.model.calls,
+        train=step is not None,
+        own_loss=step is not None and not step.loss,
+    )

@@ -1,18 +1,59 @@
-"""Load whatever source a text names, in a process that is ours: torchvision is prepared in it."""
+"""Which source kind a text is of, and loading it in a process that is ours."""
+
+import os
+from functools import cache
+from pathlib import Path
 
 from msgspec.structs import replace
 
-from opcheck.source.base import Loaded, LoadOptions
-from opcheck.source.select import select
+import opcheck.source.kinds
+from opcheck.errors import SourceError, UsageError
+from opcheck.registry import discover
+from opcheck.source.base import Loaded, LoadOptions, Source
+from opcheck.source.sniff import FACTORY_HINT, Form, refuse_weights, sniff
+
+ONNX_HINT = (
+    "scan the PyTorch model that it was exported from: torch.export.save(torch.export.export("
+    "model, inputs), 'model.pt2')"
+)
+
+
+@cache
+def kinds() -> tuple[type[Source], ...]:
+    """Every source kind, by name."""
+    return discover(opcheck.source.kinds, Source)  # type: ignore[type-abstract]  # mypy #4717
+
+
+def select(text: str) -> Source:
+    """Give the kind that claims ``text``; UsageError naming the kinds where none does."""
+    for kind in kinds():
+        if kind.claims(text):
+            return kind()
+    path = Path(text)
+    if path.suffix or os.path.exists(path):
+        raise _no_model(path)
+    forms = "; ".join(kind.help for kind in kinds())
+    raise UsageError(f"not a model source: {text!r}", f"give one of: {forms}")
+
+
+def _no_model(path: Path) -> SourceError:
+    found = sniff(path)
+    if found.form is Form.WEIGHTS:
+        return refuse_weights(path, found.detail)
+    if found.form is Form.EXPORTED:
+        return SourceError(f"{path}: {found.detail} not named as one", f"call it {path.stem}.pt2")
+    if found.form is Form.ONNX:
+        return SourceError(f"{path} is an ONNX model; this reads PyTorch models", ONNX_HINT)
+    return SourceError(f"{path}: {found.detail}", FACTORY_HINT)
 
 
 def load(text: str, options: LoadOptions) -> Loaded:
     """Give the model that ``text`` names, ready to be traced."""
     source = select(text)
     source.check(text, options)
-    from opcheck.source.building import processes, torchvision_schemas  # torch, only for work
+    from opcheck.source.building import processes, torchvision_operators  # torch, only for work
 
-    torchvision_schemas.prepare()
+    torchvision_operators.prepare()
     processes.prepare()
     stand_ins = None
     if options.libraries is not None:
@@ -20,8 +61,8 @@ def load(text: str, options: LoadOptions) -> Loaded:
 
         stand_ins = finder.install(options.libraries)
     if options.weights:
-        torchvision_schemas.compute()
+        torchvision_operators.compute()
     loaded = source.load(text, options)
-    torchvision_schemas.settle()
+    torchvision_operators.settle()
     absent = stand_ins.notes() if stand_ins is not None else ()
     return replace(loaded, notes=(*loaded.notes, *absent, *processes.notes()))

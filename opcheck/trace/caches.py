@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from opcheck.held import namespaces, tables, variables
+from opcheck.python_state import namespaces, tables, variables
 from opcheck.trace.device import DeviceTensor
 
 T = TypeVar("T")

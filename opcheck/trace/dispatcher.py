@@ -20,8 +20,7 @@ from msgspec import Struct
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.utils._pytree import tree_leaves
 
-from opcheck.model.names import OpName
-from opcheck.model.trace import Composite
+from opcheck.model.trace import Composite, OpName
 
 _ALIAS = re.compile(r"^(Composite\w+)\[alias\]:", re.MULTILINE)
 _KEYS = torch._C.DispatchKey

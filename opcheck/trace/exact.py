@@ -16,8 +16,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-from opcheck.model.names import OpName
-from opcheck.model.trace import Composite, Kernel, Phase
+from opcheck.model.trace import Composite, Kernel, OpName, Phase
 from opcheck.trace.device import DeviceTensor
 from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, known_to_cpu, leaving_lazy
 from opcheck.trace.engine import Engine

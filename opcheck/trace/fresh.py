@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import nn
 
-from opcheck.held import computed
+from opcheck.python_state import computed
 from opcheck.trace.compiled import mark_compiled
 
 _OWN = frozenset(vars(nn.Module()))

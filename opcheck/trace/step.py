@@ -15,8 +15,8 @@ from msgspec import Struct
 from torch import Tensor, nn
 
 from opcheck.errors import TraceError
+from opcheck.model.request import TrainingSpec
 from opcheck.model.trace import Phase
-from opcheck.model.training import TrainingSpec
 from opcheck.trace.wrapping import wrapped
 
 Begins = Callable[[Phase], None]

@@ -13,8 +13,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.lang.sentence import Sentence
-from opcheck.model.names import OpName
-from opcheck.model.trace import SHAPE_ASSUMED, Composite, Node, Phase, Use, Value
+from opcheck.model.trace import SHAPE_ASSUMED, Composite, Node, OpName, Phase, Use, Value
 from opcheck.trace.autocast_dtypes import Reached, handed_on
 from opcheck.trace.device import DeviceTensor, carry, device_tensor
 from opcheck.trace.dispatcher import ALIASES, OverloadFacts, facts, known_to_cpu

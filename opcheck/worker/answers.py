@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
-from opcheck.db.schemas import FOLDER, Schemas
+from opcheck.db.by_hand.libraries import FOLDER, Schemas
 from opcheck.db.store import Database
 from opcheck.errors import out_of_memory
 from opcheck.model.emulation import Emulation, EmulationRequest
@@ -28,11 +28,9 @@ from opcheck.model.work import (
     WorkRequest,
     WorkResult,
 )
-from opcheck.source.asked import options_of
-from opcheck.source.base import Loaded
-from opcheck.source.code_lines import lines_of
+from opcheck.source.base import Loaded, options_of
 from opcheck.source.load import load
-from opcheck.source.patched import read_instead
+from opcheck.source.user_code import lines_of, read_instead
 from opcheck.worker.changed import write_graph
 from opcheck.worker.copies import aside, can_copy, spread
 from opcheck.worker.host import on_the_host

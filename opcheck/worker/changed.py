@@ -7,7 +7,7 @@ from typing import Any
 from opcheck.errors import OpcheckError, SourceError, TraceError
 from opcheck.model.work import GraphRequest, GraphRun
 from opcheck.source.base import Loaded, LoadOptions
-from opcheck.source.select import select
+from opcheck.source.load import select
 from opcheck.worker.process import Process
 
 
@@ -47,7 +47,7 @@ def _program(
     import torch
 
     if select(request.model.source).name == "pt2":
-        from opcheck.source.building.pt2_program import exported_program, guards_of
+        from opcheck.source.building.pt2.program import exported_program, guards_of
 
         process.send({"stage": "load", "progress": f"loading {request.model.source}"})
         options = LoadOptions(trust=request.model.trust, weights=True)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from opcheck.errors import EmulationError, TraceError, out_of_memory
 from opcheck.model.emulation import Difference, is_of_backward
-from opcheck.model.training import TrainingSpec
+from opcheck.model.request import TrainingSpec
 from opcheck.model.work import HostRequest, HostRun, Tolerance
 from opcheck.source.base import Loaded
 from opcheck.worker.process import Process
@@ -66,7 +66,7 @@ def _job(loaded: Loaded) -> "Job":
 def _stepped(loaded: Loaded, spec: TrainingSpec) -> "_Play":
     """What runs one training step: its output, and what backward and optimizer come to."""
     from opcheck.emulate.play import on_host
-    from opcheck.source.building.loss import loss_named
+    from opcheck.source.building.training_data import loss_named
     from opcheck.trace.step import TrainingStep
 
     step = TrainingStep.of(spec, loss_named(spec.loss))

@@ -5,7 +5,7 @@ import os
 import sys
 
 from opcheck.errors import OpcheckError
-from opcheck.source.select import kinds
+from opcheck.source.load import kinds
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from opcheck.source import digest
+from opcheck.source import base
 from opcheck.source.user_code import is_users, library_prefixes, shown
 
 
@@ -22,6 +22,6 @@ def own_files() -> Mapping[str, str]:
 def _digest(file: str) -> str:
     """Empty for what is no file, or one no longer."""
     try:
-        return digest.of_file(Path(file))
+        return base.digest_of_file(Path(file))
     except OSError:
         return ""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct
 
 from opcheck.db.store import Database
+from opcheck.model.request import TrainingSpec
 from opcheck.model.target import TargetSpec
-from opcheck.model.training import TrainingSpec
 from opcheck.model.work import DeviceWork
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def runs_of(
     if step is None:
         return (Run(),)
     from opcheck.emulate.registrations import by_registrations
-    from opcheck.source.building.loss import loss_named
+    from opcheck.source.building.training_data import loss_named
     from opcheck.trace.step import TrainingStep
     from opcheck.trace.training import Training
 

@@ -19,13 +19,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from opcheck.sandbox.keeper import keep
-from opcheck.source.select import kinds
+from opcheck.source.load import kinds
 
 _LOADED = (
     "opcheck.worker.answers", "opcheck.source.load", "opcheck.trace.run", "opcheck.trace.sized",
     "opcheck.emulate.run", "torch._dynamo", "opcheck.source.building.ready",
     "opcheck.source.building.several", "opcheck.source.building.stand_ins.finder",
-    "opcheck.source.building.script",
+    "opcheck.source.building.torchscript",
 )  # fmt: skip
 """What almost every worker comes to use; nothing of the user's."""
 _MOST_FILES = 16
@@ -66,14 +66,14 @@ def main() -> NoReturn:
 
 def _load(libraries: Sequence[str]) -> None:
     """Import libraries of models in the way in which a worker does."""
-    from opcheck.source.building import processes, torchvision_schemas
+    from opcheck.source.building import processes, torchvision_operators
 
-    torchvision_schemas.prepare()
+    torchvision_operators.prepare()
     processes.prepare()
     for module in libraries:
         with contextlib.suppress(Exception):  # told by the worker that needs it
             importlib.import_module(module)
-    torchvision_schemas.settle()
+    torchvision_operators.settle()
 
 
 def _end(*, asked: bool) -> NoReturn:

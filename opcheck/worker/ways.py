@@ -8,7 +8,7 @@ from opcheck.model.plan import NodePlan
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Trace
 from opcheck.model.work import DeviceWork
-from opcheck.source.code_lines import lines_of
+from opcheck.source.user_code import lines_of
 from opcheck.worker.runs import Run
 
 

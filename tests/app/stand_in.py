@@ -20,16 +20,23 @@ from opcheck.commands.rules.values import Checked
 from opcheck.commands.tune.values import Tuning
 from opcheck.commands.upgrade.values import Upgrade
 from opcheck.errors import DatabaseError, EmulationError, SourceError, TraceError, UsageError
-from opcheck.model.database import Audit, Contents, DatabaseStatus, Imports, MatrixDiffs
+from opcheck.model.database import (
+    Audit,
+    Contents,
+    DatabaseStatus,
+    Explanation,
+    Imports,
+    MatrixDiffs,
+    TargetRow,
+)
 from opcheck.model.emulation import Emulation, EmulationRequest
-from opcheck.model.explanation import Explanation, TargetRow
-from opcheck.model.lint import Lint, LintRequest
+from opcheck.model.plan import RuleInfo
+from opcheck.model.porting import Lint, LintRequest
 from opcheck.model.probe import Probe, ProbeRequest
 from opcheck.model.report import Report
 from opcheck.model.request import ScanRequest
-from opcheck.model.rule import RuleInfo
 from opcheck.model.target import TargetSpec
-from opcheck.settings.template import starting_policy
+from opcheck.settings.policy_file import starting_policy
 from tests.views.choosings import CHOOSINGS
 from tests.views.databases import CONTENTS, DIFFS, IMPORTS, SOUND, STATUS, UNSOUND
 from tests.views.doctors import DOCTORS

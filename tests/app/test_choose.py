@@ -7,9 +7,8 @@ import pytest
 from opcheck.commands.choose import answer as choose_answer
 from opcheck.commands.choose.values import Criterion, Fit, Way
 from opcheck.errors import ExitCode
-from opcheck.model.request import ModelSpec, ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.target import TargetSpec
-from opcheck.model.training import TrainingSpec
 from opcheck.views.formats import command_view
 from opcheck.views.page import Page
 from tests.app.stand_in import StandIn, run

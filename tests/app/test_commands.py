@@ -9,9 +9,8 @@ import opcheck.commands
 from opcheck.app.main import application
 from opcheck.errors import ExitCode
 from opcheck.model.emulation import EmulationRequest
-from opcheck.model.request import ModelSpec, ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.target import TargetSpec
-from opcheck.model.training import TrainingSpec
 from opcheck.version import __version__
 from opcheck.views.formats import command_view, report_formats, report_view
 from opcheck.views.page import Page
@@ -267,7 +266,7 @@ OPTIONS = {
 
 @pytest.mark.parametrize("command", OPTIONS)
 def test_help_lists_every_option_and_source_kind(command: str) -> None:
-    from opcheck.source.select import kinds
+    from opcheck.source.load import kinds
 
     text = outcome([command, "--help"]).stdout
     flat = " ".join(text.split())

@@ -10,11 +10,9 @@ from msgspec.structs import replace
 from opcheck.commands.fix import answer as fix_answer
 from opcheck.commands.fix.values import FixKind, FixRequest
 from opcheck.errors import ExitCode, UsageError
-from opcheck.model.calls import CallSpec
 from opcheck.model.plan import Label
-from opcheck.model.request import ModelSpec, ScanRequest
+from opcheck.model.request import CallSpec, ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.target import TargetSpec
-from opcheck.model.training import TrainingSpec
 from opcheck.views.formats import command_view
 from opcheck.views.page import Page
 from tests.app.stand_in import StandIn, run
@@ -277,7 +275,8 @@ def test_every_set_of_inputs_is_compared(net: Path) -> None:
 def test_a_program_is_of_one_call(net: Path, options: dict[str, Any]) -> None:
     asked = replace(request("fixed.pt2"), kind=FixKind.GRAPH)
     with pytest.raises(UsageError) as caught:
-        fix_answer.fix(replace(asked, scan=replace(asked.scan, **options)))
+        model = replace(asked.scan.model, **options)
+        fix_answer.fix(replace(asked, scan=replace(asked.scan, model=model)))
     assert "--shim" in caught.value.hint
 
 

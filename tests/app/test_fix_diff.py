@@ -13,8 +13,7 @@ from opcheck.commands.fix import sources
 from opcheck.commands.fix.sources import SourceFile
 from opcheck.commands.fix.values import FixKind, FixRequest
 from opcheck.errors import ExitCode, UsageError
-from opcheck.model.plan import Label
-from opcheck.model.proof import Compared, Proof
+from opcheck.model.plan import Compared, Label, Proof
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.rewrite.text import standalone

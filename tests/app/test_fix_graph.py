@@ -16,7 +16,7 @@ from opcheck.model.plan import Label
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.source.base import LoadOptions
-from opcheck.source.building.pt2_program import exported_program
+from opcheck.source.building.pt2.program import exported_program
 
 TARGET = TargetSpec("moorethreads-s4000", "1.0.0")
 NET = """\

@@ -16,12 +16,11 @@ from opcheck.commands.upgrade.values import Upgrade
 from opcheck.errors import ExitCode
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.emulation import Emulation, EmulationRequest
-from opcheck.model.lint import Lint, LintRequest
+from opcheck.model.porting import Lint, LintRequest
 from opcheck.model.report import Report
-from opcheck.model.request import ScanRequest
-from opcheck.model.training import TrainingSpec
+from opcheck.model.request import ScanRequest, TrainingSpec
 from opcheck.source.inputs import InputSpec
-from opcheck.source.select import select
+from opcheck.source.load import select
 from opcheck.views.formats import report_view
 from tests.app.stand_in import StandIn, outcome, run
 from tests.views.choosings import CHOOSINGS

@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from opcheck.commands.lint import answer as lint_answer
 from opcheck.errors import ExitCode, UsageError
-from opcheck.model.lint import LintRequest
+from opcheck.model.porting import LintRequest
 from opcheck.model.target import TargetSpec
 from opcheck.views.formats import command_view
 from opcheck.views.page import Page

@@ -153,9 +153,9 @@ import sys, time
 from tests.app.stand_in import run
 class Waits:
     def scan(self, request, progress, output):
-        progress("building [bold] " + request.source)
+        progress("building [bold] " + request.model.source)
         print("ready", flush=True)
-        time.sleep(float(request.source))
+        time.sleep(float(request.model.source))
         raise SystemExit(0)
 sys.exit(run(["scan", *sys.argv[1:]], Waits()))
 """

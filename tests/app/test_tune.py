@@ -7,9 +7,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from opcheck.errors import ExitCode
-from opcheck.model.request import ModelSpec, ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.target import TargetSpec
-from opcheck.model.training import TrainingSpec
 from opcheck.views.formats import command_view
 from opcheck.views.page import Page
 from tests.app.stand_in import StandIn, run

@@ -9,8 +9,7 @@ from opcheck.costs.products import product_of, roof_of
 from opcheck.costs.roofline import Roof, summed
 from opcheck.costs.values import Bound, Leaf, Limit, MemoryNeed
 from opcheck.errors import UsageError
-from opcheck.model.chip import Chip, Figure, Grade, Product
-from opcheck.model.cost import Costs, NodeCost
+from opcheck.model.costs import Chip, Costs, Figure, Grade, NodeCost, Product
 from opcheck.model.trace import Composite, Node, Phase, Trace, Use
 from opcheck.model.verdict import Verdict
 from tests.resolve.made import matrix, node, tensor, trace

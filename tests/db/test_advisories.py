@@ -6,17 +6,16 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from opcheck.db import advisories
-from opcheck.db.addition import Addition
-from opcheck.db.advisories import documents
-from opcheck.db.layers import Layer
+from opcheck.db.by_hand import advice
+from opcheck.db.by_hand.advice import documents
+from opcheck.db.by_hand.overlays import Addition
+from opcheck.db.files.layers import Layer
 from opcheck.db.predicates import read_predicate
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.matrix import Condition
-from opcheck.model.names import OpName
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Node, TensorMeta, Trace, Use, Value
+from opcheck.model.trace import Node, OpName, TensorMeta, Trace, Use, Value
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
@@ -24,7 +23,7 @@ from tests.db.overlays import ROOT, written
 
 BASE = Layer(ROOT, "")
 FILES = {found.path.stem: found for found in documents(BASE, None)}
-ADDED = list(advisories.advisories(BASE, None))
+ADDED = list(advice.advisories(BASE, None))
 
 
 def dense(*shape: int, dtype: str = "float32") -> TensorMeta:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.importers import upstream
-from opcheck.db.importers.ascend_apis import argument, overloads
+from opcheck.db.importers.ascend.tables import argument, overloads
+from opcheck.db.importers.shared import operator_list
 
 
 @pytest.mark.parametrize(
@@ -54,5 +54,5 @@ def test_overloads(sources: Path, api: str, some: set[str], none: set[str]) -> N
 def test_documented_arguments_in_schema_spelling(
     sources: Path, name: str, documented: str, expected: str
 ) -> None:
-    function = upstream.functions(sources / "pytorch", "2.7")[name]
+    function = operator_list.functions(sources / "pytorch", "2.7")[name]
     assert argument(function, documented) == expected

@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from opcheck.db.importers import in_tree
 from opcheck.db.importers.apple import AppleImporter, registered
+from opcheck.db.importers.shared import in_tree
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
-from opcheck.model.names import OpName
-from opcheck.model.trace import Node, TensorMeta, Value
+from opcheck.model.trace import Node, OpName, TensorMeta, Value
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.db.vendor_checks import (
     check_evidence,
@@ -33,7 +32,7 @@ def _tensor(*shape: int, dtype: str = "float32") -> TensorMeta:
     return TensorMeta(dtype, shape, tuple(1 for _ in shape))
 
 
-def _fate(database: Database, release: str, op: str, **given: Value) -> Fate:
+def _fate(database: Database, release: str, op: str, **given: Value) -> Resolution:
     found = matrix(database, f"apple-mps@{release}")
     return Walk([Node(OpName.parse(op), tuple(given.items()))], found, "2.13.0").fate(0)
 

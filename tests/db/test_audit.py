@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db import sums
-from opcheck.db.audit import audit
+from opcheck.db.audit.audit import audit
+from opcheck.db.files import yaml_writer
 from opcheck.db.store import Database
 from opcheck.model.database import Problem
 from opcheck.model.target import TargetSpec
@@ -24,12 +24,12 @@ def root(tmp_path: Path) -> Path:
     (folder / "pytorch" / "collectives.yaml").unlink()  # tells of every vendor
     common = folder / "ascend" / "vendor.yaml"
     common.write_text(common.read_text().replace('since: "6.0.0"', 'since: "26.0.0"'))
-    (folder / "ascend" / sums.NAME).write_text(_sums(folder / "ascend"))
+    (folder / "ascend" / yaml_writer.DIGESTS).write_text(_sums(folder / "ascend"))
     return folder
 
 
 def _sums(folder: Path) -> str:
-    return "".join(f"{digest}  {name}\n" for name, digest in sums.digests(folder).items())
+    return "".join(f"{digest}  {name}\n" for name, digest in yaml_writer.digests(folder).items())
 
 
 def problems(root: Path) -> list[Problem]:
@@ -47,7 +47,7 @@ def edit(root: Path, name: str, old: str, new: str, *, noted: bool = True) -> No
     assert old in text
     path.write_text(text.replace(old, new, 1))
     if noted:
-        (path.parent / sums.NAME).write_text(_sums(path.parent))
+        (path.parent / yaml_writer.DIGESTS).write_text(_sums(path.parent))
 
 
 RELEASE = "ascend/26.1.0.yaml"

@@ -7,31 +7,30 @@ import pytest
 import torch
 import yaml
 
-from opcheck.db.importers import upstream
 from opcheck.db.importers.cambricon import CambriconImporter
-from opcheck.db.importers.cambricon_conditions import Conditions, code
-from opcheck.db.importers.cambricon_lists import (
+from opcheck.db.importers.cambricon.conditions import Conditions, code
+from opcheck.db.importers.cambricon.lists import (
     AUTOGRAD,
     DENSE,
     SPARSE,
     Kernel,
+    Tables,
     in_code,
     list_file,
     read_list,
     read_release,
     registrations,
 )
-from opcheck.db.importers.cambricon_tables import Tables
-from opcheck.db.importers.upstream import IMPLICIT
+from opcheck.db.importers.shared import operator_list
+from opcheck.db.importers.shared.operator_list import IMPLICIT
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.names import OpName
 from opcheck.model.predicates import NoneOf, OneOf, Outside, Predicate
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Node, TensorMeta, Value
+from opcheck.model.trace import Node, OpName, TensorMeta, Value
 from opcheck.model.verdict import Confidence, Method
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.db.vendor_checks import (
     check_evidence,
@@ -98,7 +97,7 @@ def test_counts_of_what_entries_say(release: str, folder: Path) -> None:
 def test_composites_that_the_newest_release_overrides(sources: Path, facts: dict[str, Any]) -> None:
     """Held against the newest torch's names, as the facts are."""
     found = _registered(sources, "r2.4_develop")
-    known = upstream.functions(sources / "pytorch", "2.13")
+    known = operator_list.functions(sources / "pytorch", "2.13")
     kinds = [known[op[6:]].kind for op in found if op.startswith("aten::") and op[6:] in known]
     implicit = {
         op[6:]
@@ -190,7 +189,7 @@ def _tensor(dtype: str, *shape: int) -> TensorMeta:
     return TensorMeta(dtype, shape or (4,), (1,) * (len(shape) or 1))
 
 
-def _fate(found: SupportMatrix, op: str, output: Value = None, **arguments: Value) -> Fate:
+def _fate(found: SupportMatrix, op: str, output: Value = None, **arguments: Value) -> Resolution:
     """What becomes of one call whose result is, unless told, like its first tensor."""
     first = next(v for v in arguments.values() if isinstance(v, TensorMeta))
     node = Node(OpName.parse(op), tuple(arguments.items()), (output or first,))

@@ -7,7 +7,7 @@ import pytest
 
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
-from opcheck.model.chip import Chip, Figure, Grade, Product
+from opcheck.model.costs import Chip, Figure, Grade, Product
 
 SHIPPED = Database.open()
 FOLDER = SHIPPED.root / "chips"

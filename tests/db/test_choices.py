@@ -3,12 +3,11 @@
 import pytest
 import torch
 
-from opcheck.db.choices import choices_of
 from opcheck.db.store import Database
+from opcheck.db.tables import choices_of
 from opcheck.model.matrix import Choice, SupportMatrix
-from opcheck.model.names import OpName
 from opcheck.model.target import Target
-from opcheck.model.trace import Composite, Node
+from opcheck.model.trace import Composite, Node, OpName
 from opcheck.model.verdict import Method, Verdict
 from opcheck.resolve.walk import Walk
 

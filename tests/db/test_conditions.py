@@ -4,7 +4,6 @@ import pytest
 
 from opcheck.db.store import Database
 from opcheck.model.matrix import Condition, SupportMatrix
-from opcheck.model.names import OpName
 from opcheck.model.predicates import (
     ArgumentValue,
     Dtype,
@@ -15,7 +14,7 @@ from opcheck.model.predicates import (
     Rank,
 )
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Node, TensorMeta
+from opcheck.model.trace import Node, OpName, TensorMeta
 from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 from opcheck.resolve.walk import Walk

@@ -10,12 +10,11 @@ import pytest
 from opcheck.db.contradictions import of_document
 from opcheck.db.store import Database
 from opcheck.model.matrix import DOUBTED, OVERRULED, Condition, SupportMatrix
-from opcheck.model.names import OpName
 from opcheck.model.predicates import NoneOf, OneOf
 from opcheck.model.target import Target, TargetSpec
-from opcheck.model.trace import Node, TensorMeta
+from opcheck.model.trace import Node, OpName, TensorMeta
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.db.overlays import OVERLAY, ROOT, written
 
@@ -28,7 +27,7 @@ def matrix(database: Database, target: str) -> SupportMatrix:
     return database.matrix(database.resolve(TargetSpec.parse(target)))
 
 
-def fate(database: Database, target: str, op: str, **tensors: str) -> Fate:
+def fate(database: Database, target: str, op: str, **tensors: str) -> Resolution:
     """What becomes of a call on tensors of some dtypes."""
     found = matrix(database, target)
     given = tuple((n, TensorMeta(dtype, (4, 4), (4, 1))) for n, dtype in tensors.items())
@@ -130,7 +129,7 @@ _DENIES = {**_SECOND, "runs": False, "text": "it fails", "others_than": ["fp16",
 def _settled(*seconds: Mapping[str, Any]) -> dict[str, tuple[str, Verdict, int]]:
     """Dtype -> code, verdict and pieces of evidence, of a made-up table and second sources."""
     from opcheck.db.conditions import conditions_by_operator
-    from opcheck.db.evidence import Citations
+    from opcheck.db.reading import Citations
 
     target = Target("acme", "910b", "1.0", "2.9", "npu")
     release = {"torch": ["2.9"], "documented": [_TABLE], "second_sources": seconds}

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from opcheck.db.importers import in_tree, in_tree_dtypes, in_tree_facts
-from opcheck.db.importers.in_tree_cuda import bound_operators
+from opcheck.db.importers.shared import cuda, in_tree
+from opcheck.db.importers.shared import in_tree as in_tree_facts
+from opcheck.db.importers.shared.cuda import bound_operators
 from opcheck.db.store import Database
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.names import OpName
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Node, TensorMeta, Value
+from opcheck.model.trace import Node, OpName, TensorMeta, Value
 from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 
@@ -293,7 +293,7 @@ def test_a_fact_is_inferred_where_another_release_says_it() -> None:
 
 
 def test_dtypes_that_only_the_cpu_takes(sources: Path) -> None:
-    gaps = in_tree_dtypes.gaps(sources / "amd" / in_tree_dtypes.LIST)
+    gaps = cuda.gaps(sources / "amd" / cuda.LIST)
     assert gaps["mm"].denied == {"int8", "int16", "int32", "int64", "uint8"}
     assert gaps["special_zeta"].denied == {"float16", "bfloat16"}
     assert gaps["avg_pool2d"].denied == {"int64"}

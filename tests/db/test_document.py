@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.document import read
-from opcheck.db.shapes.release import RELEASE
+from opcheck.db.files.document import read
+from opcheck.db.schema.vendor import RELEASE
 from opcheck.errors import DatabaseError, ExitCode
 
 _GOOD = """\

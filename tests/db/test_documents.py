@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from opcheck.db.importers.ascend_documents import Api, read_headings, read_rows, read_tsv
+from opcheck.db.importers.ascend.documents import Api, read_headings, read_rows, read_tsv
 
 _HEADINGS = """\
 # torch

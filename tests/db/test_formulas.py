@@ -2,8 +2,8 @@
 
 import pytest
 
-from opcheck.db.importers.ascend_formulas import Names
-from opcheck.db.importers.upstream import Function
+from opcheck.db.importers.ascend.gradients import Names
+from opcheck.db.importers.shared.operator_list import Function
 from opcheck.errors import DatabaseError
 
 

@@ -8,9 +8,8 @@ import pytest
 from opcheck.db.importers.google import GoogleImporter, read_list, registered
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
-from opcheck.model.names import OpName
 from opcheck.model.predicates import ArgumentValue, NoneOf
-from opcheck.model.trace import Composite, Node, TensorMeta
+from opcheck.model.trace import Composite, Node, OpName, TensorMeta
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.walk import Walk
 from tests.db.vendor_checks import (

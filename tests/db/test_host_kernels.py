@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.importers import host_kernels, intel
-from opcheck.db.importers.sources import load_yaml
+from opcheck.db.importers import intel
+from opcheck.db.importers.base import load_yaml
+from opcheck.db.importers.shared import host_kernels
 from opcheck.db.store import Database
-from opcheck.model.names import OpName
-from opcheck.model.trace import Node, TensorMeta, Value
+from opcheck.model.trace import Node, OpName, TensorMeta, Value
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.walk import Walk
 from tests.db.vendor_checks import matrix

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from opcheck.db.importers import in_tree
-from opcheck.db.importers.in_tree import Kernel
+from opcheck.db.importers.shared import in_tree
+from opcheck.db.importers.shared.in_tree import Kernel
 from opcheck.errors import DatabaseError
 
 _KEYS = ("CPU", "CUDA", "MPS", "XPU", "MTIA")

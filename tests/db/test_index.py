@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db import index
-from opcheck.db.document import Document, read
-from opcheck.db.shape import Shape
-from opcheck.db.shapes.release import RELEASE
-from opcheck.db.shapes.tables import HISTORY_FILE
-from opcheck.db.shapes.vendor import VENDOR_FILE
+from opcheck.db.files import document
+from opcheck.db.files.document import Document, read
+from opcheck.db.schema.checks import Shape
+from opcheck.db.schema.tables import HISTORY_FILE
+from opcheck.db.schema.vendor import RELEASE, VENDOR_FILE
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.target import TargetSpec
@@ -59,14 +58,14 @@ def test_a_damaged_index_changes_nothing(damage: bytes, tmp_path: Path) -> None:
 
 
 def test_every_bit_of_the_index_counts(tmp_path: Path) -> None:
-    index.save(tmp_path, "x.yaml", "0" * 64, {"a": [1, 2]})
+    document.save_compiled(tmp_path, "x.yaml", "0" * 64, {"a": [1, 2]})
     (kept,) = tmp_path.iterdir()
     whole = kept.read_bytes()
     for place in range(len(whole)):
         kept.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        assert index.load(tmp_path, "x.yaml", "0" * 64) is None
+        assert document.load_compiled(tmp_path, "x.yaml", "0" * 64) is None
     kept.write_bytes(whole)
-    assert index.load(tmp_path, "x.yaml", "0" * 64) == {"a": [1, 2]}
+    assert document.load_compiled(tmp_path, "x.yaml", "0" * 64) == {"a": [1, 2]}
 
 
 def test_a_file_of_another_kind_is_checked_though_it_was_read_before(tmp_path: Path) -> None:
@@ -79,12 +78,12 @@ def test_a_file_of_another_kind_is_checked_though_it_was_read_before(tmp_path: P
 _WRITER = """
 import sys
 from pathlib import Path
-from opcheck.db import index
+from opcheck.db.files.document import save_compiled
 folder, text = Path(sys.argv[1]), sys.argv[2] * 200_000
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(40):
-    index.save(folder, "x.yaml", "0" * 64, {"text": text})
+    save_compiled(folder, "x.yaml", "0" * 64, {"text": text})
 """
 
 
@@ -107,14 +106,14 @@ def test_two_processes_may_write_at_once(tmp_path: Path) -> None:
     wanted = [{"text": letter * 200_000} for letter in "ab"]
     seen = 0
     while any(writer.poll() is None for writer in writers):
-        found = index.load(tmp_path, "x.yaml", "0" * 64)
+        found = document.load_compiled(tmp_path, "x.yaml", "0" * 64)
         assert found is None or found in wanted
         assert found is not None or not seen, "a whole file was there before"
         seen += found is not None
     for writer in writers:
         writer.communicate()
         assert writer.returncode == 0
-    assert index.load(tmp_path, "x.yaml", "0" * 64) in wanted
+    assert document.load_compiled(tmp_path, "x.yaml", "0" * 64) in wanted
     assert len(list(tmp_path.iterdir())) == 1  # nothing is left over
 
 
@@ -141,7 +140,7 @@ def test_no_half_written_file_is_left(tmp_path: Path, monkeypatch: pytest.Monkey
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    index.save(tmp_path, "x.yaml", "0" * 64, {"a": 1})
+    document.save_compiled(tmp_path, "x.yaml", "0" * 64, {"a": 1})
     assert list(tmp_path.iterdir()) == []
 
 
@@ -149,7 +148,7 @@ def test_cache_folder_follows_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert index.default_folder() == tmp_path / "opcheck"
+    assert document.cache_folder() == tmp_path / "opcheck"
 
 
 def test_matrices_from_the_index_are_equal(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from opcheck.db.importers.inner_calls import passed_on
+from opcheck.db.importers.shared.facts import passed_on
 from opcheck.errors import DatabaseError
 
 LISTED = ("aten::det", "aten::lu")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.importers import in_tree
+from opcheck.db.importers.base import load_yaml
 from opcheck.db.importers.intel import (
     IntelImporter,
     flat_list,
@@ -13,14 +13,13 @@ from opcheck.db.importers.intel import (
     listed,
     registered,
 )
-from opcheck.db.importers.sources import load_yaml
+from opcheck.db.importers.shared import in_tree
 from opcheck.db.store import Database
 from opcheck.db.versions import major_minor
 from opcheck.errors import DatabaseError
-from opcheck.model.names import OpName
-from opcheck.model.trace import Node, TensorMeta
+from opcheck.model.trace import Node, OpName, TensorMeta
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.db.vendor_checks import (
     check_evidence,
@@ -35,7 +34,7 @@ _RELEASES = (
 )  # fmt: skip
 
 
-def _fate(database: Database, target: str, op: str, dtype: str = "float32") -> Fate:
+def _fate(database: Database, target: str, op: str, dtype: str = "float32") -> Resolution:
     tensor = TensorMeta(dtype, (8, 8), (8, 1))
     node = Node(OpName.parse(op), (("self", tensor),))
     return Walk([node], matrix(database, target), "2.13.0").fate(0)

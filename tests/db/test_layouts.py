@@ -2,8 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.importers import upstream
-from opcheck.db.importers.ascend_layouts import (
+from opcheck.db.importers.ascend.lists import (
     Derivative,
     Listed,
     OperatorList,
@@ -11,6 +10,7 @@ from opcheck.db.importers.ascend_layouts import (
     read_native_list,
     read_plugin_list,
 )
+from opcheck.db.importers.shared import operator_list
 from opcheck.errors import DatabaseError
 
 _PER_VERSION = """\
@@ -184,10 +184,10 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_variants_share_a_signature(schema: str) -> None:
-    assert upstream.signature(schema) == "renorm(Tensor self, Scalar p, Tensor? x)"
-    assert upstream.arguments(schema)[:3] == ("self", "p", "x")
+    assert operator_list.signature(schema) == "renorm(Tensor self, Scalar p, Tensor? x)"
+    assert operator_list.arguments(schema)[:3] == ("self", "p", "x")
 
 
 def test_what_is_no_schema_is_told() -> None:
     with pytest.raises(DatabaseError, match="not an operator schema: 'renorm'"):
-        upstream.signature("renorm")
+        operator_list.signature("renorm")

@@ -8,18 +8,16 @@ from typing import Any
 import pytest
 import yaml
 
-from opcheck.db.importers import moorethreads_lists as lists
-from opcheck.db.importers import upstream
-from opcheck.db.importers.moorethreads import MooreThreadsImporter, read_release
-from opcheck.db.importers.moorethreads_conditions import conditions
-from opcheck.db.importers.upstream import IMPLICIT
+from opcheck.db.importers.moorethreads import MooreThreadsImporter, lists, read_release
+from opcheck.db.importers.moorethreads.conditions import conditions
+from opcheck.db.importers.shared import operator_list
+from opcheck.db.importers.shared.operator_list import IMPLICIT
 from opcheck.db.store import Database
 from opcheck.db.versions import major_minor
 from opcheck.errors import DatabaseError
 from opcheck.model.matrix import Condition, SupportMatrix
-from opcheck.model.names import OpName
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Node, TensorMeta
+from opcheck.model.trace import Node, OpName, TensorMeta
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.conditions import matches
 
@@ -84,7 +82,7 @@ def test_every_name_is_of_pytorch_or_of_the_vendors_own_pytorch(
 ) -> None:
     folder = sources / "moorethreads"
     torch = major_minor(lists.torch_of(folder)[release])
-    known = upstream.functions(sources / "pytorch", torch)
+    known = operator_list.functions(sources / "pytorch", torch)
     own = lists.vendor_schemas(folder, release)
     found = lists.registrations(sources, release)
     aten = {op.removeprefix("aten::") for op in found if op.startswith("aten::")}
@@ -97,7 +95,7 @@ def test_every_name_is_of_pytorch_or_of_the_vendors_own_pytorch(
 def test_an_entry_without_a_key_is_of_a_structured_operator(release: str, sources: Path) -> None:
     """Only those have a CUDA kernel that can be ported as it is."""
     torch = major_minor(lists.torch_of(sources / "moorethreads")[release])
-    known = upstream.functions(sources / "pytorch", torch)
+    known = operator_list.functions(sources / "pytorch", torch)
     path = sources / "moorethreads" / lists.list_name(release)
     entries = yaml.load(path.read_bytes(), yaml.CSafeLoader)
     keyless = [entry["func"] for entry in entries if "dispatch" not in entry]
@@ -109,7 +107,7 @@ def test_an_entry_without_a_key_is_of_a_structured_operator(release: str, source
 def test_composites_that_the_newest_release_overrides(sources: Path) -> None:
     path = sources / "moorethreads" / "facts-moorethreads.yaml"
     facts = {f["id"]: f for f in yaml.load(path.read_bytes(), yaml.CSafeLoader)["facts"]}
-    known = upstream.functions(sources / "pytorch", "2.13")
+    known = operator_list.functions(sources / "pytorch", "2.13")
     kinds: dict[str, set[str]] = {}
     for op, kernel in lists.registrations(sources, "2.7.1").items():
         function = known.get(op.removeprefix("aten::"))

@@ -2,13 +2,7 @@
 
 import pytest
 
-from opcheck.db.importers.ascend_notes import (
-    DtypeNote,
-    Note,
-    RankNote,
-    ValueNote,
-    read_notes,
-)
+from opcheck.db.importers.ascend.documents import DtypeNote, Note, RankNote, ValueNote, read_notes
 
 FLOATS = frozenset({"bfloat16", "float16", "float32"})
 ALL = frozenset[str]()

@@ -17,10 +17,9 @@ from opcheck.db.importers.nvidia_tensorrt import (
 )
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
-from opcheck.model.names import OpName
-from opcheck.model.trace import Composite, Constant, Node, TensorMeta, Value
+from opcheck.model.trace import Composite, Constant, Node, OpName, TensorMeta, Value
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.db.vendor_checks import (
     check_evidence,
@@ -45,7 +44,7 @@ _ATTENTION = "aten::scaled_dot_product_attention"
 _Q, _LONG, _FEW = _tensor(1, 8, 16, 64), _tensor(1, 8, 99, 64), _tensor(1, 2, 16, 64)
 
 
-def _fate(database: Database, target: str, op: str, **given: Value) -> Fate:
+def _fate(database: Database, target: str, op: str, **given: Value) -> Resolution:
     found = matrix(database, target)
     return Walk([Node(OpName.parse(op), tuple(given.items()))], found, "2.13.0").fate(0)
 

@@ -8,7 +8,7 @@ import pytest
 
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError, ExitCode
-from opcheck.model.explanation import Statement
+from opcheck.model.database import Statement
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Evidence, Method, Verdict

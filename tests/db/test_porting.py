@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.porting import porting
+from opcheck.db.by_hand.porting import porting
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.porting import Porting

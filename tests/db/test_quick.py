@@ -7,8 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opcheck.db import quick
-from opcheck.db.importers import yamltext
+from opcheck.db.files import yaml_reader, yaml_writer
 from tests.db.overlays import ROOT
 
 FILES = sorted(ROOT.glob("*/*.yaml"))
@@ -18,8 +17,8 @@ FILES = sorted(ROOT.glob("*/*.yaml"))
 def test_every_file_of_the_database_reads_the_same(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     try:
-        found = quick.read(text)
-    except quick.OtherStyleError:
+        found = yaml_reader.read_quickly(text)
+    except yaml_reader.OtherStyleError:
         by_hand = path.parent.name in (
             "advisories", "chips", "dynamic", "environment", "lint", "remedies", "schemas",
         ) or path.name.startswith(("choices@", "collectives", "earlier"))  # fmt: skip
@@ -51,16 +50,16 @@ _VALUES = st.recursive(
 def test_whatever_importers_write_reads_the_same(
     said: dict[str, object], items: list[object]
 ) -> None:
-    section = yamltext.section("said", said, 'A comment: of "words"')
-    lines = [*section, *yamltext.listing("items", items)]
-    text = "\n".join([*lines, *yamltext.end()]) + "\n"
+    section = yaml_writer.section("said", said, 'A comment: of "words"')
+    lines = [*section, *yaml_writer.listing("items", items)]
+    text = "\n".join([*lines, *yaml_writer.end()]) + "\n"
     try:
         expected = yaml.safe_load(text)
     except yaml.YAMLError:  # control characters, which no vendor's file has
         return
     try:
-        found = quick.read(text)
-    except quick.OtherStyleError:
+        found = yaml_reader.read_quickly(text)
+    except yaml_reader.OtherStyleError:
         return
     assert found == expected
 
@@ -96,22 +95,22 @@ def test_whatever_importers_write_reads_the_same(
     ],
 )
 def test_other_styles_are_left_to_the_library(text: str) -> None:
-    with pytest.raises(quick.OtherStyleError):
-        quick.read(text)
+    with pytest.raises(yaml_reader.OtherStyleError):
+        yaml_reader.read_quickly(text)
 
 
 def test_sections_may_hold_sections() -> None:
     text = "a:\n  at: [x]\n  b:\n    c: [1, 2]\n    d:\n      - e\n      - f\ncomplete: true\n"
-    assert quick.read(text) == yaml.safe_load(text)
+    assert yaml_reader.read_quickly(text) == yaml.safe_load(text)
 
 
 def test_titles_of_several_words_are_read() -> None:
     text = "name: Google TPU (torch_xla)\ncomplete: true\n"
-    assert quick.read(text) == {"name": "Google TPU (torch_xla)", "complete": True}
+    assert yaml_reader.read_quickly(text) == {"name": "Google TPU (torch_xla)", "complete": True}
 
 
 @pytest.mark.parametrize("text", ["a: 1\na: 2", "s:\n  b: 1\n  b: 2", "s:\n  b: {c: 1, c: 2}"])
 def test_a_key_that_stands_twice_is_noticed_when_asked(text: str) -> None:
-    assert quick.read(text) == yaml.safe_load(text)
-    with pytest.raises(quick.OtherStyleError, match="twice"):
-        quick.read(text, distinct=True)
+    assert yaml_reader.read_quickly(text) == yaml.safe_load(text)
+    with pytest.raises(yaml_reader.OtherStyleError, match="twice"):
+        yaml_reader.read_quickly(text, distinct=True)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.audit import audit
-from opcheck.db.layers import Layer
-from opcheck.db.remedies import remedies
+from opcheck.db.audit.audit import audit
+from opcheck.db.by_hand.advice import remedies
+from opcheck.db.files.layers import Layer
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.target import TargetSpec

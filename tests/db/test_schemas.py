@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.schemas import Schemas, read, users_file
+from opcheck.db.by_hand.libraries import Schemas, read, users_file
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.model.target import TargetSpec

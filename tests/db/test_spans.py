@@ -2,7 +2,7 @@
 
 import pytest
 
-from opcheck.db.spans import covers
+from opcheck.db.versions import covers
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.contents import contents, diffs
-from opcheck.db.status import days_since, require_fresh, status
+from opcheck.db.status import contents, days_since, diffs, require_fresh, status
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError, ExitCode, UsageError
 from opcheck.model.database import AdditionStatus

@@ -8,9 +8,8 @@ from opcheck.db.store import Database
 from opcheck.db.tables import OperatorFacts
 from opcheck.db.versions import version_key
 from opcheck.errors import DatabaseError
-from opcheck.model.names import OpName
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Composite
+from opcheck.model.trace import Composite, OpName
 from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.resolve.explain import explain
 

@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.db.importers import in_tree, torchvision_kernels
+from opcheck.db.importers.shared import in_tree, torchvision_kernels
 from opcheck.db.store import Database
-from opcheck.model.names import OpName
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Node, TensorMeta
+from opcheck.model.trace import Node, OpName, TensorMeta
 from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.resolve.explain import explain
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.db.vendor_checks import matrix
 
@@ -32,7 +31,7 @@ DEFORM = {"torchvision::deform_conv2d", "torchvision::_deform_conv2d_backward"}
 OPS = "torchvision/csrc/ops/"
 
 
-def fate(database: Database, target: str, op: str, argument: str, dtype: str) -> Fate:
+def fate(database: Database, target: str, op: str, argument: str, dtype: str) -> Resolution:
     tensor = TensorMeta(dtype, (9, 4), (4, 1))
     node = Node(OpName.parse(op), ((argument, tensor),), outputs=(tensor,))
     return Walk([node], matrix(database, target), "2.13.0").fate(0)

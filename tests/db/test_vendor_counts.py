@@ -7,11 +7,16 @@ from typing import Any
 import pytest
 import yaml
 
-from opcheck.db.importers import upstream
 from opcheck.db.importers.ascend import read_lists, served_torch
-from opcheck.db.importers.ascend_entries import AUTOGRAD, DENSE, filtered, registrations
-from opcheck.db.importers.ascend_layouts import read_native_list
-from opcheck.db.importers.upstream import IMPLICIT
+from opcheck.db.importers.ascend.lists import (
+    AUTOGRAD,
+    DENSE,
+    filtered,
+    read_native_list,
+    registrations,
+)
+from opcheck.db.importers.shared import operator_list
+from opcheck.db.importers.shared.operator_list import IMPLICIT
 
 RELEASES = ("5.0.0", "6.0.0", "7.1.0", "7.2.0", "7.3.0", "26.0.0", "26.1.0")
 
@@ -53,7 +58,7 @@ def test_the_oldest_complete_list_parses(sources: Path) -> None:
 def test_composite_overrides_of_26_1_0(sources: Path, facts: dict[str, Any]) -> None:
     lists = read_lists(sources / "ascend", "26.1.0")
     found = registrations(lists, "2.7", sources / "pytorch")
-    known = upstream.functions(sources / "pytorch", "2.7")
+    known = operator_list.functions(sources / "pytorch", "2.7")
     overrides = {
         op
         for op, kernel in found.items()
@@ -82,8 +87,8 @@ _KERNEL_AT_AUTOGRAD = {
 def test_composites_with_an_autograd_kernel_of_pytorch_keep_it(release: str, sources: Path) -> None:
     """The vendor's generator skips them, but where it has a derivative of its own."""
     lists = read_lists(sources / "ascend", release)
-    for torch in served_torch(lists.plugin, upstream.versions(sources / "pytorch")):
-        known = upstream.functions(sources / "pytorch", torch)
+    for torch in served_torch(lists.plugin, operator_list.versions(sources / "pytorch")):
+        known = operator_list.functions(sources / "pytorch", torch)
         own = {f"aten::{n}" for n, f in known.items() if f.kind == IMPLICIT and f.autograd}
         found = registrations(lists, torch, sources / "pytorch")
         assert own & set(found) == _KERNEL_AT_AUTOGRAD
@@ -97,7 +102,7 @@ def test_isclose_and_isfinite_are_below_autograd_in_every_release(
     release: str, sources: Path
 ) -> None:
     lists = read_lists(sources / "ascend", release)
-    for torch in served_torch(lists.plugin, upstream.versions(sources / "pytorch")):
+    for torch in served_torch(lists.plugin, operator_list.versions(sources / "pytorch")):
         found = registrations(lists, torch, sources / "pytorch")
         assert found["aten::isclose"].keys == found["aten::isfinite"].keys == (DENSE,)
 
@@ -107,7 +112,7 @@ def test_structured_overloads_served_through_out(sources: Path, facts: dict[str,
     found = registrations(lists, "2.7", sources / "pytorch")
     unlisted = {
         name: f"aten::{function.delegate}" in found
-        for name, function in upstream.functions(sources / "pytorch", "2.7").items()
+        for name, function in operator_list.functions(sources / "pytorch", "2.7").items()
         if function.delegate and f"aten::{name}" not in found
     }
     said = facts["dispatch_model"]
@@ -125,8 +130,8 @@ def test_names_that_are_no_overload_are_left_out(sources: Path, facts: dict[str,
 @pytest.mark.parametrize("release", RELEASES)
 def test_no_registration_is_of_an_unknown_overload(release: str, sources: Path) -> None:
     lists = read_lists(sources / "ascend", release)
-    for torch in served_torch(lists.plugin, upstream.versions(sources / "pytorch")):
-        known = upstream.functions(sources / "pytorch", torch)
+    for torch in served_torch(lists.plugin, operator_list.versions(sources / "pytorch")):
+        known = operator_list.functions(sources / "pytorch", torch)
         found = registrations(lists, torch, sources / "pytorch")
         aten = {op.removeprefix("aten::") for op in found if op.startswith("aten::")}
         assert aten

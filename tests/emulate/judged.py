@@ -9,7 +9,7 @@ from torch import nn
 
 from opcheck.emulate.registrations import registrations
 from opcheck.model.matrix import SupportMatrix
-from opcheck.resolve.refused import refused
+from opcheck.resolve.collectives import refused
 from opcheck.trace.autocast import autocasting
 from opcheck.trace.device import prepare
 from opcheck.trace.finished import finished

@@ -13,9 +13,8 @@ from opcheck.emulate.run import emulate_model
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import ModelInfo
-from opcheck.model.request import ModelSpec
+from opcheck.model.request import ModelSpec, TrainingSpec
 from opcheck.model.target import TargetSpec
-from opcheck.model.training import TrainingSpec
 from tests.emulate.matrices import matrix_of
 
 

@@ -16,7 +16,7 @@ from opcheck.model.emulation import Refusal, Site
 from opcheck.model.report import Reason
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
-from opcheck.resolve import fate as codes
+from opcheck.resolve import resolution as codes
 from tests.emulate.matrices import matrix_of, without, without_fallback
 
 NEWEST = matrix_of("ascend-910b")

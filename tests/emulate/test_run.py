@@ -15,10 +15,9 @@ from opcheck.errors import EmulationError, TraceError
 from opcheck.model.emulation import Difference, Emulation, EmulationRequest
 from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.report import ModelInfo
-from opcheck.model.request import ModelSpec
+from opcheck.model.request import ModelSpec, TrainingSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Gap, Phase
-from opcheck.model.training import TrainingSpec
 from opcheck.model.verdict import Confidence, Verdict
 from tests.emulate.matrices import matrix_of, without, without_fallback
 

@@ -23,7 +23,7 @@ from opcheck.emulate.placing import Placing
 from opcheck.emulate.session import Emulator
 from opcheck.model.report import TargetReport
 from opcheck.model.verdict import Verdict
-from opcheck.source.building import torchvision_schemas
+from opcheck.source.building import torchvision_operators
 from tests.test_cases import CASES, COMPLEX, Case, X, case_of, scanned
 
 PAIRS = [(case, target) for case in CASES for target in case.fates]
@@ -31,7 +31,7 @@ PAIRS = [(case, target) for case in CASES for target in case.fates]
 
 def emulated(case: Case, target: str, *, values: bool = True, stop: bool = False) -> Emulator:
     """Run a case on the emulated target, its inputs there from the start."""
-    torchvision_schemas.prepare()
+    torchvision_operators.prepare()
     import torchvision  # noqa: F401  # brings the shape rules of its operators
 
     emulator = opcheck.emulate(target, values=values, stop=stop)
@@ -138,7 +138,7 @@ def test_case_7_angles_in_float32_run() -> None:
 
 def test_case_10_only_the_suppression_itself_runs_on_the_host() -> None:
     """Users take its warning for everything on the CPU; only this operator is."""
-    torchvision_schemas.prepare()
+    torchvision_operators.prepare()
     import torchvision  # noqa: F401  # brings the shape rules of its operators
 
     emulator = opcheck.emulate("ascend-910b", values=False)
@@ -155,7 +155,7 @@ def test_case_10_only_the_suppression_itself_runs_on_the_host() -> None:
 
 
 def test_case_12_a_deformed_convolution_runs_on_the_host() -> None:
-    torchvision_schemas.prepare()
+    torchvision_operators.prepare()
     import torchvision  # noqa: F401  # brings the shape rules of its operators
 
     emulator = opcheck.emulate("ascend-910b", values=False)

@@ -18,21 +18,20 @@ from opcheck.commands.emulate.reader import emulation_from_json
 from opcheck.commands.fleet.ask import query_of
 from opcheck.commands.fleet.manifest.read import read_manifest
 from opcheck.commands.gate.baseline import baseline_from_json, baseline_text
-from opcheck.db.schemas import users_file
+from opcheck.db.by_hand.libraries import users_file
 from opcheck.db.store import Database
 from opcheck.errors import ExitCode, OpcheckError, UsageError
 from opcheck.isolate.recovered import read_journal
 from opcheck.model.codec import to_json
+from opcheck.model.request import TrainingSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.text import printable
-from opcheck.model.training import TrainingSpec
-from opcheck.settings.reading import read_policy
-from opcheck.settings.template import starting_policy
+from opcheck.settings.policy_file import read_policy, starting_policy
 from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec
-from opcheck.source.pt2_file import read_program
-from opcheck.source.pt2_graph import read_trace
-from opcheck.source.select import select
+from opcheck.source.load import select
+from opcheck.source.pt2.file import read_program
+from opcheck.source.pt2.graph import read_trace
 from opcheck.source.sniff import sniff
 from opcheck.views.document.reader import from_json
 from opcheck.views.formats import command_view, report_view
@@ -171,8 +170,7 @@ def _documents(kind: str) -> Callable[[], Iterator[bytes]]:
 
 
 def _journals() -> Iterator[bytes]:
-    from opcheck.model.names import OpName
-    from opcheck.model.trace import Node, TensorMeta, Trace, Use
+    from opcheck.model.trace import Node, OpName, TensorMeta, Trace, Use
     from opcheck.model.work import Recorded, WorkResult
 
     node = Node(OpName.parse("aten::relu"), (("self", TensorMeta("float32", (1, 3), (3, 1))),))
@@ -290,7 +288,7 @@ def _read_baseline(path: Path) -> object:
 
 def _lint(path: Path) -> object:
     from opcheck.commands.lint import answer as linted
-    from opcheck.model.lint import LintRequest
+    from opcheck.model.porting import LintRequest
 
     targets = (TargetSpec.parse("ascend-910b"),)
     with pytest.MonkeyPatch.context() as patch:  # the sources are read here, and no data anew

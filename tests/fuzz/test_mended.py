@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from opcheck.db import document
-from opcheck.db.shapes.additions import OVERLAY_FILE
+from opcheck.db.files import document
+from opcheck.db.schema.additions import OVERLAY_FILE
 from opcheck.errors import DatabaseError, SourceError, UsageError
 from opcheck.model.text import printable
 from opcheck.source.base import LoadOptions
+from opcheck.source.kinds.exported_program import read_model
 from opcheck.source.load import load
-from opcheck.source.pt2_file import read_program
-from opcheck.source.pt2_run import read_model
+from opcheck.source.pt2.file import read_program
 from opcheck.source.sniff import Form, sniff
 from opcheck.views.document.reader import from_json
 from tests.db.overlays import OVERLAY

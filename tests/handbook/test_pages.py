@@ -15,7 +15,7 @@ from handbook.pages.reasons import OWN
 from handbook.schema import FILES
 from opcheck.app.guide import EXIT_CODES
 from opcheck.commands.targets.answer import targets
-from opcheck.resolve import fate
+from opcheck.resolve import resolution
 from tests.console import ROOT
 
 TEXTS = {page.name: page.text() for page in pages()}
@@ -71,7 +71,7 @@ def test_every_key_of_the_policy_is_there() -> None:
 
 def test_reasons_have_every_code_of_the_resolver() -> None:
     constants = {
-        value for name, value in vars(fate).items() if name.isupper() and type(value) is str
+        value for name, value in vars(resolution).items() if name.isupper() and type(value) is str
     }
     assert constants <= OWN.keys()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from opcheck.app import guide
 from opcheck.app.main import application
-from opcheck.source.select import kinds
+from opcheck.source.load import kinds
 
 PACKAGE = Path(__file__).parents[2] / "opcheck"
 PLACE = "{}"

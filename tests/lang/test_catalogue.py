@@ -5,9 +5,8 @@ from itertools import chain
 
 import pytest
 
-from opcheck.lang.languages import Language
-from opcheck.lang.po import read_po
-from opcheck.lang.speech import catalogue
+from opcheck.lang.catalogue import read_po
+from opcheck.lang.speech import Language, catalogue
 from opcheck.lang.template import Template, places
 from tests.lang.messages import PACKAGE, Message, help_messages, is_prose, literals, shape
 

@@ -2,8 +2,7 @@
 
 import re
 
-from opcheck.lang.languages import Language
-from opcheck.lang.speech import catalogue, speaking, tell
+from opcheck.lang.speech import Language, catalogue, speaking, tell
 from tests.lang.messages import PACKAGE
 
 ENVIRONMENTS = sorted((PACKAGE.parent / "compat_db" / "environment").glob("*.yaml"))

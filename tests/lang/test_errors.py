@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from opcheck.lang.languages import Language
-from opcheck.lang.speech import speaking, tell
+from opcheck.lang.speech import Language, speaking, tell
 from tests.lang.messages import PLACE
 from tests.lang.raised import raised, says
 from tests.lang.test_catalogue import SHAPES
@@ -54,10 +53,10 @@ def test_a_message_is_seen_wherever_it_comes_from() -> None:
     seen = {(one.path.removeprefix("opcheck/"), one.text) for one in raised()}
     assert {
         ("app/output.py", "cannot write {}"),
-        ("db/chips.py", "correct the file, or restore it from the release"),
-        ("source/pt2_file.py", "nested too deeply to be a model"),
-        ("db/bounds.py", "expected the key '{}' once, found it again"),
-        ("model/training.py", "give one of {}"),
+        ("db/by_hand/chips.py", "correct the file, or restore it from the release"),
+        ("source/pt2/file.py", "nested too deeply to be a model"),
+        ("db/files/yaml_reader.py", "expected the key '{}' once, found it again"),
+        ("model/request.py", "give one of {}"),
     } <= seen
 
 

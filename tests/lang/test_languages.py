@@ -14,9 +14,16 @@ from rich.cells import cell_len
 
 from opcheck.app.language import language_asked
 from opcheck.errors import UsageError
-from opcheck.lang.languages import Language, language_named, language_of, writable
-from opcheck.lang.po import read_po
-from opcheck.lang.speech import speaking, spoken, tell
+from opcheck.lang.catalogue import read_po
+from opcheck.lang.speech import (
+    Language,
+    language_named,
+    language_of,
+    speaking,
+    spoken,
+    tell,
+    writable,
+)
 from opcheck.model.report import Report
 from opcheck.views.document.reader import from_json
 from opcheck.views.formats import command_formats, command_view, report_formats, report_view

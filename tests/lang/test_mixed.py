@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from opcheck.lang.languages import Language
-from opcheck.lang.speech import speaking, tell
+from opcheck.lang.speech import Language, speaking, tell
 from opcheck.views.formats import report_view
 from opcheck.views.page import Page
 from tests.lang.messages import PACKAGE, Message, is_prose, literals

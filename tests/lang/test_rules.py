@@ -3,8 +3,7 @@
 import pytest
 
 from opcheck.commands.rules import answer as rules_answer
-from opcheck.lang.languages import Language
-from opcheck.lang.speech import catalogue
+from opcheck.lang.speech import Language, catalogue
 
 SUMMARIES = sorted({rule.summary for rule in rules_answer.rules("", ())})
 

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 import opcheck
-from opcheck.lang.languages import Language
 from opcheck.lang.sentence import Sentence, sentences
-from opcheck.lang.speech import catalogue, speaking, tell
+from opcheck.lang.speech import Language, catalogue, speaking, tell
 from opcheck.model.report import Report
 from tests.lang.test_mixed import CHINESE, mixed
 from tests.zoo import ZOO

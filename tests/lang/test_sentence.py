@@ -5,9 +5,8 @@ import pickle
 
 import pytest
 
-from opcheck.lang.languages import Language
 from opcheck.lang.sentence import Sentence, filled, place_names, sentences
-from opcheck.lang.speech import catalogue, speaking, tell
+from opcheck.lang.speech import Language, catalogue, speaking, tell
 
 LACKS = Sentence("{vendor} registers no kernel for {op}", vendor="ascend", op="aten::relu")
 INSIDE = Sentence("it runs as {op}: {said}", op="aten::relu", said=LACKS)

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from opcheck.db.store import Database
 from opcheck.lint.base import Ground
-from opcheck.lint.edits import edited
-from opcheck.lint.files import TextFile
-from opcheck.lint.reading import Looked, judge, look
-from opcheck.model.lint import LintFinding
+from opcheck.lint.reading import ReadSource, edited, judge, look
+from opcheck.lint.sources import TextFile
+from opcheck.model.porting import LintFinding
 from opcheck.model.target import TargetSpec
 
 DATABASE = Database.open()
@@ -49,7 +48,7 @@ def lint(text: str, target: str = "ascend-910b", name: str = "file.py") -> Answe
     watched = frozenset({*words.names.deprecated, *words.porting.deprecated})
     file = TextFile(name, Path(name), text)
     looked = look(file, watched, frozenset(words.names.packages))
-    assert isinstance(looked, Looked), looked
+    assert isinstance(looked, ReadSource), looked
     judged = judge(looked, words)
     fixed = edited(text, judged, words.porting.package) if file.suffix == ".py" else text
     return Answer(tuple(each.finding for each in judged), looked.ignored, fixed)

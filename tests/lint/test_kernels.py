@@ -2,7 +2,7 @@
 
 import pytest
 
-from opcheck.lint.kernel_source import KernelSource
+from opcheck.lint.sources import KernelSource
 from tests.lint.helpers import lint
 
 KERNEL = r"""#include <cuda_runtime.h>

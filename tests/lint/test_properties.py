@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opcheck.errors import SourceError, UsageError
-from opcheck.lint.files import LARGEST, TextFile, find, read
-from opcheck.lint.kernel_source import SUFFIXES
-from opcheck.lint.reading import Looked, look
-from opcheck.model.lint import SkippedFile
+from opcheck.lint.reading import ReadSource, look
+from opcheck.lint.sources import LARGEST, SUFFIXES, TextFile, find, read
+from opcheck.model.porting import SkippedFile
 from tests.lint.helpers import lint
 
 _NAMES = st.sampled_from(["x", "model", "torch", "device", "backend", "to", "load", "value"])
@@ -35,7 +34,7 @@ def test_a_source_without_names_of_cuda_has_no_findings(source: str) -> None:
 @given(st.text(max_size=80), st.sampled_from([".py", *sorted(SUFFIXES)]))
 def test_any_text_is_read_or_said_why_not(text: str, suffix: str) -> None:
     file = TextFile(f"f{suffix}", Path(f"f{suffix}"), text)
-    assert isinstance(look(file, frozenset(), frozenset()), Looked | SkippedFile)
+    assert isinstance(look(file, frozenset(), frozenset()), ReadSource | SkippedFile)
 
 
 _PIECES = st.lists(
@@ -51,8 +50,8 @@ _PIECES = st.lists(
 @given(_PIECES)
 def test_pieces_of_sources_are_read_or_said_why_not(text: str) -> None:
     found = look(TextFile("f.py", Path("f.py"), text), frozenset(), frozenset())
-    assert isinstance(found, Looked | SkippedFile)
-    if isinstance(found, Looked):
+    assert isinstance(found, ReadSource | SkippedFile)
+    if isinstance(found, ReadSource):
         for _, sighting in found.seen:
             assert 1 <= sighting.span.line <= sighting.span.end_line
             assert sighting.spot is None or text[sighting.spot.start :].startswith(
@@ -87,7 +86,7 @@ def test_a_file_that_cannot_be_read_gets_one_note(
 def test_deep_expressions_are_read_or_said_why_not() -> None:
     text = "x = " + "+".join(["a"] * 20000) + "\nif x" + ".a" * 900 + ".is_cuda: pass\n"
     found = look(TextFile("f.py", Path("f.py"), text), frozenset(), frozenset())
-    assert isinstance(found, Looked | SkippedFile)
+    assert isinstance(found, ReadSource | SkippedFile)
 
 
 def test_other_encodings_are_read_as_python_reads_them(tmp_path: Path) -> None:

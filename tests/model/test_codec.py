@@ -1,15 +1,14 @@
 """Values survive the way to JSON text and back, and nothing else is taken for one."""
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 from opcheck.lang.sentence import Sentence, sentences
 from opcheck.model.codec import MalformedError, from_json, to_json
 from opcheck.model.emulation import EmulationRequest
-from opcheck.model.names import OpName
 from opcheck.model.report import Summary
 from opcheck.model.request import ModelSpec
 from opcheck.model.target import Target, TargetSpec
@@ -19,6 +18,7 @@ from opcheck.model.trace import (
     Gap,
     Kernel,
     Node,
+    OpName,
     Phase,
     TensorMeta,
     Trace,
@@ -60,16 +60,14 @@ TRACE = Trace(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Sets:
+class Sets(Struct, frozen=True):
     names: frozenset[str]
     targets: frozenset[Target]
     rate: float | None
     either: Gap | OpName | None
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     op: OpName
     count: int
     phase: Phase = Phase.FORWARD

@@ -3,7 +3,7 @@
 import pytest
 
 from opcheck.errors import UsageError
-from opcheck.model.training import TrainingSpec
+from opcheck.model.request import TrainingSpec
 
 
 def test_without_texts_it_is_adamw_as_torch_chooses_it() -> None:

@@ -4,10 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 from opcheck.model.matrix import Condition, Entry, Fallback, SupportMatrix
-from opcheck.model.names import OpName
 from opcheck.model.predicates import Dtype, OneOf, Predicate
 from opcheck.model.target import Target
-from opcheck.model.trace import Composite, Gap, Node, TensorMeta, Trace, Use, Value
+from opcheck.model.trace import Composite, Gap, Node, OpName, TensorMeta, Trace, Use, Value
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 
 LISTED = Evidence(Method.REGISTERED, "vendor/list", "ops.yaml", 7, "abc", "2026-01-01")

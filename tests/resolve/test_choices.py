@@ -6,7 +6,7 @@ from opcheck.model.matrix import Choice, Condition, Inherited, SupportMatrix
 from opcheck.model.predicates import Dtype, OneOf, Predicate
 from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.resolve import made
 
@@ -27,7 +27,7 @@ def call(dtype: str = "float32") -> Node:
     return made.node(INNER, cpu=False, given={"input": made.tensor(dtype, 1, 3, 8, 8)})
 
 
-def fate(on: SupportMatrix, inner: Node) -> Fate:
+def fate(on: SupportMatrix, inner: Node) -> Resolution:
     outer = made.node(OUTER, 0, composite=Composite.IMPLICIT)
     return Walk((inner, outer), on, "2.13.0").fate(1)
 

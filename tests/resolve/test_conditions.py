@@ -23,7 +23,7 @@ from opcheck.model.predicates import (
 from opcheck.model.trace import Composite, Constant, TensorMeta, Value
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.conditions import matches
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.resolve import made
 
@@ -128,7 +128,7 @@ def test_condition_without_tests_always_holds() -> None:
     assert matches(made.condition(Verdict.FALLBACK), made.node("aten::op")) == ()
 
 
-def fate(*conditions: Condition, listed: bool = True, x: TensorMeta | None = None) -> Fate:
+def fate(*conditions: Condition, listed: bool = True, x: TensorMeta | None = None) -> Resolution:
     """What becomes of one call of ``aten::op`` on ``x``."""
     matrix = made.matrix(*(["aten::op"] if listed else []), conditions={"aten::op": conditions})
     call = made.node("aten::op", given={"self": x or made.tensor()})

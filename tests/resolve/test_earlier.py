@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from opcheck.model.matrix import Earlier, SupportMatrix
 from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.resolve import made
 
@@ -28,7 +28,7 @@ def matrix(*registered: str, first: str = "2.10", earlier: bool = True) -> Suppo
     return replace(plain, earlier={SAFE: BEFORE}) if earlier else plain
 
 
-def fate(on: SupportMatrix, nodes: tuple[Node, ...] = NODES, index: int = 2) -> Fate:
+def fate(on: SupportMatrix, nodes: tuple[Node, ...] = NODES, index: int = 2) -> Resolution:
     return Walk(nodes, on, "2.13.0").fate(index)
 
 

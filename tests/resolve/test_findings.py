@@ -3,9 +3,8 @@
 from msgspec.structs import replace
 
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.names import OpName
 from opcheck.model.report import Place, Reason, Stretch, Summary, TargetReport
-from opcheck.model.trace import Composite, Gap, Kernel, Phase, Trace, Use
+from opcheck.model.trace import Composite, Gap, Kernel, OpName, Phase, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.findings import resolve
 from tests.resolve import made

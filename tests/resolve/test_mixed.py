@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 import opcheck
 from opcheck.model.trace import Composite
-from opcheck.resolve.mixed import _TAKES_BOTH
+from opcheck.resolve.kernels import _TAKES_BOTH
 from opcheck.resolve.walk import Walk
 from tests.resolve.made import matrix, node, tensor, trace
 

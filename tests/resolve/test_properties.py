@@ -10,7 +10,7 @@ from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.predicates import Dtype, NoneOf, OneOf
 from opcheck.model.trace import Composite, Node
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.resolve import made
 
@@ -48,12 +48,12 @@ def worlds(draw: st.DrawFn) -> tuple[list[Node], SupportMatrix]:
     return nodes, made.matrix(*registered, conditions=conditions, fallback=fallback)
 
 
-def fates(nodes: Sequence[Node], target: SupportMatrix) -> list[Fate]:
+def fates(nodes: Sequence[Node], target: SupportMatrix) -> list[Resolution]:
     walk = Walk(nodes, target, "2.9.0")
     return [walk.fate(index) for index in range(len(nodes))]
 
 
-def badness(fate: Fate) -> int:
+def badness(fate: Resolution) -> int:
     """Decomposed is no worse than native: both stay on the device."""
     return 0 if fate.verdict.on_device else fate.verdict.rank
 

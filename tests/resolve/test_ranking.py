@@ -4,8 +4,7 @@ from msgspec.structs import replace
 
 from opcheck.model.report import TargetReport
 from opcheck.model.verdict import Verdict
-from opcheck.resolve.findings import resolve
-from opcheck.resolve.ranking import best_first
+from opcheck.resolve.findings import best_first, resolve
 from tests.resolve.made import matrix, node, trace
 
 ONE = resolve(trace(node("aten::relu")), matrix("aten::relu"))

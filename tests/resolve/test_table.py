@@ -5,7 +5,6 @@ from msgspec.structs import replace
 
 from opcheck.db.tables import OperatorFacts
 from opcheck.model.matrix import Choice, Condition, SupportMatrix
-from opcheck.model.names import OpName
 from opcheck.model.predicates import (
     ArgumentValue,
     Dtype,
@@ -17,7 +16,7 @@ from opcheck.model.predicates import (
     Size,
     Unlike,
 )
-from opcheck.model.trace import Composite, Node, TensorMeta
+from opcheck.model.trace import Composite, Node, OpName, TensorMeta
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.explain import explain
 from opcheck.resolve.table import Branches, TableNodes, decided

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from opcheck.model.matrix import Fallback, SupportMatrix
 from opcheck.model.trace import Composite, Node, TensorMeta
 from opcheck.model.verdict import Confidence, Method, Verdict
-from opcheck.resolve.fate import Fate
+from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.resolve import made
 
@@ -16,7 +16,7 @@ SCALAR = TensorMeta("float32", (), (), host=True)
 EXPLICIT, STRUCTURED = Composite.EXPLICIT, Composite.NON_FUNCTIONAL
 
 
-def last(matrix: SupportMatrix, *nodes: Node) -> Fate:
+def last(matrix: SupportMatrix, *nodes: Node) -> Resolution:
     return Walk(nodes, matrix, "2.9.0").fate(len(nodes) - 1)
 
 

@@ -10,7 +10,7 @@ from opcheck.model.plan import Label, NodePlan, Tier
 from opcheck.model.predicates import Layout, OneOf
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.findings import resolve
-from opcheck.resolve.planned import planned
+from opcheck.resolve.suggestions import planned
 from opcheck.rewrite.contiguous import laid_out
 from opcheck.rewrite.planner import Planner
 from opcheck.rewrite.record import Recorder

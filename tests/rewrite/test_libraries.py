@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from opcheck.db.schemas import read
+from opcheck.db.by_hand.libraries import read
 from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import RandomDraw

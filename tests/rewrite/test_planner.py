@@ -9,12 +9,11 @@ from msgspec.structs import replace
 from torch import Tensor
 
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.plan import Label, NodePlan, Suggestion, Tier
-from opcheck.model.remedy import Remedy
+from opcheck.model.plan import Label, NodePlan, Remedy, Suggestion, Tier
 from opcheck.model.trace import Composite, Trace
 from opcheck.model.verdict import Confidence
 from opcheck.resolve.findings import resolve
-from opcheck.resolve.planned import planned
+from opcheck.resolve.suggestions import planned
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.candidates import candidates
 from opcheck.rewrite.draw import Draw

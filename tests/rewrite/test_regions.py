@@ -15,7 +15,7 @@ from opcheck.model.plan import Label
 from opcheck.rewrite.base import rules
 from opcheck.rewrite.draw import RandomDraw
 from opcheck.rewrite.rules.regions import DeformConv2dByGather, deform_conv2d
-from opcheck.source.building import torchvision_schemas
+from opcheck.source.building import torchvision_operators
 
 
 def _bilinear(plane: Tensor, y: float, x: float) -> float:
@@ -113,7 +113,7 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
 def test_what_stands_for_a_call_takes_it_as_torchvision_does(
     name: str, args: tuple[Any, ...], named: dict[str, Any]
 ) -> None:
-    torchvision_schemas.prepare()
+    torchvision_operators.prepare()
     from torchvision import ops
 
     public = getattr(ops, name)

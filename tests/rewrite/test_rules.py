@@ -15,13 +15,13 @@ from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.draw import Draw, RandomDraw
 from opcheck.rewrite.text import standalone
 from opcheck.rewrite.trial import attempt
-from opcheck.source.building import torchvision_schemas
+from opcheck.source.building import torchvision_operators
 from opcheck.trace.dispatcher import overload_named
 
-torchvision_schemas.prepare()
+torchvision_operators.prepare()
 import torchvision  # noqa: E402, F401  # brings the shape rules of its operators
 
-torchvision_schemas.compute()
+torchvision_operators.compute()
 
 ELSEWHERE = (
     "torchvision::deform_conv2d", "apex::fused_layer_norm_affine", "apex::fused_rms_norm_affine",

@@ -23,7 +23,7 @@ from opcheck.rewrite.draw import RandomDraw
 from opcheck.rewrite.forms import forms_of
 from opcheck.rewrite.measure import difference
 from opcheck.rewrite.variants import functional
-from opcheck.source.building import torchvision_schemas
+from opcheck.source.building import torchvision_operators
 from opcheck.trace import trace_model
 from opcheck.trace.dispatcher import overload_named
 
@@ -181,7 +181,7 @@ def _ours(rule: Rule, spelling: str) -> Any:
 
 @cache
 def _public(spelling: str) -> Any:
-    torchvision_schemas.prepare()
+    torchvision_operators.prepare()
     parts = (f"torch.{spelling}" if spelling.startswith("Tensor.") else spelling).split(".")
     value: Any = importlib.import_module(parts[0])
     for part in parts[1:]:

@@ -7,8 +7,8 @@ import pytest
 from opcheck.commands.db import answer as db_answer
 from opcheck.commands.probe import answer as probe_answer
 from opcheck.commands.probe.views.text import probe_page
-from opcheck.db.audit import audit
-from opcheck.db.probed import overlay_text
+from opcheck.db.audit.audit import audit
+from opcheck.db.probe_overlay import overlay_text
 from opcheck.db.store import Database
 from opcheck.errors import ExitCode, UsageError
 from opcheck.isolate.probe_journal import Journal
@@ -29,7 +29,7 @@ from opcheck.model.probe import (
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase, TensorMeta
 from opcheck.model.verdict import Method, Verdict
-from opcheck.resolve.probed import compared, distinct
+from opcheck.resolve.probe import compared, distinct
 from opcheck.views.page import Page
 from tests.app.stand_in import StandIn, run
 from tests.preloaded import python

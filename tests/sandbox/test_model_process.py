@@ -13,9 +13,8 @@ from torch import nn
 from opcheck.errors import SourceError
 from opcheck.isolate.run import emulate, run
 from opcheck.isolate.template import loaded_once
-from opcheck.model.calls import CallSpec
 from opcheck.model.emulation import EmulationRequest
-from opcheck.model.request import ModelSpec
+from opcheck.model.request import CallSpec, ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.work import DeviceWork, WorkRequest
 from opcheck.sandbox import landlock

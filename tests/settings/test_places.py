@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from opcheck.errors import UsageError
-from opcheck.settings.places import find_policy
+from opcheck.settings.policy_file import find_policy
 
 TABLE = "[tool.opcheck]\nmax-age = 90\n"
 

@@ -12,14 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from opcheck.db.shape import ShapeError
+from opcheck.db.schema.checks import ShapeError
 from opcheck.errors import UsageError
 from opcheck.model.policy import Limits, Policy, TargetRange, Waiver
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.settings.reading import read_policy
-from opcheck.settings.shape import POLICY
-from opcheck.settings.template import starting_policy
+from opcheck.settings.policy_file import read_policy, starting_policy
+from opcheck.settings.policy_schema import POLICY
 from tests.views.test_json import schema
 
 SCHEMA = schema("policy")

@@ -13,8 +13,7 @@ import torch
 from opcheck.errors import SourceError
 from opcheck.source.base import LoadOptions
 from opcheck.source.config_values import ATTENTION, DTYPES, checked
-from opcheck.source.load import load
-from opcheck.source.select import select
+from opcheck.source.load import load, select
 
 SMALL: dict[str, Any] = {
     "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32,
@@ -170,11 +169,11 @@ def test_the_ways_to_attend_need_no_package() -> None:
 def test_a_config_is_read_as_the_library_reads_it(tmp_path: Path, kind: str) -> None:
     import transformers
 
-    from opcheck.source.building import hf_model
+    from opcheck.source.building.huggingface import transformers_model
 
     transformers.CONFIG_MAPPING[kind]().save_pretrained(tmp_path)
     path = tmp_path / "config.json"
-    ours = hf_model._config(transformers, path, trust=False)
+    ours = transformers_model._config(transformers, path, trust=False)
     theirs = transformers.AutoConfig.from_pretrained(str(tmp_path), local_files_only=True)
     assert type(ours) is type(theirs)
     assert {**ours.to_dict(), "_name_or_path": ""} == {**theirs.to_dict(), "_name_or_path": ""}

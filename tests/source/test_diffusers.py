@@ -8,13 +8,11 @@ import pytest
 
 from opcheck.commands.scan.answer import scan
 from opcheck.errors import OpcheckError, SourceError, UsageError
-from opcheck.model.calls import CallSpec
-from opcheck.model.request import ModelSpec, ScanRequest
+from opcheck.model.request import CallSpec, ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec
-from opcheck.source.load import load
-from opcheck.source.select import select
+from opcheck.source.load import load, select
 
 UNET = {
     "_class_name": "UNet2DConditionModel", "sample_size": 16, "block_out_channels": [32, 64],

@@ -11,8 +11,8 @@ from torch.utils._pytree import tree_map_only
 from opcheck.errors import OpcheckError, SourceError, UsageError
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.inputs import InputSpec
+from opcheck.source.kinds.transformers_config import TransformersConfig
 from opcheck.source.load import load
-from opcheck.source.transformers_config import TransformersConfig
 
 SMALL: dict[str, Any] = {
     "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32,

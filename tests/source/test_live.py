@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from opcheck.source.live import load_live
+from opcheck.source.building.ready import load_live
 
 
 def test_the_module_is_left_as_it_is() -> None:

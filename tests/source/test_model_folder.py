@@ -7,9 +7,8 @@ import pytest
 
 from opcheck.errors import SourceError
 from opcheck.source.base import LoadOptions
-from opcheck.source.load import load
+from opcheck.source.load import load, select
 from opcheck.source.model_folder import config_of
-from opcheck.source.select import select
 
 BERT = {
     "model_type": "bert", "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2,

@@ -13,12 +13,11 @@ from torch import nn
 
 from opcheck.errors import SourceError
 from opcheck.source.base import LoadOptions
-from opcheck.source.building.pt2_python import FUNCTIONS
-from opcheck.source.pt2_graph import read_trace
-from opcheck.source.pt2_higher_order import HIGHER_ORDERS
-from opcheck.source.pt2_run import ExportedProgram
-from opcheck.source.pt2_schemas import PATH
-from opcheck.source.pt2_targets import PYTHON, REACHING, Kind, parse_target
+from opcheck.source.building.pt2.operators import FUNCTIONS
+from opcheck.source.kinds.exported_program import ExportedProgram
+from opcheck.source.pt2.graph import read_trace
+from opcheck.source.pt2.schemas import PATH
+from opcheck.source.pt2.targets import HIGHER_ORDERS, PYTHON, REACHING, Kind, parse_target
 from tests.source.building.test_operators_allowed import REFUSED
 from tests.source.pt2_files import Branching, changed, export, nodes_of
 

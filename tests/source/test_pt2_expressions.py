@@ -4,8 +4,8 @@ import pytest
 import sympy  # type: ignore[import-untyped]  # it has none
 from torch.utils._sympy import functions
 
-from opcheck.source.pt2_expression_reader import DEEPEST, LONGEST, MOST_SIGNS, read
-from opcheck.source.pt2_expressions import value, written
+from opcheck.source.pt2.expression_reader import DEEPEST, LONGEST, MOST_SIGNS, read
+from opcheck.source.pt2.expressions import value, written
 
 S0 = "Symbol('s0', positive=True, integer=True)"
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from opcheck.errors import SourceError
-from opcheck.source.pt2_file import read_program
+from opcheck.source.pt2.file import read_program
 from tests.source.pt2_files import PROGRAM, archive_of
 
 VERSION = {"major": 8, "minor": 20}

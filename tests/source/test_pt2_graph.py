@@ -11,11 +11,10 @@ import torch
 from torch._export.serde import schema, serialize
 
 from opcheck.errors import SourceError
-from opcheck.model.names import OpName
-from opcheck.model.trace import Constant, Gap, TensorMeta
-from opcheck.source.pt2_file import SCHEMA_MAJORS
-from opcheck.source.pt2_graph import GraphCall, GraphTrace, read_trace
-from opcheck.source.pt2_values import DTYPES, LAYOUTS, MEMORY_FORMATS
+from opcheck.model.trace import Constant, Gap, OpName, TensorMeta
+from opcheck.source.pt2.file import SCHEMA_MAJORS
+from opcheck.source.pt2.graph import GraphCall, GraphTrace, read_trace
+from opcheck.source.pt2.values import DTYPES, LAYOUTS, MEMORY_FORMATS
 from tests.source.pt2_files import (
     Branching,
     Sized,
@@ -231,7 +230,7 @@ def test_codes_are_those_of_the_installed_torch() -> None:
 def test_reading_loads_no_torch(tiny: Path) -> None:
     code = (
         "import sys; from pathlib import Path;"
-        "from opcheck.source.pt2_graph import read_trace;"
+        "from opcheck.source.pt2.graph import read_trace;"
         "read_trace(Path(sys.argv[1])); print('torch' in sys.modules)"
     )
     command = [sys.executable, "-c", code, str(tiny)]

@@ -14,9 +14,9 @@ from torch import nn
 from opcheck.app.main import run
 from opcheck.errors import ExitCode, SourceError
 from opcheck.source.base import LoadOptions
-from opcheck.source.building.pt2_program import exported_program, guards_of
-from opcheck.source.pt2_graph import read_trace
-from opcheck.source.pt2_run import ExportedProgram
+from opcheck.source.building.pt2.program import exported_program, guards_of
+from opcheck.source.kinds.exported_program import ExportedProgram
+from opcheck.source.pt2.graph import read_trace
 from tests.source.pt2_files import PROGRAM, archive_of, document_of, export, nodes_of
 
 Document = dict[str, Any]

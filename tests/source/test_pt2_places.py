@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.source.pt2_places import generalise, locate, module_path, module_paths
+from opcheck.source.pt2.stack_trace import generalise, locate, module_path, module_paths
 
 SITE = "/opt/venv/lib/python3.11/site-packages"
 TORCH = f'  File "{SITE}/torch/nn/modules/conv.py", line 10, in forward\n    return f()'

@@ -14,8 +14,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from opcheck.errors import SourceError
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.inputs import InputSpec
-from opcheck.source.pt2_graph import read_trace
-from opcheck.source.pt2_run import ExportedProgram
+from opcheck.source.kinds.exported_program import ExportedProgram
+from opcheck.source.pt2.graph import read_trace
 from opcheck.trace.run import trace_model
 from tests.source.pt2_files import (
     Branching,

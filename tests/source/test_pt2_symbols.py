@@ -2,7 +2,7 @@
 
 import pytest
 
-from opcheck.source.pt2_symbols import Sizes
+from opcheck.source.pt2.symbols import Sizes
 
 U0 = "Symbol('u0', integer=True)"
 S1 = "Symbol('s1', positive=True, integer=True)"

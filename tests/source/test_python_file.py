@@ -10,7 +10,7 @@ from torch.utils._pytree import tree_map_only
 from opcheck.errors import OpcheckError, SourceError, UsageError
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.inputs import InputSpec
-from opcheck.source.python_file import PythonFile
+from opcheck.source.kinds.python_file import PythonFile
 
 NET = """
 import torch

@@ -10,10 +10,10 @@ from torch.utils._pytree import tree_leaves
 
 from opcheck.errors import SourceError
 from opcheck.source.base import LoadOptions
-from opcheck.source.building.pt2_program import exported_program
-from opcheck.source.pt2_graph import read_trace
-from opcheck.source.pt2_places import generalise
-from opcheck.source.pt2_run import ExportedProgram
+from opcheck.source.building.pt2.program import exported_program
+from opcheck.source.kinds.exported_program import ExportedProgram
+from opcheck.source.pt2.graph import read_trace
+from opcheck.source.pt2.stack_trace import generalise
 from tests.source.saved_before import SAVED, Saved
 from tests.source.test_pt2_run import run
 from tests.source.write_pt2 import cases

@@ -10,7 +10,7 @@ from torch import nn
 
 from opcheck.errors import OpcheckError, SourceError, UsageError
 from opcheck.source.base import LoadOptions
-from opcheck.source.select import kinds, select
+from opcheck.source.load import kinds, select
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_refusals_load_no_torch(text: str) -> None:
         "import sys\n"
         "from opcheck.errors import OpcheckError\n"
         "from opcheck.source.base import LoadOptions\n"
-        "from opcheck.source.select import select\n"
+        "from opcheck.source.load import select\n"
         "try:\n"
         "    select(sys.argv[1]).check(sys.argv[1], LoadOptions())\n"
         "except OpcheckError as error:\n"

@@ -8,10 +8,10 @@ from torch import nn
 
 import opcheck
 from opcheck.errors import SourceError, UsageError
-from opcheck.model.calls import CallSpec
+from opcheck.model.request import CallSpec
 from opcheck.source.base import Loaded, LoadOptions
+from opcheck.source.building.ready import load_live
 from opcheck.source.inputs import InputSpec
-from opcheck.source.live import load_live
 from opcheck.source.load import load
 
 NET = """

@@ -14,8 +14,7 @@ from torch import nn
 
 from opcheck.errors import SourceError
 from opcheck.source.archive import ALWAYS_FINE
-from opcheck.source.pickles import PickleContents, read_pickle
-from opcheck.source.sniff import Form, Sniffed, holds, sniff
+from opcheck.source.sniff import Form, PickleContents, Sniffed, holds, read_pickle, sniff
 
 
 class Evil:

@@ -16,12 +16,11 @@ from torch import Tensor, nn
 from opcheck.errors import SourceError
 from opcheck.source.archive import open_archive
 from opcheck.source.base import LoadOptions
-from opcheck.source.building.script_check import check_graphs
-from opcheck.source.building.script_operators import NODES, refusal
+from opcheck.source.building.torchscript import NODES, check_graphs, refusal
 from opcheck.source.inputs import InputSpec
+from opcheck.source.kinds.model_pt import TorchScript
 from opcheck.source.load import load
 from opcheck.source.script_code import words_of
-from opcheck.source.torchscript import TorchScript
 from tests.source.pt2_files import archive_of
 
 FULL = b"........"
@@ -289,9 +288,9 @@ def test_quantised_weights_are_loaded(tmp_path: Path, dtype: torch.dtype) -> Non
     ],
 )
 def test_models_of_torchvision_are_loaded(tmp_path: Path, name: str) -> None:
-    from opcheck.source.building import torchvision_schemas
+    from opcheck.source.building import torchvision_operators
 
-    torchvision_schemas.prepare()
+    torchvision_operators.prepare()
     from torchvision import models
 
     given = {"weights_backbone": None} if name.startswith("ssd") else {}

@@ -11,13 +11,12 @@ import pytest
 import yaml
 
 from opcheck.errors import SourceError
-from opcheck.source import ultralytics_layers as layers
-from opcheck.source import ultralytics_yaml
+from opcheck.source import ultralytics_grammar as layers
 from opcheck.source.base import LoadOptions
-from opcheck.source.load import load
-from opcheck.source.select import select
+from opcheck.source.kinds import ultralytics_model
+from opcheck.source.load import load, select
 
-PACKAGED = sorted((ultralytics_yaml.packaged() or Path()).rglob("*.yaml"))
+PACKAGED = sorted((ultralytics_model.packaged() or Path()).rglob("*.yaml"))
 ROWS = "[[-1, 1, Conv, [8, 3, 2]]]"
 HEAD = "[[-1, 1, Classify, [nc]]]"
 MODEL = {"nc": "2", "backbone": ROWS, "head": HEAD}
@@ -46,12 +45,12 @@ def test_the_package_is_there() -> None:
 @pytest.mark.parametrize("path", PACKAGED, ids=lambda path: path.stem)
 def test_every_model_of_the_package_is_accepted_as_it_stands(path: Path) -> None:
     plain = yaml.safe_load(path.read_text())
-    given = ultralytics_yaml.read(path)
+    given = ultralytics_model.read(path)
     if path.stem == "yolo11-cls-resnet18":
         assert plain["backbone"][0][3][2] == "DEFAULT"
         plain["backbone"][0][3][2] = None  # weights, which would be downloaded
     assert given == plain
-    assert ultralytics_yaml.find(path.name) == path
+    assert ultralytics_model.find(path.name) == path
 
 
 def test_a_model_is_found_as_the_library_finds_it(
@@ -64,13 +63,13 @@ def test_a_model_is_found_as_the_library_finds_it(
         ("yolov5nu.yaml", "yolov5.yaml"),
         ("v8/yolov8s-seg.yaml", "yolov8-seg.yaml"),
     ]:
-        path = ultralytics_yaml.find(name)
+        path = ultralytics_model.find(name)
         assert path is not None
         assert path.name == found
         assert select(f"ultralytics:{name}").path(f"ultralytics:{name}") is None
     own = Path("yolov8.yaml")
     own.write_text("nc: 1")
-    assert ultralytics_yaml.find("yolov8n.yaml") == own
+    assert ultralytics_model.find("yolov8n.yaml") == own
     assert select("ultralytics:yolov8n.yaml").path("ultralytics:yolov8n.yaml") == own
 
 
@@ -160,7 +159,7 @@ def test_trust_leaves_the_file_to_the_library(tmp_path: Path) -> None:
 
 def test_keys_that_the_library_does_not_know_are_left_out(tmp_path: Path) -> None:
     path = write(tmp_path, {"anchors": "[1, 2]", "scale": "x", "yaml_file": "y"})
-    assert sorted(ultralytics_yaml.read(path)) == ["backbone", "head", "nc"]
+    assert sorted(ultralytics_model.read(path)) == ["backbone", "head", "nc"]
 
 
 @pytest.mark.slow

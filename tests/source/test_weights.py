@@ -14,8 +14,8 @@ from torch.utils._pytree import tree_leaves
 
 from opcheck.errors import SourceError
 from opcheck.source.base import RANDOM_WEIGHTS, Loaded, LoadOptions
+from opcheck.source.building.ready import load_live
 from opcheck.source.inputs import InputSpec
-from opcheck.source.live import load_live
 from opcheck.source.load import load
 from tests.source.pt2_files import archive_of, document_of, export
 

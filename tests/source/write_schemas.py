@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from opcheck.source.pt2_schemas import PATH
+from opcheck.source.pt2.schemas import PATH
 
 _SIZED = re.compile(r"\[(\d+)\]\?? (\w+)")
 """One number does for a list of so many."""

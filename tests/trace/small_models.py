@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
-from opcheck.source.building import torchvision_schemas
+from opcheck.source.building import torchvision_operators
 
 Ready = tuple[nn.Module, tuple[Any, ...], dict[str, Any]]
 """(model, positional inputs, named inputs)."""
@@ -153,7 +153,7 @@ MODELS: Mapping[str, Callable[[], Ready]] = {
 
 def ready(name: str) -> Ready:
     """A model in evaluation mode with its inputs."""
-    torchvision_schemas.prepare()  # timm imports torchvision, and so does transformers
+    torchvision_operators.prepare()  # timm imports torchvision, and so does transformers
     torch.manual_seed(0)
     model, args, kwargs = MODELS[name]()
     return model.eval(), args, kwargs

@@ -10,7 +10,7 @@ from torch.distributed._tools.mem_tracker import MemTracker
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 from torch.utils.flop_counter import FlopCounterMode
 
-from opcheck.model.cost import Costs
+from opcheck.model.costs import Costs
 from opcheck.model.trace import Phase, Trace
 from opcheck.trace import trace_model
 from opcheck.trace.step import TrainingStep

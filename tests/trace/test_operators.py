@@ -10,8 +10,7 @@ from torch._higher_order_ops.while_loop import while_loop
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 from torch.utils.checkpoint import checkpoint
 
-from opcheck.model.names import OpName
-from opcheck.model.trace import Composite, Gap, TensorMeta
+from opcheck.model.trace import Composite, Gap, OpName, TensorMeta
 from opcheck.trace.higher_order import EVERY_BRANCH, ONE_PASS
 from tests.trace.look import below, calls, node, reasons, traced
 
@@ -101,9 +100,9 @@ def test_a_custom_operator_whose_result_cannot_be_guessed_is_a_gap_in_its_module
 
 
 def test_an_extensions_operator_with_an_open_size_is_followed() -> None:
-    from opcheck.source.building import torchvision_schemas
+    from opcheck.source.building import torchvision_operators
 
-    torchvision_schemas.prepare()
+    torchvision_operators.prepare()
     import torchvision  # noqa: F401  # brings the shape rules
 
     def model(boxes: Tensor) -> Tensor:

@@ -15,8 +15,8 @@ from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from opcheck.db.choices import choices_of
 from opcheck.db.store import Database
+from opcheck.db.tables import choices_of
 from opcheck.model.target import Target
 
 Program = tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]

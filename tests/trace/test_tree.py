@@ -5,8 +5,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
-from opcheck.model.names import OpName
-from opcheck.model.trace import Composite, Constant, Node, TensorMeta, Use
+from opcheck.model.trace import Composite, Constant, Node, OpName, TensorMeta, Use
 from tests.trace.look import below, calls, node, traced, written
 
 

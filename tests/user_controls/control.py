@@ -15,7 +15,7 @@ from torch import Tensor, nn
 import opcheck
 from opcheck.model.report import Finding, TargetReport
 from opcheck.model.verdict import Verdict
-from opcheck.source.building import torchvision_schemas
+from opcheck.source.building import torchvision_operators
 from tests.test_cases import Applied
 
 WORKS, FALLS_BACK = "works", "falls back, with a warning"
@@ -119,7 +119,7 @@ def module_of(control: Control) -> nn.Module:
 def answer_of(name: str) -> Answer:
     """What a scan says now of a control: of its worst operator."""
     control = controls()[name]
-    torchvision_schemas.prepare()
+    torchvision_operators.prepare()
     module = module_of(control)
     report = opcheck.scan(module, control.inputs, targets=[control.target], train=control.train)
     assert not report.trace.gaps, report.trace.gaps

@@ -6,7 +6,7 @@ from opcheck.commands.choose.answer import UNCOUNTED
 from opcheck.commands.choose.ranking import ranked
 from opcheck.commands.choose.values import Choosing, Way
 from opcheck.costs.values import MemoryNeed
-from opcheck.model.chip import Grade
+from opcheck.model.costs import Grade
 from opcheck.model.plan import Tier
 from opcheck.model.trace import Gap
 from tests.commands.choose.chosen import choice, offer

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from opcheck.commands.fix.values import Fix, FixKind, Followed, Left
-from opcheck.model.plan import Label, Tier
-from opcheck.model.proof import Compared, Proof
+from opcheck.model.plan import Compared, Label, Proof, Tier
 from tests.views.samples import STANDARD
 
 _REPORT = STANDARD["mixed"]

@@ -1,7 +1,6 @@
 """Answers on sources, for the formats and the command line."""
 
-from opcheck.model.lint import Lint, LintFinding, LintTarget, SkippedFile, Span
-from opcheck.model.porting import Transfer
+from opcheck.model.porting import Lint, LintFinding, LintTarget, SkippedFile, Span, Transfer
 from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 

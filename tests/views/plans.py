@@ -12,11 +12,12 @@ from opcheck.model.plan import (
     Label,
     Measured,
     PlanSummary,
+    RuleCheck,
+    RuleInfo,
     Suggestion,
     Tier,
 )
 from opcheck.model.report import Finding, Report, TargetReport
-from opcheck.model.rule import RuleCheck, RuleInfo
 from opcheck.model.verdict import Verdict
 from tests.views.samples import STANDARD
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from opcheck.model.database import Explanation, Statement, TargetRow
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking
-from opcheck.model.explanation import Explanation, Statement, TargetRow
 from opcheck.model.matrix import Choice, Condition
 from opcheck.model.predicates import Dtype, NoneOf, OneOf
 from opcheck.model.report import (

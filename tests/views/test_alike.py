@@ -3,10 +3,9 @@
 import pytest
 
 from opcheck.model.matrix import Condition, Entry, Fallback, SupportMatrix
-from opcheck.model.names import OpName
 from opcheck.model.predicates import Dtype, OneOf
 from opcheck.model.target import Target
-from opcheck.model.trace import Composite, Node, TensorMeta, Trace, Use
+from opcheck.model.trace import Composite, Node, OpName, TensorMeta, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.findings import resolve
 from opcheck.views.terminal.alike import Sentence, sentence, shared

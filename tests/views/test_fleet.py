@@ -12,8 +12,7 @@ from rich.cells import cell_len
 from opcheck.commands.fleet.answers.values import Because, Change, Goal, Standing
 from opcheck.commands.fleet.values import Cause, Ending
 from opcheck.errors import UsageError
-from opcheck.lang.languages import Language
-from opcheck.lang.speech import speaking
+from opcheck.lang.speech import Language, speaking
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.views.formats import command_formats, command_view
 from opcheck.views.page import Page

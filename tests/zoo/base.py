@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from opcheck.source.building import torchvision_schemas
+from opcheck.source.building import torchvision_operators
 
 Ready = tuple[nn.Module, tuple[Any, ...], dict[str, Any]]
 """(model in evaluation mode, positional inputs, named inputs)."""
@@ -29,12 +29,12 @@ def seeded(make: Callable[[], Ready]) -> Callable[[], Ready]:
     """The same maker, its weights and inputs the same on every call."""
 
     def made() -> Ready:
-        torchvision_schemas.prepare()  # timm imports torchvision, and so does transformers
-        torchvision_schemas.compute()
+        torchvision_operators.prepare()  # timm imports torchvision, and so does transformers
+        torchvision_operators.compute()
         with torch.random.fork_rng():
             torch.manual_seed(0)
             model, args, kwargs = make()
-        torchvision_schemas.settle()
+        torchvision_operators.settle()
         return model.eval(), args, kwargs
 
     return made

@@ -75,7 +75,7 @@ def _steps(current: str) -> Sequence[Answer]:
 
 def _sources(current: str) -> Sequence[Answer]:
     """Files, and the kinds of model that are named by a prefix."""
-    from opcheck.source.select import kinds
+    from opcheck.source.load import kinds
 
     prefixes = [(f"{kind.name}:", kind.help) for kind in kinds() if f"{kind.name}:" in kind.help]
     return [*prefixes, *_files(current)]

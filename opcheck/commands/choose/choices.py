@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from opcheck.commands.choose.offers import fit_of, offers, untold
 from opcheck.commands.choose.values import Choice, Way
 from opcheck.costs.values import Leaf, MemoryNeed
-from opcheck.model.chip import Chip
+from opcheck.model.costs import Chip
 from opcheck.model.plan import AfterTier, Tier
 from opcheck.model.report import TargetReport
 from opcheck.model.trace import Gap

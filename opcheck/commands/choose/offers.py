@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from opcheck.commands.choose.values import PEAK, Fit, Offer, spelled
 from opcheck.costs.products import roof_of
 from opcheck.costs.values import Leaf
-from opcheck.model.chip import Chip, Figure, Grade, Product
+from opcheck.model.costs import Chip, Figure, Grade, Product
 from opcheck.model.verdict import Verdict
 
 FEW = 0.01

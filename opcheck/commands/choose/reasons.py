@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from opcheck.commands.choose.values import Choice, Criterion, Fit, Offer, Way, spelled
-from opcheck.model.figures import duration, size
 from opcheck.model.plan import Tier
 from opcheck.model.target import target_name
+from opcheck.model.text import duration, size
 
 TIERS = {
     Tier.SWAP: "native swap",

@@ -26,7 +26,7 @@ def database_status(databases: Sequence[str] = ()) -> DatabaseStatus:
 
 def database_show(spec: TargetSpec, databases: Sequence[str] = ()) -> Contents:
     """Say what the database holds for one target."""
-    from opcheck.db.contents import contents
+    from opcheck.db.status import contents
 
     database = open_database(databases)
     return contents(database, database.resolve(spec))
@@ -40,7 +40,7 @@ def database_diff(
     Raises:
         UsageError: there is neither another target nor an overlay to compare with.
     """
-    from opcheck.db.contents import diffs, overlaid
+    from opcheck.db.status import diffs, overlaid
 
     if after is not None:
         return diffs(open_database(databases), before, after)
@@ -53,7 +53,7 @@ def database_diff(
 
 def database_check(databases: Sequence[str] = ()) -> Audit:
     """Look at every file of the database and say what is wrong."""
-    from opcheck.db.audit import audit
+    from opcheck.db.audit.audit import audit
 
     return audit(open_database(databases))
 

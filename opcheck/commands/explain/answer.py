@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from opcheck.errors import UsageError
-from opcheck.model.explanation import Explanation
-from opcheck.model.names import OpName
+from opcheck.model.database import Explanation
 from opcheck.model.target import TargetSpec
+from opcheck.model.trace import OpName
 from opcheck.pipeline.opening import matrices_of, open_database
 
 

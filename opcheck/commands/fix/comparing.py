@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from opcheck.commands.fix.writing_down import Way
 from opcheck.model.emulation import Difference
-from opcheck.model.plan import Label
-from opcheck.model.proof import Compared
+from opcheck.model.plan import Compared, Label
 from opcheck.model.work import Tolerance
 
 

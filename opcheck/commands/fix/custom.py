@@ -10,9 +10,8 @@ from opcheck.commands.fix.writing_down import answer
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.names import OpName
 from opcheck.model.plan import Label, Tier
-from opcheck.model.trace import Trace
+from opcheck.model.trace import OpName, Trace
 from opcheck.pipeline.opening import Progress, require_age
 from opcheck.pipeline.reports import report_of
 from opcheck.pipeline.traces import gathered, worked

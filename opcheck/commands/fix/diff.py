@@ -28,7 +28,7 @@ from opcheck.commands.plan.answer import plan
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.pipeline.opening import Progress
-from opcheck.source.select import select
+from opcheck.source.load import select
 
 if TYPE_CHECKING:
     from opcheck.rewrite.swapping import Form

@@ -13,9 +13,8 @@ from opcheck.commands.fix.writing_down import Way, answer
 from opcheck.commands.plan.answer import plan
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
-from opcheck.model.calls import CallSpec
 from opcheck.model.plan import Suggestion
-from opcheck.model.request import ScanRequest
+from opcheck.model.request import CallSpec, ScanRequest
 from opcheck.model.work import GraphRequest, Replacement
 from opcheck.pipeline.opening import Progress
 from opcheck.pipeline.writing import drafted

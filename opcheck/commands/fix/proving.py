@@ -8,10 +8,10 @@ from opcheck.commands.fix.running import Change, Runs, run_both
 from opcheck.commands.scan.answer import scan
 from opcheck.model.emulation import Emulation
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.proof import Proof
+from opcheck.model.plan import Proof
 from opcheck.model.report import Report
 from opcheck.pipeline.opening import Progress
-from opcheck.resolve.version import torch_differs
+from opcheck.resolve.kernels import torch_differs
 
 
 def proved(

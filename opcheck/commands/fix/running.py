@@ -13,10 +13,8 @@ from opcheck.commands.fix.writing_down import Way
 from opcheck.errors import EmulationError
 from opcheck.model.emulation import Difference, Emulation, EmulationRequest
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.plan import Label
-from opcheck.model.proof import Compared
-from opcheck.model.request import ScanRequest
-from opcheck.model.training import TrainingSpec
+from opcheck.model.plan import Compared, Label
+from opcheck.model.request import ScanRequest, TrainingSpec
 from opcheck.model.work import HostRequest, HostRun
 from opcheck.pipeline.opening import Progress
 

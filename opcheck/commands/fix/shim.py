@@ -11,7 +11,7 @@ from opcheck.commands.plan.answer import plan
 from opcheck.db.store import Database
 from opcheck.errors import EmulationError
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.proof import Proof
+from opcheck.model.plan import Proof
 from opcheck.model.report import Report
 from opcheck.pipeline.opening import Progress
 from opcheck.pipeline.writing import drafted

@@ -4,8 +4,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from opcheck.model.plan import Label, Tier
-from opcheck.model.proof import Proof
+from opcheck.model.plan import Label, Proof, Tier
 from opcheck.model.report import ModelInfo, Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.verdict import Verdict

@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from msgspec.structs import replace
 
 from opcheck.commands.fix.values import Fix, FixRequest, Followed, Left
-from opcheck.model.plan import Suggestion
-from opcheck.model.proof import Proof
+from opcheck.model.plan import Proof, Suggestion
 from opcheck.model.report import Finding, Report
 from opcheck.version import __version__
 

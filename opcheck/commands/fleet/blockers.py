@@ -15,10 +15,10 @@ from opcheck.model.matrix import Condition
 from opcheck.model.predicates import Match
 from opcheck.model.trace import Node, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.resolve import fate as codes
+from opcheck.resolve import resolution as codes
 from opcheck.resolve.conditions import matches, sentence
-from opcheck.resolve.fate import Fate
-from opcheck.resolve.judged import judged
+from opcheck.resolve.findings import resolved_calls
+from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 
 _KERNELS = frozenset((
@@ -54,7 +54,7 @@ def blockers(trace: Trace, walk: Walk) -> tuple[Blocker, ...]:
     """Everything that keeps calls of a trace off a target, the worst first."""
     search = _Search(walk)
     tallies: dict[_Met, _Tally] = defaultdict(_Tally)
-    for call in judged(trace, walk):
+    for call in resolved_calls(trace, walk):
         if call.fate.verdict.on_device:
             continue
         for met in search.of(call.node):
@@ -119,7 +119,7 @@ def _general(match: Match) -> Match:
     return argument, _VARIES if actual.lstrip("-").isdecimal() else actual
 
 
-def _plain(fate: Fate, node: Node) -> _Met:
+def _plain(fate: Resolution, node: Node) -> _Met:
     """What is wrong with a call, or with what its device runs it as."""
     if fate.verdict is Verdict.UNKNOWN:
         cause = Cause.UNKNOWN

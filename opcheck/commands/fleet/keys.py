@@ -16,10 +16,10 @@ from opcheck.errors import OpcheckError
 from opcheck.files import MOST_SOURCE_BYTES, read_bytes
 from opcheck.model.codec import to_json
 from opcheck.model.request import ScanRequest
-from opcheck.source import digest
+from opcheck.source import base
 from opcheck.source.base import LIBRARIES, Source
-from opcheck.source.python_file import PythonFile
-from opcheck.source.select import select
+from opcheck.source.kinds.python_file import PythonFile
+from opcheck.source.load import select
 from opcheck.version import __version__
 
 DIGITS = 32
@@ -112,7 +112,7 @@ def _read(path: Path) -> Iterator[tuple[str, str]]:
 
 def _digest(path: Path) -> str:
     try:
-        return digest.of_file(path)
+        return base.digest_of_file(path)
     except OSError:
         return _ABSENT
 

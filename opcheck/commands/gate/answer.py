@@ -29,8 +29,7 @@ from opcheck.model.report import PartialReportError, Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.pipeline.opening import Progress, open_database, silent
-from opcheck.settings.places import FILE, PYPROJECT, policies_in
-from opcheck.settings.template import starting_policy
+from opcheck.settings.policy_file import FILE, PYPROJECT, policies_in, starting_policy
 
 
 def gate(

@@ -16,8 +16,7 @@ from opcheck.model.policy import Baseline, Policy
 from opcheck.model.report import Report, TargetReport
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec, target_name
-from opcheck.settings.places import find_policy
-from opcheck.settings.reading import policy_of, read_policy
+from opcheck.settings.policy_file import find_policy, policy_of, read_policy
 from opcheck.views.document.reader import from_json
 
 _ALL = "all"
@@ -27,7 +26,7 @@ def is_report(source: str) -> bool:
     """Whether a source is a report: a JSON file that no kind of model claims."""
     if not source.endswith(".json"):
         return False
-    from opcheck.source.select import kinds
+    from opcheck.source.load import kinds
 
     return not any(kind.claims(source) for kind in kinds())
 

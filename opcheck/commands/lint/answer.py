@@ -9,12 +9,10 @@ from opcheck.commands.fix.sources import SourceFile, require_writable, unified, 
 from opcheck.db.selection import names_groups, select
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
-from opcheck.lint import files
+from opcheck.lint import sources
 from opcheck.lint.base import Ground
-from opcheck.lint.edits import edited
-from opcheck.lint.reading import Judged, Looked, checks, judge, look
-from opcheck.model.lint import Lint, LintRequest, LintTarget, SkippedFile
-from opcheck.model.porting import CudaNames, Porting
+from opcheck.lint.reading import JudgedSource, ReadSource, checks, edited, judge, look
+from opcheck.model.porting import CudaNames, Lint, LintRequest, LintTarget, Porting, SkippedFile
 from opcheck.model.target import Target
 from opcheck.pipeline.opening import Progress, open_database, silent
 from opcheck.version import __version__
@@ -63,21 +61,21 @@ def _require_one(request: LintRequest, database: Database, targets: Sequence[Tar
 
 def _read(
     request: LintRequest, words: Mapping[str, Porting], names: CudaNames, progress: Progress
-) -> tuple[list[Looked], list[SkippedFile]]:
+) -> tuple[list[ReadSource], list[SkippedFile]]:
     """Every source, with what the checks see in it."""
     given_up = (names.deprecated, *(word.deprecated for word in words.values()))
     watched = frozenset(name for each in given_up for name in each)
-    paths = files.find(Path(request.path))
+    paths = sources.find(Path(request.path))
     own = {path.parent.name for path in paths if path.name == "__init__.py"}
     packages = frozenset(names.packages) - own  # a package does not miss itself
-    read: list[Looked] = []
+    read: list[ReadSource] = []
     skipped: list[SkippedFile] = []
     for path in paths:
-        file = files.read(path)
+        file = sources.read(path)
         if not isinstance(file, SkippedFile):
             progress(f"reading {file.shown}")
             looked = look(file, watched, packages)
-            if isinstance(looked, Looked):
+            if isinstance(looked, ReadSource):
                 read.append(looked)
                 continue
             file = looked
@@ -85,7 +83,9 @@ def _read(
     return read, skipped
 
 
-def _target(target: Target, words: Porting, judged: Iterable[tuple[Judged, ...]]) -> LintTarget:
+def _target(
+    target: Target, words: Porting, judged: Iterable[tuple[JudgedSource, ...]]
+) -> LintTarget:
     findings = tuple(each.finding for found in judged for each in found)
     topics = {check.name: check.topic for check in checks()}
     wanted = {topics[f.code] for f in findings if not f.quiet} - {""}
@@ -100,8 +100,8 @@ def _target(target: Target, words: Porting, judged: Iterable[tuple[Judged, ...]]
 def _fixed(
     found: Lint,
     request: LintRequest,
-    read: Sequence[Looked],
-    judged: Mapping[Path, tuple[Judged, ...]],
+    read: Sequence[ReadSource],
+    judged: Mapping[Path, tuple[JudgedSource, ...]],
     words: Porting,
 ) -> Lint:
     """The plain findings replaced, as a diff or in the files."""
@@ -109,7 +109,7 @@ def _fixed(
     skipped = list(found.skipped)
     for looked in read:
         file = looked.file
-        if file.suffix != files.PYTHON:
+        if file.suffix != sources.PYTHON:
             continue
         new = edited(file.text, judged[file.path], words.package)
         if new == file.text:

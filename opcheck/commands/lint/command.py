@@ -9,7 +9,7 @@ from opcheck.app.detail import Detail
 from opcheck.app.output import Output
 from opcheck.app.progress import Progress
 from opcheck.errors import ExitCode
-from opcheck.model.lint import LintRequest
+from opcheck.model.porting import LintRequest
 from opcheck.views.formats import command_view
 from opcheck.views.page import Page
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from opcheck.commands.probe.target import target_of, vendor_of
-from opcheck.db.probed import overlay_text
-from opcheck.db.probed_host import HOST, host_files
+from opcheck.db.probe_overlay import HOST, host_files, overlay_text
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.isolate.probe_journal import Journal
@@ -27,7 +26,7 @@ from opcheck.model.probe import (
 )
 from opcheck.model.target import Target
 from opcheck.pipeline.opening import Progress, open_database, silent
-from opcheck.resolve.probed import compared, distinct, worst
+from opcheck.resolve.probe import compared, distinct, worst
 
 
 def probe(request: ProbeRequest, progress: Progress = silent) -> Probe:

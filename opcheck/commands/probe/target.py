@@ -1,6 +1,6 @@
 """Which target a device that is tried is."""
 
-from opcheck.db.probed_host import HOST
+from opcheck.db.probe_overlay import HOST
 from opcheck.db.store import Database
 from opcheck.db.versions import major_minor
 from opcheck.errors import UsageError

@@ -11,10 +11,9 @@ from opcheck.commands.repro.values import Argument, Repro, ReproRequest
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.names import OpName
 from opcheck.model.report import Finding, Report
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Trace
+from opcheck.model.trace import OpName, Trace
 from opcheck.pipeline.opening import Progress, matrices_for, open_database, require_age, silent
 from opcheck.pipeline.reports import report_of
 from opcheck.pipeline.traces import scanned_for

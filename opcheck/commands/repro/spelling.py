@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from opcheck.commands.repro.values import Argument
 from opcheck.errors import UsageError
-from opcheck.model.names import OpName
-from opcheck.model.trace import DTYPE_BYTES, Constant, TensorMeta, Value
+from opcheck.model.trace import DTYPE_BYTES, Constant, OpName, TensorMeta, Value
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACES = re.compile(r"ind(ex|ices)|target|offset|^mask_?ids?$|_idx$")

@@ -2,11 +2,10 @@
 
 from msgspec import Struct
 
-from opcheck.model.names import OpName
 from opcheck.model.report import Finding
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import Target
-from opcheck.model.trace import Value
+from opcheck.model.trace import OpName, Value
 
 
 class ReproRequest(Struct, frozen=True):

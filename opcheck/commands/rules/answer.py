@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from opcheck.commands.rules.values import Checked
 from opcheck.errors import UsageError
-from opcheck.model.rule import RuleInfo
+from opcheck.model.plan import RuleInfo
 
 
 def rules(name: str = "", folders: Sequence[str] = ()) -> tuple[RuleInfo, ...]:

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from opcheck.model.rule import RuleCheck
+from opcheck.model.plan import RuleCheck
 
 
 class Checked(Struct, frozen=True):

@@ -6,13 +6,11 @@ from typing import Any
 from opcheck import device_types
 from opcheck.db.selection import names_groups
 from opcheck.device_types import Scanned, Traced
-from opcheck.model.calls import CallSpec
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.plan import NodePlan
 from opcheck.model.report import Report
-from opcheck.model.request import ModelSpec, ScanRequest
+from opcheck.model.request import CallSpec, ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.target import TargetSpec
-from opcheck.model.training import TrainingSpec
 from opcheck.pipeline.opening import matrices_for, open_database, silent
 from opcheck.pipeline.reports import ranked, report_of, with_plans
 from opcheck.pipeline.sized import sized
@@ -33,7 +31,7 @@ def scan_module(
 ) -> Report:
     """Hold a live module against targets, in this process; see :func:`opcheck.scan`."""
     from opcheck.source.base import LoadOptions
-    from opcheck.source.live import load_live
+    from opcheck.source.building.ready import load_live
     from opcheck.trace import trace_model
     from opcheck.trace.caches import forget
     from opcheck.trace.sized import with_sizes

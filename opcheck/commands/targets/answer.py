@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from opcheck.db.store import Database
-from opcheck.model.explanation import TargetRow
+from opcheck.model.database import TargetRow
 from opcheck.model.target import Target
 from opcheck.pipeline.opening import open_database
 

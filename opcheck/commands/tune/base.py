@@ -12,11 +12,11 @@ from opcheck.commands.tune.values import Advice, Gain
 from opcheck.costs.leaves import Running
 from opcheck.costs.roofline import Roof
 from opcheck.costs.values import Bound, Leaf, MemoryNeed
-from opcheck.model.chip import Chip, Figure, Product
-from opcheck.model.remedy import Remedy
+from opcheck.model.costs import Chip, Figure, Product
+from opcheck.model.plan import Remedy
 from opcheck.model.report import TargetReport
+from opcheck.model.request import TrainingSpec
 from opcheck.model.trace import Node, Use
-from opcheck.model.training import TrainingSpec
 from opcheck.model.verdict import Evidence
 from opcheck.registry import discover
 

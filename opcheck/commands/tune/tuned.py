@@ -12,13 +12,13 @@ from opcheck.costs.leaves import Running
 from opcheck.costs.memory import memory_need
 from opcheck.costs.products import product_of, roof_of
 from opcheck.costs.values import Leaf
-from opcheck.model.chip import Chip
-from opcheck.model.figures import plural
+from opcheck.model.costs import Chip
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.remedy import Remedy
+from opcheck.model.plan import Remedy
 from opcheck.model.report import TargetReport
+from opcheck.model.request import TrainingSpec
+from opcheck.model.text import plural
 from opcheck.model.trace import Trace
-from opcheck.model.training import TrainingSpec
 from opcheck.model.verdict import Verdict
 
 

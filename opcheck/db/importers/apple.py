@@ -5,10 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers import in_tree, inner_calls, stated, torchvision_kernels
-from opcheck.db.importers.base import Importer
-from opcheck.db.importers.sources import load_yaml
-from opcheck.db.importers.vendor_files import ReleaseFile, VendorFile
+from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_yaml
+from opcheck.db.importers.shared import facts, in_tree, torchvision_kernels
 from opcheck.db.versions import major_minor, version_key
 from opcheck.errors import DatabaseError
 
@@ -112,7 +110,7 @@ def _conditions(
     refused = tuple(_refused(release, operators))
     calls = [call for call in _code()["calls"] if _within(call, release)]
     yield from refused
-    yield from inner_calls.passed_on(calls, refused, operators)
+    yield from facts.passed_on(calls, refused, operators)
     yield from torchvision_kernels.conditions(release, _KEY)
 
 
@@ -123,10 +121,10 @@ def _refused(release: str, operators: Mapping[str, Mapping[str, Any]]) -> Iterat
             yield {"ops": there, **_said_of_host(said, release), "at": [said["source"]]}
     for fact in (*_code()["facts"], *_texts()["facts"]):
         if sure := _sure(fact, release):
-            yield from stated.cases({**fact, **sure}, operators, fact["at"])
+            yield from facts.cases({**fact, **sure}, operators, fact["at"])
 
 
-def _sure(fact: stated.Fact, release: str) -> dict[str, str]:
+def _sure(fact: facts.Fact, release: str) -> dict[str, str]:
     """How sure a fact is of a release, and how it is known; empty where it says nothing of it."""
     if _within(fact, release):
         return {

@@ -6,10 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers import forms, in_tree, stated, upstream
-from opcheck.db.importers.base import Importer
-from opcheck.db.importers.sources import load_yaml, source_files
-from opcheck.db.importers.vendor_files import ReleaseFile, VendorFile
+from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_yaml, source_files
+from opcheck.db.importers.shared import facts, in_tree, operator_list
 from opcheck.db.versions import major_minor, nearest_not_newer, version_key
 from opcheck.errors import DatabaseError
 
@@ -77,7 +75,7 @@ def registered(sources: Path, release: str) -> dict[str, dict[str, Any]]:
         found[f"aten::{name}"] = {"at": at, "impl": impl, "method": "dispatcher"}
     found |= _inherited(sources, release, found)
     for op, seen in _code()["registrations"].items():
-        if at := stated.citation(seen, release, "list"):
+        if at := facts.citation(seen, release, "list"):
             keys = [_KEY, *(key for key in found.get(op, {}).get("keys", ()) if key != _KEY)]
             found[op] = {"at": at, "impl": ["manual"], "keys": keys}
     return {op: _plain(entry) for op, entry in found.items()}
@@ -96,12 +94,15 @@ def _plain(entry: dict[str, Any]) -> dict[str, Any]:
 def _forms(sources: Path, release: str, lowered: Mapping[str, int]) -> dict[str, str]:
     """Unlisted in-place, ``out=`` and view overloads -> the lowered one that serves them."""
     folder, torch = sources / "pytorch", torch_of(release)
-    listed = upstream.versions(folder)
-    functions = upstream.functions(folder, nearest_not_newer(torch, listed))
+    listed = operator_list.versions(folder)
+    functions = operator_list.functions(folder, nearest_not_newer(torch, listed))
     # torch 1.13 is older than every list: what came later is told by the history
-    later = upstream.newer_than(folder, torch) if torch not in listed else frozenset()
+    later = operator_list.newer_than(folder, torch) if torch not in listed else frozenset()
     known = {name: function for name, function in functions.items() if name not in later}
-    return {**forms.written_forms(lowered, known), **forms.view_forms(lowered, known)}
+    return {
+        **operator_list.written_forms(lowered, known),
+        **operator_list.view_forms(lowered, known),
+    }
 
 
 def _inherited(sources: Path, release: str, listed: Collection[str]) -> dict[str, dict[str, Any]]:
@@ -132,7 +133,7 @@ def torch_of(release: str) -> str:
 def _release(sources: Path, release: str) -> ReleaseFile:
     operators = registered(sources, release)
     served = {op: said["impl"][0] for op, said in operators.items() if "method" in said}
-    found = stated.conditions(_code()["facts"], release, "list", operators)
+    found = facts.conditions(_code()["facts"], release, "list", operators)
     return ReleaseFile(
         vendor=GoogleImporter.name,
         release=release,
@@ -143,7 +144,7 @@ def _release(sources: Path, release: str) -> ReleaseFile:
             "torch": in_tree.list_source(sources / "pytorch", _torch_release(sources, release)),
         },
         operators=operators,
-        conditions=tuple(stated.for_every_form(found, served)),
+        conditions=tuple(facts.for_every_form(found, served)),
         key=_KEY,
     )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.db.importers.base import Importer
-from opcheck.db.importers.in_tree_cuda import CudaVendor
+from opcheck.db.importers.shared.cuda import CudaVendor
 
 _INFERRED = {"confidence": "low", "method": "inferred"}
 _VENDOR = CudaVendor(

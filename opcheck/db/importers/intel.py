@@ -8,10 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers import host_kernels, in_tree, in_tree_dtypes, stated, upstream
-from opcheck.db.importers.base import Importer
-from opcheck.db.importers.sources import load_yaml, source_files
-from opcheck.db.importers.vendor_files import ReleaseFile, VendorFile
+from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_yaml, source_files
+from opcheck.db.importers.shared import cuda, host_kernels, in_tree, operator_list
+from opcheck.db.importers.shared import facts as stated
 from opcheck.db.versions import major_minor, nearest_not_newer, version_key
 from opcheck.errors import DatabaseError
 
@@ -106,11 +105,11 @@ def registered(sources: Path, release: str) -> dict[str, dict[str, Any]]:
         line = code["torchvision"][op][_version(branch)]
         impl = ["manual" if where == "native" else _HOST]
         found[op] = {"at": f"{at}:{line}", "impl": impl, **how}
-    known = upstream.functions(sources / "pytorch", major_minor(release))
+    known = operator_list.functions(sources / "pytorch", major_minor(release))
     return {op: said for op, said in found.items() if _known(op, known)}
 
 
-def _known(op: str, known: Mapping[str, upstream.Function]) -> bool:
+def _known(op: str, known: Mapping[str, operator_list.Function]) -> bool:
     return not op.startswith("aten::") or op.removeprefix("aten::") in known
 
 
@@ -194,7 +193,7 @@ def _sources(sources: Path, release: str, at: Iterable[str]) -> dict[str, Any]:
             "repo": "intel/torch-xpu-ops", "ref": branch["branch"], "commit": branch["commit"],
             "path": branch["fallback_path"], "date": branch["date"],
         },
-        "tests": {**in_tree.list_source(torch, release), "path": in_tree_dtypes.PATH},
+        "tests": {**in_tree.list_source(torch, release), "path": cuda.PATH},
         "later": in_tree.list_source(torch, code["matmul"]["first"]),
         **code["sources"],
     }  # fmt: skip

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers import in_tree
 from opcheck.db.importers.base import Importer
-from opcheck.db.importers.in_tree_cuda import CudaVendor
+from opcheck.db.importers.shared import in_tree
+from opcheck.db.importers.shared.cuda import CudaVendor
 
 _VENDOR = CudaVendor(
     "nvidia",

@@ -7,10 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers import forms, stated, upstream
-from opcheck.db.importers.base import Importer
-from opcheck.db.importers.sources import load_yaml
-from opcheck.db.importers.vendor_files import ReleaseFile, VendorFile
+from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_yaml
+from opcheck.db.importers.shared import facts as stated
+from opcheck.db.importers.shared import operator_list
 from opcheck.db.versions import nearest, version_key
 from opcheck.errors import DatabaseError
 
@@ -71,7 +70,9 @@ def overload(key: str) -> str:
     return f"{match['namespace']}::{match['base']}{dot}"
 
 
-def decomposed(folder: Path, release: str, known: Mapping[str, upstream.Function]) -> Iterator[str]:
+def decomposed(
+    folder: Path, release: str, known: Mapping[str, operator_list.Function]
+) -> Iterator[str]:
     """Names of aten that are taken apart first, by the tables of the release or the nearest one."""
     tables = load_yaml(folder / "decompositions.yaml")
     numbered = tuple(name.removeprefix("v") for name in tables if name.startswith("v"))
@@ -91,7 +92,7 @@ def torch_of(folder: Path, release: str) -> str:
 def registered(sources: Path, release: str) -> dict[str, dict[str, Any]]:
     """Overload -> entry, for one release: converted, decomposed, and served by another form."""
     folder = sources / TensorrtImporter.name
-    known = upstream.functions(sources / "pytorch", torch_of(folder, release))
+    known = operator_list.functions(sources / "pytorch", torch_of(folder, release))
     files = _files(folder, release)
     converted = {
         op: {"at": f"{_SOURCE}:{files.get(key, _CONVERTERS)}", "impl": ["converter"]}
@@ -107,10 +108,10 @@ def registered(sources: Path, release: str) -> dict[str, dict[str, Any]]:
 
 
 def _with_forms(
-    listed: Mapping[str, dict[str, Any]], known: Mapping[str, upstream.Function]
+    listed: Mapping[str, dict[str, Any]], known: Mapping[str, operator_list.Function]
 ) -> dict[str, dict[str, Any]]:
     """Entries, and those of the in-place and ``out=`` overloads that one of them serves."""
-    served = forms.written_forms({name for op in listed if (name := _aten(op))}, known)
+    served = operator_list.written_forms({name for op in listed if (name := _aten(op))}, known)
     return {
         **{
             f"aten::{name}": {

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from opcheck.db.importers import upstream, yamltext
-from opcheck.db.importers.base import Importer
-from opcheck.db.importers.sources import source_files
-from opcheck.db.shapes.tables import EXTENSIONS, HISTORY, OPERATORS
+from opcheck.db.files import yaml_writer
+from opcheck.db.importers.base import Importer, source_files
+from opcheck.db.importers.shared import operator_list
+from opcheck.db.schema.tables import EXTENSIONS, HISTORY, OPERATORS_SCHEMA
 from opcheck.db.versions import major_minor, version_key
 
 _HISTORY = "op-history.csv"
@@ -68,10 +68,10 @@ def _history(folder: Path) -> Iterable[str]:
     yield "# First and last torch version that has each aten overload; the oldest version looked at"
     yield "# stands for older ones too. Written by `opcheck.db.importers pytorch SOURCES`."
     yield f"schema: {HISTORY}"
-    yield f"torch: {yamltext.flow([versions[0], versions[-1]])}"
-    yield from yamltext.section("sources", {"wheels": _source(folder, versions[-1])})
-    yield from yamltext.section("overloads", spans)
-    yield from yamltext.end()
+    yield f"torch: {yaml_writer.flow([versions[0], versions[-1]])}"
+    yield from yaml_writer.section("sources", {"wheels": _source(folder, versions[-1])})
+    yield from yaml_writer.section("overloads", spans)
+    yield from yaml_writer.end()
 
 
 def _generated(folder: Path, known: set[str]) -> dict[str, tuple[str, str]]:
@@ -82,7 +82,8 @@ def _generated(folder: Path, known: set[str]) -> dict[str, tuple[str, str]]:
         for row in _rows(path)
     }
     declared = {
-        version: upstream.functions(folder, version) for version in upstream.versions(folder)
+        version: operator_list.functions(folder, version)
+        for version in operator_list.versions(folder)
     }
     spans = {}
     for op in registered - known:
@@ -110,9 +111,9 @@ def _extensions() -> Iterable[str]:
     }
     yield "# Overloads that extension libraries bring, and whether they have a CPU kernel."
     yield f"schema: {EXTENSIONS}"
-    yield from yamltext.section("sources", sources)
-    yield from yamltext.section("overloads", {**forward, **backward})
-    yield from yamltext.end()
+    yield from yaml_writer.section("sources", sources)
+    yield from yaml_writer.section("overloads", {**forward, **backward})
+    yield from yaml_writer.end()
 
 
 def _operators(folder: Path, version: str) -> Iterable[str]:
@@ -121,11 +122,11 @@ def _operators(folder: Path, version: str) -> Iterable[str]:
     kinds = {f"aten::{row['op']}": _kind(row) for row in rows}
     yield "# What a PrivateUse1 device without kernels inherits: the composite kind (CIA implicit,"
     yield "# CEA explicit, CEANF explicit non-functional, none), and cpu where a CPU can run it."
-    yield f"schema: {OPERATORS}"
+    yield f"schema: {OPERATORS_SCHEMA}"
     yield f'torch: "{torch}"'
-    yield from yamltext.section("sources", {"dispatcher": _source(folder, torch)})
-    yield from yamltext.section("overloads", kinds)
-    yield from yamltext.end()
+    yield from yaml_writer.section("sources", {"dispatcher": _source(folder, torch)})
+    yield from yaml_writer.section("overloads", kinds)
+    yield from yaml_writer.end()
 
 
 def _kind(row: Mapping[str, str]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from opcheck.model.names import OpName
+from opcheck.model.trace import OpName
 from opcheck.rewrite.custom.signature import Signature
 
 

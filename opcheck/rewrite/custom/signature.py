@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from msgspec import Struct
 
-from opcheck.model.names import OpName
+from opcheck.model.trace import OpName
 from opcheck.rewrite.variants import functional
 from opcheck.trace.dispatcher import overload_named
 

@@ -8,8 +8,8 @@ import torch
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opcheck.model.names import OpName
 from opcheck.model.plan import Label
+from opcheck.model.trace import OpName
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.measure import Settle, Valid, as_drawn, everything
 from opcheck.rewrite.merge import Module

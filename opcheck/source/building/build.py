@@ -10,13 +10,11 @@ from torch.nn.parameter import is_lazy
 from torch.utils._pytree import tree_leaves, tree_map_only  # private; checked with torch 2.13
 
 from opcheck.errors import OpcheckError
-from opcheck.held import computed
 from opcheck.model.trace import COMPILED, GIVEN_BACKEND
-from opcheck.source.building.blame import brief, failed
-from opcheck.source.building.fill import fill_unwritten
-from opcheck.source.building.memory import check_room, weight_bytes
-from opcheck.source.building.seeded import Marked, seeded
-from opcheck.source.building.weightless import is_large, weightless
+from opcheck.python_state import computed
+from opcheck.source.building.failures import brief, failed
+from opcheck.source.building.fill import Marked, fill_unwritten, seeded
+from opcheck.source.building.weightless import check_room, is_large, weight_bytes, weightless
 
 T = TypeVar("T")
 

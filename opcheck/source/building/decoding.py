@@ -12,11 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.errors import SourceError
-from opcheck.held import computed
-from opcheck.source.building.blame import brief
-from opcheck.source.building.example import Inputs
-from opcheck.source.building.probe import probe
-from opcheck.source.building.signature import Signature
+from opcheck.python_state import computed
+from opcheck.source.building.example import Inputs, Signature
+from opcheck.source.building.failures import brief
+from opcheck.source.building.guess import probe
 
 _CACHES = ("past_key_values", "cache_params", "past_buckets_states", "mems", "state")
 """Parameters that take what an earlier call left, under the name that its output has it by."""

@@ -1,16 +1,73 @@
-"""Example tensors: shapes are the user's, values valid and the same on every run."""
+"""Example tensors by the model's signature - the user's shapes, valid values, same each run."""
 
-from collections.abc import Mapping
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any, assert_never
 
 import torch
-from torch import nn
+from msgspec import Struct
+from torch import Tensor, nn
+from torch.utils._pytree import tree_map_only  # private; checked with torch 2.13
 
 from opcheck.errors import SourceError
-from opcheck.source.building.signature import Signature
+from opcheck.source.building.fill import normal
 from opcheck.source.building.weightless import is_large
 from opcheck.source.inputs import ConstantSpec, InputSpec, ListSpec, TensorSpec, ValueSpec
+
+_MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+class Signature(Struct, frozen=True):
+    """Names of a forward's parameters, in order."""
+
+    names: tuple[str, ...]
+    required: tuple[str, ...]
+    open: bool = False
+    """Whether it takes any name, through ``**kwargs``."""
+
+    @classmethod
+    def of(cls, module: Callable[..., Any]) -> "Signature":
+        """Read it from the code; of a callable without one, any name is taken."""
+        forward = module.forward if isinstance(module, nn.Module) else module
+        try:
+            parameters = inspect.signature(forward).parameters.values()
+        except (ValueError, TypeError):
+            return cls((), (), open=True)
+        plain = [p for p in parameters if p.kind not in _MANY]
+        required = tuple(p.name for p in plain if p.default is p.empty)
+        return cls(
+            tuple(p.name for p in plain),
+            required,
+            any(p.kind is p.VAR_KEYWORD for p in parameters),
+        )
+
+    def takes(self, name: str) -> bool:
+        """Whether ``name`` may be given by name; one letter off a parameter is a slip."""
+        near = difflib.get_close_matches(name, self.names, 1, cutoff=0.8)
+        return name in self.names or (self.open and not near)
+
+    def takes_exactly(self, name: str) -> bool:
+        """Whether ``name`` is one of the parameters."""
+        return name in self.names
+
+    def name_at(self, place: int) -> str:
+        """The parameter at a position, or ""."""
+        return self.names[place] if place < len(self.names) else ""
+
+    def by_name(self, args: tuple[Any, ...]) -> Mapping[str, Any]:
+        """Name positional arguments; those beyond the names are left out."""
+        return dict(zip(self.names, args, strict=False))
+
+    def after(self, args: tuple[Any, ...]) -> tuple[str, ...]:
+        """Names that positional arguments leave over."""
+        return self.names[len(args) :]
+
+    def __str__(self) -> str:
+        names = [name if name in self.required else f"{name}=…" for name in self.names]
+        return f"({', '.join([*names, *(['**kwargs'] if self.open else [])])})"
+
 
 Inputs = tuple[tuple[Any, ...], dict[str, Any]]
 """Positional and named inputs of one call."""
@@ -142,3 +199,31 @@ def normalise(what: str, inputs: Any) -> Inputs:
         f"{what} gives inputs of type {type(inputs).__name__}",
         "inputs are a tensor, a tuple of arguments, a dict of named ones, or (tuple, dict)",
     )
+
+
+def valued(inputs: Inputs, signature: Signature | None = None, ids: int = 2) -> Inputs:
+    """Give the same inputs, each tensor on the CPU: numbers below ``ids`` where it had no values.
+
+    Floats are drawn from the normal distribution; ``signature`` names positional inputs.
+    """
+    args, kwargs = inputs
+    generator = torch.Generator().manual_seed(0)
+
+    def made(name: str, value: Any) -> Any:
+        return tree_map_only(Tensor, lambda tensor: _valued(name, tensor, ids, generator), value)
+
+    name_at = signature.name_at if signature else lambda _place: ""
+    return (
+        tuple(made(name_at(place), value) for place, value in enumerate(args)),
+        {name: made(name, value) for name, value in kwargs.items()},
+    )
+
+
+def _valued(name: str, tensor: Tensor, ids: int, generator: torch.Generator) -> Tensor:
+    if not tensor.is_meta:
+        return tensor.cpu()
+    shape, dtype = tuple(tensor.shape), tensor.dtype
+    number = dtype.is_floating_point or dtype.is_complex
+    drawn = number and "mask" not in name
+    values = normal(shape, dtype, generator) if drawn else values_of(name, shape, dtype, ids)
+    return torch.empty_strided(shape, tensor.stride(), dtype=dtype, device="cpu").copy_(values)

@@ -1,15 +1,51 @@
-"""Inputs for a module that came without any: its first layer often tells what it wants."""
+"""Inputs for a module that came without any, by its first layer and by asking for shapes."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
-from opcheck.source.building.blame import brief
-from opcheck.source.building.example import Inputs, example, needed
-from opcheck.source.building.probe import probe
-from opcheck.source.building.signature import Signature
+from opcheck.python_state import left_as_found
+from opcheck.source.building.example import Inputs, Signature, example, needed, valued
+from opcheck.source.building.failures import brief
+from opcheck.source.building.fill import seeded
+from opcheck.source.building.weightless import weightless
+
+
+def probe(function: Callable[..., Any], *args: Any, weights: bool, **kwargs: Any) -> Any:
+    """Call ``function`` without gradients, and without computing where that is possible.
+
+    What the call leaves in caches would be of another device than the run that comes after it, and
+    is taken out. A model with ``weights`` computes: what it gives must have values too.
+    """
+    with left_as_found(holds_tensors, *_parts(function)):
+        if not weights:
+            with weightless(), torch.no_grad():
+                return function(*args, **kwargs)
+        args, kwargs = valued((args, kwargs))
+        with seeded(), torch.no_grad():
+            return function(*args, **kwargs)
+
+
+def _parts(function: Callable[..., Any]) -> tuple[nn.Module, ...]:
+    """The modules that a call may keep something in; none of a model that it gives its sizes."""
+    owner = function if isinstance(function, nn.Module) else getattr(function, "__self__", None)
+    if not isinstance(owner, nn.Module) or isinstance(owner, torch.jit.ScriptModule):
+        return ()
+    lazy = any(is_lazy(parameter) for parameter in owner.parameters())
+    return () if lazy else tuple(owner.modules())
+
+
+def holds_tensors(value: Any) -> bool:
+    """Whether a value is a tensor, or has one in it."""
+    if isinstance(value, (tuple, list, frozenset)):
+        return any(map(holds_tensors, value))
+    if isinstance(value, dict):
+        return any(map(holds_tensors, value.values()))
+    return isinstance(value, torch.Tensor)
+
 
 _SIDES = (224, 32, 28, 64, 96, 128, 256, 299, 384, 512)
 _LENGTHS = (128, 1024, 16000, 16, 77, 512)

@@ -2,7 +2,8 @@
 
 That is read from the schema and not from a list of bad names: every argument and result is a
 tensor, a number, a data type, a layout, a memory format, a device, or a text of which
-:mod:`opcheck.source.words` knows what it may say. Private torch API used here, checked on 2.13.0:
+:mod:`opcheck.source.text_arguments` knows what it may say. Private torch API used
+here, checked on 2.13.0:
 ``torch._C._dispatch_find_schema_or_throw``, ``OpOverload._schema`` and ``Argument.real_type``; a
 test walks all schemas and fails when they move.
 """
@@ -13,8 +14,8 @@ import torch
 from torch import FunctionSchema
 from torch._ops import OpOverload
 
-from opcheck.model.names import OpName
-from opcheck.source.words import text_refusal, words_of
+from opcheck.model.trace import OpName
+from opcheck.source.text_arguments import text_refusal, words_of
 
 RUN = frozenset({"aten", "prims", "quantized", "quantized_decomposed", "torchvision"})
 """Namespaces whose kernels are PyTorch's own, or this package's for torchvision."""

@@ -1,11 +1,14 @@
-"""The last step of every source: a module and what is known of its inputs become ``Loaded``."""
+"""The last step of every source - a module and its inputs become ``Loaded`` - and live modules."""
 
 import contextlib
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.dropout import _DropoutNd
 from torch.nn.parameter import is_lazy
 from torch.utils._pytree import tree_leaves
 
@@ -14,18 +17,77 @@ from opcheck.model.trace import Gap
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.building.build import build, make, shed, shed_values
 from opcheck.source.building.decoding import decoding
-from opcheck.source.building.example import Inputs, image_of, override, require, vocabulary
+from opcheck.source.building.example import (
+    Inputs,
+    Signature,
+    image_of,
+    override,
+    require,
+    valued,
+    vocabulary,
+)
 from opcheck.source.building.fill import fill
 from opcheck.source.building.guess import guess
-from opcheck.source.building.hf_inputs import inputs_of
-from opcheck.source.building.hf_labels import with_labels
-from opcheck.source.building.input_sets import sets_named
-from opcheck.source.building.modes import in_training, mode_note
-from opcheck.source.building.script import script_signature, traced_inputs
-from opcheck.source.building.several import repeated
-from opcheck.source.building.signature import Signature
-from opcheck.source.building.values import valued
-from opcheck.source.quantised import quantised_modules
+from opcheck.source.building.huggingface.transformers_inputs import inputs_of
+from opcheck.source.building.huggingface.transformers_labels import with_labels
+from opcheck.source.building.several import repeated, sets_named
+from opcheck.source.building.torchscript import script_signature, traced_inputs
+from opcheck.source.model_folder import quantised_modules
+
+_BUILT_BY_USER = frozenset({"python", "pickle", "torchscript", "live"})
+"""Kinds whose model comes as the user's own code left it."""
+
+
+def in_training(module: nn.Module, kind: str) -> tuple[str, ...]:
+    """Each such layer with its kind, sorted; none of a model that a library builds by name."""
+    if kind not in _BUILT_BY_USER:
+        return ()
+    found = (
+        f"{path or '(the model)'} ({type(part).__name__})"
+        for path, part in module.named_modules()
+        if _differs(part) and part.training  # a frozen script has none
+    )
+    return tuple(sorted(found))
+
+
+def mode_note(module: nn.Module, kind: str) -> tuple[str, ...]:
+    """What to say of a model that comes in training mode, and is run in evaluation mode.
+
+    Nothing of one that computes the same in both.
+    """
+    found = in_training(module, kind)
+    if kind in _BUILT_BY_USER:
+        asks = (
+            f"{path or '(the model)'} ({type(part).__name__})"
+            for path, part in module.named_modules()
+            if getattr(part, "training", False) and _asks(type(part))  # a frozen script has none
+        )
+        found = tuple(dict.fromkeys((*found, *asks)))
+    if not found:
+        return ()
+    first, count = found[0], len(found)
+    which = first if count == 1 else f"{first} and {count - 1} more"
+    return (f"given in training mode, run in evaluation mode: {which} may compute otherwise",)
+
+
+def _asks(cls: type[nn.Module]) -> bool:
+    """Whether the forward of a class that is not PyTorch's own reads the mode."""
+    code = getattr(inspect.getattr_static(cls, "forward", None), "__code__", None)
+    own = not cls.__module__.startswith("torch.")
+    return own and code is not None and "training" in code.co_names
+
+
+def _differs(part: nn.Module) -> bool:
+    match part:
+        case _DropoutNd():
+            return part.p > 0
+        case _BatchNorm():
+            return part.track_running_stats
+        case nn.RNNBase() | nn.MultiheadAttention():
+            return part.dropout > 0
+        case _:
+            return False
+
 
 _ONE_OF_TWO = "give one of the two"
 
@@ -151,3 +213,33 @@ def _told(module: nn.Module, options: LoadOptions) -> tuple[Inputs | None, str]:
     given = frozenset(spec.name for spec in options.inputs)
     inputs, note = inputs_of(module, given, weights=options.weights)
     return inputs or image_of(module), note
+
+
+KIND = "live"
+
+
+def load_live(module: Any, inputs: Any, options: LoadOptions | None = None) -> Loaded:
+    """Make a copy of ``module`` ready to be run; the module itself is left as it is.
+
+    ``inputs`` is a tensor, a tuple of arguments, a dict of named ones, or (tuple, dict); or an
+    iterator over such; None where ``options`` or the first layer tells.
+    """
+    from torch import nn
+
+    from opcheck.source.building.build import light_copy, whole_copy
+    from opcheck.source.building.example import normalise
+    from opcheck.source.building.several import sets_of
+
+    if not isinstance(module, nn.Module):
+        raise UsageError(
+            f"not a model: {type(module).__name__}",
+            "give a torch.nn.Module, or a text that names a source, as on the command line",
+        )
+    options = options or LoadOptions()
+    given: Any = None
+    if isinstance(inputs, Iterator):
+        given = list(sets_of("the call", inputs))
+    elif inputs is not None:
+        given = normalise("the call", inputs)
+    copied = whole_copy(module) if options.weights else light_copy(module)
+    return ready(copied, given, options, kind=KIND, digest="")

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from opcheck.model.cost import Costs, NodeCost
+from opcheck.model.costs import Costs, NodeCost
 from opcheck.model.trace import Node
 from opcheck.trace.costs import formulas
 from opcheck.trace.costs.booked import BookedTree

@@ -5,8 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from opcheck.model.names import OpName
-from opcheck.model.trace import DTYPE_BYTES, Node, TensorMeta
+from opcheck.model.trace import DTYPE_BYTES, Node, OpName, TensorMeta
 from opcheck.trace.dispatcher import facts, overload_named
 
 _LOOKUPS = frozenset(

@@ -1,6 +1,6 @@
 """Proofs as JSON, and back."""
 
-from opcheck.model.proof import Compared, Proof
+from opcheck.model.plan import Compared, Proof
 from opcheck.views.document.node import Node
 from opcheck.views.document.parts import Json
 

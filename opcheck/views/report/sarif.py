@@ -3,8 +3,7 @@
 It is English in every language: programs compare the messages of two logs.
 """
 
-from opcheck.lang.languages import Language
-from opcheck.lang.speech import speaking
+from opcheck.lang.speech import Language, speaking
 from opcheck.model.report import Report
 from opcheck.views.document.parts import as_text
 from opcheck.views.order import arranged

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from opcheck.model.report import Finding, Place, Reason, TargetReport
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Evidence, Verdict
-from opcheck.resolve.fate import PLAIN
+from opcheck.resolve.resolution import PLAIN
 from opcheck.views.order import WORST_FIRST
 from opcheck.views.terminal import words
 from opcheck.views.terminal.alike import Sentence, sentence, shared

@@ -11,8 +11,7 @@ from opcheck.commands.choose.offers import computed, fit_of, offers, untold
 from opcheck.commands.choose.ranking import ranked, standing
 from opcheck.commands.choose.values import Choice, Criterion, Fit, Way
 from opcheck.costs.values import Leaf
-from opcheck.model.chip import Chip, Grade, Product
-from opcheck.model.cost import NodeCost
+from opcheck.model.costs import Chip, Grade, NodeCost, Product
 from opcheck.model.plan import AfterTier, PlanSummary, Tier
 from opcheck.model.report import TargetReport
 from opcheck.model.trace import Gap

@@ -9,8 +9,7 @@ from opcheck.commands.doctor.answer import doctor
 from opcheck.commands.doctor.base import checks
 from opcheck.commands.doctor.values import Doctor, DoctorRequest, Severity
 from opcheck.errors import UsageError
-from opcheck.lang.languages import Language
-from opcheck.lang.speech import catalogue
+from opcheck.lang.speech import Language, catalogue
 from opcheck.model.target import TargetSpec
 from tests.commands.doctor.machines import Made, ascend, cambricon, cann, nvidia, rocm
 

@@ -13,10 +13,8 @@ from opcheck.commands.fleet.manifest.fields import FIELDS, Row
 from opcheck.commands.fleet.manifest.read import FORMS, read_manifest
 from opcheck.commands.fleet.values import Entry
 from opcheck.errors import UsageError
-from opcheck.model.calls import CallSpec
 from opcheck.model.dynamic import DynamicInput
-from opcheck.model.request import ModelSpec, ScanRequest
-from opcheck.model.training import TrainingSpec
+from opcheck.model.request import CallSpec, ModelSpec, ScanRequest, TrainingSpec
 
 FULL = """\
 defaults: {timeout: 60, memory: 2}

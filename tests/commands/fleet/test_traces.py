@@ -9,9 +9,8 @@ from opcheck.commands.fleet import keys
 from opcheck.commands.fleet.run import targets_of
 from opcheck.commands.fleet.traces import casts_of, casts_text, has_autocast, restored, stored
 from opcheck.commands.fleet.values import StoredTrace
-from opcheck.model.request import ModelSpec, ScanRequest
+from opcheck.model.request import ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.trace import Constant, Trace, Use
-from opcheck.model.training import TrainingSpec
 from opcheck.model.work import WorkResult
 from tests.commands.fleet.made import target
 from tests.emulate.matrices import matrix_of

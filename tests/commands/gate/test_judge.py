@@ -9,7 +9,7 @@ from opcheck.commands.gate.judging.accepted import baseline_of
 from opcheck.commands.gate.judging.causes import is_advisory
 from opcheck.commands.gate.judging.judge import judge
 from opcheck.commands.gate.values import Breach, Cause, GateResult, Limit, Standing
-from opcheck.db.advisories import documents, sentence
+from opcheck.db.by_hand.advice import documents, sentence
 from opcheck.db.store import Database
 from opcheck.model.policy import Baseline, Limits, Policy, TargetRange
 from opcheck.model.report import Finding, Reason, Report

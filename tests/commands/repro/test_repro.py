@@ -12,12 +12,10 @@ from opcheck.commands.repro.reading import read_arguments
 from opcheck.commands.repro.values import Argument, ReproRequest
 from opcheck.commands.scan import answer as scan_answer
 from opcheck.errors import ExitCode, UsageError
-from opcheck.lang.languages import Language
-from opcheck.lang.speech import speaking
-from opcheck.model.request import ModelSpec, ScanRequest
+from opcheck.lang.speech import Language, speaking
+from opcheck.model.request import ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Constant, TensorMeta
-from opcheck.model.training import TrainingSpec
 from opcheck.views.formats import report_view
 from tests.app.stand_in import StandIn, run
 from tests.preloaded import python

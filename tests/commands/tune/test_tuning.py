@@ -1,10 +1,10 @@
 """Each advice speaks of a model that deserves it, and of no other; figures are none but known."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 import torch
+from msgspec.structs import replace
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
@@ -12,7 +12,7 @@ from opcheck.commands.tune.base import advisors
 from opcheck.commands.tune.values import Gain
 from opcheck.costs.leaves import NOT_FUSED
 from opcheck.costs.values import Limit
-from opcheck.model.chip import Figure, Grade
+from opcheck.model.costs import Figure, Grade
 from opcheck.model.predicates import Dtype, OneOf
 from opcheck.model.verdict import Verdict
 from tests.commands.tune.tuned_models import (

@@ -1,22 +1,22 @@
 """Small models traced with costs, and chips that are made up, for the tests of advice."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 from msgspec.structs import replace
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
 from opcheck.commands.tune.tuned import Subject, tuned
 from opcheck.commands.tune.values import Advice, TunedTarget
-from opcheck.model.chip import Chip, Compiler, Figure, Format, Grade, Multiple, Product
+from opcheck.model.costs import Chip, Compiler, Figure, Format, Grade, Multiple, Product
 from opcheck.model.matrix import Condition, SupportMatrix
-from opcheck.model.remedy import Remedy
+from opcheck.model.plan import Remedy
+from opcheck.model.request import TrainingSpec
 from opcheck.model.target import Target
 from opcheck.model.trace import Trace
-from opcheck.model.training import TrainingSpec
 from opcheck.model.verdict import Evidence, Method
 from opcheck.resolve.findings import resolve
 from opcheck.trace import trace_model
@@ -46,8 +46,7 @@ def chip(**rates: float) -> Chip:
     return replace(PLAIN, products=(product(**rates),))
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Struct, frozen=True):
     """A model that gives reason for an advice, or does not."""
 
     model: Callable[..., Any]

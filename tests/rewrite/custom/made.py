@@ -6,9 +6,8 @@ from pathlib import Path
 
 from opcheck.db.store import Database
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.names import OpName
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Node, TensorMeta, Value
+from opcheck.model.trace import Node, OpName, TensorMeta, Value
 from opcheck.rewrite.custom.base import Toolchain, of_vendor, toolchains
 from opcheck.rewrite.custom.project import Project, project
 

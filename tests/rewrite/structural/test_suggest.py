@@ -10,7 +10,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Label, NodePlan, Tier
 from opcheck.model.trace import Trace
 from opcheck.resolve.findings import resolve
-from opcheck.resolve.planned import planned
+from opcheck.resolve.suggestions import planned
 from opcheck.rewrite.planner import Planner
 from opcheck.rewrite.record import Recorder
 from opcheck.rewrite.structural.proof import Prover

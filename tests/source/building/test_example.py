@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from opcheck.errors import SourceError
 from opcheck.source.building.example import (
     Inputs,
+    Signature,
     example,
     float_dtype,
     normalise,
@@ -17,7 +18,6 @@ from opcheck.source.building.example import (
     require,
     vocabulary,
 )
-from opcheck.source.building.signature import Signature
 from opcheck.source.inputs import InputSpec
 
 FORWARD = Signature(("ids", "mask", "scale"), ("ids",))

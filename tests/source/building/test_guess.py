@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.errors import SourceError
+from opcheck.source.building.example import Signature
 from opcheck.source.building.guess import guess
-from opcheck.source.building.signature import Signature
 
 
 class Text(nn.Module):

@@ -9,8 +9,8 @@ import pytest
 from opcheck.errors import UsageError
 from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec
+from opcheck.source.kinds.exported_program import ExportedProgram
 from opcheck.source.load import load
-from opcheck.source.pt2_run import ExportedProgram
 
 SMALL: dict[str, Any] = {
     "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32,

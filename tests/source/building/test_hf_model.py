@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from opcheck.errors import SourceError
-from opcheck.source.building.hf_model import _known
+from opcheck.source.building.huggingface.transformers_model import _known
 
 
 class Config:

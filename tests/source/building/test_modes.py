@@ -4,8 +4,7 @@ import torch
 from torch import nn
 
 from opcheck.source.base import LoadOptions
-from opcheck.source.building.modes import in_training, mode_note
-from opcheck.source.live import load_live
+from opcheck.source.building.ready import in_training, load_live, mode_note
 
 
 def _model() -> nn.Module:

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 import pytest
 import torch
 
-from opcheck.model.names import OpName
+from opcheck.model.trace import OpName
 from opcheck.source.building.operators_allowed import (
     arguments_refusal,
     refusal,
     registered,
     schema_refusal,
 )
-from opcheck.source.words import TABLE, text_refusal
+from opcheck.source.text_arguments import TABLE, text_refusal
 
 CELLS = "takes List[__torch__.torch.classes.rnn.CellParamsBase] as 'params'"
 REFUSED: Mapping[str, str] = {

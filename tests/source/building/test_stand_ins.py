@@ -12,11 +12,16 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from opcheck.db.schemas import Schemas
+from opcheck.db.by_hand.libraries import Schemas
 from opcheck.errors import SourceError
 from opcheck.source.building.stand_ins import finder
-from opcheck.source.building.stand_ins.sizes import OpenSizeError, SizeError, dimensions, value_of
-from opcheck.source.user_module import run_file
+from opcheck.source.building.stand_ins.operators import (
+    OpenSizeError,
+    SizeError,
+    dimensions,
+    value_of,
+)
+from opcheck.source.user_code import run_file
 from opcheck.trace.device import make_way
 
 OWN = {"user_model", "second", "inner_part"}

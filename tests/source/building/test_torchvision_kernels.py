@@ -3,15 +3,15 @@
 import pytest
 import torch
 
-from opcheck.source.building import torchvision_schemas
-from opcheck.source.building.torchvision_kernels import nms, roi_align
+from opcheck.source.building import torchvision_operators
+from opcheck.source.building.torchvision_operators import nms, roi_align
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sampling_ratio", [2, -1])
 @pytest.mark.parametrize("aligned", [True, False])
 def test_regions_are_averaged_as_torchvision_does(sampling_ratio: int, aligned: bool) -> None:
-    torchvision_schemas.prepare()
+    torchvision_operators.prepare()
     reference = pytest.importorskip("torchvision.ops.roi_align")._roi_align.__wrapped__
     torch.manual_seed(0)
     image = torch.randn(2, 3, 20, 30)

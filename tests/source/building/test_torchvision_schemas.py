@@ -6,10 +6,10 @@ import sys
 import pytest
 import torch
 
-from opcheck.source.building.torchvision_schemas import SCHEMAS
+from opcheck.source.building.torchvision_operators import SCHEMAS
 
 CODE = """
-from opcheck.source.building import torchvision_schemas as schemas
+from opcheck.source.building import torchvision_operators as schemas
 schemas.prepare()
 schemas.prepare()
 import torch, torchvision

@@ -7,8 +7,7 @@ import pytest
 
 from opcheck.commands.fleet.answers.values import Standing, Summary
 from opcheck.commands.fleet.html.page import fleet_page
-from opcheck.lang.languages import Language
-from opcheck.lang.speech import speaking
+from opcheck.lang.speech import Language, speaking
 from tests.views.html.fleet_samples import CAUSES, MODELS, PAGE, baited
 from tests.views.html.parsed import Element, embedded, parsed
 from tests.views.html.test_escaping import BAIT

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from opcheck.commands.choose.terminal import words
 from opcheck.commands.choose.values import Choice, Choosing, Offer, spelled
-from opcheck.model.chip import Grade
+from opcheck.model.costs import Grade
 from opcheck.views.names import short_names
 from opcheck.views.terminal.canvas import Atom, Canvas, listed, phrase, split
 from opcheck.views.terminal.rest import write_heading

@@ -2,7 +2,7 @@
 
 from opcheck.commands.choose.values import Choice, Fit, Way
 from opcheck.costs.values import Limit
-from opcheck.model import figures
+from opcheck.model import text
 
 COLUMNS = ("", "target", "runs", "memory", "at best", "bound by", "product")
 WAYS = {
@@ -36,17 +36,17 @@ STATES = "{size} of optimizer states"
 def headline(takes: int, may: int, of: int) -> str:
     """How many of the targets take the model."""
     unknown = f"; of {may:,} that is not known" if may else ""
-    return f"{takes:,} of {figures.plural(of, 'target')} can take it{unknown}"
+    return f"{takes:,} of {text.plural(of, 'target')} can take it{unknown}"
 
 
 def need(total: int) -> str:
     """What a run needs."""
-    return f"a run needs {figures.size(total)} at once:"
+    return f"a run needs {text.size(total)} at once:"
 
 
 def operations(dtype: str, count: int) -> str:
     """How much is computed in a dtype."""
-    return f"{figures.operations(count)} in {dtype}"
+    return f"{text.operations(count)} in {dtype}"
 
 
 def floor(ascii_alone: bool) -> str:

@@ -2,7 +2,7 @@
 
 from opcheck.commands.choose.values import SCHEMA, Choice, Choosing, Offer
 from opcheck.costs.values import MemoryNeed
-from opcheck.model.chip import Figure
+from opcheck.model.costs import Figure
 from opcheck.views.document.parts import Json, as_text, evidence_value, model_value
 from opcheck.views.document.report import trace_value
 from opcheck.views.page import PLAIN, Page

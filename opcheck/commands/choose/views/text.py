@@ -9,7 +9,7 @@ from opcheck.commands.choose.terminal.unknown import write_unknown
 from opcheck.commands.choose.values import Choice, Choosing, Fit, Way
 from opcheck.costs.values import MemoryNeed
 from opcheck.lang.speech import tell
-from opcheck.model.figures import duration, plural, size
+from opcheck.model.text import duration, plural, size
 from opcheck.views.names import short_names
 from opcheck.views.page import PLAIN, Page
 from opcheck.views.terminal import words as common

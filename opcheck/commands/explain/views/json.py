@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from opcheck.model.explanation import Explanation, Statement
+from opcheck.model.database import Explanation, Statement
 from opcheck.model.matrix import Choice
 from opcheck.views.document.conditions import condition_value, predicate_value
 from opcheck.views.document.parts import Json, as_text, evidence_value, reason_value

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opcheck.lang.speech import tell
-from opcheck.model.explanation import Explanation, Statement
+from opcheck.model.database import Explanation, Statement
 from opcheck.model.matrix import Condition
 from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Evidence, Verdict

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from opcheck.commands.fix.values import Fix, FixKind
-from opcheck.model.proof import Compared, Proof
+from opcheck.model.plan import Compared, Proof
 from opcheck.views.terminal.units import plural
 
 WROTE = "wrote"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from opcheck.commands.fix.terminal import words
 from opcheck.commands.fix.values import Fix, FixKind, Left
 from opcheck.lang.speech import tell
-from opcheck.model.proof import Proof
+from opcheck.model.plan import Proof
 from opcheck.views.page import PLAIN, Page
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import Canvas, listed, phrase, split

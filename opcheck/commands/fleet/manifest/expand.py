@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from opcheck.errors import OpcheckError, UsageError
 from opcheck.isolate.names import names_of
+from opcheck.source.kinds.python_file import PythonFile
+from opcheck.source.load import kinds, select
 from opcheck.source.model_folder import CONFIG, INDEX
-from opcheck.source.python_file import PythonFile
-from opcheck.source.select import kinds, select
 
 _WILD = re.compile(r"[*?\[]")
 _DEEP = re.compile(r"(?:(?<=/)|^)(\*\*)(?:/|$)")

@@ -9,10 +9,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opcheck.errors import OpcheckError, UsageError
-from opcheck.model.calls import CallSpec
 from opcheck.model.dynamic import dynamic_inputs
-from opcheck.model.request import ModelSpec, ScanRequest
-from opcheck.model.training import TrainingSpec
+from opcheck.model.request import CallSpec, ModelSpec, ScanRequest, TrainingSpec
 from opcheck.source.inputs import InputSpec
 
 HINT = "docs/fleet.md tells what a manifest may say of a model"

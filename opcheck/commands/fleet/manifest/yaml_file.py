@@ -7,9 +7,9 @@ from typing import Any
 from msgspec import Struct
 
 from opcheck.commands.fleet.manifest.fields import FIELDS, HINT, TRUST, Row
-from opcheck.db import document
-from opcheck.db.shape import ListOf, Record, Shape, ShapeError, Text
-from opcheck.db.shape import Path as Where
+from opcheck.db.files import document
+from opcheck.db.schema.checks import ListOf, Record, Shape, ShapeError, Text
+from opcheck.db.schema.checks import Path as Where
 from opcheck.errors import DatabaseError, UsageError
 
 _NAME = Text(pattern=r"(?s).*\S.*", form="some text")

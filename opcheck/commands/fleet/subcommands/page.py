@@ -13,8 +13,7 @@ from opcheck.app.output import Output
 from opcheck.app.progress import Progress
 from opcheck.commands.fleet import options as fleet_options
 from opcheck.errors import UsageError
-from opcheck.lang.languages import Language
-from opcheck.lang.speech import speaking, spoken
+from opcheck.lang.speech import Language, speaking, spoken
 from opcheck.model.report import Report
 from opcheck.views.formats import report_view
 

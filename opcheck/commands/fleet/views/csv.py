@@ -2,8 +2,7 @@
 
 from opcheck.commands.fleet.answers.values import FleetView
 from opcheck.commands.fleet.table import fleet_rows
-from opcheck.lang.languages import Language
-from opcheck.lang.speech import speaking
+from opcheck.lang.speech import Language, speaking
 from opcheck.views.page import PLAIN, Page
 from opcheck.views.table import as_csv
 

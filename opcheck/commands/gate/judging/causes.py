@@ -9,7 +9,7 @@ from opcheck.model.policy import Policy
 from opcheck.model.report import Finding, Place, Reason, Report, TargetReport
 from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.resolve.fate import PLAIN
+from opcheck.resolve.resolution import PLAIN
 
 
 def notable(report: Report, target: TargetReport, policy: Policy) -> Iterator[Finding]:

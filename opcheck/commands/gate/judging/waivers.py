@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opcheck.db.spans import covers
+from opcheck.db.versions import covers
 from opcheck.model.policy import TargetRange, Waiver
 from opcheck.model.report import Finding, Place, TargetReport
 from opcheck.model.target import target_name

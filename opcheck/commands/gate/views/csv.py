@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from opcheck.commands.gate.shared import excused
 from opcheck.commands.gate.terminal import words
 from opcheck.commands.gate.values import Breach, GateResult, Judged, Standing
-from opcheck.lang.languages import Language
-from opcheck.lang.speech import speaking
+from opcheck.lang.speech import Language, speaking
 from opcheck.model.report import Place
 from opcheck.views.page import PLAIN, Page
 from opcheck.views.table import as_csv

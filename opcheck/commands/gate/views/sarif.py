@@ -6,8 +6,7 @@ from opcheck.commands.gate.shared import excused, pairs, told
 from opcheck.commands.gate.terminal import words
 from opcheck.commands.gate.values import Breach, GateResult, Judged, Limit, Standing
 from opcheck.errors import ExitCode
-from opcheck.lang.languages import Language
-from opcheck.lang.speech import speaking
+from opcheck.lang.speech import Language, speaking
 from opcheck.model.report import TargetReport
 from opcheck.views.document.parts import Json, as_text
 from opcheck.views.names import short_names

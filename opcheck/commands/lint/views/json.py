@@ -1,7 +1,6 @@
 """``opcheck.lint/1``: what sources say that no dispatcher sees."""
 
-from opcheck.model.lint import SCHEMA, Lint, LintFinding, LintTarget
-from opcheck.model.porting import Transfer
+from opcheck.model.porting import LINT_SCHEMA, Lint, LintFinding, LintTarget, Transfer
 from opcheck.model.verdict import Verdict
 from opcheck.views.document.parts import Json, as_text, evidence_value
 from opcheck.views.page import PLAIN, Page
@@ -15,7 +14,7 @@ def render(found: Lint, page: Page = PLAIN) -> str:
 def lint_document(found: Lint) -> Json:
     """The whole answer as JSON."""
     return {
-        "schema": SCHEMA,
+        "schema": LINT_SCHEMA,
         "opcheck_version": found.opcheck_version,
         "path": found.path,
         "files": found.files,

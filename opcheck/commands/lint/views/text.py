@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from opcheck.commands.lint.terminal import words
-from opcheck.model.lint import Lint, LintFinding, LintTarget
+from opcheck.model.porting import Lint, LintFinding, LintTarget
 from opcheck.model.verdict import Verdict
 from opcheck.views.page import PLAIN, Page
 from opcheck.views.terminal import words as common

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from opcheck.commands.rules.values import Checked
-from opcheck.model.rule import CHECK_SCHEMA, SCHEMA, RuleCheck, RuleInfo
+from opcheck.model.plan import RULE_CHECK_SCHEMA, RULES_SCHEMA, RuleCheck, RuleInfo
 from opcheck.views.document.parts import Json, as_text
 from opcheck.views.page import PLAIN, Page
 
@@ -17,7 +17,7 @@ def render(answer: Sequence[RuleInfo] | Checked, page: Page = PLAIN) -> str:
 
 def rules_document(rules: Sequence[RuleInfo]) -> Json:
     """One object for each rule."""
-    return {"schema": SCHEMA, "rules": [_rule(rule) for rule in rules]}
+    return {"schema": RULES_SCHEMA, "rules": [_rule(rule) for rule in rules]}
 
 
 def checks_document(checks: Sequence[RuleCheck]) -> Json:
@@ -33,7 +33,7 @@ def checks_document(checks: Sequence[RuleCheck]) -> Json:
         }
         for one in checks
     ]
-    return {"schema": CHECK_SCHEMA, "checks": found}
+    return {"schema": RULE_CHECK_SCHEMA, "checks": found}
 
 
 def _rule(rule: RuleInfo) -> Json:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from opcheck.commands.rules.values import Checked
 from opcheck.lang.speech import tell
-from opcheck.model.plan import Label
-from opcheck.model.rule import RuleCheck, RuleInfo
+from opcheck.model.plan import Label, RuleCheck, RuleInfo
 from opcheck.views.page import PLAIN, Page
 from opcheck.views.terminal.canvas import Canvas, listed, split
 from opcheck.views.terminal.head import mark

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from opcheck.model.explanation import TargetRow
+from opcheck.model.database import TargetRow
 from opcheck.views.document.parts import Json, as_text
 from opcheck.views.page import PLAIN, Page
 

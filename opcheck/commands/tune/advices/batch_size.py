@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from opcheck.commands.tune.base import Advisor, Ground
 from opcheck.commands.tune.values import Advice
 from opcheck.costs.values import Leaf
-from opcheck.model.figures import percent, size
+from opcheck.model.text import percent, size
 from opcheck.model.trace import Phase
 
 _WORTH = 0.03

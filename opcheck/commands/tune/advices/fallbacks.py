@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from opcheck.commands.tune.base import Advisor, Ground, first, places
 from opcheck.commands.tune.values import Advice, Gain
-from opcheck.model.figures import plural, size
+from opcheck.model.text import plural, size
 from opcheck.model.verdict import Verdict
 
 

@@ -6,7 +6,7 @@ from opcheck.commands.tune.base import Advisor, Ground, first
 from opcheck.commands.tune.values import Advice, Gain
 from opcheck.costs.leaves import NOT_FUSED
 from opcheck.costs.values import Leaf
-from opcheck.model.figures import plural, size
+from opcheck.model.text import plural, size
 from opcheck.model.trace import Node, TensorMeta
 
 _PRODUCTS = frozenset({"bmm", "matmul", "baddbmm"})

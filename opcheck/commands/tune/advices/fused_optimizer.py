@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from opcheck.commands.tune.base import WORTH, Advisor, Ground
 from opcheck.commands.tune.values import Advice
-from opcheck.model.figures import plural, size
+from opcheck.model.text import plural, size
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Evidence
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from opcheck.commands.tune.base import THE_MODEL, Advisor, Ground, first
 from opcheck.commands.tune.values import Advice, Gain
-from opcheck.model.figures import plural
+from opcheck.model.text import plural
 
 
 class Gradients(Advisor):

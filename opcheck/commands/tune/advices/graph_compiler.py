@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from opcheck.commands.tune.base import Advisor, Ground
 from opcheck.commands.tune.values import Advice, Gain
-from opcheck.model.figures import percent, plural
+from opcheck.model.text import percent, plural
 from opcheck.model.trace import Phase
 
 _WORTH = 0.1

@@ -6,7 +6,7 @@ from opcheck.commands.tune.base import WORTH, Advisor, Ground, first, places
 from opcheck.commands.tune.recast import FULL, HALVES, OFF, fares, halved, refused
 from opcheck.commands.tune.values import Advice, Gain
 from opcheck.costs.values import Leaf
-from opcheck.model.figures import operations, percent, rate
+from opcheck.model.text import operations, percent, rate
 from opcheck.model.verdict import Verdict
 
 

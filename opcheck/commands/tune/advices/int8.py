@@ -7,7 +7,7 @@ from opcheck.commands.tune.recast import FULL, halved, recast
 from opcheck.commands.tune.values import Advice, Gain
 from opcheck.costs.roofline import convolves
 from opcheck.costs.values import Leaf
-from opcheck.model.figures import operations, rate
+from opcheck.model.text import operations, rate
 from opcheck.model.verdict import Evidence
 
 _FLOATING = ("float32", "float16", "bfloat16")

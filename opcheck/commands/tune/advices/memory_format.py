@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from opcheck.commands.tune.base import Advisor, Ground, first, places
 from opcheck.commands.tune.values import Advice, Gain
 from opcheck.costs.roofline import convolves
-from opcheck.model.figures import percent, plural
+from opcheck.model.text import percent, plural
 from opcheck.model.trace import Node
 
 _MOST = 0.1

@@ -5,7 +5,7 @@ from math import ceil
 
 from opcheck.commands.tune.base import Advisor, Ground
 from opcheck.commands.tune.values import Advice, Gain
-from opcheck.model.figures import size
+from opcheck.model.text import size
 from opcheck.model.trace import Phase
 
 _WIDE = frozenset({"float32", "float64"})

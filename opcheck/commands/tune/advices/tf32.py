@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from opcheck.commands.tune.base import WORTH, Advisor, Ground, first, places
 from opcheck.commands.tune.values import Advice
 from opcheck.costs.roofline import convolves
-from opcheck.model.figures import operations, rate
+from opcheck.model.text import operations, rate
 
 
 class ShortFloat32(Advisor):

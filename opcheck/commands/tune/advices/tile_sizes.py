@@ -8,8 +8,8 @@ from opcheck.commands.tune.recast import HALVES
 from opcheck.commands.tune.values import Advice, Gain
 from opcheck.costs.roofline import convolves
 from opcheck.costs.values import Leaf
-from opcheck.model.chip import Multiple
-from opcheck.model.figures import percent
+from opcheck.model.costs import Multiple
+from opcheck.model.text import percent
 from opcheck.model.trace import Node
 
 _IMAGE = 4

@@ -2,7 +2,7 @@
 
 from opcheck.commands.tune.values import ChipFigure, Gain, TunedTarget
 from opcheck.costs.values import Limit, MemoryNeed
-from opcheck.model.figures import duration, number, percent, plural, rate, size
+from opcheck.model.text import duration, number, percent, plural, rate, size
 
 WORK, BOUND, MEMORY, CHIP = "work", "bound", "memory", "chip"
 WHERE, WHY, GAIN, DO, FROM = "where", "why", "gain", "do", "from"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from opcheck.commands.tune.terminal import words
 from opcheck.commands.tune.values import Advice, OperatorCost, TunedTarget, Tuning
 from opcheck.lang.speech import tell
-from opcheck.model.figures import duration, operations, percent, plural, size
+from opcheck.model.text import duration, operations, percent, plural, size
 from opcheck.views.page import PLAIN, Page
 from opcheck.views.terminal.canvas import PLACE, Atom, Canvas, listed, phrase, split
 from opcheck.views.terminal.evidence import FEW, cited

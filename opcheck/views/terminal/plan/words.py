@@ -1,7 +1,6 @@
 """Every sentence of the page of a plan."""
 
-from opcheck.model.plan import AfterTier, Label, Measured, Suggestion, Tier
-from opcheck.model.rule import RuleCheck
+from opcheck.model.plan import AfterTier, Label, Measured, RuleCheck, Suggestion, Tier
 from opcheck.views.terminal.units import percent, plural, size
 from opcheck.views.terminal.words import RUNS_CELL
 

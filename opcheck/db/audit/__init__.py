@@ -1,0 +1,1 @@
+"""A check of the whole database, ``opcheck db check``."""

@@ -1,0 +1,246 @@
+"""What tables and files kept by hand must say beyond their form - citations and names."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from opcheck.db.schema.checks import Path as Where
+from opcheck.db.versions import version_key
+
+_ATEN = "aten::"
+
+
+class FileProblem(Struct, frozen=True):
+    """A problem, and where in the file; () for the file as a whole."""
+
+    code: str
+    text: str
+    where: Where = ()
+
+
+class Known(Struct, frozen=True):
+    """What files may name."""
+
+    overloads: frozenset[str]
+    """Every overload that PyTorch ever had; empty where its table is damaged."""
+    chips: Mapping[str, Collection[str]]
+    """Vendor -> its chips."""
+
+
+def evidence(
+    data: Any, sources: Collection[str], *, everywhere: bool = True
+) -> Iterator[FileProblem]:
+    """Citations of what is no source and, where all must cite, what cites nothing; each once."""
+    told = set() if everywhere else {""}
+    for text, where in _citations(data, ()):
+        if text in told or text.partition(":")[0] in sources:
+            continue
+        told.add(text)
+        what = f"{text!r} cites no source of the file" if text else "something cites no source"
+        yield FileProblem("no-evidence", what, where)
+
+
+def _citations(data: Any, where: Where) -> Iterator[tuple[str, Where]]:
+    """Every citation below a value: under ``at``, and by name under ``cited``."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            place = (*where, key)
+            if key == "at":
+                yield from ((text, place) for text in _texts(value) or [""])
+            elif key == "cited":
+                yield from ((text, (*place, k)) for k, at in value.items() for text in _texts(at))
+            else:
+                yield from _citations(value, place)
+    elif isinstance(data, list):
+        for number, item in enumerate(data):
+            yield from _citations(item, (*where, number))
+
+
+def _texts(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else value
+
+
+def overloads(named: Iterable[tuple[str, Where]], known: Known) -> Iterator[FileProblem]:
+    """Overloads of aten that PyTorch never had; each once."""
+    if not known.overloads:
+        return
+    strangers = {op: where for op, where in named if op.startswith(_ATEN)}
+    for op, where in strangers.items():
+        if op not in known.overloads:
+            yield FileProblem("unknown-name", f"PyTorch never had {op}", where)
+
+
+def listed(data: Any, where: Where = ()) -> Iterator[tuple[str, Where]]:
+    """Every overload below a value that stands in a list, ``ops`` or ``asks``."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            if key in ("ops", "asks"):
+                yield from ((op, (*where, key)) for op in value)
+            else:
+                yield from listed(value, (*where, key))
+    elif isinstance(data, list):
+        for number, item in enumerate(data):
+            yield from listed(item, (*where, number))
+
+
+def keyed(data: Mapping[str, Any], section: str) -> Iterator[tuple[str, Where]]:
+    """Every overload for which a section of a file has a key."""
+    return ((op, (section, op)) for op in data.get(section, ()))
+
+
+def vendors(
+    named: Iterable[tuple[Mapping[str, Any], Where]], known: Known
+) -> Iterator[FileProblem]:
+    """Vendors and chips that the database has not."""
+    for said, where in named:
+        vendor = said["vendor"]
+        if vendor not in known.chips:
+            yield FileProblem("unknown-name", f"there is no vendor {vendor!r}", where)
+            continue
+        for chip in said.get("chips", ()):
+            if chip not in known.chips[vendor]:
+                yield FileProblem("unknown-name", f"no chip of {vendor} is {chip}", where)
+
+
+def name(data: Mapping[str, Any], key: str, wanted: str) -> Iterator[FileProblem]:
+    """A file that calls itself otherwise than it is called."""
+    if data[key] != wanted:
+        yield FileProblem("name", f"its {key} is {data[key]}, and it is named {wanted}", (key,))
+
+
+def table(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of any of the tables."""
+    _, _, versions = path.stem.partition("@")
+    if versions:
+        torch, _, device = versions.partition("-")
+        yield from name(data, "torch", torch)
+        if "device" in data:
+            yield from name(data, "device", device)
+    if "sources" in data:
+        yield from evidence(data, data["sources"])
+    yield from overloads(_overloads(data), known)
+
+
+def _overloads(data: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str | int, ...]]]:
+    """Every overload that a table says something about; what C++ alone defines has no history."""
+    yield from listed(data)
+    for section in ("choices", "earlier"):
+        yield from keyed(data, section)
+    for op, branches in data.get("composites", {}).items():
+        where = ("composites", op)
+        yield op.partition("|")[0], where
+        yield from ((asked.partition("|")[0], where) for branch in branches for asked in branch)
+
+
+def history(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of the history: spans that end before they begin, or reach out of it."""
+    first, last = map(version_key, (data["torch"][0], data["torch"][-1]))
+    for op, span in data["overloads"].items():
+        begins, ends = version_key(span[0]), version_key(span[-1])
+        told, where = "..".join(span), ("overloads", op)
+        if begins > ends:
+            yield FileProblem("span", f"{op}: {told} ends before it begins", where)
+        elif begins < first or ends > last:
+            yield FileProblem("span", f"{op}: {told} is not among the file's torch versions", where)
+
+
+def collectives(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of the table of collectives: vendors, and methods that nothing calls."""
+    yield from evidence(data, data["sources"])
+    backends = list(enumerate(data["backends"]))
+    methods = set(data["calls"].values())
+    for number, said in backends:
+        for key in ("has", "lacks"):
+            for method in sorted(set(said[key]) - methods):
+                text = f"{said['name']}: nothing in calls is handed to {method!r}"
+                yield FileProblem("unknown-name", text, ("backends", number, key))
+        for method in sorted(set(said["has"]) & set(said["lacks"])):
+            text = f"{said['name']} both has and lacks {method!r}"
+            yield FileProblem("duplicate", text, ("backends", number))
+    yield from vendors(((said, ("backends", number)) for number, said in backends), known)
+
+
+def overlay(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of an overlay; of which vendor it is may be anyone's."""
+    yield from evidence(data, data["sources"])
+    yield from overloads((*keyed(data, "operators"), *listed(data)), known)
+    yield from vendors(_targeted(data), known)
+
+
+def _targeted(data: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Where]]:
+    """Everything in an overlay that may name chips."""
+    yield data, ("vendor",)
+    of = {"vendor": data["vendor"]}
+    for op, said in data.get("operators", {}).items():
+        for variant in said if isinstance(said, list) else [said]:
+            yield {**variant, **of}, ("operators", op)
+    for section in ("conditions", "withdrawn"):
+        for number, said in enumerate(data.get(section, ())):
+            yield {**said, **of}, (section, number)
+
+
+def advisory(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of an advisory, which may be about vendors to come."""
+    yield from name(data, "id", path.stem)
+    yield from overloads(listed(data), known)
+
+
+def remedy(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of a remedy."""
+    yield from _for_targets(data, path, known)
+
+
+def size_rules(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of a file on sizes that are not always the same."""
+    yield from _for_targets(data, path, known)
+
+
+def _for_targets(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    yield from name(data, "id", path.stem)
+    yield from evidence(data, data["sources"])
+    yield from overloads(listed(data), known)
+    named = ((said, ("for", number)) for number, said in enumerate(data["for"]))
+    yield from vendors(named, known)
+
+
+def porting(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of what is said of a vendor: words for what CUDA has, what a machine must have."""
+    yield from name(data, "vendor", path.stem)
+    yield from vendors([(data, ("vendor",))], known)
+    yield from evidence(data, data["sources"])
+
+
+def chips(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of a file on what a vendor's chips have."""
+    yield from porting(data, path, known)
+    yield from vendors([({**data, "chips": tuple(data["chips"])}, ("chips",))], known)
+
+
+def cuda_names(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of the file on what every other device than CUDA shares.
+
+    That a package is made for CUDA is known to all, so that not each cites a source.
+    """
+    yield from evidence(data, data["sources"], everywhere=False)
+    for package, said in data["packages"].items():
+        named = ({"vendor": vendor} for vendor in said["vendors"])
+        yield from vendors(((v, ("packages", package)) for v in named), known)
+
+
+def torch_environment(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of the file on what releases of torch go with."""
+    yield from evidence(data, data["sources"])
+
+
+def library(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
+    """Problems of a file on a library that is not installed."""
+    yield from name(data, "library", path.stem)
+    for op, said in data.get("operators", {}).items():
+        where = ("operators", op)
+        if not said.get("at"):
+            yield FileProblem("no-evidence", f"{op} cites no place in the library", where)
+        kernels = said.get("kernels", {}).items()
+        named = (({"vendor": v, **kernel}, (*where, "kernels", v)) for v, kernel in kernels)
+        yield from vendors(named, known)

@@ -1,0 +1,1 @@
+"""What is kept by hand beside the importers' files, one file each, with its sources."""

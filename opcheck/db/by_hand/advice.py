@@ -1,0 +1,146 @@
+"""Advisories, remedies, and how targets take changing sizes - kept by hand, one file each."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from opcheck.db.by_hand.overlays import ADVISORIES, DYNAMIC, REMEDIES, Addition, holds
+from opcheck.db.files import document
+from opcheck.db.files.document import Document
+from opcheck.db.files.layers import Layer
+from opcheck.db.reading import Citations
+from opcheck.db.schema.additions import ADVISORY_FILE, DYNAMIC_FILE, REMEDY_FILE
+from opcheck.errors import DatabaseError
+from opcheck.model.dynamic import SiteKind, SizeRule, Taking
+from opcheck.model.plan import Label, Remedy
+from opcheck.model.target import Target
+from opcheck.model.verdict import Confidence, Method, Verdict
+
+_ADVISORY_HINT = "correct the advisory, or restore it from the release"
+
+
+def documents(layer: Layer, cache: Path | None) -> Iterator[Document]:
+    """The advisory files of a layer, by name."""
+    for path in sorted((layer.folder / ADVISORIES).glob("*.yaml")):
+        found = document.read(path, ADVISORY_FILE, cache, _ADVISORY_HINT)
+        if found.data["id"] != path.stem:
+            message = f"{path}:1: expected the id {path.stem}, found {found.data['id']!r}"
+            raise DatabaseError(message, _ADVISORY_HINT)
+        yield found
+
+
+def advisories(layer: Layer, cache: Path | None) -> Iterator[Addition]:
+    """What the advisories of a layer add to the conditions of each vendor that they affect."""
+    for found in documents(layer, cache):
+        sources = {str(n): _source(said) for n, said in enumerate(found.data["references"])}
+        for affected in found.data["affects"]:
+            yield Addition(
+                vendor=affected["vendor"],
+                origin=layer.of(found.path),
+                reason=" ".join(found.data["reason"].split()),
+                digest=found.digest,
+                method=found.data["method"],
+                sources=sources,
+                where={key: value for key, value in affected.items() if key != "vendor"},
+                conditions=list(_conditions(found.data, list(sources))),
+            )
+
+
+def sentence(said: Mapping[str, Any]) -> str:
+    """What a use is told: what goes wrong, where that is fixed, and what to do."""
+    fixed = f", fixed in {said['fixed_in']}" if "fixed_in" in said else ""
+    text = f"{' '.join(said['text'].split())} (advisory {said['id']}{fixed})"
+    return f"{text}; {said['workaround']}" if "workaround" in said else text
+
+
+def _conditions(said: Mapping[str, Any], cited: list[str]) -> Iterator[dict[str, Any]]:
+    for use in said["uses"]:
+        yield {
+            "ops": use["ops"],
+            "code": said["id"],
+            "verdict": Verdict.NATIVE.value,
+            "confidence": said["confidence"],
+            "method": said["method"],
+            "text": sentence(said),
+            "harmful": True,
+            "at": cited,
+            "tests": use.get("tests", []),
+        }
+
+
+def _source(reference: Mapping[str, str]) -> dict[str, str]:
+    """Where an address leads, as a table of sources has it: a repository and what is in it."""
+    address = urlsplit(reference["url"])
+    path = address.path.strip("/")
+    repository, name = address.netloc, path
+    if address.netloc in ("github.com", "gitee.com") and path.count("/") > 1:
+        owner, project, name = path.split("/", 2)
+        repository = f"{owner}/{project}"
+    return {"repo": repository, "ref": name, "commit": "", "path": name, "date": reference["date"]}
+
+
+_REMEDY_HINT = "correct the remedy, or restore it from the release"
+
+
+def remedies(layer: Layer, target: Target, cache: Path | None) -> Iterator[Remedy]:
+    """The remedies of a layer for a target, by name.
+
+    Raises:
+        DatabaseError: a file is damaged, or is not named as it calls itself.
+    """
+    for path in sorted((layer.folder / REMEDIES).glob("*.yaml")):
+        said = document.read(path, REMEDY_FILE, cache, _REMEDY_HINT).data
+        if said["id"] != path.stem:
+            message = f"{path}:1: expected the id {path.stem}, found {said['id']!r}"
+            raise DatabaseError(message, _REMEDY_HINT)
+        for where in said["for"]:
+            if where["vendor"] == target.vendor and holds(where, target):
+                yield _remedy(said)
+                break
+
+
+def _remedy(said: Mapping[str, Any]) -> Remedy:
+    return Remedy(
+        id=said["id"],
+        summary=" ".join(said["summary"].split()),
+        write=said["write"],
+        codes=frozenset(said.get("codes", ())),
+        ops=frozenset(said.get("ops", ())),
+        dtypes=frozenset(said.get("dtypes", ())),
+        on_device=said["on_device"],
+        label=Label(said["label"]),
+        gives_up=" ".join(said.get("gives_up", "").split()),
+        confidence=Confidence(said["confidence"]),
+        evidence=Citations(said["sources"]).all(said["at"], Method(said["method"])),
+    )
+
+
+_SIZES_HINT = "correct the file, or restore it from the release"
+
+
+def size_rules(layer: Layer, target: Target, cache: Path | None) -> Iterator[SizeRule]:
+    """What a layer says of a target, file by file; those for certain operators first.
+
+    Raises:
+        DatabaseError: a file is damaged, or is not named as it calls itself.
+    """
+    for path in sorted((layer.folder / DYNAMIC).glob("*.yaml")):
+        said = document.read(path, DYNAMIC_FILE, cache, _SIZES_HINT).data
+        if said["id"] != path.stem:
+            message = f"{path}:1: expected the id {path.stem}, found {said['id']!r}"
+            raise DatabaseError(message, _SIZES_HINT)
+        if any(where["vendor"] == target.vendor and holds(where, target) for where in said["for"]):
+            rules = (_rule(one, said) for one in said["says"])
+            yield from sorted(rules, key=lambda rule: not rule.ops)
+
+
+def _rule(one: Mapping[str, Any], said: Mapping[str, Any]) -> SizeRule:
+    return SizeRule(
+        kinds=frozenset(map(SiteKind, one["sites"])),
+        ops=frozenset(one.get("ops", ())),
+        how=Taking(one["how"]),
+        text=" ".join(one["text"].split()),
+        confidence=Confidence(said["confidence"]),
+        evidence=Citations(said["sources"]).all(one["at"], Method(said["method"])),
+    )

@@ -1,0 +1,280 @@
+"""Overlay files of a team or vendor, and how they add to or correct a release."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from opcheck.db.conditions import DOCUMENTED
+from opcheck.db.contradictions import of_document
+from opcheck.db.files import document
+from opcheck.db.files.document import Document
+from opcheck.db.files.layers import Layer
+from opcheck.db.reading import Citations
+from opcheck.db.schema.additions import OVERLAY_FILE
+from opcheck.db.versions import covers
+from opcheck.errors import DatabaseError
+from opcheck.model.matrix import DOUBTED, OVERRULED
+from opcheck.model.target import Target
+from opcheck.model.verdict import Method
+
+if TYPE_CHECKING:
+    from opcheck.model.database import Statement
+
+
+Said = Mapping[str, Any]
+REGISTERS, REGISTERS_NOT = "registers a kernel", "registers no kernel"
+
+
+class Addition(Struct, frozen=True):
+    """What one file adds to the releases of one vendor, or takes from them.
+
+    The parts are as a release's file has them; citations name ``sources``.
+    """
+
+    vendor: str
+    origin: str
+    """The overlay that the file belongs to; "" for the database itself."""
+    reason: str
+    digest: str
+    method: str
+    """How what it says is known, where an item of it does not tell."""
+    sources: Mapping[str, Said]
+    where: Said = field(default_factory=dict)
+    """``chips``, ``releases`` and ``torch`` that it is limited to."""
+    operators: Mapping[str, Sequence[Said]] = field(default_factory=dict)
+    conditions: Sequence[Said] = ()
+    withdrawn: Sequence[Said] = ()
+
+    def concerns(self, target: Target) -> bool:
+        """Whether it says anything of a target."""
+        return self.vendor == target.vendor and holds(self.where, target)
+
+    def entry(self, op: str, target: Target) -> Said | None:
+        """What it says of an overload's kernel; None: nothing."""
+        return next((said for said in self.operators.get(op, ()) if holds(said, target)), None)
+
+
+def holds(where: Said, target: Target) -> bool:
+    """Whether a target is among the chips, releases and torch versions that something names."""
+    return (
+        ("chips" not in where or target.chip in where["chips"])
+        and ("releases" not in where or covers(where["releases"], target.sdk))
+        and ("torch" not in where or covers(where["torch"], target.torch))
+    )
+
+
+def added(release: Document, additions: Iterable[Addition], target: Target) -> Document:
+    """The release's file as it is with what additions say of a target; the last one wins."""
+    concerned = [addition for addition in additions if addition.concerns(target)]
+    if not concerned:
+        return release
+    data = dict(release.data)
+    for key in ("sources", "operators"):
+        data[key] = dict(data[key])
+    data["conditions"] = list(data.get("conditions", ()))
+    for number, addition in enumerate(concerned):
+        _add(data, addition, target, f"{number}/")
+    digests = "".join((release.digest, *(_told(addition, target) for addition in concerned)))
+    return replace(release, data=data, digest=sha256(digests.encode()).hexdigest())
+
+
+def statements(
+    release: Document, additions: Iterable[Addition], target: Target, op: str
+) -> "tuple[Statement, ...]":
+    """What each layer says of an overload, the last one holds; () where no overlay has a say."""
+    found = [
+        statement
+        for addition in additions
+        if addition.origin and addition.concerns(target)
+        for statement in _statements(addition, target, op)
+    ]
+    if not found:
+        return ()
+    listed = op in release.data["operators"]
+    from opcheck.model.database import Statement
+
+    return (Statement(release.origin, REGISTERS if listed else REGISTERS_NOT, "", ()), *found)
+
+
+def _statements(addition: Addition, target: Target, op: str) -> "Iterator[Statement]":
+    from opcheck.model.database import Statement
+
+    entry = addition.entry(op, target)
+    told: list[tuple[str, Said]] = []
+    if entry is not None:
+        told.append((REGISTERS if entry.get("registered", True) else REGISTERS_NOT, entry))
+    for verb, listed in (("withdraws", addition.withdrawn), ("adds", addition.conditions)):
+        told += [(f"{verb} {s['code']}", s) for s in listed if op in s["ops"] and holds(s, target)]
+    sources = {name: {**s, "origin": addition.origin} for name, s in addition.sources.items()}
+    for says, said in told:
+        at = [said["at"]] if isinstance(said["at"], str) else said["at"]
+        method = Method(said.get("method", addition.method))
+        yield Statement(addition.origin, says, addition.reason, Citations(sources).all(at, method))
+
+
+def _add(data: dict[str, Any], addition: Addition, target: Target, prefix: str) -> None:
+    for name, source in addition.sources.items():
+        data["sources"][f"{prefix}{name}"] = {**source, "origin": addition.origin}
+    for op in addition.operators:
+        said = addition.entry(op, target)
+        if said is None:
+            continue
+        if said.get("registered", True):
+            data["operators"][op] = _cited(_anywhere(said), prefix)
+        else:
+            data["operators"].pop(op, None)
+    for said in addition.withdrawn:
+        if holds(said, target):
+            data["conditions"] = list(_without(data["conditions"], said))
+            if said["code"] in (DOCUMENTED, DOUBTED, OVERRULED):
+                data["documented"] = list(_without(data.get("documented", ()), said))
+    conditions = [
+        {**_cited(_anywhere(s), prefix), "stands": True}
+        for s in addition.conditions
+        if holds(s, target)
+    ]
+    data["conditions"] = [*data["conditions"], *conditions]
+
+
+def _told(addition: Addition, target: Target) -> str:
+    """Sets apart what an addition says of targets that it does not say the same of."""
+    limited = (op for op, listed in addition.operators.items() if any("chips" in s for s in listed))
+    held = [op for op in limited if addition.entry(op, target) is not None]
+    return " ".join((addition.digest, *held))
+
+
+def _anywhere(said: Said) -> Said:
+    """What was said without where it holds, once that is settled."""
+    return {key: value for key, value in said.items() if key not in ("chips", "torch")}
+
+
+def _cited(said: Said, prefix: str) -> Said:
+    at = said["at"]
+    found = f"{prefix}{at}" if isinstance(at, str) else [f"{prefix}{text}" for text in at]
+    return {**said, "at": found}
+
+
+def _without(conditions: Iterable[Said], withdrawn: Said) -> Iterator[Said]:
+    """The conditions without those of one code on some overloads."""
+    for said in conditions:
+        left = [op for op in said["ops"] if op not in withdrawn["ops"]]
+        doubted = withdrawn["code"] in (DOUBTED, OVERRULED) and of_document(said)
+        if not doubted and said.get("code", DOCUMENTED) != withdrawn["code"]:
+            yield said
+        elif left:
+            yield {**said, "ops": left}
+
+
+HINT = "correct the overlay, or leave it out"
+ADVISORIES, REMEDIES, PORTING, DYNAMIC = "advisories", "remedies", "lint", "dynamic"
+SCHEMAS, ENVIRONMENT, CHIPS = "schemas", "environment", "chips"
+BY_HAND = (ADVISORIES, REMEDIES, PORTING, DYNAMIC, SCHEMAS, ENVIRONMENT, CHIPS)
+"""Folders of a layer that no vendor has."""
+READ_OF_EACH = (ADVISORIES, REMEDIES, DYNAMIC, SCHEMAS)
+"""Those that are read of every layer; the others only of the database itself."""
+_SOURCE = {"ref": "", "commit": "", "path": ""}
+"""What an overlay's source may leave out."""
+
+
+def overlays(layer: Layer, cache: Path | None) -> Iterator[Addition]:
+    """What the overlay files of a layer say, by file name."""
+    return (read(layer, path, cache) for path in overlay_paths(layer))
+
+
+def overlay_paths(layer: Layer) -> Sequence[Path]:
+    """The overlay files of a layer, by name."""
+    return sorted([*layer.folder.glob("*.yaml"), *layer.folder.glob("*.yml")])
+
+
+def read(layer: Layer, path: Path, cache: Path | None) -> Addition:
+    """What one overlay file says."""
+    found = document.read(path, OVERLAY_FILE, cache, HINT)
+    return _addition(replace(found, origin=layer.of(path)))
+
+
+def vendor_files(layer: Layer) -> Mapping[str, Mapping[str, Path]]:
+    """Files of each vendor that a layer has, by stem, in the order of their names."""
+    found = {}
+    for folder in sorted(path for path in layer.folder.iterdir() if path.is_dir()):
+        files = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+        if files and folder.name not in BY_HAND and (layer.origin or "vendor" in files):
+            found[folder.name] = files
+    return found
+
+
+def require_something(layer: Layer) -> None:
+    """Refuse a folder that adds nothing: it is not the one that was meant."""
+    by_hand = (path for name in READ_OF_EACH for path in (layer.folder / name).glob("*.yaml"))
+    if not (overlay_paths(layer) or vendor_files(layer) or any(by_hand)):
+        message = f"cannot add the database {layer.origin}: it holds nothing that opcheck reads"
+        raise DatabaseError(message, "give a folder of overlay files, vendors or advisories")
+
+
+def require_known(added: Addition, vendors: Mapping[str, Collection[str]]) -> None:
+    """Refuse an overlay of a vendor or chip that there is not; ``vendors`` have their chips."""
+    if added.vendor not in vendors:
+        known = f"known: {', '.join(vendors)}"
+        raise DatabaseError(f"{added.origin}: there is no vendor {added.vendor!r}", known)
+    chips = vendors[added.vendor]
+    entries = [said for listed in added.operators.values() for said in listed]
+    for said in (added.where, *entries, *added.conditions, *added.withdrawn):
+        for chip in said.get("chips", ()):
+            if chip not in chips:
+                message = f"{added.origin}: there is no chip {chip!r} of {added.vendor}"
+                raise DatabaseError(message, f"known: {', '.join(chips)}")
+
+
+def checked(found: Document, folder: str) -> Document:
+    """A vendor's or release's file from an overlay: it says why, and its evidence says so."""
+    if not str(found.data.get("reason", "")).strip():
+        message = f"{found.path}:1: expected the key 'reason', which says why the overlay has it"
+        raise DatabaseError(message, HINT)
+    if found.data["vendor"] != folder:
+        message = f"{found.path}:1: expected vendor {folder}, found {found.data['vendor']!r}"
+        raise DatabaseError(message, HINT)
+    sources = found.data["sources"].items()
+    data = {
+        **found.data,
+        "sources": {name: {**source, "origin": found.origin} for name, source in sources},
+    }
+    return replace(found, data=data)
+
+
+def _addition(found: Document) -> Addition:
+    data, method = found.data, found.data["method"]
+    for at, what in _citations(data):
+        if at.partition(":")[0] not in data["sources"]:
+            line = document.line_of(found.path, what)
+            message = f"{found.path}:{line}: {at!r} cites none of the file's sources"
+            raise DatabaseError(message, HINT)
+    return Addition(
+        vendor=data["vendor"],
+        origin=found.origin,
+        reason=" ".join(data["reason"].split()),
+        digest=found.digest,
+        method=method,
+        sources={name: {**_SOURCE, **source} for name, source in data["sources"].items()},
+        where={key: data[key] for key in ("chips", "releases", "torch") if key in data},
+        operators={op: _variants(said, method) for op, said in data.get("operators", {}).items()},
+        conditions=[{"method": method, **said} for said in data.get("conditions", ())],
+        withdrawn=data.get("withdrawn", ()),
+    )
+
+
+def _variants(said: Any, method: str) -> list[dict[str, Any]]:
+    listed = said if isinstance(said, list) else [said]
+    return [{"method": method, **variant} for variant in listed]
+
+
+def _citations(data: Mapping[str, Any]) -> Iterable[tuple[str, tuple[str | int, ...]]]:
+    """Every citation of a file, and where it stands."""
+    for op, said in data.get("operators", {}).items():
+        for variant in said if isinstance(said, list) else [said]:
+            yield variant["at"], ("operators", op)
+    for section in ("conditions", "withdrawn"):
+        for number, said in enumerate(data.get(section, ())):
+            yield from ((at, (section, number)) for at in said["at"])

@@ -1,0 +1,1 @@
+"""The database's files on disk - read within bounds, cached, written, and in which folders."""

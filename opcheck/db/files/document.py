@@ -1,0 +1,219 @@
+"""One database file - read, checked against its schema - and the cache of compiled files."""
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from opcheck.db.files import yaml_reader
+from opcheck.db.files.yaml_reader import BoundsError
+from opcheck.db.schema.checks import Path as Where
+from opcheck.db.schema.checks import Record, Shape, ShapeError
+from opcheck.errors import DatabaseError
+from opcheck.files import read_bytes
+
+FORMAT = "2"
+"""Part of every name, so that a change of what is stored finds no older file."""
+_MOST_BYTES = 1 << 26
+"""Of a compiled file: sixteen times what the file itself may have."""
+
+
+def cache_folder() -> Path | None:
+    """Where this user's caches belong; None where there is no such place."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return Path(base) / "opcheck" if base else None
+    if base:
+        return Path(base) / "opcheck"
+    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "opcheck"
+
+
+def load_compiled(folder: Path | None, name: str, digest: str) -> Any:
+    """The compiled form of a file with this digest; None where there is none that is whole."""
+    if folder is None:
+        return None
+    try:
+        seal, _, stored = read_bytes(_path(folder, name, digest), _MOST_BYTES).partition(b"\n")
+        if seal != _seal(digest, stored):
+            return None
+        return json.loads(stored)
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def save_compiled(folder: Path | None, name: str, digest: str, data: object) -> None:
+    """Keep the compiled form; says nothing where the folder cannot be written.
+
+    Others may write the same file at the same time: each puts a whole one in its place.
+    """
+    if folder is None:
+        return
+    import tempfile
+
+    path = _path(folder, name, digest)
+    stored = json.dumps(data, separators=(",", ":")).encode()
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=path.name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(_seal(digest, stored) + b"\n" + stored)
+            Path(temporary).replace(path)
+        except OSError:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def _path(folder: Path, name: str, digest: str) -> Path:
+    return folder / f"{name}-{FORMAT}-{_checks()}-{digest[:16]}.json"
+
+
+def _seal(digest: str, stored: bytes) -> bytes:
+    """What the first line must be: of the file's digest and of what was made of it."""
+    return sha256(digest.encode() + stored).hexdigest().encode()
+
+
+@cache
+def _checks() -> str:
+    """A digest of the code that checks files: what it found fit is not checked again."""
+    code = b""
+    files = Path(__file__).parent
+    for path in (files / "yaml_reader.py", *sorted((files.parent / "schema").glob("*.py"))):
+        with contextlib.suppress(OSError):
+            code += path.read_bytes()
+    return sha256(code).hexdigest()[:8]
+
+
+_HINT = "restore the file from the release, or run the importer again"
+
+
+class Document(Struct, frozen=True):
+    """The checked content of one file."""
+
+    path: Path
+    data: dict[str, Any]
+    digest: str
+    """sha256 of the file's bytes, in hex."""
+    origin: str = ""
+    """The overlay that it belongs to, as people are told of it; "" for the database itself."""
+
+
+def read(path: Path, shape: Shape, cache: Path | None = None, hint: str = _HINT) -> Document:
+    """Read a file whose content must have ``shape``; ``cache`` is the folder of the index.
+
+    Whoever wrote it, it is held to the same bounds. Damage is told with file, line and what was
+    expected.
+
+    Raises:
+        DatabaseError: it cannot be read, is beyond a bound, or is not of that shape.
+    """
+    text = content(path, hint)
+    digest = sha256(text).hexdigest()
+    data = load_compiled(cache, path.name, digest)
+    if data is not None and _of_kind(data, shape):
+        return Document(path, data, digest)
+    data = _parse(path, text, hint)
+    try:
+        shape.check(data, ())
+    except ShapeError as error:
+        where = f"{path}:{_line(_composed(text), error.path)}"
+        trail = " > ".join(map(str, error.path)) or "top of the file"
+        raise DatabaseError(f"{where}: {error.expected} (at {trail})", hint) from error
+    save_compiled(cache, path.name, digest, data)
+    return Document(path, data, digest)
+
+
+def content(path: Path, hint: str = _HINT) -> bytes:
+    """The bytes of a file, which may have only so many.
+
+    Raises:
+        DatabaseError: it has more, or cannot be read.
+    """
+    try:
+        return yaml_reader.content(path)
+    except BoundsError as error:
+        raise DatabaseError(f"{path}: {error.expected}", hint) from error
+    except OSError as error:
+        raise DatabaseError(f"cannot read {path}: {error.strerror or error}", hint) from error
+
+
+def line_of(path: Path, where: Where) -> int:
+    """1-based line of the value at ``where`` in a file."""
+    return lines_of(path, [where])[0]
+
+
+def lines_of(path: Path, places: Sequence[Where]) -> list[int]:
+    """1-based line of the value at each place of a file."""
+    root = _composed(content(path)) if places else None
+    return [_line(root, where) for where in places]
+
+
+def _of_kind(data: Any, shape: Shape) -> bool:
+    """Whether what the index holds was checked as this kind of file."""
+    if not isinstance(shape, Record):
+        return False
+    try:
+        shape.required["schema"].check(data["schema"], ())
+    except (ShapeError, KeyError, TypeError):
+        return False
+    return True
+
+
+def _parse(path: Path, text: bytes, hint: str) -> Any:
+    with contextlib.suppress(yaml_reader.OtherStyleError, UnicodeDecodeError):
+        return yaml_reader.read_quickly(text.decode(), distinct=True)
+
+    import yaml  # slow to load, and to read
+
+    try:
+        yaml_reader.require_within(text)
+        return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except BoundsError as error:
+        raise DatabaseError(f"{path}:{error.line}: {error.expected}", hint) from error
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        message = f"{path}:{line}: expected valid YAML, but {error.problem or error.context}"
+        raise DatabaseError(message, hint) from error
+    except (
+        yaml.YAMLError,
+        ValueError,
+        ArithmeticError,
+    ) as error:  # numbers and dates that are none
+        raise DatabaseError(f"{path}:1: expected UTF-8 YAML, but {error}", hint) from error
+
+
+def _composed(text: bytes) -> Any:
+    """The nodes of a file, which know their lines; None where only the quick reader takes it."""
+    import yaml
+
+    try:
+        yaml_reader.require_within(text)
+        return yaml.compose(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (yaml.YAMLError, BoundsError):
+        return None
+
+
+def _line(node: Any, where: Where) -> int:
+    """1-based line of the value at ``where``, or of the last step towards it that exists."""
+    import yaml
+
+    line = 1
+    for step in where:
+        if isinstance(node, yaml.MappingNode):
+            found = next(((k, v) for k, v in node.value if k.value == str(step)), None)
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+            found = (node.value[step], node.value[step])
+        else:
+            found = None
+        if found is None:
+            break
+        line, node = found[0].start_mark.line + 1, found[1]
+    return line

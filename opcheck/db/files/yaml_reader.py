@@ -1,0 +1,252 @@
+"""YAML within bounds - by the YAML library, or quickly where importers wrote it."""
+
+import errno
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opcheck.files import FileError, read_bytes
+
+MOST_BYTES = 1 << 22
+"""No file may be larger."""
+MOST_VALUES = 1_000_000
+"""Keys and values that a file may hold, those that an alias stands for counted each time."""
+DEEPEST = 16
+"""Levels of nesting that a file may have, those within an alias counted."""
+_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")} | {"!", None}
+_STANDARD = "tag:yaml.org,2002:"
+
+
+class BoundsError(ValueError):
+    """A file is beyond a bound; says where, and what was expected."""
+
+    def __init__(self, line: int, expected: str) -> None:
+        super().__init__(expected)
+        self.line = line
+        self.expected = expected
+
+
+def content(path: Path) -> bytes:
+    """The bytes of a file; no more are read than it may have.
+
+    Raises:
+        BoundsError: it is larger.
+        OSError: it is no regular file, or cannot be read.
+    """
+    try:
+        return read_bytes(path, MOST_BYTES)
+    except FileError as error:
+        if error.errno != errno.EFBIG:
+            raise
+        raise BoundsError(1, f"expected at most {MOST_BYTES:,} bytes, found more") from error
+
+
+def require_within(text: bytes) -> None:
+    """Refuse what is beyond a bound, or has a key twice.
+
+    Raises:
+        BoundsError: it does.
+        yaml.YAMLError: it is no YAML.
+    """
+    for line, key in repeated_keys(text):
+        raise BoundsError(line, f"expected the key {key!r} once, found it again")
+
+
+def repeated_keys(text: bytes) -> Iterator[tuple[int, str]]:
+    """1-based line and name of each key that its mapping had before.
+
+    Raises:
+        BoundsError: the text is beyond a bound.
+        yaml.YAMLError: it is no YAML.
+    """
+    import yaml
+
+    reading = _Reading()
+    # a library tells its events one after another; it is building values from them that recurses
+    for event in yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        line = event.start_mark.line + 1 if event.start_mark else 1
+        match event:
+            case yaml.CollectionEndEvent():
+                reading.end()
+            case yaml.CollectionStartEvent(anchor=anchor, tag=tag):
+                _require_plain(tag, line)
+                reading.begin(anchor, isinstance(event, yaml.MappingStartEvent), line)
+            case yaml.AliasEvent(anchor=str(anchor)):
+                reading.add(*reading.standing_for(anchor, line), line)
+            case yaml.ScalarEvent(anchor=anchor, tag=tag, value=value):
+                _require_plain(tag, line)
+                if reading.repeats(value):
+                    yield line, value
+                reading.add(1, 0, line, anchor)
+
+
+@dataclass(slots=True)
+class _Part:
+    """A list or mapping, with what stands in it so far."""
+
+    anchor: str | None
+    keys: set[str] | None
+    """Of a mapping; None: it is a list."""
+    children: int = 0
+    values: int = 1
+    """Itself and everything below it, through aliases too."""
+    depth: int = 1
+
+
+class _Reading:
+    """Where a file was read to: the parts that have not ended, and what anchors stand for."""
+
+    def __init__(self) -> None:
+        self._open: list[_Part] = []
+        self._anchored: dict[str, tuple[int, int]] = {}
+        """Values and depth of what each anchor stands for."""
+        self._values = 0
+
+    def repeats(self, text: str) -> bool:
+        """Whether this text is a key that its mapping had; it has it now."""
+        part = self._open[-1] if self._open else None
+        if part is None or part.keys is None or part.children % 2:
+            return False
+        had = text in part.keys
+        part.keys.add(text)
+        return had
+
+    def begin(self, anchor: str | None, mapping: bool, line: int) -> None:
+        """Enter a part."""
+        self._hold(1, 1, line)
+        if self._open:
+            self._open[-1].children += 1
+        self._open.append(_Part(anchor, set() if mapping else None))
+
+    def end(self) -> None:
+        """Leave the innermost part."""
+        part = self._open.pop()
+        if part.anchor is not None:
+            self._anchored[part.anchor] = part.values, part.depth
+        if self._open:
+            self._grow(part.values, part.depth)
+
+    def add(self, values: int, depth: int, line: int, anchor: str | None = None) -> None:
+        """Take in what stands in the innermost part: one value, or what an alias stands for."""
+        self._hold(values, depth, line)
+        if anchor is not None:
+            self._anchored[anchor] = values, depth
+        if self._open:
+            self._open[-1].children += 1
+            self._grow(values, depth)
+
+    def standing_for(self, anchor: str, line: int) -> tuple[int, int]:
+        """How many values an alias stands for, and how deep they are."""
+        if anchor not in self._anchored and any(part.anchor == anchor for part in self._open):
+            raise BoundsError(line, f"expected *{anchor} outside of what it stands for")
+        return self._anchored.get(anchor, (1, 0))  # that it is nowhere is told by who builds it
+
+    def _grow(self, values: int, depth: int) -> None:
+        self._open[-1].values += values
+        self._open[-1].depth = max(self._open[-1].depth, 1 + depth)
+
+    def _hold(self, values: int, depth: int, line: int) -> None:
+        self._values += values
+        if len(self._open) + depth > DEEPEST:
+            raise BoundsError(line, f"expected at most {DEEPEST} levels of nesting")
+        if self._values > MOST_VALUES:
+            raise BoundsError(line, f"expected at most {MOST_VALUES:,} values, aliases counted in")
+
+
+def _require_plain(tag: str | None, line: int) -> None:
+    if tag not in _TAGS:
+        short = str(tag).replace(_STANDARD, "!!", 1)
+        raise BoundsError(line, f"expected a value without a tag, found {short!r}")
+
+
+_QUOTED = re.compile(r'("(?:[^"\\\n]|\\.)*")')
+_PLAIN = re.compile(r"([A-Za-z_/][A-Za-z0-9_./+=@<>-]*(?:::?[A-Za-z0-9_./-]+)*)")
+_TITLE = re.compile(r"^([a-z_]+): ([A-Za-z]\S* [A-Za-z0-9_ ./()+-]*[A-Za-z0-9.)])$", re.MULTILINE)
+"""A top-level value of several plain words."""
+_NOT_TEXT = re.compile(r'"(?:null|yes|no|on|off|y|n)"', re.IGNORECASE)
+"""What YAML reads as something else than text."""
+_GAP = "\0"
+"""Stands for quoted text while plain words are quoted."""
+
+
+class OtherStyleError(ValueError):
+    """Text that only a YAML library reads."""
+
+
+def read_quickly(text: str, *, distinct: bool = False) -> Any:
+    """The content of a file as the YAML library would give it.
+
+    Raises:
+        OtherStyleError: it is not written as importers write, or is no YAML at all; or, where
+            keys are to be ``distinct``, one stands twice.
+    """
+    try:
+        return json.loads(_as_json(text), object_pairs_hook=_distinct if distinct else None)
+    except (ValueError, RecursionError) as error:
+        raise OtherStyleError(str(error)) from None
+
+
+def _as_json(text: str) -> str:
+    titled = _TITLE.sub(r'\1: "\2"', _without_comments(text))
+    lines = [line for line in _quoted(titled).split("\n") if line]
+    if not lines:
+        raise OtherStyleError("nothing")
+    return _mapping(lines, "")
+
+
+def _without_comments(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+
+
+def _quoted(text: str) -> str:
+    """The text with its plain words in quotes."""
+    if _GAP in text:
+        raise OtherStyleError("a control character")
+    parts = _QUOTED.split(text)
+    words = '"'.join(_PLAIN.split(_GAP.join(parts[::2])))
+    if _NOT_TEXT.search(words):
+        raise OtherStyleError("a plain word that is no text")
+    words = words.replace('"true"', "true").replace('"false"', "false")
+    parts[::2] = words.split(_GAP)
+    return "".join(parts)
+
+
+def _mapping(lines: Sequence[str], indent: str) -> str:
+    """Lines of one indent, each with those below it, as a JSON object."""
+    members: list[str] = []
+    head, below = "", list[str]()
+    for line in lines:
+        if line.startswith(f"{indent}  ") and head:
+            below.append(line)
+            continue
+        if head:
+            members.append(_member(head, below, indent))
+        head, below = line.removeprefix(indent), []
+        if head.startswith(" ") or len(head) + len(indent) != len(line):
+            raise OtherStyleError(f"unexpected indent: {line}")
+    members.append(_member(head, below, indent))
+    return "{" + ",".join(members) + "}"
+
+
+def _member(head: str, below: Sequence[str], indent: str) -> str:
+    """A key with its value, on its own line or on those below it."""
+    if not below:
+        return head
+    if not head.endswith(":"):
+        raise OtherStyleError(f"lines below a value: {head}")
+    indent += "  "
+    mark = f"{indent}- "
+    if all(line.startswith(mark) for line in below):
+        return f"{head}[{','.join(line[len(mark) :] for line in below)}]"
+    return f"{head}{_mapping(below, indent)}"
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A mapping of the pairs, of which no two have one key."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise OtherStyleError("a key stands twice")
+    return found

@@ -1,0 +1,1 @@
+"""What the importers of several vendors share - lists, facts, kernels elsewhere."""

@@ -1,0 +1,225 @@
+"""What vendors share whose kernels PyTorch registers under CUDA - lists, and OpInfo's dtypes."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from opcheck.db.importers.base import ReleaseFile, VendorFile, load_yaml
+from opcheck.db.importers.shared import in_tree, operator_list, torchvision_kernels
+from opcheck.db.importers.shared import in_tree as in_tree_facts
+from opcheck.db.importers.shared.in_tree import TORCH
+from opcheck.db.importers.shared.operator_list import Function
+from opcheck.db.versions import major_minor, version_key
+from opcheck.errors import DatabaseError
+
+LIST = "opinfo_dtypes@torch-2.13.0.yaml"
+TESTED = "2.13.0"
+"""The torch release whose tests the list was taken from."""
+PATH = "torch/testing/_internal/common_methods_invocations.py"
+_CHANGED = Path(__file__).with_name("in_tree_dtypes.yaml")
+_INFERRED = {"confidence": "low", "method": "inferred"}
+_HALF = frozenset({"float16", "bfloat16"})
+_UNTESTED = frozenset({"complex32"})
+"""Tested only where the list has it, so that its absence says nothing."""
+_MODULES = re.compile(r"(nn\.functional|torch\.ops\.aten)\.")
+_DOTTED = re.compile(r"(special|linalg|fft)\.")
+_BRANCHES = frozenset({"einsum", "inner", "linalg_matrix_power"})
+"""Composites that take any dtype where nothing is summed, or no inverse taken."""
+_TEXT = (
+    "{argument} is {actual}, which PyTorch's own tests of this operator leave out for CUDA "
+    "(they list DTYPES): a dtype left out must fail there"
+)
+
+
+class Gap(Struct, frozen=True):
+    """Dtypes that one operator does not take on CUDA."""
+
+    denied: frozenset[str]
+    listed: frozenset[str]
+
+
+def dtype_conditions(
+    sources: Path, release: str, tested: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """Conditions of one torch release; ``tested`` is their method and confidence.
+
+    They cite ``torch`` for that release's own tests, ``tests`` for those that the list is from. An
+    operator whose tests differ in an older release is inferred to have taken no more then; in a
+    newer one it may take more, and nothing is said of it.
+    """
+    functions = operator_list.functions(sources / "pytorch", major_minor(release))
+    found = gaps(sources / "amd" / LIST)
+    changed = load_yaml(_CHANGED).get(release)
+    grouped: dict[tuple[Gap, tuple[str, ...], bool], list[str]] = {}
+    for name, function in functions.items():
+        base = next((b for b in (function.base, function.base.removesuffix("_")) if b in found), "")
+        same = changed is not None and base not in changed
+        if base and function.tensors and not function.takes_dtype and (same or _older(release)):
+            grouped.setdefault((found[base], _arguments(function), same), []).append(
+                f"aten::{name}"
+            )
+    for (gap, arguments, same), ops in sorted(grouped.items(), key=lambda item: min(item[1])):
+        denied = sorted(gap.denied)
+        yield {
+            "ops": sorted(ops),
+            "code": "dtype-not-supported",
+            "verdict": "unsupported",
+            **(tested if same else _INFERRED),
+            "text": _TEXT.replace("DTYPES", ", ".join(sorted(gap.listed))),
+            "at": [f"torch:{PATH}" if same else "tests"],
+            "tests": [{"subject": "dtype", "argument": a, "one_of": denied} for a in arguments],
+        }
+
+
+def _older(release: str) -> bool:
+    return version_key(release) < version_key(TESTED)
+
+
+def gaps(path: Path) -> dict[str, Gap]:
+    """By operator, without its overload, what no test of it takes on CUDA."""
+    tests: dict[str, list[Mapping[str, list[str]]]] = {}
+    for test in load_yaml(path)["ops"]:
+        tests.setdefault(_aten(test["aten"]), []).append(test)
+    found = {name: _gap(listed) for name, listed in tests.items() if name not in _BRANCHES}
+    return {name: gap for name, gap in found.items() if gap.denied}
+
+
+def _gap(tests: list[Mapping[str, list[str]]]) -> Gap:
+    listed = frozenset(dtype for test in tests for dtype in test["cuda"])
+    on_cpu = frozenset(dtype for test in tests for dtype in test["cpu"])
+    wanted = (on_cpu | _HALF if "float32" in listed else on_cpu) - _UNTESTED
+    return Gap(wanted - listed if listed else frozenset(), listed)
+
+
+def _aten(name: str) -> str:
+    """Give the operator's name as aten spells it: ``special.zeta`` is ``special_zeta``."""
+    plain = _MODULES.sub("", name).removesuffix(".default")
+    return _DOTTED.sub(lambda match: f"{match[1]}_", plain)
+
+
+def _arguments(function: Function) -> tuple[str, ...]:
+    """The arguments that must be of such a dtype: all that are promoted, else the first."""
+    promoted = all(name in _PROMOTED for name in function.tensors)
+    return function.tensors if promoted else function.tensors[:1]
+
+
+_PROMOTED = frozenset({"self", "other", "x", "n", "real", "imag", "abs", "angle"})
+"""What the lists call the tensor arguments of operators that promote them to one dtype."""
+
+
+_KEY = "CUDA"
+_LIST = "list"
+_TESTS = "tests"
+_BOUND = "library_bound_ops@torch-2.13.0.yaml"
+_REGISTERED = "registered"
+
+
+class CudaVendor(Struct, frozen=True, dict=True):
+    """One vendor: its folder's name, its curated file, and how sure its cells are."""
+
+    name: str
+    curated: Path
+    tested: Mapping[str, str]
+    """Confidence and method of what PyTorch's own tests say."""
+    method: str = _REGISTERED
+    """How its entries are known."""
+
+    @cached_property
+    def said(self) -> Mapping[str, Any]:
+        """What the curated file says."""
+        read: Mapping[str, Any] = load_yaml(self.curated)
+        return read
+
+    def releases(self, sources: Path) -> tuple[str, ...]:
+        """Torch releases, up to the newest that the curated file knows of, if it names one."""
+        until = self.said.get("until")
+        listed = in_tree.releases(sources / "pytorch")
+        return tuple(r for r in listed if until is None or version_key(r) <= version_key(until))
+
+    def release_file(self, sources: Path, release: str) -> str:
+        """Give the text of one release's file."""
+        known = self.releases(sources)
+        if release not in known:
+            message = f"{self.name} has no torch release {release}"
+            raise DatabaseError(message, f"known releases: {', '.join(known) or 'none'}")
+        conditions = (
+            *self._facts(sources, release),
+            *dtype_conditions(sources, release, self.tested),
+            *torchvision_kernels.conditions(release, _KEY),
+        )
+        advisories = tuple(self.said.get("advisories", ()))
+        return ReleaseFile(
+            vendor=self.name,
+            release=release,
+            about=f"Operators that torch {release} registers under {_KEY}",
+            torch=(major_minor(release),),
+            sources=self._sources(sources / "pytorch", release, (*conditions, *advisories)),
+            operators=self._operators(sources, release),
+            conditions=tuple(map(self._sure, conditions)),
+            advisories=advisories,
+            key=_KEY,
+            method=self.method,
+        ).text()
+
+    def vendor_file(self, pairing: Iterable[Mapping[str, str]], used: Mapping[str, Any]) -> str:
+        """Give the text of ``vendor.yaml``; ``used`` are the sources that ``pairing`` cites."""
+        said = self.said
+        parts = (*said["chips"].values(), said["fallback"], *said.get("notes", ()))
+        cited = {at.partition(":")[0] for part in parts for at in part["at"]}
+        return VendorFile(
+            vendor=self.name,
+            name=said["name"],
+            device_type="cuda",
+            dispatch_key=_KEY,
+            sources={**{name: said["sources"][name] for name in sorted(cited)}, **used},
+            chips=said["chips"],
+            fallback=said["fallback"],
+            pairing=tuple(pairing),
+            notes=tuple(said.get("notes", ())),
+        ).text()
+
+    def _operators(self, sources: Path, release: str) -> dict[str, Any]:
+        """Overload -> entry."""
+        listed = in_tree.declared(sources / "pytorch", release)
+        own = {
+            f"aten::{name}": {"at": f"{_LIST}:{kernel.line}", "impl": [kernel.name]}
+            for name, kernel in in_tree.on_device(listed, _KEY).items()
+        }
+        return own | torchvision_kernels.entries(release, _KEY)
+
+    def _facts(self, sources: Path, release: str) -> Iterator[dict[str, Any]]:
+        declared = operator_list.functions(sources / "pytorch", major_minor(release))
+        known = {f"aten::{name}" for name in declared}
+        bound = bound_operators(sources / "amd" / _BOUND)
+        yield from in_tree_facts.conditions(self.said["facts"], release, known, bound)
+
+    def _sources(
+        self, folder: Path, release: str, saying: Iterable[Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """The list, and whatever the conditions and advisories cite."""
+        tests = in_tree_facts.torch_source(folder, TESTED)
+        own = {**self.said["sources"], _TESTS: {**tests, "path": PATH}}
+        own |= torchvision_kernels.sources(release)
+        used = {_LIST: in_tree.list_source(folder, release)}
+        for name in sorted({at.partition(":")[0] for said in saying for at in said["at"]}):
+            read_in = name.removeprefix(TORCH).removeprefix("-") or release
+            used[name] = own.get(name) or in_tree_facts.torch_source(folder, read_in)
+        return used
+
+    def _sure(self, condition: dict[str, Any]) -> dict[str, Any]:
+        """A condition, as sure as this vendor's cells can be."""
+        doubt = {"confidence": "low", "method": self.method}
+        return condition if self.method == _REGISTERED else {**condition, **doubt}
+
+
+def bound_operators(path: Path) -> dict[str, list[str]]:
+    """Library -> the operators whose CUDA kernels call it, as ``aten::…``."""
+    found: dict[str, list[str]] = {}
+    for row in load_yaml(path)["ops"]:
+        if row["cuda_dispatch"]:
+            found.setdefault(row["library"], []).append(f"aten::{row['op']}")
+    return found

@@ -1,0 +1,151 @@
+"""What a database file must look like - small composable checks that say where and what."""
+
+import re
+from collections.abc import Mapping
+from typing import Protocol
+
+from msgspec import Struct, field
+
+Path = tuple[str | int, ...]
+
+_LONG = 10_000
+"""No text of a form has so many characters: over more, matching could take hours."""
+_SHOWN = 80
+"""Characters of a text that a message shows."""
+
+
+class ShapeError(Exception):
+    """A value that is not what its file kind wants."""
+
+    def __init__(self, path: Path, expected: str) -> None:
+        super().__init__(expected)
+        self.path = path
+        self.expected = expected
+
+
+class Shape(Protocol):
+    """One check; :meth:`check` raises :class:`ShapeError`."""
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value``, found at ``path``, does not fit."""
+
+
+class Text(Struct, frozen=True):
+    """A string, of a fixed set if ``one_of`` is given, or of a form if ``pattern`` is."""
+
+    one_of: frozenset[str] = frozenset()
+    pattern: str = ""
+    form: str = ""
+    """What ``pattern`` asks for, in words."""
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value`` is no text, not one of the set or not of the form."""
+        if not isinstance(value, str):
+            raise ShapeError(path, f"expected text (in quotes, if a number), found {_kind(value)}")
+        if self.one_of and value not in self.one_of:
+            known = ", ".join(sorted(self.one_of))
+            raise ShapeError(path, f"expected one of {known}, found {_kind(value)}")
+        if self.pattern and not (len(value) < _LONG and re.fullmatch(self.pattern, value)):
+            raise ShapeError(path, f"expected {self.form}, found {_kind(value)}")
+
+
+class Flag(Struct, frozen=True):
+    """``true`` or ``false``."""
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value`` is no truth value."""
+        if not isinstance(value, bool):
+            raise ShapeError(path, f"expected true or false, found {_kind(value)}")
+
+
+class Number(Struct, frozen=True):
+    """A whole number."""
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value`` is no whole number."""
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ShapeError(path, f"expected a whole number, found {_kind(value)}")
+
+
+class ListOf(Struct, frozen=True):
+    """A list whose items all have one shape."""
+
+    item: Shape
+    least: int = 0
+    """How many items there must be."""
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value`` is no list, or an item does not fit."""
+        if not isinstance(value, list):
+            raise ShapeError(path, f"expected a list, found {_kind(value)}")
+        if len(value) < self.least:
+            raise ShapeError(path, f"expected a list of {self.least} or more, found {len(value)}")
+        for index, item in enumerate(value):
+            self.item.check(item, (*path, index))
+
+
+class MapOf(Struct, frozen=True):
+    """A mapping from texts to one shape."""
+
+    value: Shape
+    key: Shape = Text()
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value`` is no mapping, or a key or value does not fit."""
+        if not isinstance(value, dict):
+            raise ShapeError(path, f"expected a mapping, found {_kind(value)}")
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise ShapeError(path, f"expected text keys (in quotes, if numbers), found {key!r}")
+            self.key.check(key, (*path, key))
+            self.value.check(item, (*path, key))
+
+
+class Record(Struct, frozen=True):
+    """A mapping with known keys."""
+
+    required: Mapping[str, Shape]
+    optional: Mapping[str, Shape] = field(default_factory=dict)
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where a key is missing or unknown, or a value does not fit."""
+        if not isinstance(value, dict):
+            raise ShapeError(path, f"expected a mapping, found {_kind(value)}")
+        for key in self.required:
+            if key not in value:
+                raise ShapeError(path, f"expected the key {key!r}, which is missing")
+        for key, item in value.items():
+            shape = self.required.get(key) or self.optional.get(key)
+            if shape is None:
+                known = ", ".join(sorted({*self.required, *self.optional}))
+                raise ShapeError((*path, key), f"expected no key {key!r} here (known: {known})")
+            shape.check(item, (*path, key))
+
+
+class OneOrMore(Struct, frozen=True):
+    """A value of one shape, or a list of such values."""
+
+    item: Shape
+
+    def check(self, value: object, path: Path) -> None:
+        """Raise where ``value``, or an item of it, does not fit."""
+        if isinstance(value, list):
+            ListOf(self.item).check(value, path)
+        else:
+            self.item.check(value, path)
+
+
+def _kind(value: object) -> str:
+    match value:
+        case None:
+            return "nothing"
+        case dict():
+            return "a mapping"
+        case list():
+            return "a list"
+        case int() if abs(value) >= 2**63:
+            return "a number beyond all measure"  # of thousands of digits, it has no text
+        case str() if len(value) > _SHOWN:
+            return f"{value[:_SHOWN]!r}…"
+        case _:
+            return repr(value)

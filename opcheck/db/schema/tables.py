@@ -1,0 +1,149 @@
+"""PyTorch's tables, which all targets share, and values that all kinds of files have."""
+
+from collections.abc import Mapping
+
+from opcheck.db.predicates import PredicateShape
+from opcheck.db.schema.checks import Flag, ListOf, MapOf, Record, Shape, Text
+from opcheck.model.trace import DTYPE_BYTES, Composite
+from opcheck.model.verdict import Confidence, Method
+
+DTYPES = {
+    "bf16": "bfloat16",
+    "fp16": "float16",
+    "fp32": "float32",
+    "fp64": "float64",
+    **dict(zip(DTYPE_BYTES, DTYPE_BYTES, strict=True)),
+}
+"""Short names of dtypes in the files -> torch's names."""
+
+TEXTS = ListOf(Text())
+_VERSION = r"\d+\.\d+"
+VERSIONS = ListOf(Text(pattern=_VERSION, form="a version such as 2.7"), least=1)
+SPANS = Text(
+    pattern=rf"{_VERSION}(\.\.{_VERSION})?(, {_VERSION}(\.\.{_VERSION})?)*",
+    form="spans of versions such as 2.1..2.4, 2.7",
+)
+COMPLETE = Flag()
+"""Of the last line: a file that was cut short lacks it."""
+SOURCE = Record(
+    {"repo": Text(), "ref": Text(), "commit": Text(), "path": Text()},
+    {"date": Text(), "note": Text()},
+)
+TEST = PredicateShape()
+METHOD = Text(frozenset(Method))
+WHY = Text(pattern=r"(?s).*\S.*", form="a sentence that says why")
+OPERATOR = Text(pattern=r"[^:\s]+::[^:\s.]+(\.[^:\s]+)?", form="an overload as aten::add.Tensor")
+OPERATORS = ListOf(Text(pattern=r"\*|[^:\s]+::[^:\s.]+(\.[^:\s]+)?", form=OPERATOR.form), least=1)
+_BOUND = r"[^\s,]*?[^\s,.]"
+_SPAN = rf"({_BOUND}|{_BOUND}\.\.|\.\.{_BOUND}|{_BOUND}\.\.{_BOUND})"
+OPEN_SPANS = Text(
+    pattern=rf"{_SPAN}(, {_SPAN})*", form="spans of versions such as ..2.4, 2.7, 2.9..2.11, 2.13.."
+)
+DATE = Text(pattern=r"\d{4}-\d\d-\d\d", form="a date such as 2026-08-22")
+CODE = Text(pattern=r"[a-z0-9]+(-[a-z0-9]+)*", form="words with hyphens such as no-kernel")
+CITATIONS = ListOf(Text(), least=1)
+WHERE: Mapping[str, Shape] = {"chips": TEXTS, "torch": OPEN_SPANS}
+
+
+HISTORY = "opcheck.history/1"
+OPERATORS_SCHEMA = "opcheck.operators/1"
+EXTENSIONS = "opcheck.extensions/1"
+COMPOSITES = "opcheck.composites/1"
+CHOICES = "opcheck.choices/1"
+EARLIER = "opcheck.earlier/1"
+COLLECTIVES = "opcheck.collectives/1"
+
+KINDS = {
+    "CIA": Composite.IMPLICIT,
+    "CEA": Composite.EXPLICIT,
+    "CEANF": Composite.NON_FUNCTIONAL,
+    "none": None,
+}
+"""Short names of composite kinds in the files."""
+
+HISTORY_FILE = Record(
+    {
+        "schema": Text(frozenset({HISTORY})),
+        "sources": MapOf(SOURCE),
+        "torch": VERSIONS,
+        "overloads": MapOf(ListOf(Text(), least=1)),
+        "complete": COMPLETE,
+    }
+)
+OPERATORS_FILE = Record(
+    {
+        "schema": Text(frozenset({OPERATORS_SCHEMA})),
+        "torch": Text(),
+        "sources": MapOf(SOURCE),
+        "overloads": MapOf(Text(frozenset(f"{k}{c}" for k in KINDS for c in ("", " cpu")))),
+        "complete": COMPLETE,
+    }
+)
+EXTENSIONS_FILE = Record(
+    {
+        "schema": Text(frozenset({EXTENSIONS})),
+        "sources": MapOf(SOURCE),
+        "overloads": MapOf(Record({"cpu": Flag(), "at": Text()}, {"note": Text()})),
+        "complete": COMPLETE,
+    }
+)
+COMPOSITES_FILE = Record(
+    {
+        "schema": Text(frozenset({COMPOSITES})),
+        "torch": Text(),
+        "device": Text(),
+        "composites": MapOf(ListOf(TEXTS)),
+    }
+)
+
+_CHOICE = Record(
+    {"devices": ListOf(Text(), least=1), "text": Text(), "at": TEXTS},
+    {
+        "vendors": TEXTS,
+        "since": Text(),
+        "when": ListOf(TEST),
+        "asks": TEXTS,
+        "casts": MapOf(Text()),
+        "preferred": Flag(),
+        "confidence": Text(frozenset(Confidence)),
+        "renames": MapOf(Text()),
+    },
+)
+CHOICES_FILE = Record(
+    {
+        "schema": Text(frozenset({CHOICES})),
+        "torch": Text(),
+        "sources": MapOf(SOURCE),
+        "choices": MapOf(ListOf(_CHOICE, least=1)),
+        "complete": COMPLETE,
+    }
+)
+EARLIER_FILE = Record(
+    {
+        "schema": Text(frozenset({EARLIER})),
+        "sources": MapOf(SOURCE),
+        "earlier": MapOf(Record({"asks": ListOf(Text(), least=1), "text": Text(), "at": TEXTS})),
+        "complete": COMPLETE,
+    }
+)
+COLLECTIVES_FILE = Record(
+    {
+        "schema": Text(frozenset({COLLECTIVES})),
+        "sources": MapOf(SOURCE),
+        "calls": MapOf(Text()),
+        "dtypes": MapOf(
+            Record({"takes": TEXTS, "unclear": TEXTS, "at": ListOf(Text(), least=1)})
+        ),
+        "backends": ListOf(
+            Record(
+                {
+                    "vendor": Text(), "name": Text(), "releases": ListOf(Text(), least=1),
+                    "has": TEXTS, "lacks": TEXTS, "at": ListOf(Text(), least=1),
+                },
+                {"chips": TEXTS, "method": Text(frozenset(Method))},
+            ),
+            least=1,
+        ),
+        "complete": COMPLETE,
+    }
+)  # fmt: skip

@@ -1,1 +1,0 @@
-"""What each kind of database file must say, one module a kind."""

@@ -1,0 +1,153 @@
+"""What Python code keeps from one run to the next - variables, tables and function caches."""
+
+import copy
+import functools
+import sys
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any
+
+_CACHE: Any = functools._lru_cache_wrapper
+_NOT_A_MODELS = frozenset({"numpy", "opcheck", "sympy", "torch", "torchgen", "typing_extensions"})
+"""Top packages, beside Python's own library, that hold no tensors of a model's."""
+_KINDS = (dict, OrderedDict, defaultdict, list, set, deque)
+_DEPTH = 2
+"""Tables within tables that are looked into."""
+
+Table = dict[Any, Any] | list[Any] | set[Any] | deque[Any]
+
+
+def namespaces() -> Iterator[Any]:
+    """Modules that may be a model's, and the classes that are theirs."""
+    for name, module in [*sys.modules.items()]:
+        top = name.partition(".")[0]
+        if module is None or top in _NOT_A_MODELS or top in sys.stdlib_module_names:
+            continue
+        yield module
+        for value in [*_variables(module).values()]:
+            if isinstance(value, type) and value.__module__ == name:
+                yield value
+
+
+def variables(namespace: Any) -> Iterator[tuple[str, Any]]:
+    """Names that code gave a meaning in a module or a class, none of Python's own."""
+    for name, value in [*_variables(namespace).items()]:
+        if not (name.startswith("__") and name.endswith("__")):
+            yield name, value
+
+
+def function_caches(values: Iterable[Any]) -> Iterator[Any]:
+    """The ``functools.lru_cache`` in or around functions."""
+    for value in values:
+        function = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
+        if type(function) is _CACHE:
+            yield function
+        elif type(function) is FunctionType:
+            yield from (c for c in map(_content, function.__closure__ or ()) if type(c) is _CACHE)
+
+
+def tables(value: Any, depth: int = _DEPTH) -> Iterator[Table]:
+    """A table with those in it."""
+    if type(value) not in _KINDS:  # one of another class may do more than keep what it is given
+        return
+    yield value
+    if depth:
+        for item in _items(value):
+            yield from tables(item, depth - 1)
+
+
+def computed(*roots: Any) -> dict[int, Any]:
+    """Tensors in attributes that autograd computed, for ``copy.deepcopy``, which refuses them.
+
+    Gives for each, by its id, one with its values alone.
+    """
+    values = [value for root in roots for value in vars(root).values()]
+    items = [item for value in values for table in tables(value) for item in _items(table)]
+    found = [item for item in (*values, *items) if getattr(item, "grad_fn", None) is not None]
+    return {id(item): item.detach().clone() for item in found}
+
+
+@contextmanager
+def left_as_found(holds: Callable[[Any], bool], *roots: Any) -> Iterator[None]:
+    """Have a run inside the block leave nothing for the next one, in ``roots`` or elsewhere.
+
+    ``holds``: whether a value is of a run, as a tensor is. What a run imported or registered stays.
+    ``roots``: objects whose attributes are as before afterwards where one has come to hold such a
+    value. Others keep theirs: a library that has put hooks into a module notes so beside them.
+    """
+    owners = [(owner, dict(variables(owner))) for owner in namespaces()]
+    own = [(root, dict(vars(root))) for root in roots]
+    values = [value for _, held in (*owners, *own) for value in held.values()]
+    found = {id(table): table for value in values for table in tables(value)}
+    contents = [(table, copy.copy(table)) for table in found.values()]
+    caches = {id(cache): cache for cache in function_caches(values)}
+    sizes = [(cache, cache.cache_info().currsize) for cache in caches.values()]
+    try:
+        yield
+    finally:
+        for owner, held in owners:
+            _restore(owner, held, holds)
+        for table, content in contents:
+            _restore_table(table, content, holds)
+        for root, held in own:
+            if any(map(holds, _new(vars(root), held))):
+                vars(root).clear()
+                vars(root).update(held)
+        for cache, size in sizes:
+            if cache.cache_info().currsize != size:
+                cache.cache_clear()
+
+
+def _restore(owner: Any, held: Mapping[str, Any], holds: Callable[[Any], bool]) -> None:
+    """Give a namespace its variables back, if one of them has come to hold what is of a run."""
+    now = dict(variables(owner))
+    changed = [name for name, value in now.items() if held.get(name, held) is not value]
+    if not any(holds(now[name]) for name in changed):
+        return
+    for name in changed:
+        if name in held:
+            setattr(owner, name, held[name])
+        elif holds(now[name]):
+            delattr(owner, name)
+
+
+def _restore_table(table: Any, content: Any, holds: Callable[[Any], bool]) -> None:
+    if isinstance(table, dict):
+        for key, value in [*table.items()]:
+            old = content.get(key, content)
+            if old is value or not (holds(value) or holds(key)):
+                continue
+            if old is content:
+                del table[key]
+            else:
+                table[key] = old
+        return
+    before = {id(item) for item in content}
+    if any(id(item) not in before and holds(item) for item in table):
+        table.clear()
+        (table.update if isinstance(table, set) else table.extend)(content)
+
+
+def _new(now: Mapping[str, Any], held: Mapping[str, Any]) -> Iterator[Any]:
+    """Values that a name has now and had not before."""
+    return (value for name, value in now.items() if held.get(name, held) is not value)
+
+
+def _variables(namespace: Any) -> Any:
+    try:
+        return vars(namespace)
+    except TypeError:  # what stands in sys.modules for a module may have none
+        return {}
+
+
+def _items(table: Table) -> list[Any]:
+    return [*table.values()] if isinstance(table, dict) else [*table]
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not filled yet
+        return None

@@ -1,0 +1,114 @@
+"""Whose code failed, as one sentence with file and line, and libraries that cannot be imported."""
+
+import importlib
+import re
+import traceback
+from typing import Any
+
+from opcheck.errors import SourceError, WriteRefusedError, out_of_memory
+from opcheck.source.user_code import is_users, shown
+
+_LONGEST = 240
+_TORCHRUN = {(name,) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")}
+"""What is looked up in the environment that a launcher sets."""
+_DENIED = "Permission denied"
+"""What the system says to native code that writes where it may not."""
+_NO_DEVICE = re.compile(
+    r"device type at start of device string: (\w+)|not compiled with (XPU|MPS)"
+    r"|with arguments from the '(HPU|XLA)'"
+)
+"""What torch says of a device type that it does not know, or was not built for."""
+
+
+def place(error: BaseException) -> str:
+    """``file:line`` of the innermost frame that is the user's own; "" if there is none."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, SyntaxError) and error.filename and is_users(error.filename):
+        return f"{shown(error.filename)}:{error.lineno}"
+    for frame in reversed(frames):
+        if is_users(frame.filename):
+            return f"{shown(frame.filename)}:{frame.lineno}"
+    return ""
+
+
+def failed(what: str, error: BaseException, hint: str = "") -> SourceError:
+    """Say that ``what`` (``build() of net.py``) raised ``error``; ``hint`` is for want of a better.
+
+    Out of memory is passed on as MemoryError.
+    """
+    if out_of_memory(error):
+        raise MemoryError from error
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return _missing(what, error)
+    if isinstance(error, SystemExit):
+        return SourceError(
+            f"{what} ends the process: {error!r}{_at(error)}", "take that call out of the code"
+        )
+    if place(error):
+        hint = "the same code must build the model in plain Python"
+    named = _device_named(str(error))
+    if named:
+        hint = f"build the model on the CPU: leave out .{named}() and device='{named}'"
+    if isinstance(error, KeyError) and error.args in _TORCHRUN:
+        hint = "set RANK, LOCAL_RANK and WORLD_SIZE in the environment, as torchrun does"
+    if isinstance(error, WriteRefusedError):
+        return SourceError(
+            f"{what} writes to {error.filename}{_at(error)}: opcheck runs a model's code without "
+            "writing to files",
+            "have the code that trains and saves run only as a program: if __name__ == '__main__'",
+        )
+    if _DENIED in str(error):
+        hint = "a model's code has no network here, and writes to no files but temporary ones"
+    elif isinstance(error, OSError):
+        hint = "weights are not needed and nothing is downloaded: build the model without them"
+    return SourceError(f"{what} raised {type(error).__name__}: {brief(error)}{_at(error)}", hint)
+
+
+def brief(error: BaseException) -> str:
+    """The error's text on one line, cut where it gets long."""
+    text = str(error)
+    if "Traceback" in text:  # of the TorchScript interpreter: what went wrong stands last
+        text = text.rstrip().rpartition("\n")[2]
+    text = " ".join(text.split())
+    return (text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…") or "(no message)"
+
+
+def _device_named(said: str) -> str:
+    """The device type that code asks for and torch does not have here; "": none."""
+    if "CUDA" in said:
+        return "cuda"
+    found = _NO_DEVICE.search(said)
+    return next(filter(None, found.groups())).lower() if found else ""
+
+
+def _missing(what: str, error: ModuleNotFoundError) -> SourceError:
+    name = str(error.name)
+    return SourceError(
+        f"{what} needs the module {name!r}, which is not installed{_at(error)}",
+        f"install {name}, or guard the import: if it is an extension with compiled kernels, "
+        "only the schema of its operators is needed (torch.library.define) to scan the model",
+    )
+
+
+def _at(error: BaseException) -> str:
+    where = place(error)
+    return f" (at {where})" if where else ""
+
+
+def import_library(name: str) -> Any:
+    """Give the module ``name``; SourceError naming the extra that brings it where it is missing."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name.partition(".")[0]:
+            raise SourceError(f"{name} cannot be imported: it needs {error.name!r}") from error
+        raise SourceError(
+            f"{name.partition('.')[0]} is not installed",
+            "pip install 'opcheck[models]' brings transformers, diffusers, timm, torchvision and "
+            "ultralytics",
+        ) from error
+    except Exception as error:  # a library beside an incompatible torch raises anything
+        raise SourceError(
+            f"{name} cannot be imported beside this torch: {brief(error)}",
+            "install versions of the two that belong together",
+        ) from error

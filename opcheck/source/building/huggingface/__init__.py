@@ -1,0 +1,1 @@
+"""Models of transformers and diffusers, from their configs."""

@@ -1,0 +1,1 @@
+"""Exported programs made runnable, by an interpreter over allowed operators."""

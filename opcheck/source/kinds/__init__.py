@@ -1,0 +1,1 @@
+"""The kinds of model sources, one a file, found by its class."""

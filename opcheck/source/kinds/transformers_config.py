@@ -1,0 +1,119 @@
+"""``DIR``, ``config.json`` or ``hf:`` and either: a transformers model from its config alone."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from opcheck.errors import SourceError, UsageError
+from opcheck.source import base
+from opcheck.source.base import Loaded, LoadOptions, Source
+from opcheck.source.config_values import checked
+from opcheck.source.model_folder import (
+    CLASS,
+    CONFIG,
+    INDEX,
+    config_of,
+    is_pipeline_part,
+    quantised_weights,
+    read_config,
+)
+
+_PREFIX = "hf:"
+
+
+class TransformersConfig(Source):
+    """Builds the model that a transformers config describes; weights beside it only if asked."""
+
+    name = "hf"
+    help = "DIR or path/to/config.json (transformers, no weights read); hf:DIR says so"
+    libraries = ("transformers",)
+
+    @classmethod
+    def claims(cls, text: str) -> bool:
+        """Whether it starts with ``hf:``, or is a directory or file with such a config."""
+        if text.startswith(_PREFIX):
+            return True
+        path = config_of(text)
+        return path is not None and not is_pipeline_part(path)
+
+    @classmethod
+    def path(cls, text: str) -> Path | None:
+        """The folder or the config."""
+        return Path(text.removeprefix(_PREFIX))
+
+    def check(self, text: str, options: LoadOptions) -> None:
+        """Find the config and that it says which model it is for."""
+        path = _config_path(text)
+        config = read_config(path)
+        _refuse_foreign(path, config)
+        if not options.trust:
+            checked(path, config)
+
+    def load(self, text: str, options: LoadOptions) -> Loaded:
+        """Build the class that the config names, or the usual one of its type."""
+        from opcheck.source.building.huggingface.transformers_model import model_of
+        from opcheck.source.building.ready import ready
+
+        self.check(text, options)
+        path = _config_path(text)
+        model, notes = model_of(path, options)
+        return ready(
+            model,
+            None,
+            options,
+            kind=self.name,
+            digest=base.digest_of_file(path),
+            notes=(*_resolved(text, path), *notes),
+            unseen=quantised_weights(path, read_config(path)),
+        )
+
+
+def _resolved(text: str, path: Path) -> tuple[str, ...]:
+    """Say that a config beside the file that was named is what counts."""
+    named = Path(text.removeprefix(_PREFIX))
+    return () if named.is_dir() or named == path else (f"{path} tells which model {named} is of",)
+
+
+def _config_path(text: str) -> Path:
+    name = text.removeprefix(_PREFIX)
+    if not name:
+        raise UsageError(f"{text}: of which model?", f"write {TransformersConfig.help}")
+    path = config_of(name)
+    if path is not None:
+        return path
+    named = Path(name)
+    if os.path.isdir(named):
+        raise SourceError(
+            f"{named} has no {CONFIG}",
+            "it is a diffusers pipeline: write it without hf:"
+            if (named / INDEX).is_file()
+            else "give the directory that holds the model's config.json",
+        )
+    if not os.path.isfile(named):
+        raise SourceError(
+            f"{name!r} is no directory or file here",
+            "nothing is downloaded: fetch the model's config.json and give hf:path/to/config.json",
+        )
+    return named
+
+
+def _refuse_foreign(path: Path, config: Mapping[str, Any]) -> None:
+    """Refuse what is no transformers config."""
+    if "model_type" in config:
+        return
+    if CLASS in config:
+        raise SourceError(
+            f"{path}: a diffusers config ({config[CLASS]}), want one of transformers",
+            "write it without hf:",
+        )
+    architecture = config.get("architecture")
+    if isinstance(architecture, str):
+        raise SourceError(
+            f"{path}: a timm config ({architecture}), want one of transformers",
+            f"write timm:{architecture}",
+        )
+    raise SourceError(
+        f"{path}: says no model_type, so it is no transformers config",
+        "add the model_type that the model's documentation names",
+    )

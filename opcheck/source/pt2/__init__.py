@@ -1,0 +1,1 @@
+"""Files of torch.export, read and checked without torch."""
