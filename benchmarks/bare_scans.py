@@ -7,11 +7,11 @@ import sys
 
 from opcheck.commands.fleet.keys import libraries_of
 from opcheck.commands.scan.answer import scan
-from opcheck.isolate.process import environment
-from opcheck.isolate.template import Template, copied_from
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.model.work import DeviceWork, WorkRequest
+from opcheck.sandbox.parent.preloaded import Template, copied_from
+from opcheck.sandbox.parent.process import environment
 
 if __name__ == "__main__":
     target, *sources = sys.argv[1:]

@@ -8,7 +8,7 @@ import torch
 
 from benchmarks import models
 from benchmarks.measure import Figure, in_turn, timed
-from opcheck.emulate.placing import Placing
+from opcheck.emulate.host_and_device import Placing
 from opcheck.emulate.session import Emulator
 from tests.emulate.agreement import sides
 

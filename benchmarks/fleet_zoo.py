@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from benchmarks.scanned_configs import CONFIGS, Config
-from opcheck.isolate.names import names_of
+from opcheck.sandbox.parent.run import names_of
 
 DEFAULTS = (
     ("AlbertForMaskedLM", "albert"),

@@ -15,7 +15,7 @@ from benchmarks.measure import Cost, Figure, in_turn, timed
 from benchmarks.processes import PLANNED, PLANNED_TARGET
 from opcheck.commands.plan import answer as plan_answer
 from opcheck.db.store import Database
-from opcheck.emulate.placing import Placing
+from opcheck.emulate.host_and_device import Placing
 from opcheck.emulate.session import Emulator
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec

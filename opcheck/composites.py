@@ -31,7 +31,7 @@ def main() -> None:
     """Record on the running torch and write the file."""
     import torch
 
-    from opcheck.trace.branches import record
+    from opcheck.trace.composites import record
 
     device = sys.argv[1] if len(sys.argv) > 1 else "npu"
     version = ".".join(torch.__version__.split(".")[:2])

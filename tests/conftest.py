@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import pytest
 
-from opcheck.isolate.template import loaded_anew, loaded_once
+from opcheck.sandbox.parent.preloaded import loaded_anew, loaded_once
 
 os.environ["OPCHECK_LANG"] = "en"  # whatever language the machine speaks
 # before torch is loaded: with a test at work on each core, threads would only wait for each other
@@ -44,7 +44,7 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def device_is_known() -> None:
     """Name the device before any test runs a backward: autograd learns of devices only then."""
-    from opcheck.trace.device import prepare
+    from opcheck.trace.device.tensors import prepare
 
     prepare("npu")
 

@@ -9,14 +9,14 @@ import torch
 
 import opcheck
 from opcheck.emulate.agreement import agreement
-from opcheck.isolate.run import emulate, run
 from opcheck.model.emulation import Asked, EmulationRequest
 from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Trace
 from opcheck.model.work import DeviceWork, WorkRequest
 from opcheck.python_state import left_as_found
-from opcheck.trace.caches import forget
+from opcheck.sandbox.parent.run import emulate, run
+from opcheck.trace.running.model_state import forget
 
 MODEL = """
 import functools, torch
@@ -147,7 +147,7 @@ def test_what_a_run_leaves_is_taken_out_again() -> None:
 def test_tables_of_modules_and_classes_are_emptied_of_tensors_of_the_device() -> None:
     import torch
 
-    from opcheck.trace.device import Spec, device_tensor, prepare
+    from opcheck.trace.device.tensors import Spec, device_tensor, prepare
 
     made = device_tensor(Spec.of(torch.float32, (2,), (1,)), None, prepare("npu"))
     other = torch.ones(2)

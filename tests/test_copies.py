@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from opcheck.errors import OpcheckError, TraceError
-from opcheck.isolate.run import run
-from opcheck.isolate.work import Work
 from opcheck.model.request import ModelSpec
 from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
+from opcheck.sandbox.parent.run import run
+from opcheck.sandbox.parent.work import Work
 
 pytestmark = [
     pytest.mark.slow,  # each test starts a process that imports torch

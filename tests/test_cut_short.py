@@ -17,9 +17,6 @@ from opcheck.commands.gate.answer import gate
 from opcheck.commands.gate.values import GateRequest, PartialGateError
 from opcheck.commands.scan.answer import scan
 from opcheck.errors import EmulationError, ExitCode, OpcheckError
-from opcheck.isolate.emulated import left_off
-from opcheck.isolate.recovered import read_journal
-from opcheck.isolate.run import run
 from opcheck.model.codec import to_json
 from opcheck.model.emulation import (
     EmulationRequest,
@@ -35,6 +32,8 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
 from opcheck.model.work import CutShortError, DeviceWork, Recorded, WorkRequest
+from opcheck.sandbox.parent.recovered import left_off, read_journal
+from opcheck.sandbox.parent.run import run
 from opcheck.views.document.reader import from_json
 from opcheck.views.document.report import report_document
 from tests.views.emulations import EMULATIONS

@@ -146,9 +146,9 @@ def verdicts(report: Report) -> Counter[tuple[str, Verdict]]:
 
 
 def test_every_target_has_a_device_type_that_can_be_traced() -> None:
-    from opcheck.trace.disguise import DISGUISES
+    from opcheck.trace.device.alias import ALIASED_TYPES
 
     database = Database.open()
     for target in database.targets():
         plugin = database.matrix(target).dispatch_key == "PrivateUse1"
-        assert plugin is (target.device_type not in DISGUISES)
+        assert plugin is (target.device_type not in ALIASED_TYPES)

@@ -11,13 +11,13 @@ import pytest
 from msgspec.structs import replace
 
 from opcheck.errors import EmulationError, OpcheckError, SourceError, UsageError
-from opcheck.isolate.process import environment, total_memory
-from opcheck.isolate.run import check, emulate, run
-from opcheck.isolate.work import Work
 from opcheck.model.emulation import EmulationRequest, PartialEmulationError
 from opcheck.model.request import ModelSpec, TrainingSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.work import CutShortError, DeviceWork, Job, WorkRequest, WorkResult
+from opcheck.sandbox.parent.process import environment, total_memory
+from opcheck.sandbox.parent.run import check, emulate, run
+from opcheck.sandbox.parent.work import Work
 
 pytestmark = pytest.mark.slow  # some tests start a process that imports torch
 
@@ -229,7 +229,7 @@ def test_bad_requests_start_no_process(net: str) -> None:
 def test_the_parent_never_imports_torch(net: str) -> None:
     code = (
         "import sys\n"
-        "from opcheck.isolate.run import run\n"
+        "from opcheck.sandbox.parent.run import run\n"
         "from opcheck.model.request import ModelSpec\n"
         "from opcheck.model.work import DeviceWork, WorkRequest\n"
         "(result,) = run(WorkRequest(ModelSpec(sys.argv[1]), ((DeviceWork('npu'),),)))\n"
@@ -341,7 +341,7 @@ def test_a_crash_while_time_runs_out_is_told_as_that(
 )
 def test_a_worker_ends_with_the_one_that_started_it(net: str) -> None:
     script = (
-        "from opcheck.isolate.run import run\n"
+        "from opcheck.sandbox.parent.run import run\n"
         "from opcheck.model.request import ModelSpec\n"
         "from opcheck.model.work import DeviceWork, WorkRequest\n"
         f"run(WorkRequest(ModelSpec({net + ':hangs'!r}), ((DeviceWork('npu'),),)))\n"

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parent.parent / "opcheck"
 MODULES = tuple(sorted(PACKAGE.rglob("*.py")))
 
 RANKS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "files", "python_state", "registry", "version", "sandbox"}),
+    frozenset({"errors", "files", "python_state", "registry", "version"}),
     frozenset({"lang"}),
     frozenset({"model"}),
     frozenset({"db"}),
@@ -21,7 +21,7 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"resolve", "settings"}),
     frozenset({"rewrite"}),
     frozenset({"emulate", "runtime", "costs"}),
-    frozenset({"worker", "isolate", "saved_graph", "composites", "device_types"}),
+    frozenset({"sandbox", "saved_graph", "composites", "device_types"}),
     frozenset({"views"}),
     frozenset({"pipeline"}),
     frozenset({"app"}),

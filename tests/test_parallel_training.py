@@ -18,9 +18,9 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase, Trace
 from opcheck.model.verdict import Verdict
 from opcheck.trace.run import trace_model
-from opcheck.trace.step import TrainingStep
-from opcheck.trace.training import Registrations, Training
-from opcheck.trace.wrapping import among_processes
+from opcheck.trace.running.distributed import among_processes
+from opcheck.trace.running.training import Registrations, Training
+from opcheck.trace.running.training_step import TrainingStep
 
 
 class Layers(nn.Module):

@@ -512,7 +512,7 @@ def test_cuda_is_as_before_when_the_run_is_over(run: Run, pytester: pytest.Pytes
                 return [dict(vars(owner)) for owner in owners]
 
             with emulate("ascend-910b") as device:
-                from opcheck.emulate.as_cuda import as_cuda
+                from opcheck.emulate.patches import as_cuda
                 before = state()
                 with as_cuda(device):
                     assert state() != before

@@ -5,10 +5,10 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from opcheck.isolate.results import Results
 from opcheck.model.codec import Json, MalformedError, from_json, to_json
 from opcheck.model.trace import Constant
 from opcheck.model.work import WorkResult
+from opcheck.sandbox.parent.answers import Results
 from tests.resolve import made
 
 

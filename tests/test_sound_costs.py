@@ -3,10 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
-from opcheck.isolate.sound import require_sound
 from opcheck.model.codec import MalformedError, from_json, to_json
 from opcheck.model.costs import Costs, NodeCost
 from opcheck.model.trace import Trace
+from opcheck.sandbox.parent.answers import require_sound
 from tests.resolve.made import node, trace
 
 GOOD = Costs(

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.isolate.run import emulate, run
-from opcheck.isolate.template import current, loaded_anew, loaded_once
-from opcheck.isolate.work import Work
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
+from opcheck.sandbox.parent.preloaded import current, loaded_anew, loaded_once
+from opcheck.sandbox.parent.run import emulate, run
+from opcheck.sandbox.parent.work import Work
 
 pytestmark = [
     pytest.mark.slow,  # some tests start a process that imports torch
@@ -119,8 +119,8 @@ def test_a_copy_that_is_killed_is_told() -> None:
 
 def test_all_end_with_the_process_that_asked() -> None:
     script = (
-        "from opcheck.isolate.run import run\n"
-        "from opcheck.isolate.template import loaded_once\n"
+        "from opcheck.sandbox.parent.run import run\n"
+        "from opcheck.sandbox.parent.preloaded import loaded_once\n"
         "from opcheck.model.request import ModelSpec\n"
         "from opcheck.model.work import DeviceWork, WorkRequest\n"
         "with loaded_once():\n"

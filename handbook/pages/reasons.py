@@ -11,7 +11,7 @@ from opcheck.db.store import Database
 from opcheck.lint.base import Check
 from opcheck.model.matrix import DOUBTED, OVERRULED
 from opcheck.model.verdict import Verdict
-from opcheck.pipeline.opening import open_database
+from opcheck.pipeline.database import open_database
 from opcheck.registry import discover
 from opcheck.resolve import resolution
 

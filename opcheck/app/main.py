@@ -19,7 +19,7 @@ from opcheck.app.output import Output
 from opcheck.errors import ExitCode, OpcheckError, UsageError
 from opcheck.lang.speech import speaking, tell, wording
 from opcheck.model.text import printable
-from opcheck.sandbox.command import own_process
+from opcheck.sandbox.command_line import own_process
 from opcheck.version import __version__
 
 _COMMAND = re.compile(r"^(\s*)::", re.MULTILINE)

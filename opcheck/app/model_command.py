@@ -14,7 +14,7 @@ from opcheck.app.guide import (
     write_steps,
 )
 from opcheck.lang.speech import tell, wording
-from opcheck.sandbox import command
+from opcheck.sandbox import command_line
 
 
 class ModelCommand(DirectCommand):
@@ -26,7 +26,7 @@ class ModelCommand(DirectCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         if self.may_be_confined:
-            command.current().arm()
+            command_line.current().arm()
         _warn()
         return super().invoke(ctx)
 
@@ -44,7 +44,7 @@ class ModelCommand(DirectCommand):
 
 def _warn() -> None:
     """Say once what of a model's limits this system does not enforce."""
-    from opcheck.sandbox.profile import missing
+    from opcheck.sandbox.limits.confine import missing
 
     for what in missing() if sys.stderr is not None else ():
         print(wording("opcheck: warning: {said}").format(said=tell(what)), file=sys.stderr)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from opcheck.errors import UsageError
-from opcheck.sandbox import command
+from opcheck.sandbox import command_line
 
 if TYPE_CHECKING:
     from opcheck.app.detail import Detail
@@ -28,7 +28,7 @@ class Output:
         with _failing_as(f"cannot write {path}"):
             self._path = None if path is None else _checked(path)
         if self._path is not None:
-            command.current().will_write(self._path, _write_file)
+            command_line.current().will_write(self._path, _write_file)
         if path is None and sys.stdout is None:
             raise UsageError("cannot write to stdout: it is closed", "give a file with -o")
 
@@ -64,7 +64,7 @@ class Output:
         if self._path is not None:
             with _failing_as(f"cannot write {self._path}"):
                 data = text.encode("utf-8", "backslashreplace")
-                command.current().write(self._path, data, _write_file)
+                command_line.current().write(self._path, data, _write_file)
             return
         with _failing_as("cannot write to stdout"):
             _write_stdout(text)

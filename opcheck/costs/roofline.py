@@ -1,11 +1,91 @@
-"""The least time that calls can take on a chip: for what they compute, or the bytes they move."""
+"""The least time that calls can take on a chip, by what they compute and the bytes they move."""
 
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 
 from msgspec import Struct, field
 
-from opcheck.costs.values import Bound, Leaf, Limit
+from opcheck.errors import UsageError
+from opcheck.model.costs import DTYPES, Chip, NodeCost, Product
+from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
+
+
+class Leaf(Struct, frozen=True):
+    """Calls of one overload that the target runs itself, from one place in the model."""
+
+    node: int
+    """Index into ``Trace.nodes``."""
+    use: int
+    """Index into ``Trace.uses``: the call of the model's that they are part of."""
+    op: str
+    """The overload: ``aten::addmm``."""
+    count: int
+    """How often, in the whole run."""
+    dtype: str
+    """Of its first floating-point tensor, else of its first tensor; "" without one."""
+    verdict: Verdict
+    """How one such call fares."""
+    cost: NodeCost
+    """Of one such call."""
+    phase: Phase = Phase.FORWARD
+    module: str = ""
+    """Where it is made, as in a use."""
+
+    @property
+    def base(self) -> str:
+        """The operator without namespace and overload: ``addmm``."""
+        return self.op.partition("::")[2].partition(".")[0]
+
+
+class Limit(StrEnum):
+    """What a call waits for, at best."""
+
+    COMPUTE = "compute"
+    BANDWIDTH = "bandwidth"
+    HOST = "host"
+    """It runs on the host: how fast that is nobody has said."""
+    UNKNOWN = "unknown"
+
+
+class Bound(Struct, frozen=True):
+    """The least time that calls can take on a chip."""
+
+    seconds: float | None
+    """None where no figure of the chip's tells."""
+    limit: Limit
+    whole: bool = True
+    """Whether every figure that it needs is known; where not, it is too low a bound."""
+
+
+class MemoryNeed(Struct, frozen=True):
+    """Bytes that a run needs on the device at once.
+
+    What the vendor's runtime, its allocator and the kernels' work spaces take is not in it.
+    """
+
+    weights: int
+    buffers: int
+    inputs: int
+    activations: int
+    """At the moment at which the most is needed, as are the next two."""
+    gradients: int = 0
+    states: int = 0
+    batch: int | None = None
+    """The first size that all inputs share; None: they share none."""
+    phase: Phase = Phase.FORWARD
+    """When the most is needed."""
+
+    @property
+    def fixed(self) -> int:
+        """What a larger batch leaves as it is."""
+        return self.weights + self.buffers + self.gradients + self.states
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.fixed + self.inputs + self.activations
+
 
 _CONVOLUTIONS = ("conv", "_conv", "cudnn_conv", "miopen_conv", "slow_conv", "_slow_conv")
 """How the operators begin that convolve."""
@@ -71,3 +151,47 @@ def summed(bounds: Iterable[Bound]) -> Bound:
     if not seconds and not whole:  # calls that do nothing are all that is known of
         return Bound(None, Limit.UNKNOWN, whole=False)
     return Bound(seconds, limit, whole)
+
+
+_TF32_ASKED_FOR = frozenset({"cuda"})
+"""Device types on which PyTorch runs products of float32 in ``tf32`` only where that is asked for;
+what others do is not known, and a bound must hold for either."""
+
+
+def product_of(chip: Chip, name: str = "") -> Product | None:
+    """The product called ``name``, else the only one, else the fastest; None: nobody has said.
+
+    Raises:
+        UsageError: the chip has no such product.
+    """
+    if name:
+        wanted = _plain(name)
+        found = [product for product in chip.products if _plain(product.name) == wanted]
+        found = found or [product for product in chip.products if wanted in _plain(product.name)]
+        if len(found) != 1:
+            known = ", ".join(product.name for product in (found or chip.products))
+            what = "is more than one product" if found else "is no product"
+            hint = f"known: {known}" if known else "no product of it is known"
+            raise UsageError(f"{name!r} {what} of {chip.name}", hint)
+        return found[0]
+    return chip.single or max(chip.products, key=_speed, default=None)
+
+
+def roof_of(product: Product | None, device_type: str) -> Roof:
+    """The rates of a product, for what PyTorch runs on devices of a type."""
+    if product is None:
+        return Roof()
+    peaks = {dtype: peak.value for dtype in DTYPES if (peak := product.peak(dtype)) is not None}
+    bandwidth = None if product.bandwidth is None else product.bandwidth.value
+    return Roof(bandwidth, peaks, tf32_products=device_type not in _TF32_ASKED_FOR)
+
+
+def _speed(product: Product) -> tuple[float, float, float]:
+    """For choosing the fastest: bandwidth, then products in float16, then memory."""
+    figures = product.bandwidth, product.peak("float16"), product.memory
+    bandwidth, rate, memory = (0.0 if each is None else each.value for each in figures)
+    return bandwidth, rate, memory
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace(" ", "").replace("-", "")

@@ -7,16 +7,16 @@ from msgspec.structs import replace
 from torch import nn
 
 from opcheck.emulate.collectives import answered
-from opcheck.emulate.registrations import registrations
+from opcheck.emulate.gradients import registrations
 from opcheck.model.emulation import Agreement, Asked, Disagreement
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Phase
 from opcheck.resolve.collectives import refused
-from opcheck.trace.caches import forget
 from opcheck.trace.predict import Prediction, Predictor, predicting
 from opcheck.trace.run import trace_model
-from opcheck.trace.step import TrainingStep
-from opcheck.trace.training import Training
+from opcheck.trace.running.model_state import forget
+from opcheck.trace.running.training import Training
+from opcheck.trace.running.training_step import TrainingStep
 
 Counts = Mapping[tuple[str, Phase], int]
 _ADD, _ADD_IN_PLACE = "aten::add.Tensor", "aten::add_.Tensor"

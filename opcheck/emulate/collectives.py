@@ -15,14 +15,14 @@ from torch import Tensor
 from torch.library import Library
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from opcheck.emulate.alike import KEEPS, Arguments, Group, collect
 from opcheck.emulate.device import Device
+from opcheck.emulate.host_collectives import KEEPS, Arguments, Group, collect
 from opcheck.errors import EmulationError
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.collectives import NAMESPACE, collective
-from opcheck.trace.collectives import done
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.running.distributed import done
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 _WRITTEN = frozenset(
     {"tensors", "output", "outputs", "output_tensor", "output_tensors", "output_lists"}

@@ -14,15 +14,12 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map_only
 
-from opcheck.emulate.backward import Backward
-from opcheck.emulate.judge import Judge, Objection
-from opcheck.emulate.layouts import not_emulated
+from opcheck.emulate.computing import Shapes, Values
+from opcheck.emulate.errors import Backward, Wording
 from opcheck.emulate.memory import Memory
-from opcheck.emulate.overload import CAST, Overload
+from opcheck.emulate.overload import CAST, Judge, Objection, Overload
 from opcheck.emulate.record import Record
-from opcheck.emulate.shapes import Shapes
-from opcheck.emulate.values import Values
-from opcheck.emulate.wording import Wording
+from opcheck.emulate.refusals import not_emulated
 from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Site
 from opcheck.model.matrix import SupportMatrix
@@ -33,17 +30,16 @@ from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve import kernels
 from opcheck.resolve import resolution as codes
 from opcheck.resolve.resolution import Resolution
-from opcheck.trace import compiled
-from opcheck.trace.assume import Assumption
-from opcheck.trace.autocast_dtypes import Reached
-from opcheck.trace.device import DeviceTensor, Spec, device_tensor
-from opcheck.trace.device_parts.state import DeviceState
-from opcheck.trace.dispatcher import overload_named, run_composite
-from opcheck.trace.leaf import asks_for
-from opcheck.trace.modules import ModuleStack
-from opcheck.trace.place import from_stack
-from opcheck.trace.signature import Call, take_apart
-from opcheck.trace.unseen import OtherLayout
+from opcheck.trace.calls.call_site import from_stack
+from opcheck.trace.calls.modules import ModuleStack
+from opcheck.trace.calls.signature import Call, take_apart
+from opcheck.trace.device.state import DeviceState
+from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
+from opcheck.trace.outputs.kernel_results import asks_for
+from opcheck.trace.outputs.unknown import Assumption, OtherLayout
+from opcheck.trace.running import eager
+from opcheck.trace.torch_internals.autocast_casts import Reached
+from opcheck.trace.torch_internals.dispatcher import overload_named, run_composite
 
 _CPU = torch._C.DispatchKey.CPU
 
@@ -213,7 +209,7 @@ class Device:
 
     def met_compiled(self, backend: str, module: str = "") -> None:
         """Note what runs as it is written, and would be compiled."""
-        self.record.gap(Gap(module, compiled.reason(backend), COMPILED_CODE))
+        self.record.gap(Gap(module, eager.reason(backend), COMPILED_CODE))
 
     def asked(self, op: str) -> None:
         """Count a kernel of the vendor's that is not reached through the dispatcher."""

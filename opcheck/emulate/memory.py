@@ -1,20 +1,35 @@
-"""Tensors of the emulated device: plain torch tensors whose storages know their values on the host.
+"""Memory of the emulated device - storages whose values the host has - and pinned memory.
 
+Tensors of the emulated device: plain torch tensors whose storages know their values on the host.
 They are no subclasses, so that C++ treats them as it treats those of the real device.
+
+Storages made by hand on the emulated device, as ``torch.load`` and ``storage.to`` make them. torch
+asks the device's C++ allocator for them, which Python cannot give: without this it crashes. Checked
+on 2.13.0: ``torch.UntypedStorage`` is a Python class that inherits its ``__new__``.
+
+Pinned host memory beside the emulated device: plain memory that says it is pinned. torch asks the
+device's C++ hooks for an allocator of pinned memory, which Python cannot give, so that
+``pin_memory()`` and ``DataLoader(pin_memory=True)`` raise. ``torch.empty(pin_memory=True)`` asks
+below the dispatcher and still does.
 
 Private torch API used here, checked on 2.13.0: ``torch._C._acc.create_empty_tensor``,
 ``torch._C._construct_storage_from_data_pointer``, ``OpOverload._op_dk``, and that the Python object
 of a storage, with its ``__dict__``, lives as long as the storage does.
+
+Private torch API used here, checked on 2.13.0: ``Library._destroy``, and that the Python object of
+a storage, with its ``__dict__``, lives as long as the storage does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
+from typing import Any
 from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor
 
-from opcheck.trace.swap import extent
+from opcheck.trace.running.model_state import extent
 
 _BLOCK = "_emulated_block"
 _CPU = torch._C.DispatchKey.CPU
@@ -181,3 +196,49 @@ class Memory:
         made: Tensor = torch._C._acc.create_empty_tensor((0,), dtype)
         _SET._op_dk(_CPU, made, storage, offset, shape, stride)
         return made
+
+
+@contextmanager
+def allocated(memory: Memory, values: bool) -> Iterator[None]:
+    """Have ``torch.UntypedStorage(nbytes, device=…)`` work for the device inside the block."""
+
+    def new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+        if device is None or torch.device(device).type != memory.device.type:
+            wanted = {} if device is None else {"device": device}
+            return torch._C.StorageBase.__new__(cls, *args, **wanted, **kwargs)
+        host = torch.empty(0, dtype=torch.uint8)
+        host.set_(torch.UntypedStorage(*args, **kwargs))
+        if values:
+            return memory.adopt(host).untyped_storage()
+        return memory.blank(host.dtype, host.shape, host.stride()).untyped_storage()
+
+    torch.UntypedStorage.__new__ = new  # type: ignore[method-assign]  # taken back below
+    try:
+        yield
+    finally:
+        del torch.UntypedStorage.__new__
+
+
+_PINNED = "_emulated_pinned"
+
+
+@contextmanager
+def pinning() -> Iterator[None]:
+    """Have host tensors pinned by Python inside the block."""
+    library = torch.library.Library("aten", "IMPL")
+    try:
+        library.impl("_pin_memory", _pin, "CPU")
+        library.impl("is_pinned", _is_pinned, "CPU")
+        yield
+    finally:
+        library._destroy()
+
+
+def _pin(tensor: Tensor, device: torch.device | None = None) -> Tensor:
+    made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype).copy_(tensor)
+    made.untyped_storage().__dict__[_PINNED] = True
+    return made
+
+
+def _is_pinned(tensor: Tensor, device: torch.device | None = None) -> bool:
+    return _PINNED in tensor.untyped_storage().__dict__

@@ -14,8 +14,8 @@ from torch.library import Library
 
 from opcheck.emulate.device import Device
 from opcheck.model.trace import Composite
-from opcheck.trace.dispatcher import RAISING, SHALLOW_COPY, composite_kind
-from opcheck.trace.fallbacks import falling_back
+from opcheck.trace.torch_internals.dispatcher import RAISING, SHALLOW_COPY, composite_kind
+from opcheck.trace.torch_internals.kernels import falling_back
 
 _KEY = "PrivateUse1"
 _AUTOGRAD = "AutogradPrivateUse1"

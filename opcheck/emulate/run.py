@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from opcheck.emulate.agreement import agreement, predict_model, predict_refused
 from opcheck.emulate.compare import Named, differences
-from opcheck.emulate.journal import Journal
-from opcheck.emulate.play import Job, Ran, on_device, on_host
+from opcheck.emulate.host_and_device import Job, Ran, on_device, on_host
+from opcheck.emulate.record import Journal
 from opcheck.emulate.session import Emulator, prepared
 from opcheck.errors import EmulationError
 from opcheck.model.emulation import Agreement, Asked, Emulation, EmulationRequest, Site
@@ -22,11 +22,11 @@ from opcheck.model.target import Target
 from opcheck.model.trace import Gap
 from opcheck.resolve.kernels import torch_differs
 from opcheck.source.building.training_data import loss_named
-from opcheck.trace.caches import Later, here
-from opcheck.trace.modules import MAKES_NESTED, is_of_nested, pattern
-from opcheck.trace.place import from_error
+from opcheck.trace.calls.call_site import from_error
+from opcheck.trace.calls.modules import MAKES_NESTED, is_of_nested, pattern
 from opcheck.trace.run import as_module
-from opcheck.trace.step import TrainingStep
+from opcheck.trace.running.model_state import Later, here
+from opcheck.trace.running.training_step import TrainingStep
 from opcheck.version import __version__
 
 Progress = Callable[[str], None]

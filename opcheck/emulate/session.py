@@ -1,42 +1,82 @@
 """``with opcheck.emulate("ascend-910b") as device:`` — one emulated device, open for a while."""
 
+import runpy
 import threading
-from collections.abc import Sequence
-from contextlib import ExitStack
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import torch
 from torch.utils import backend_registration
 
 from opcheck.db.store import Database
-from opcheck.emulate.closed import closed
 from opcheck.emulate.collectives import collecting
 from opcheck.emulate.device import Device
 from opcheck.emulate.gradients import overridden, vendor_gradients
-from opcheck.emulate.layouts import layouts_refused
-from opcheck.emulate.phases import optimizer_noticed
-from opcheck.emulate.pinned import pinning
-from opcheck.emulate.printing import printable, printed
+from opcheck.emulate.memory import allocated, pinning
+from opcheck.emulate.patches import optimizer_noticed, printable, printed
+from opcheck.emulate.refusals import closed, layouts_refused
 from opcheck.emulate.registration import registered
-from opcheck.emulate.shims import shimmed
-from opcheck.emulate.storages import allocated
 from opcheck.emulate.supported import require_emulated
 from opcheck.errors import EmulationError, TraceError, UsageError
+from opcheck.files import MOST_SOURCE_BYTES, require_regular
 from opcheck.model.emulation import Asked, Caution, HostCalls, Refusal
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import KernelCount
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence
-from opcheck.trace.autocast import autocasting
-from opcheck.trace.caches import forget
-from opcheck.trace.device import prepare
-from opcheck.trace.device_module import DeviceModule
-from opcheck.trace.eager import not_compiled
-from opcheck.trace.lazy_copies import copied_as_they_are
-from opcheck.trace.overrides import overriding
-from opcheck.trace.place import from_stack
+from opcheck.trace.calls.call_site import from_stack
+from opcheck.trace.device.module import DeviceModule
+from opcheck.trace.device.tensors import prepare
+from opcheck.trace.running.eager import not_compiled
+from opcheck.trace.running.model_state import forget
+from opcheck.trace.torch_internals.autocast import autocasting
+from opcheck.trace.torch_internals.dispatcher import copied_as_they_are
+from opcheck.trace.torch_internals.overrides import overriding
+
+LIBRARIES = "LIBRARIES"
+"""What such a file calls the list of the ``torch.library.Library`` that hold its kernels."""
+
+
+@contextmanager
+def shimmed(files: Sequence[str | Path]) -> Iterator[None]:
+    """Have the kernels of these files registered inside the block.
+
+    Raises:
+        EmulationError: a file cannot be run, or registers nothing that could be taken away again.
+    """
+    libraries: list[Any] = []
+    try:
+        for file in files:
+            libraries += _run(Path(file))
+        yield
+    finally:
+        for library in libraries:
+            library._destroy()  # private, checked on 2.13.0
+
+
+def _run(file: Path) -> list[Any]:
+    hint = "a shim is what opcheck fix --shim writes"
+    try:
+        require_regular(file, MOST_SOURCE_BYTES)  # Python would wait for a pipe
+    except OSError as error:
+        raise EmulationError(f"cannot read {file}: {error.strerror}", hint) from error
+    try:
+        with warnings.catch_warnings():
+            # torch tells that a kernel takes the place of another: of the one that refuses
+            warnings.filterwarnings("ignore", message="Warning only once for all operators")
+            found = runpy.run_path(str(file))
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise EmulationError(f"{file} cannot be run: {what}", hint) from error
+    libraries = found.get(LIBRARIES)
+    if not isinstance(libraries, list):
+        raise EmulationError(f"{file} has no list {LIBRARIES}, which holds what it registers", hint)
+    return libraries
+
 
 _open: "Emulator | None" = None
 _lock = threading.Lock()

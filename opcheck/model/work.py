@@ -6,10 +6,10 @@ from msgspec import Struct, field
 
 from opcheck.errors import OpcheckError, TraceError
 from opcheck.model.emulation import Difference, EmulationRequest
+from opcheck.model.limits import Profile
 from opcheck.model.plan import NodePlan
 from opcheck.model.request import ModelSpec
 from opcheck.model.trace import Gap, Node, Trace, Use
-from opcheck.sandbox.limits import Profile
 
 STACK_SECONDS = 0.3
 """So long before its time is over the process writes where the code stands."""

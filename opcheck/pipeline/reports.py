@@ -1,17 +1,32 @@
-"""What was traced, held against targets, as one report."""
+"""A trace resolved on each target, as one report, with the places where sizes matter."""
 
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from opcheck.db.store import Database
 from opcheck.device_types import Scanned
 from opcheck.errors import TraceError
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import NodePlan
 from opcheck.model.report import ModelInfo, Report
 from opcheck.model.trace import Trace
+from opcheck.resolve.dynamic import sites, taken
 from opcheck.resolve.findings import best_first, resolve
 from opcheck.version import __version__
+
+
+def sized(
+    report: Report, scanned: Scanned, database: Database, matrices: Sequence[SupportMatrix]
+) -> Report:
+    """The report with how each target takes them; its targets are those of ``matrices``."""
+    if not any(map(sites, scanned.traces)):
+        return report
+    targets = tuple(
+        replace(found, dynamic=taken(scanned.of(m.target), m, database.size_rules(m.target)))
+        for found, m in zip(report.targets, matrices, strict=True)
+    )
+    return replace(report, targets=targets)
 
 
 def report_of(

@@ -11,8 +11,8 @@ from opcheck.device_types import Scanned, Traced
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import CallSpec, ScanRequest
 from opcheck.model.work import WorkRequest, WorkResult
-from opcheck.pipeline.opening import Progress
-from opcheck.sandbox import command
+from opcheck.pipeline.database import Progress
+from opcheck.sandbox import command_line
 from opcheck.source.user_code import is_code
 
 _UNSETTLED = "torch was loaded: tables alone do not settle every call of the saved graph"
@@ -31,7 +31,7 @@ def scanned_for(
     They have to settle them on ``others`` as well, which get no say in how torch traces.
     """
     if not is_code(request.model.source, trust=request.model.trust):
-        command.current().begin((database.cache or "",))
+        command_line.current().begin((database.cache or "",))
     progress(f"reading {request.model.source}")
     by_tables = _by_tables(request)
     scanned = _without_torch(request, database, (*matrices, *others)) if by_tables else None
@@ -92,7 +92,7 @@ def worked(
 
     With ways out, or with what calls cost, where that is asked for.
     """
-    from opcheck.isolate import run
+    from opcheck.sandbox.parent import run
 
     asked = WorkRequest(
         request.model,

@@ -66,7 +66,7 @@ class DeviceRun:
         )
         device = self._undo.enter_context(emulator)
         if options.as_cuda:
-            from opcheck.emulate.as_cuda import as_cuda
+            from opcheck.emulate.patches import as_cuda
 
             self._undo.enter_context(as_cuda(device))
         if options.default:

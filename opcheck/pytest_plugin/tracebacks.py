@@ -3,7 +3,11 @@
 from types import TracebackType
 
 _KERNELS = frozenset(
-    {"opcheck.trace.autocast", "opcheck.emulate.registration", "opcheck.trace.overrides"}
+    {
+        "opcheck.trace.torch_internals.autocast",
+        "opcheck.emulate.registration",
+        "opcheck.trace.torch_internals.overrides",
+    }
 )
 """Modules whose functions C++ calls as the kernels of the device."""
 

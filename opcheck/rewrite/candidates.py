@@ -15,7 +15,7 @@ from opcheck.rewrite.call import Call
 from opcheck.rewrite.measure import Settle, Unique, Valid, as_drawn, as_given, everything
 from opcheck.rewrite.text import standalone
 from opcheck.rewrite.variants import functional, serving
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 _OF_PYTORCH = "pytorch-decomposition"
 _FEW = 16.0

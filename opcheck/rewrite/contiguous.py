@@ -10,7 +10,7 @@ from opcheck.model.plan import Label, Tier
 from opcheck.model.trace import OpName
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.candidates import Candidate
-from opcheck.trace.dispatcher import facts, overload_named
+from opcheck.trace.torch_internals.dispatcher import facts, overload_named
 
 
 def laid_out(op: str) -> Candidate:

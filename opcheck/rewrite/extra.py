@@ -15,7 +15,7 @@ from opcheck.files import MOST_SOURCE_BYTES, require_regular
 from opcheck.model.plan import Label, Tier
 from opcheck.rewrite.base import Rule, rules
 from opcheck.source.user_code import shown
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 GROUP = "opcheck.rules"
 """Entry points of this group name a module of rules, or a rule."""

@@ -14,7 +14,7 @@ from opcheck.rewrite.planner import Planner
 from opcheck.rewrite.record import Recorder
 from opcheck.rewrite.shim import Shim, shim
 from opcheck.trace import trace_model
-from opcheck.trace.caches import forget
+from opcheck.trace.running.model_state import forget
 
 
 class LiveShim(Struct, frozen=True):

@@ -13,7 +13,7 @@ from torch.utils.hooks import RemovableHandle
 
 from opcheck.model.trace import OpName
 from opcheck.rewrite.variants import functional
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 HEADROOM = 4.0
 """How many times its stated tolerance an overload is moved: that is of other values and sizes."""

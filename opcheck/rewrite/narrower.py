@@ -11,7 +11,7 @@ from opcheck.model.plan import Label, Tier
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.candidates import Candidate
 from opcheck.rewrite.width import narrowed
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 NARROWER = {torch.float64: torch.float32, torch.complex128: torch.complex64}
 """A dtype -> the one with half the bits."""

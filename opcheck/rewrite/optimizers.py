@@ -12,7 +12,7 @@ from torch.optim import adagrad, adam, adamw, sgd
 from opcheck.model.plan import Label, Tier
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.candidates import Candidate
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 NAME = "optimizer-without-fused"
 SUMMARY = "Make the optimizer without fused=True"

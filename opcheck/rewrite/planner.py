@@ -22,7 +22,7 @@ from opcheck.rewrite.parts.region import Region
 from opcheck.rewrite.record import Recorder, held
 from opcheck.rewrite.remedies import remedied
 from opcheck.rewrite.same_device import on_the_device
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 
 class Planner:

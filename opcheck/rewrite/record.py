@@ -14,9 +14,8 @@ from opcheck.model.trace import Node, Phase, Trace, Use
 from opcheck.resolve.walk import Walk
 from opcheck.rewrite.call import Call, call_of, on_meta
 from opcheck.trace import trace_model
-from opcheck.trace.differentiated import Differentiated
-from opcheck.trace.dispatcher import facts, overload_named
-from opcheck.trace.training import Registrations
+from opcheck.trace.running.training import Differentiated, Registrations
+from opcheck.trace.torch_internals.dispatcher import facts, overload_named
 
 
 class Runs(Struct, frozen=True):

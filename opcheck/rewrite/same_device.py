@@ -6,7 +6,7 @@ from typing import Any
 from opcheck.model.plan import Label, Tier
 from opcheck.model.trace import Node
 from opcheck.rewrite.candidates import Candidate
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 
 def on_the_device(node: Node) -> Candidate:

@@ -9,7 +9,7 @@ from opcheck.model.plan import Suggestion
 from opcheck.rewrite.merge import Module
 from opcheck.rewrite.variants import functional
 from opcheck.source.building import torchvision_operators
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 PLUGINS = {"npu": "torch_npu", "mlu": "torch_mlu", "musa": "torch_musa"}
 """Device type -> the package that brings it."""

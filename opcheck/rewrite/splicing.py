@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 from opcheck.errors import TraceError
 from opcheck.model.trace import Composite
 from opcheck.rewrite.variants import functional
-from opcheck.trace.dispatcher import facts, run_composite
+from opcheck.trace.torch_internals.dispatcher import facts, run_composite
 
 # The imports from modules with an underscore and ``torch._C._AutoDispatchBelowAutograd`` are
 # private; checked on 2.13.0.

@@ -15,7 +15,7 @@ from opcheck.rewrite.chance import unlike
 from opcheck.rewrite.draw import Draw
 from opcheck.rewrite.measure import UnmeasuredError, compared
 from opcheck.rewrite.variants import serving
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 
 class Trial(Struct, frozen=True):

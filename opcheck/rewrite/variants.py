@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from opcheck.model.trace import OpName
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 
 @cache

@@ -9,7 +9,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.model.trace import OpName
 from opcheck.rewrite.call import Call
-from opcheck.trace.dispatcher import facts
+from opcheck.trace.torch_internals.dispatcher import facts
 
 _MOVERS = frozenset({"_to_copy", "copy_", "copy", "_copy_from", "to", "clone", "type_as"})
 """What only moves values cannot move them in another dtype."""

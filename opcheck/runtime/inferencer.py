@@ -13,15 +13,12 @@ from torch import Tensor, nn
 from opcheck.db.store import Database
 from opcheck.errors import InferenceError, UsageError
 from opcheck.model.plan import Label
-from opcheck.runtime import memory
-from opcheck.runtime.batching import Call, NotByRowsError, groups, joined, parted
+from opcheck.runtime import failures
+from opcheck.runtime.batching import Call, NotByRowsError, groups, joined, mapped, parted, placed
 from opcheck.runtime.device import DetectedDevice, detect_device
 from opcheck.runtime.failures import told
-from opcheck.runtime.loading import Given, given, program_on
-from opcheck.runtime.nested import mapped, placed
-from opcheck.runtime.placing import Placing
-from opcheck.runtime.precision import Precision, chosen, narrow_dtype
-from opcheck.runtime.settling import casting, settled
+from opcheck.runtime.loading import Given, Placing, given, program_on
+from opcheck.runtime.precision import Precision, casting, chosen, narrow_dtype, settled
 from opcheck.runtime.shims import Registered, from_file, matrix_of, planned
 
 AUTO = "auto"
@@ -141,7 +138,7 @@ class Inferencer:
 
     def synchronize(self) -> None:
         """Wait until the device has done all that was asked of it; results are there before."""
-        memory.synchronize(self.device)
+        failures.synchronize(self.device)
 
     def close(self) -> None:
         """Give the model back as it was, take the shim's kernels away, and free the device."""
@@ -150,7 +147,7 @@ class Inferencer:
         self._placing.back()
         # what was made here goes with the last of these
         self._given, self._placing = Given(None), Placing(nn.Module())
-        memory.release(self.device)
+        failures.release(self.device)
 
     def __enter__(self) -> Self:
         return self

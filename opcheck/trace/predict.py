@@ -13,17 +13,16 @@ from msgspec import Struct
 from torch import nn
 
 from opcheck.model.trace import Gap, Kernel, Phase
-from opcheck.trace.attempt import Play, attempt, forward
-from opcheck.trace.autocast import autocasting
-from opcheck.trace.caches import forget
-from opcheck.trace.device import DeviceTensor, prepare
-from opcheck.trace.exact import Exact
-from opcheck.trace.kernels import Kernels
-from opcheck.trace.modules import ModuleStack
+from opcheck.trace.calls.kernel_counter import KernelCounter
+from opcheck.trace.calls.modules import ModuleStack
+from opcheck.trace.device.tensors import DeviceTensor, prepare
 from opcheck.trace.run import as_module, dtypes, reproducible
-from opcheck.trace.step import TrainingStep, backward_from, taken_as_plain
-from opcheck.trace.swap import on_device, swapped
-from opcheck.trace.training import Heard, Registrations, follow, registered, training_play
+from opcheck.trace.running.attempt import RunModel, attempt, forward
+from opcheck.trace.running.model_state import forget, on_device, swapped
+from opcheck.trace.running.training import Heard, Registrations, follow, registered, training_play
+from opcheck.trace.running.training_step import TrainingStep, backward_from, taken_as_plain
+from opcheck.trace.torch_internals.autocast import autocasting
+from opcheck.trace.torch_internals.kernels import Kernels
 
 
 class Prediction(Struct, frozen=True):
@@ -101,21 +100,21 @@ class Predictor:
         module: nn.Module,
         args: tuple[Any, ...],
         kwargs: Mapping[str, Any],
-        play: Play,
-        make: Callable[[ModuleStack], Exact],
+        play: RunModel,
+        make: Callable[[ModuleStack], KernelCounter],
     ) -> Prediction:
         forget()
         with reproducible(module), swapped(module, self._device):
-            engine: Exact = attempt(module, args, kwargs, make, play)
+            engine: KernelCounter = attempt(module, args, kwargs, make, play)
         return Prediction(engine.kernels, tuple(sorted({*engine.gaps, *engine.modules.gaps})))
 
-    def _engine(self, modules: ModuleStack) -> Exact:
-        engine = Exact(self._device, self._casts, self._kernels, {}, modules)
+    def _engine(self, modules: ModuleStack) -> KernelCounter:
+        engine = KernelCounter(self._device, self._casts, self._kernels, {}, modules)
         engine.device_kernels = self._device_kernels
         self._heard.engine = engine
         return engine
 
-    def _with_gradients(self, modules: ModuleStack) -> Exact:
+    def _with_gradients(self, modules: ModuleStack) -> KernelCounter:
         engine = self._engine(modules)
         engine.training = True
         return engine

@@ -10,24 +10,21 @@ from msgspec import Struct
 from torch import nn
 
 from opcheck.model.trace import Gap, Kernel, Trace
-from opcheck.trace.attempt import Play, attempt, forward
-from opcheck.trace.autocast import autocasting
-from opcheck.trace.caches import Later, forget, here
-from opcheck.trace.costs.booked import BookedTree
-from opcheck.trace.device import DeviceTensor, require_backward
-from opcheck.trace.differentiated import Differentiated
-from opcheck.trace.disguise import DISGUISES, device_for, worn
-from opcheck.trace.engine import Engine
-from opcheck.trace.exact import Exact
-from opcheck.trace.finished import finished
-from opcheck.trace.journal import Journal
-from opcheck.trace.kernels import Kernels
-from opcheck.trace.modules import ModuleStack
-from opcheck.trace.plans import Plan
-from opcheck.trace.step import taken_as_plain
-from opcheck.trace.swap import swapped
-from opcheck.trace.training import Heard, Training, registered
-from opcheck.trace.tree import Tree
+from opcheck.trace.calls.engine import Engine
+from opcheck.trace.calls.kernel_counter import KernelCounter
+from opcheck.trace.calls.modules import ModuleStack
+from opcheck.trace.calls.tree import CallTreeRecorder
+from opcheck.trace.costs.account import BookedTree
+from opcheck.trace.device.alias import ALIASED_TYPES, aliased, device_for
+from opcheck.trace.device.tensors import DeviceTensor, require_backward
+from opcheck.trace.outputs.plan import Plan
+from opcheck.trace.results import Journal, finished
+from opcheck.trace.running.attempt import RunModel, attempt, forward
+from opcheck.trace.running.model_state import Later, forget, here, swapped
+from opcheck.trace.running.training import Differentiated, Heard, Training, registered
+from opcheck.trace.running.training_step import taken_as_plain
+from opcheck.trace.torch_internals.autocast import autocasting
+from opcheck.trace.torch_internals.kernels import Kernels
 
 Progress = Callable[[str], None]
 Apart = Callable[[Sequence[Callable[[], "Counted"]]], Sequence[Later["Counted"]]]
@@ -95,8 +92,8 @@ def trace_model(
     if training is not None:
         require_backward()
     with ExitStack() as stack:
-        stack.enter_context(worn(device_type))
-        seen = device_type if device_type in DISGUISES else device.type
+        stack.enter_context(aliased(device_type))
+        seen = device_type if device_type in ALIASED_TYPES else device.type
         stack.enter_context(autocasting(autocast or {}, seen))
         if device_kernels is None:
             device_kernels = Kernels()
@@ -105,8 +102,8 @@ def trace_model(
         stack.enter_context(swapped(module, device))
         progress("recording the operators")
 
-        def planted(modules: ModuleStack) -> Tree:
-            made = (BookedTree if costs else Tree)(device, changed, modules)
+        def planted(modules: ModuleStack) -> CallTreeRecorder:
+            made = (BookedTree if costs else CallTreeRecorder)(device, changed, modules)
             made.gaps.update(dict.fromkeys(unseen))
             if journal is not None:
                 journal.begin(made, device_type, mode)
@@ -115,7 +112,7 @@ def trace_model(
         learned: dict[tuple[Any, ...], Plan] = {}
 
         def count(names: frozenset[str]) -> Counted:
-            engine = attempts.run(partial(Exact, device, changed, names, learned))
+            engine = attempts.run(partial(KernelCounter, device, changed, names, learned))
             return Counted(engine.kernels, tuple(engine.modules.gaps))
 
         sets = [*dict.fromkeys((exact or {}).values())]
@@ -155,7 +152,7 @@ class _Attempts:
     ) -> None:
         """Enter on ``stack`` what holds for all of them."""
         self._module, self._args, self._kwargs = module, args, kwargs
-        self._play: Play = forward
+        self._play: RunModel = forward
         self._heard: Heard | None = None
         stack.enter_context(reproducible(module))
         self._device_kernels = kernels
@@ -180,7 +177,7 @@ class _Attempts:
 
 def _stood_in(device: torch.device, device_type: str) -> list[str]:
     """Say where Python saw another name than the device's own: torch has one a process."""
-    if device_type in DISGUISES or device.type == device_type:
+    if device_type in ALIASED_TYPES or device.type == device_type:
         return []
     return [
         f"traced under the name {device.type!r}, which this process has given its device: code "

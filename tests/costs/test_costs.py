@@ -3,11 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from opcheck.costs.leaves import Running
-from opcheck.costs.memory import memory_need
-from opcheck.costs.products import product_of, roof_of
-from opcheck.costs.roofline import Roof, summed
-from opcheck.costs.values import Bound, Leaf, Limit, MemoryNeed
+from opcheck.costs.calls import TargetCalls, memory_need
+from opcheck.costs.roofline import Bound, Leaf, Limit, MemoryNeed, Roof, product_of, roof_of, summed
 from opcheck.errors import UsageError
 from opcheck.model.costs import Chip, Costs, Figure, Grade, NodeCost, Product
 from opcheck.model.trace import Composite, Node, Phase, Trace, Use
@@ -34,15 +31,15 @@ LINEAR = (
 COSTS = (NodeCost(100, 0, 40, 20), NodeCost(0, 0, 0, 0), NodeCost(100, 0, 40, 20))
 
 
-def names(running: Running) -> tuple[tuple[str, int], ...]:
+def names(running: TargetCalls) -> tuple[tuple[str, int], ...]:
     return tuple((leaf.op, leaf.count) for leaf in running.leaves())
 
 
 def test_a_composite_counts_as_itself_or_as_its_parts_never_as_both() -> None:
     found = costed(*LINEAR, costs=COSTS, uses=(Use(2, "net.*", "", 0, 3),))
-    taken_apart = Running(found, matrix("aten::mm", "aten::t"))
+    taken_apart = TargetCalls(found, matrix("aten::mm", "aten::t"))
     assert names(taken_apart) == (("aten::mm", 3), ("aten::t", 3))
-    whole = Running(found, matrix("aten::linear", "aten::mm", "aten::t"))
+    whole = TargetCalls(found, matrix("aten::linear", "aten::mm", "aten::t"))
     assert names(whole) == (("aten::linear", 3),)
 
 
@@ -54,12 +51,12 @@ def test_a_part_that_several_parts_call_is_counted_for_each() -> None:
     )
     costs = (COSTS[0],) * 3
     found = costed(*nodes, costs=costs)
-    assert names(Running(found, matrix("aten::mm"))) == (("aten::mm", 7),)
+    assert names(TargetCalls(found, matrix("aten::mm"))) == (("aten::mm", 7),)
 
 
 def test_what_no_kernel_takes_is_a_leaf_with_its_verdict() -> None:
     found = costed(node("aten::nonzero"), costs=COSTS[:1])
-    (leaf,) = Running(found, matrix()).leaves()
+    (leaf,) = TargetCalls(found, matrix()).leaves()
     assert leaf == Leaf(
         0, 0, "aten::nonzero", 1, "float32", Verdict.FALLBACK, COSTS[0], Phase.FORWARD, "net"
     )
@@ -162,18 +159,18 @@ def test_memory_is_what_is_needed_at_the_worst_moment() -> None:
         buffers=1, inputs=4, gradients=((1, 10), (2, 7)), states=40,
     )  # fmt: skip
     # backward of a later step: what lived in it, and the states, but not the last gradient
-    assert memory_need(Running(found, matrix("aten::mm"))) == MemoryNeed(
+    assert memory_need(TargetCalls(found, matrix("aten::mm"))) == MemoryNeed(
         weights=10, buffers=1, inputs=4, activations=60, gradients=10, states=40,
         phase=Phase.BACKWARD,
     )  # fmt: skip
-    assert memory_need(Running(found, matrix("aten::mm"))).total == 10 + 1 + 4 + 70 + 40
+    assert memory_need(TargetCalls(found, matrix("aten::mm"))).total == 10 + 1 + 4 + 70 + 40
 
 
 def test_memory_inside_of_a_composite_is_needed_where_it_is_taken_apart() -> None:
     costs = (COSTS[0], COSTS[1], replace(COSTS[2], inside=1000))
     found = costed(*LINEAR, costs=costs, live=(50,))
-    apart = memory_need(Running(found, matrix("aten::mm", "aten::t")))
-    whole = memory_need(Running(found, matrix("aten::linear")))
+    apart = memory_need(TargetCalls(found, matrix("aten::mm", "aten::t")))
+    whole = memory_need(TargetCalls(found, matrix("aten::linear")))
     assert (apart.activations, whole.activations) == (1050, 50)
 
 
@@ -182,5 +179,5 @@ def test_a_leaf_computes_in_the_dtype_of_its_first_floating_tensor() -> None:
     nodes = (node("aten::embedding", given=given), node("aten::arange", given={"end": 5}))
     uses = (Use(0, "", "", 0, 1), Use(1, "", "", 0, 1))
     found = costed(*nodes, costs=COSTS[:2], uses=uses)
-    leaves = Running(found, matrix("aten::embedding", "aten::arange")).leaves()
+    leaves = TargetCalls(found, matrix("aten::embedding", "aten::arange")).leaves()
     assert [each.dtype for each in leaves] == ["bfloat16", "float32"]

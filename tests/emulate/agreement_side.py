@@ -18,15 +18,14 @@ from typing import Any
 import torch
 
 from opcheck.emulate.agreement import added_alike, agreement, asked_in, predict_model
-from opcheck.emulate.placing import Placing
-from opcheck.emulate.play import Job, on_device
-from opcheck.emulate.registrations import registrations
+from opcheck.emulate.gradients import registrations
+from opcheck.emulate.host_and_device import Job, Placing, on_device
 from opcheck.emulate.session import Emulator, prepared
 from opcheck.model.emulation import Asked
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Phase
 from opcheck.trace.predict import predicting
-from opcheck.trace.step import TrainingStep, backward_from
+from opcheck.trace.running.training_step import TrainingStep, backward_from
 from tests.emulate.judged import Judged
 from tests.emulate.matrices import matrix_of
 from tests.emulate.operator_samples import Case, cases

@@ -7,17 +7,17 @@ from typing import Any, Self
 import torch
 from torch import nn
 
-from opcheck.emulate.registrations import registrations
+from opcheck.emulate.gradients import registrations
 from opcheck.model.matrix import SupportMatrix
 from opcheck.resolve.collectives import refused
-from opcheck.trace.autocast import autocasting
-from opcheck.trace.device import prepare
-from opcheck.trace.finished import finished
-from opcheck.trace.kernels import Kernels
-from opcheck.trace.modules import ModuleStack
+from opcheck.trace.calls.modules import ModuleStack
+from opcheck.trace.calls.tree import CallTreeRecorder
+from opcheck.trace.device.tensors import prepare
+from opcheck.trace.results import finished
 from opcheck.trace.run import dtypes
-from opcheck.trace.swap import on_device
-from opcheck.trace.tree import Tree
+from opcheck.trace.running.model_state import on_device
+from opcheck.trace.torch_internals.autocast import autocasting
+from opcheck.trace.torch_internals.kernels import Kernels
 from tests.emulate.operator_samples import Case
 
 
@@ -46,7 +46,7 @@ class Judged:
 
     def refused(self, case: Case) -> list[str]:
         """Overloads that conditions keep off the target, as far as the call goes there."""
-        tree = Tree(self._device, self._casts, ModuleStack(nn.Module()))
+        tree = CallTreeRecorder(self._device, self._casts, ModuleStack(nn.Module()))
         tree.device_kernels = self._kernels
         torch.default_generator.manual_seed(0)
         first, args, kwargs = on_device(case.inputs, self._device)

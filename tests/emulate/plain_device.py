@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
-from opcheck.trace.device import prepare
+from opcheck.trace.device.tensors import prepare
 
 _CPU = torch._C.DispatchKey.CPU
 _VIEWS = ("as_strided", "view", "_reshape_alias")

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from opcheck.trace.autocast import autocasting
-from opcheck.trace.autocast_policies import UPSTREAM, Policy
+from opcheck.trace.torch_internals.autocast import autocasting
+from opcheck.trace.torch_internals.autocast_casts import UPSTREAM, Policy
 from tests.emulate.plain_device import on_device, on_host, plain_device
 
 ATEN = torch.ops.aten

@@ -9,9 +9,9 @@ from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
 from opcheck.emulate.session import Emulator
 from opcheck.errors import EmulationError
+from opcheck.trace.outputs.unknown import OtherLayout
 from opcheck.trace.predict import predicting
-from opcheck.trace.training import Registrations
-from opcheck.trace.unseen import OtherLayout
+from opcheck.trace.running.training import Registrations
 
 CASES: dict[str, tuple[str, Callable[[torch.Tensor], Any]]] = {
     "made sparse": ("aten::_to_sparse", lambda x: x.to_sparse()),

@@ -12,10 +12,10 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 import opcheck
-from opcheck.emulate.placing import Placing
+from opcheck.emulate.host_and_device import Placing
 from opcheck.emulate.session import Emulator
 from opcheck.errors import EmulationError
-from opcheck.trace.swap import dense_copy
+from opcheck.trace.running.model_state import dense_copy
 
 pytestmark = pytest.mark.slow
 

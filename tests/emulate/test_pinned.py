@@ -2,7 +2,7 @@
 
 import torch
 
-from opcheck.emulate.pinned import pinning
+from opcheck.emulate.memory import pinning
 
 
 def test_what_is_pinned_says_so_and_is_a_copy() -> None:

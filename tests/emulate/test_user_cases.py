@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 import opcheck
-from opcheck.emulate.placing import Placing
+from opcheck.emulate.host_and_device import Placing
 from opcheck.emulate.session import Emulator
 from opcheck.model.report import TargetReport
 from opcheck.model.verdict import Verdict

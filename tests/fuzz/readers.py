@@ -21,11 +21,11 @@ from opcheck.commands.gate.baseline import baseline_from_json, baseline_text
 from opcheck.db.by_hand.libraries import users_file
 from opcheck.db.store import Database
 from opcheck.errors import ExitCode, OpcheckError, UsageError
-from opcheck.isolate.recovered import read_journal
 from opcheck.model.codec import to_json
 from opcheck.model.request import TrainingSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.text import printable
+from opcheck.sandbox.parent.recovered import read_journal
 from opcheck.settings.policy_file import read_policy, starting_policy
 from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec

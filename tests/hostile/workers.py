@@ -1,9 +1,9 @@
 """Imported by a process that is copied: has a worker of opcheck with the models' libraries."""
 
-from opcheck.isolate.process import environment
-from opcheck.isolate.template import Template, copied_from
 from opcheck.model.request import ModelSpec
 from opcheck.model.work import DeviceWork, WorkRequest
+from opcheck.sandbox.parent.preloaded import Template, copied_from
+from opcheck.sandbox.parent.process import environment
 
 LOADED = Template(("transformers", "diffusers", "timm", "torchvision", "ultralytics"))
 KEPT = copied_from(LOADED)

@@ -1,9 +1,9 @@
 """Imported by a process that is copied: has one worker of opcheck loaded for all of its copies."""
 
-from opcheck.isolate.process import environment
-from opcheck.isolate.template import Template, copied_from
 from opcheck.model.request import ModelSpec
 from opcheck.model.work import DeviceWork, WorkRequest
+from opcheck.sandbox.parent.preloaded import Template, copied_from
+from opcheck.sandbox.parent.process import environment
 
 LOADED = Template()
 KEPT = copied_from(LOADED)

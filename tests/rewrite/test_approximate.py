@@ -16,7 +16,7 @@ from opcheck.rewrite.rules.chebyshev import ChebyshevTByAngle
 from opcheck.rewrite.rules.incomplete_gamma import IgammaBySeries
 from opcheck.rewrite.rules.integers import GcdByEuclid, LcmByEuclid
 from opcheck.rewrite.rules.polynomials import LARGEST, HermiteHByRecurrence, LaguerreByRecurrence
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 RULES = [
     rule

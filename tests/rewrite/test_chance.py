@@ -11,7 +11,7 @@ from opcheck.rewrite.call import Call
 from opcheck.rewrite.chance import unlike
 from opcheck.rewrite.draw import RandomDraw
 from opcheck.rewrite.variants import serving
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 RANDOM = [(rule, op) for rule in rules() if rule.random for op in rule.replaces]
 MANY = 2000

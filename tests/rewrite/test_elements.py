@@ -18,7 +18,7 @@ from opcheck.rewrite.pointwise import Pointwise
 from opcheck.rewrite.rules.activations import LogSigmoidByLog
 from opcheck.rewrite.rules.rounding import RoundDecimalsByRound
 from opcheck.rewrite.variants import serving
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 LEFT_OUT = frozenset({"aten::binary_cross_entropy", "aten::kl_div"})
 """Losses that reduce what they compute."""

@@ -13,7 +13,7 @@ from opcheck.rewrite.base import Rule
 from opcheck.rewrite.draw import FLOATS
 from opcheck.rewrite.elements import beyond
 from opcheck.rewrite.variants import serving
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 from tests.rewrite.test_elements import (
     Named,
     _filled,

@@ -14,7 +14,7 @@ from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import RandomDraw
 from opcheck.source.building.stand_ins.operators import register
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 SCHEMAS = Path(__file__).parents[2] / "compat_db" / "schemas"
 LIBRARIES = [read(path) for path in sorted(SCHEMAS.glob("*.yaml"))]

@@ -11,8 +11,8 @@ from opcheck.rewrite.planner import Planner
 from opcheck.rewrite.record import Recorder
 from opcheck.rewrite.ways import way_called
 from opcheck.trace.run import trace_model
-from opcheck.trace.step import TrainingStep
-from opcheck.trace.training import Registrations, Training
+from opcheck.trace.running.training import Registrations, Training
+from opcheck.trace.running.training_step import TrainingStep
 from tests.resolve.made import NONE, matrix
 
 KINDS = ("Adagrad", "Adam", "AdamW", "SGD")

@@ -16,7 +16,7 @@ from opcheck.rewrite.draw import RandomDraw
 from opcheck.rewrite.elements import same
 from opcheck.rewrite.rules import extremes, max_pools, order_statistics, scans, uniques
 from opcheck.rewrite.variants import serving
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 ROOMS = tuple(room.__name__ for room in (extremes, max_pools, order_statistics, scans, uniques))
 ELSEWHERE = frozenset({"aten::logcumsumexp", "aten::_logcumsumexp"})

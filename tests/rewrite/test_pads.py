@@ -7,7 +7,7 @@ from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.draw import RandomDraw
 from opcheck.rewrite.elements import same
 from opcheck.rewrite.rules.pads import ReplicationPadByIndex
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 PAIRS = [(r, op) for r in rules() if isinstance(r, ReplicationPadByIndex) for op in r.replaces]
 SEEDS = 30

@@ -18,7 +18,7 @@ from opcheck.rewrite.parts.calls import in_parts
 from opcheck.rewrite.parts.table import forms
 from opcheck.rewrite.rules.istft import IstftByTables
 from opcheck.rewrite.text import standalone
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 REALS = FLOATS[:2]
 EXAMPLES = int(os.environ.get("OPCHECK_RULE_EXAMPLES", "25"))

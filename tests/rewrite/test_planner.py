@@ -20,8 +20,8 @@ from opcheck.rewrite.draw import Draw
 from opcheck.rewrite.planner import Planner
 from opcheck.rewrite.record import Recorder
 from opcheck.trace import trace_model
-from opcheck.trace.step import TrainingStep
-from opcheck.trace.training import Registrations, Training
+from opcheck.trace.running.training import Registrations, Training
+from opcheck.trace.running.training_step import TrainingStep
 from tests.resolve.made import LISTED, NONE, matrix
 
 VIEWS = ("aten::as_strided", "aten::view", "aten::unsqueeze", "aten::empty.memory_format")

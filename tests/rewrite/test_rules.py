@@ -16,7 +16,7 @@ from opcheck.rewrite.draw import Draw, RandomDraw
 from opcheck.rewrite.text import standalone
 from opcheck.rewrite.trial import attempt
 from opcheck.source.building import torchvision_operators
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 torchvision_operators.prepare()
 import torchvision  # noqa: E402, F401  # brings the shape rules of its operators

@@ -25,7 +25,7 @@ from opcheck.rewrite.measure import difference
 from opcheck.rewrite.variants import functional
 from opcheck.source.building import torchvision_operators
 from opcheck.trace import trace_model
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 DRAWN = 4
 """Calls drawn of each overload."""

@@ -7,7 +7,7 @@ from opcheck.model.plan import Label, Tier
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.candidates import Candidate, candidates
 from opcheck.trace import trace_model
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 
 def _in_float32(op: str, dtype: str) -> Candidate:

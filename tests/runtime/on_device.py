@@ -12,7 +12,7 @@ from torch import Tensor, nn
 import opcheck
 from opcheck.errors import InferenceError, UsageError
 from opcheck.runtime import Inferencer, detect_device
-from opcheck.runtime.nested import tensors
+from opcheck.runtime.batching import tensors
 
 
 class Net(nn.Module):

@@ -3,7 +3,7 @@
 import pytest
 
 from opcheck.db.store import Database
-from opcheck.runtime.chips import agreed, chip_of
+from opcheck.runtime.device import agreed, chip_of
 
 DATABASE = Database.open()
 

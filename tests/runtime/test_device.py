@@ -13,7 +13,7 @@ from opcheck.db.store import Database
 from opcheck.errors import InferenceError, UsageError
 from opcheck.runtime import DetectedDevice, detect_device
 from opcheck.runtime.device import VARIABLE, Build, _architecture, known_as
-from opcheck.runtime.looking import answer, module_of
+from opcheck.runtime.device_modules import answer, module_of
 
 GIB = 2**30
 CUDA_VENDORS = ("amd", "hygon", "nvidia")

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pack_sequence
 
-from opcheck.runtime.nested import mapped, placed, tensors
+from opcheck.runtime.batching import mapped, placed, tensors
 
 Point = namedtuple("Point", ["x", "y"])
 

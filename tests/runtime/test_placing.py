@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from opcheck.runtime.placing import Placing
+from opcheck.runtime.loading import Placing
 
 META = torch.device("meta")
 

@@ -11,8 +11,6 @@ from opcheck.db.audit.audit import audit
 from opcheck.db.probe_overlay import overlay_text
 from opcheck.db.store import Database
 from opcheck.errors import ExitCode, UsageError
-from opcheck.isolate.probe_journal import Journal
-from opcheck.isolate.probing import Prober
 from opcheck.model.predicates import Dtype, OneOf, Rank, Size
 from opcheck.model.probe import (
     Finished,
@@ -30,6 +28,8 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Phase, TensorMeta
 from opcheck.model.verdict import Method, Verdict
 from opcheck.resolve.probe import compared, distinct
+from opcheck.sandbox.parent.probe import Prober
+from opcheck.sandbox.parent.probe_journal import Journal
 from opcheck.views.page import Page
 from tests.app.stand_in import StandIn, run
 from tests.preloaded import python

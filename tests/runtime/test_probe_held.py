@@ -11,8 +11,8 @@ from torch import Tensor
 
 from opcheck.errors import EmulationError
 from opcheck.model.probe import Observed, Outcome
-from opcheck.runtime.probe.copies import copied
-from opcheck.runtime.probe.held import Held, Tries
+from opcheck.runtime.probe.arguments import copied
+from opcheck.runtime.probe.compare import Held, Tries
 
 CPU = torch.device("cpu")
 

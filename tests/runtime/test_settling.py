@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from opcheck.db.store import Database
 from opcheck.model.target import TargetSpec
 from opcheck.runtime.batching import Call
-from opcheck.runtime.precision import Precision
-from opcheck.runtime.settling import Settled, settled
+from opcheck.runtime.precision import Precision, Settled, settled
 
 DATABASE = Database.open()
 ASCEND = DATABASE.matrix(DATABASE.resolve(TargetSpec("ascend-910b")))

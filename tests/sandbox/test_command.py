@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from opcheck.sandbox import landlock
+from opcheck.sandbox.limits import landlock
 
 pytestmark = [
     pytest.mark.slow,

@@ -33,7 +33,7 @@ END
 def started(folder: Path, mark: str, end: str) -> subprocess.Popen[str]:
     (folder / "hides.py").write_text(HIDES.replace("MARK", repr(mark)).replace("END", end))
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "opcheck.sandbox.keeper", "hides"],
+        [sys.executable, "-P", "-m", "opcheck.sandbox.reaper", "hides"],
         stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(folder)},
     )  # fmt: skip
 
@@ -71,7 +71,7 @@ def test_what_hides_ends_with_who_started_the_keeper(
     mark = f"kept-{os.getpid()}-{number}"
     (tmp_path / "command.py").write_text(
         "import subprocess, sys\n"
-        "sys.exit(subprocess.run([sys.executable, '-P', '-m', 'opcheck.sandbox.keeper', 'hides'])"
+        "sys.exit(subprocess.run([sys.executable, '-P', '-m', 'opcheck.sandbox.reaper', 'hides'])"
         ".returncode)\n"
     )
     code = HIDES.replace("MARK", repr(mark)).replace("END", "time.sleep(60)")

@@ -11,13 +11,13 @@ import torch
 from torch import nn
 
 from opcheck.errors import SourceError
-from opcheck.isolate.run import emulate, run
-from opcheck.isolate.template import loaded_once
 from opcheck.model.emulation import EmulationRequest
 from opcheck.model.request import CallSpec, ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.work import DeviceWork, WorkRequest
-from opcheck.sandbox import landlock
+from opcheck.sandbox.limits import landlock
+from opcheck.sandbox.parent.preloaded import loaded_once
+from opcheck.sandbox.parent.run import emulate, run
 
 pytestmark = [
     pytest.mark.slow,

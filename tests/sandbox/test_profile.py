@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.sandbox import landlock, profile
-from opcheck.sandbox.places import project
+from opcheck.sandbox.limits import confine, landlock
+from opcheck.sandbox.limits.system_files import project
 
 pytestmark = pytest.mark.skipif(
     landlock.abi() < landlock.SCOPE_ABI,
@@ -114,18 +114,18 @@ def test_an_unconfined_process_could_do_all_of_it(outside: Path) -> None:
 
 
 def test_all_is_enforced_here() -> None:
-    assert profile.missing() == ()
+    assert confine.missing() == ()
 
 
 def test_what_an_old_kernel_lacks_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(landlock, "abi", lambda: 3)
-    (what,) = profile.missing()
+    (what,) = confine.missing()
     assert "version 3" in what
     monkeypatch.setattr(landlock, "abi", lambda: 0)
-    (what,) = profile.missing()
+    (what,) = confine.missing()
     assert "files are not kept" in what
     monkeypatch.setattr(sys, "platform", "darwin")
-    (what,) = profile.missing()
+    (what,) = confine.missing()
     assert "darwin" in what
 
 

@@ -5,9 +5,16 @@ import struct
 
 import pytest
 
-from opcheck.sandbox.calls import AARCH64, AUDIT_ARCH, MODES, SYSTEM, X86_64, number
-from opcheck.sandbox.limits import Filter
-from opcheck.sandbox.seccomp import instructions
+from opcheck.model.limits import Filter
+from opcheck.sandbox.limits.seccomp import (
+    AARCH64,
+    AUDIT_ARCH,
+    MODES,
+    SYSTEM,
+    X86_64,
+    instructions,
+    number,
+)
 
 ALLOWED = None
 AF_UNIX, AF_INET = 1, 2

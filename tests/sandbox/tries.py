@@ -20,8 +20,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from opcheck.sandbox.limits import Filter, Profile
-from opcheck.sandbox.profile import confine
+from opcheck.model.limits import Filter, Profile
+from opcheck.sandbox.limits.confine import confine
 
 SCRATCH, OUTSIDE = (Path(text) for text in sys.argv[1:3])
 PORT, PARENT = (int(text) for text in sys.argv[3:5])

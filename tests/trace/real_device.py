@@ -18,8 +18,8 @@ from torch.utils._pytree import tree_map
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 from opcheck.model.trace import Phase
-from opcheck.trace.overrides import overriding
-from opcheck.trace.step import TrainingStep
+from opcheck.trace.running.training_step import TrainingStep
+from opcheck.trace.torch_internals.overrides import overriding
 
 DEVICE = "npu"
 

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from opcheck.model.trace import Trace
 from opcheck.trace import trace_model
-from opcheck.trace.autocast import autocasting
+from opcheck.trace.torch_internals.autocast import autocasting
 
 TYPES = ["npu", "cuda", "xpu", "mps", "xla"]
 

@@ -8,7 +8,7 @@ from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 import opcheck
 from opcheck.device_types import works
 from opcheck.trace import trace_model
-from opcheck.trace.autocast_policies import UPSTREAM
+from opcheck.trace.torch_internals.autocast_casts import UPSTREAM
 from tests.emulate.matrices import matrix_of
 
 RESIZE = "aten::upsample_bilinear2d"

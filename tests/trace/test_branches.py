@@ -9,12 +9,12 @@ from torch import nn
 
 from opcheck.composites import text
 from opcheck.db.store import Database
-from opcheck.trace import branches
-from opcheck.trace.branches import plain_arguments
-from opcheck.trace.device import prepare
-from opcheck.trace.modules import ModuleStack
-from opcheck.trace.swap import on_device, swapped
-from opcheck.trace.tree import Tree
+from opcheck.trace import composites
+from opcheck.trace.calls.modules import ModuleStack
+from opcheck.trace.calls.tree import CallTreeRecorder
+from opcheck.trace.composites import plain_arguments
+from opcheck.trace.device.tensors import prepare
+from opcheck.trace.running.model_state import on_device, swapped
 from tests.trace.small_models import ready
 
 _TORCH = ".".join(torch.__version__.split(".")[:2])
@@ -32,11 +32,11 @@ def seen(name: str) -> dict[str, set[tuple[str, ...]]]:
     """Branches that the composites of one model take."""
     model, args, kwargs = ready(name)
     device = prepare("npu")
-    tree = Tree(device, {}, ModuleStack(model))
+    tree = CallTreeRecorder(device, {}, ModuleStack(model))
     with swapped(model, device), tree.running():
         model(*on_device(args, device), **on_device(kwargs, device))
     found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
-    branches._collect(tree, found)
+    composites._collect(tree, found)
     return {op: ways for op, ways in found.items() if "|" not in op}
 
 
@@ -56,13 +56,13 @@ def test_every_branch_that_a_model_takes_is_in_the_table(
 
 def test_branches_are_recorded_by_overload_and_by_class_of_dtypes() -> None:
     device = prepare("npu")
-    tree = Tree(device, {}, ModuleStack(nn.Module()))
+    tree = CallTreeRecorder(device, {}, ModuleStack(nn.Module()))
     with tree.running():
         x = on_device(torch.ones(2, 3), device)
         torch.nn.functional.linear(x, x)
         torch.mean(x)
     found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
-    branches._collect(tree, found)
+    composites._collect(tree, found)
     assert found["aten::linear"] == {("aten::matmul", "aten::t")}
     assert found["aten::linear|float"] == found["aten::linear"]
     assert "aten::linear|integer" not in found

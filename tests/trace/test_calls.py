@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from opcheck.trace.predict import predicting
-from opcheck.trace.training import Registrations
+from opcheck.trace.running.training import Registrations
 
 REGISTERED = Registrations(
     frozenset(

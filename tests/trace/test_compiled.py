@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 import opcheck
-from opcheck.trace import compiled
+from opcheck.trace.running import eager
 from tests.trace.look import calls, traced
 
 X = torch.ones(2, 4)
@@ -42,7 +42,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[None]:
     """With the real ``torch.compile``, and with what stands for it where a file is loaded."""
     original = torch.compile
     if request.param != "loaded by a user":
-        compiled.prepare()
+        eager.prepare()
     yield
     torch.compile = original
 
@@ -98,7 +98,7 @@ def test_what_is_compiled_and_not_called_is_none() -> None:
 
 
 def test_a_method_in_a_copy_is_that_of_the_copy() -> None:
-    compiled.prepare()
+    eager.prepare()
     try:
         import copy
 

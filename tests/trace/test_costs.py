@@ -13,8 +13,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from opcheck.model.costs import Costs
 from opcheck.model.trace import Phase, Trace
 from opcheck.trace import trace_model
-from opcheck.trace.step import TrainingStep
-from opcheck.trace.training import Registrations, Training
+from opcheck.trace.running.training import Registrations, Training
+from opcheck.trace.running.training_step import TrainingStep
 
 WIDTH, HEADS, LENGTH = 64, 4, 33
 

@@ -11,7 +11,7 @@ from torch.func import grad, hessian, jacfwd, jacrev, jvp, linearize, vmap
 
 from opcheck.model.trace import Gap
 from opcheck.trace import trace_model
-from opcheck.trace.engine import NOT_FORWARD
+from opcheck.trace.calls.engine import NOT_FORWARD
 from tests.trace.look import calls, traced
 
 X = torch.randn(3, 4)

@@ -13,11 +13,10 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from opcheck.trace.device import prepare
-from opcheck.trace.device_module import DeviceModule
-from opcheck.trace.device_parts.accelerator import _ASKED
-from opcheck.trace.device_parts.legacy import DTYPES
-from opcheck.trace.device_parts.state import DeviceState, NoMemoryUse
+from opcheck.trace.device.dtypes import DTYPES
+from opcheck.trace.device.module import _ASKED, DeviceModule
+from opcheck.trace.device.state import DeviceState, NoMemoryUse
+from opcheck.trace.device.tensors import prepare
 from tests.emulate.plain_device import on_device, plain_device
 from tests.trace.look import calls, traced
 
@@ -396,7 +395,7 @@ def test_submodules_can_be_imported(npu: DeviceModule) -> None:
 def test_another_device_name_has_a_module_of_that_name() -> None:
     code = (
         "import torch\n"
-        "from opcheck.trace.device import prepare\n"
+        "from opcheck.trace.device.tensors import prepare\n"
         "prepare('mlu')\n"
         "import torch.mlu.amp\n"
         "from torch.mlu.random import get_rng_state_all\n"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 
-from opcheck.trace.device_only import kernel_for
+from opcheck.trace.outputs.device_only import kernel_for
 
 ATEN = torch.ops.aten
 X = torch.arange(6)

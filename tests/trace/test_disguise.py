@@ -11,10 +11,10 @@ from torch.nn import functional
 
 from opcheck.model.trace import Constant, Trace
 from opcheck.trace import trace_model
-from opcheck.trace.device import DeviceTensor
-from opcheck.trace.disguise import DISGUISES
+from opcheck.trace.device.alias import ALIASED_TYPES
+from opcheck.trace.device.tensors import DeviceTensor
 
-EVERY = sorted(DISGUISES)
+EVERY = sorted(ALIASED_TYPES)
 X = torch.ones(2, 3)
 
 

@@ -5,7 +5,7 @@ from torch import nn
 from torch.utils._device import _device_constructors
 
 import opcheck
-from opcheck.trace.eager import numbers_read
+from opcheck.trace.running.eager import numbers_read
 
 
 class OnOneDevice(nn.Module):

@@ -7,9 +7,8 @@ import pytest
 import torch
 
 from opcheck.errors import EmulationError
-from opcheck.trace.device import Spec, device_tensor, live, prepare
-from opcheck.trace.fallbacks import falling_back
-from opcheck.trace.kernels import Kernels
+from opcheck.trace.device.tensors import Spec, device_tensor, live, prepare
+from opcheck.trace.torch_internals.kernels import Kernels, falling_back
 
 KEYS = ("PrivateUse1",)
 AFTERWARDS = "Could not run 'aten::tril|its emulated device is closed"

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from opcheck.source.building.build import light_copy, whole_copy
-from opcheck.trace.fresh import copied, fresh_copy
+from opcheck.trace.running.model_state import copied, fresh_copy
 from tests.trace.small_models import MODELS, ready
 
 

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from opcheck.model.trace import Kernel
-from opcheck.trace.device import DeviceTensor, Spec, device_tensor, prepare
-from opcheck.trace.outputs import remark
+from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor, prepare
+from opcheck.trace.outputs.plan import remark
 from opcheck.trace.predict import predicting
-from opcheck.trace.training import Registrations
+from opcheck.trace.running.training import Registrations
 
 REGISTERED = Registrations(
     frozenset(

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.trace import trace_model
-from opcheck.trace.loops import ROUNDS
+from opcheck.trace.outputs.loops import ROUNDS
 
 
 class Greedy(nn.Module):

@@ -7,7 +7,7 @@ import pytest
 from torch.utils import backend_registration
 
 from opcheck.errors import TraceError
-from opcheck.trace.device import require_backward
+from opcheck.trace.device.tensors import require_backward
 
 
 def test_a_training_step_needs_device_hooks_from_python(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 from torch.utils.checkpoint import checkpoint
 
 from opcheck.model.trace import Composite, Gap, OpName, TensorMeta
-from opcheck.trace.higher_order import EVERY_BRANCH, ONE_PASS
+from opcheck.trace.calls.higher_order import EVERY_BRANCH, ONE_PASS
 from tests.trace.look import below, calls, node, reasons, traced
 
 X = torch.ones(2, 4)
@@ -272,7 +272,7 @@ def test_a_loop_that_ends_at_once_copies_what_it_carries() -> None:
 
 
 def test_a_loop_without_end_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("opcheck.trace.higher_order.MOST_TURNS", 5)
+    monkeypatch.setattr("opcheck.trace.calls.higher_order.MOST_TURNS", 5)
 
     def model(x: Tensor) -> Any:
         start = torch.zeros((), dtype=torch.int64, device=x.device)

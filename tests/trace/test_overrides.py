@@ -10,9 +10,9 @@ from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
 from opcheck.db.store import Database
 from opcheck.model.target import TargetSpec
-from opcheck.trace.overrides import Gradient
 from opcheck.trace.predict import Prediction, predicting
-from opcheck.trace.training import Registrations
+from opcheck.trace.running.training import Registrations
+from opcheck.trace.torch_internals.overrides import Gradient
 
 Gradients = Mapping[str, tuple[str, ...] | Gradient]
 EVERYTHING = frozenset(

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.model.trace import Trace
-from opcheck.trace.modules import pattern
-from opcheck.trace.place import NOWHERE, from_error, shown
+from opcheck.trace.calls.call_site import NOWHERE, from_error, shown
+from opcheck.trace.calls.modules import pattern
 from tests.trace.look import traced
 
 Writer = Callable[[str, str], ModuleType]

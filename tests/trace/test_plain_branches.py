@@ -11,7 +11,7 @@ from torch.nn import functional
 from opcheck.model.trace import Phase
 from opcheck.trace import trace_model
 from opcheck.trace.predict import Predictor, predicting
-from opcheck.trace.training import Registrations
+from opcheck.trace.running.training import Registrations
 
 KERNELS = (
     "aten::_linalg_eigvals", "aten::linalg_eig", "aten::_reshape_alias", "aten::view",

@@ -10,11 +10,11 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
 from opcheck.model.trace import Composite
-from opcheck.trace.caches import forget
-from opcheck.trace.device import Spec, device_tensor, prepare
-from opcheck.trace.device_module import DeviceModule
-from opcheck.trace.dispatcher import RAISING, composite_kind, facts, run_composite
-from opcheck.trace.extension import open_sized, without_rule
+from opcheck.trace.device.module import DeviceModule
+from opcheck.trace.device.tensors import Spec, device_tensor, prepare
+from opcheck.trace.running.model_state import forget
+from opcheck.trace.torch_internals.dispatcher import RAISING, composite_kind, facts, run_composite
+from opcheck.trace.torch_internals.shape_rules import open_sized, without_rule
 from tests.trace.look import calls, traced
 
 ATEN = torch.ops.aten

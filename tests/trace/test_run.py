@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from opcheck.errors import TraceError
 from opcheck.model.trace import Gap
 from opcheck.trace import trace_model
-from opcheck.trace.device import DeviceTensor, prepare
+from opcheck.trace.device.tensors import DeviceTensor, prepare
 from tests.trace.look import calls, reasons, traced
 
 X = torch.ones(2, 4)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from opcheck.errors import UsageError
 from opcheck.model.dynamic import DynamicInput, Site, SiteKind
-from opcheck.trace.sized import Sized, sites_of_sizes
+from opcheck.trace.sizes.dynamic import Sized, sites_of_sizes
 
 IDS = torch.zeros(1, 16, dtype=torch.int64)
 IMAGE = torch.zeros(1, 3, 32, 32)
@@ -209,7 +209,7 @@ def test_code_that_wants_plain_numbers_still_runs() -> None:
 
 
 def test_sizes_are_plain_again_afterwards() -> None:
-    from opcheck.trace.device import DeviceTensor
+    from opcheck.trace.device.tensors import DeviceTensor
 
     sized(padded, torch.zeros(1, 16))
     assert "shape" not in vars(DeviceTensor)

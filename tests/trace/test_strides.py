@@ -12,9 +12,9 @@ from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from opcheck.trace.dispatcher import facts, run_composite
-from opcheck.trace.step import differentiable
-from opcheck.trace.stride_exceptions import CPU_ALWAYS, CPU_IF_PERMUTED
+from opcheck.trace.outputs.meta_kernels import CPU_ALWAYS, CPU_IF_PERMUTED
+from opcheck.trace.running.training_step import differentiable
+from opcheck.trace.torch_internals.dispatcher import facts, run_composite
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from torch.nn import functional
 import opcheck
 from opcheck.model.trace import TensorMeta, Value
 from opcheck.model.verdict import Verdict
-from opcheck.trace.autocast_dtypes import handed_on
+from opcheck.trace.torch_internals.autocast_casts import handed_on
 
 TARGET = "ascend-910b@26.1.0"
 HALF = torch.bfloat16

@@ -17,8 +17,8 @@ from torch.utils.checkpoint import checkpoint
 from opcheck.errors import TraceError
 from opcheck.model.trace import Gap, Phase
 from opcheck.trace.predict import Prediction, predicting
-from opcheck.trace.step import TrainingStep, backward_from, loss_of, taken_as_plain
-from opcheck.trace.training import Registrations
+from opcheck.trace.running.training import Registrations
+from opcheck.trace.running.training_step import TrainingStep, backward_from, loss_of, taken_as_plain
 from tests.trace.test_exact import SETS
 
 # --- against really registered kernels -----------------------------------------------------------

@@ -12,8 +12,8 @@ from torch.utils.checkpoint import checkpoint
 
 from opcheck.model.trace import Kernel, Phase, Trace, Use
 from opcheck.trace.run import trace_model
-from opcheck.trace.step import TrainingStep
-from opcheck.trace.training import Registrations, Training
+from opcheck.trace.running.training import Registrations, Training
+from opcheck.trace.running.training_step import TrainingStep
 from tests.trace.test_exact import SETS
 from tests.trace.test_training import GRADIENTS, OVERRIDES
 from tests.trace.training_side import without_dropout

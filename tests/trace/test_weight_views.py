@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.trace import trace_model
-from opcheck.trace.dispatcher import composite_kind, facts, overload_named
+from opcheck.trace.torch_internals.dispatcher import composite_kind, facts, overload_named
 
 X = torch.ones(2, 4)
 Used = Callable[[Tensor, Tensor], Tensor]

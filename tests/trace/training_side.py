@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from opcheck.model.trace import Kernel, Phase
-from opcheck.trace.step import TrainingStep
+from opcheck.trace.running.training_step import TrainingStep
 from tests.trace.small_models import ready
 
 Sets = Mapping[str, Mapping[str, Any]]
@@ -25,7 +25,7 @@ Sets = Mapping[str, Mapping[str, Any]]
 def traced(names: Sequence[str], sets: Sets) -> dict[str, dict[str, Any]]:
     """What the tracer says."""
     from opcheck.trace.predict import predicting
-    from opcheck.trace.training import Registrations
+    from opcheck.trace.running.training import Registrations
 
     found: dict[str, dict[str, Any]] = {name: {} for name in names}
     for label, given in sets.items():

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from opcheck.commands.choose.answer import UNCOUNTED
 from opcheck.commands.choose.ranking import ranked
 from opcheck.commands.choose.values import Choosing, Way
-from opcheck.costs.values import MemoryNeed
+from opcheck.costs.roofline import MemoryNeed
 from opcheck.model.costs import Grade
 from opcheck.model.plan import Tier
 from opcheck.model.trace import Gap

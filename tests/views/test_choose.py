@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 from rich.cells import cell_len
 
 from opcheck.commands.choose.values import Criterion, Fit, Way
-from opcheck.costs.values import Limit
+from opcheck.costs.roofline import Limit
 from opcheck.errors import UsageError
 from opcheck.views.formats import command_view
 from opcheck.views.page import Page

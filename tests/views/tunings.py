@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from opcheck.commands.tune.values import Advice, ChipFigure, Gain, OperatorCost, TunedTarget, Tuning
-from opcheck.costs.values import Bound, Limit, MemoryNeed
+from opcheck.costs.roofline import Bound, Limit, MemoryNeed
 from opcheck.model.report import ModelInfo, TraceInfo
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Evidence, Method

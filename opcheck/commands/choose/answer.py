@@ -6,11 +6,10 @@ from opcheck.commands.choose.choices import choice_of
 from opcheck.commands.choose.offers import computed
 from opcheck.commands.choose.ranking import ranked
 from opcheck.commands.choose.values import Choice, Choosing
-from opcheck.costs.leaves import Running
-from opcheck.costs.memory import memory_need
+from opcheck.costs.calls import TargetCalls, memory_need
 from opcheck.model.plan import NodePlan
 from opcheck.model.request import ScanRequest
-from opcheck.pipeline.opening import Progress, matrices_for, open_database, require_age, silent
+from opcheck.pipeline.database import Progress, matrices_for, open_database, require_age, silent
 from opcheck.pipeline.reports import report_of, with_plans
 from opcheck.pipeline.traces import gathered, worked
 
@@ -41,7 +40,7 @@ def choose(
     dtypes: Mapping[str, int] = {}
     uncounted: set[str] = set()
     for found, matrix in zip(report.targets, matrices, strict=True):
-        running = Running(scanned.of(matrix.target), matrix)
+        running = TargetCalls(scanned.of(matrix.target), matrix)
         leaves = running.leaves()
         need = memory_need(running)
         chip, device_type = database.chip(matrix.target), matrix.target.device_type

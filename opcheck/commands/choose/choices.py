@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from opcheck.commands.choose.offers import fit_of, offers, untold
 from opcheck.commands.choose.values import Choice, Way
-from opcheck.costs.values import Leaf, MemoryNeed
+from opcheck.costs.roofline import Leaf, MemoryNeed
 from opcheck.model.costs import Chip
 from opcheck.model.plan import AfterTier, Tier
 from opcheck.model.report import TargetReport

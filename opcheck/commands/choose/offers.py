@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from opcheck.commands.choose.values import PEAK, Fit, Offer, spelled
-from opcheck.costs.products import roof_of
-from opcheck.costs.values import Leaf
+from opcheck.costs.roofline import Leaf, roof_of
 from opcheck.model.costs import Chip, Figure, Grade, Product
 from opcheck.model.verdict import Verdict
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from opcheck.costs.values import Bound, MemoryNeed
+from opcheck.costs.roofline import Bound, MemoryNeed
 from opcheck.model.costs import Figure
 from opcheck.model.plan import Tier
 from opcheck.model.report import ModelInfo, TraceInfo

@@ -14,7 +14,7 @@ from opcheck.model.database import (
     MatrixDiffs,
 )
 from opcheck.model.target import TargetSpec
-from opcheck.pipeline.opening import open_database
+from opcheck.pipeline.database import open_database
 
 
 def database_status(databases: Sequence[str] = ()) -> DatabaseStatus:

@@ -27,7 +27,7 @@ from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.model.environment import Environment, TorchEnvironment
 from opcheck.model.target import TargetSpec, target_name
-from opcheck.pipeline.opening import Progress, open_database, silent
+from opcheck.pipeline.database import Progress, open_database, silent
 from opcheck.pipeline.writing import drafted
 from opcheck.version import __version__
 

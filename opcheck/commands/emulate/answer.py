@@ -1,7 +1,7 @@
 """A model run on an emulated device."""
 
 from opcheck.model.emulation import Emulation, EmulationRequest
-from opcheck.pipeline.opening import Progress, open_database, silent
+from opcheck.pipeline.database import Progress, open_database, silent
 
 
 def emulate(
@@ -18,7 +18,7 @@ def emulate(
         DatabaseError: a support matrix is missing or damaged.
     """
     from opcheck.emulate.supported import require_emulated
-    from opcheck.isolate import run
+    from opcheck.sandbox.parent import run
 
     database = open_database(request.databases)
     # one that is unknown or cannot be emulated needs no process to be refused

@@ -8,7 +8,7 @@ from opcheck.errors import UsageError
 from opcheck.model.database import Explanation
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import OpName
-from opcheck.pipeline.opening import matrices_of, open_database
+from opcheck.pipeline.database import matrices_of, open_database
 
 
 def explain(

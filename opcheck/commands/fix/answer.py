@@ -12,7 +12,7 @@ from opcheck.commands.fix.shim import shim
 from opcheck.commands.fix.values import Fix, FixKind, FixRequest
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
-from opcheck.pipeline.opening import Progress, open_database, silent
+from opcheck.pipeline.database import Progress, open_database, silent
 
 
 def fix(request: FixRequest, progress: Progress = silent, output: Progress = silent) -> Fix:
@@ -33,7 +33,7 @@ def fix(request: FixRequest, progress: Progress = silent, output: Progress = sil
     carry_out = _KINDS[request.kind]
     if request.kind is FixKind.CUSTOM:
         return carry_out(request, database, progress, output)
-    from opcheck.isolate.template import loaded_once
+    from opcheck.sandbox.parent.preloaded import loaded_once
 
     with loaded_once():  # the scan and each run of the proof have a process of their own
         return carry_out(request, database, progress, output)

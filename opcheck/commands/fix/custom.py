@@ -12,7 +12,7 @@ from opcheck.errors import UsageError
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Label, Tier
 from opcheck.model.trace import OpName, Trace
-from opcheck.pipeline.opening import Progress, require_age
+from opcheck.pipeline.database import Progress, require_age
 from opcheck.pipeline.reports import report_of
 from opcheck.pipeline.traces import gathered, worked
 from opcheck.resolve.walk import Walk

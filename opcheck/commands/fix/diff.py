@@ -27,7 +27,7 @@ from opcheck.commands.fix.writing_down import Way, answer, followed_ways
 from opcheck.commands.plan.answer import plan
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
-from opcheck.pipeline.opening import Progress
+from opcheck.pipeline.database import Progress
 from opcheck.source.load import select
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from opcheck.errors import UsageError
 from opcheck.model.plan import Suggestion
 from opcheck.model.request import CallSpec, ScanRequest
 from opcheck.model.work import GraphRequest, Replacement
-from opcheck.pipeline.opening import Progress
+from opcheck.pipeline.database import Progress
 from opcheck.pipeline.writing import drafted
 
 SUFFIX = ".pt2"
@@ -31,7 +31,7 @@ def graph(request: FixRequest, database: Database, progress: Progress, output: P
         UsageError: the file to write has another name than such files have.
         SourceError: the model cannot be exported.
     """
-    from opcheck.isolate import run
+    from opcheck.sandbox.parent import run
 
     scan, final = request.scan, Path(request.path)
     if final.suffix != SUFFIX:

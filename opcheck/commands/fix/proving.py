@@ -10,7 +10,7 @@ from opcheck.model.emulation import Emulation
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Proof
 from opcheck.model.report import Report
-from opcheck.pipeline.opening import Progress
+from opcheck.pipeline.database import Progress
 from opcheck.resolve.kernels import torch_differs
 
 

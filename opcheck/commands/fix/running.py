@@ -16,7 +16,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Compared, Label
 from opcheck.model.request import ScanRequest, TrainingSpec
 from opcheck.model.work import HostRequest, HostRun
-from opcheck.pipeline.opening import Progress
+from opcheck.pipeline.database import Progress
 
 
 class Change(Struct, frozen=True):
@@ -179,7 +179,7 @@ def _is_wrapped(scan: ScanRequest) -> bool:
 
 def _on_host(change: Change, progress: Progress, output: Progress) -> tuple[HostRun, HostRun]:
     """The unchanged model on the host, and the changed one held against it."""
-    from opcheck.isolate.run import on_host
+    from opcheck.sandbox.parent.run import on_host
 
     with tempfile.TemporaryDirectory(prefix="opcheck-") as folder:
         kept = str(Path(folder) / "results.pt")

@@ -13,7 +13,7 @@ from opcheck.errors import EmulationError
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Proof
 from opcheck.model.report import Report
-from opcheck.pipeline.opening import Progress
+from opcheck.pipeline.database import Progress
 from opcheck.pipeline.writing import drafted
 
 

@@ -27,7 +27,7 @@ from opcheck.errors import UsageError
 from opcheck.model.codec import to_json
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.target import TargetSpec
-from opcheck.pipeline.opening import matrices_of, open_database
+from opcheck.pipeline.database import matrices_of, open_database
 from opcheck.version import __version__
 
 

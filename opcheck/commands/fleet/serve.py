@@ -13,7 +13,7 @@ from opcheck.commands.fleet.engine import Setup
 from opcheck.commands.fleet.values import Done, Job
 from opcheck.commands.fleet.worker import Worker
 from opcheck.model.codec import from_json, to_json
-from opcheck.sandbox.keeper import end_with_parent
+from opcheck.sandbox.reaper import end_with_parent
 
 
 def main() -> None:

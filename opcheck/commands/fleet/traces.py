@@ -11,10 +11,9 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from opcheck.commands.fleet.values import StoredTrace
-from opcheck.isolate.results import Results
-from opcheck.isolate.sound import require_sound
 from opcheck.model.codec import to_json
 from opcheck.model.work import WorkResult
+from opcheck.sandbox.parent.answers import Results, require_sound
 
 _LEVEL = 6
 _AUTOCAST = ";autocast="

@@ -16,9 +16,6 @@ from opcheck.commands.fleet.values import Ending, Job, Outcome, TargetResult
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned, Traced
 from opcheck.errors import OpcheckError, Stop
-from opcheck.isolate.process import environment
-from opcheck.isolate.run import run
-from opcheck.isolate.template import Template, copied_from, current
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
 from opcheck.model.trace import Trace
@@ -27,6 +24,9 @@ from opcheck.model.work import CutShortError, DeviceWork, WorkRequest, WorkResul
 from opcheck.pipeline.reports import graph_digest, nothing_called
 from opcheck.resolve.findings import summary
 from opcheck.resolve.walk import Walk
+from opcheck.sandbox.parent.preloaded import Template, copied_from, current
+from opcheck.sandbox.parent.process import environment
+from opcheck.sandbox.parent.run import run
 
 _Results = Mapping[str, tuple[WorkResult, ...]]
 """By device type."""

@@ -8,7 +8,7 @@ from opcheck.db.store import Database
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.model.report import Report, TargetReport
 from opcheck.model.target import Target, TargetSpec
-from opcheck.pipeline.opening import open_database
+from opcheck.pipeline.database import open_database
 
 
 def require_fresh_report(report: Report, databases: Sequence[str], days: int, today: date) -> None:

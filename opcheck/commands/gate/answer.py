@@ -28,7 +28,7 @@ from opcheck.model.policy import Policy
 from opcheck.model.report import PartialReportError, Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
-from opcheck.pipeline.opening import Progress, open_database, silent
+from opcheck.pipeline.database import Progress, open_database, silent
 from opcheck.settings.policy_file import FILE, PYPROJECT, policies_in, starting_policy
 
 

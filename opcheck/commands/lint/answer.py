@@ -14,7 +14,7 @@ from opcheck.lint.base import Ground
 from opcheck.lint.reading import JudgedSource, ReadSource, checks, edited, judge, look
 from opcheck.model.porting import CudaNames, Lint, LintRequest, LintTarget, Porting, SkippedFile
 from opcheck.model.target import Target
-from opcheck.pipeline.opening import Progress, open_database, silent
+from opcheck.pipeline.database import Progress, open_database, silent
 from opcheck.version import __version__
 
 

@@ -7,9 +7,8 @@ from opcheck.model.plan import NodePlan
 from opcheck.model.report import PartialReportError, Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.work import CutShortError, WorkResult
-from opcheck.pipeline.opening import Progress, matrices_for, open_database, require_age, silent
-from opcheck.pipeline.reports import ranked, report_of, with_plans
-from opcheck.pipeline.sized import sized
+from opcheck.pipeline.database import Progress, matrices_for, open_database, require_age, silent
+from opcheck.pipeline.reports import ranked, report_of, sized, with_plans
 from opcheck.pipeline.traces import gathered, worked
 
 

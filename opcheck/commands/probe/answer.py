@@ -11,8 +11,6 @@ from opcheck.commands.probe.target import target_of, vendor_of
 from opcheck.db.probe_overlay import HOST, host_files, overlay_text
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
-from opcheck.isolate.probe_journal import Journal
-from opcheck.isolate.probing import BATCH, Prober
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.probe import (
     Finished,
@@ -25,8 +23,10 @@ from opcheck.model.probe import (
     Unit,
 )
 from opcheck.model.target import Target
-from opcheck.pipeline.opening import Progress, open_database, silent
+from opcheck.pipeline.database import Progress, open_database, silent
 from opcheck.resolve.probe import compared, distinct, worst
+from opcheck.sandbox.parent.probe import BATCH, Prober
+from opcheck.sandbox.parent.probe_journal import Journal
 
 
 def probe(request: ProbeRequest, progress: Progress = silent) -> Probe:

@@ -14,7 +14,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Finding, Report
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import OpName, Trace
-from opcheck.pipeline.opening import Progress, matrices_for, open_database, require_age, silent
+from opcheck.pipeline.database import Progress, matrices_for, open_database, require_age, silent
 from opcheck.pipeline.reports import report_of
 from opcheck.pipeline.traces import scanned_for
 from opcheck.resolve.findings import argument_text

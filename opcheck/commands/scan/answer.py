@@ -5,15 +5,8 @@ from opcheck.device_types import Scanned
 from opcheck.model.report import PartialReportError, Report
 from opcheck.model.request import ScanRequest
 from opcheck.model.work import CutShortError
-from opcheck.pipeline.opening import (
-    Progress,
-    matrices_for,
-    open_database,
-    require_age,
-    silent,
-)
-from opcheck.pipeline.reports import ranked, report_of
-from opcheck.pipeline.sized import sized
+from opcheck.pipeline.database import Progress, matrices_for, open_database, require_age, silent
+from opcheck.pipeline.reports import ranked, report_of, sized
 from opcheck.pipeline.traces import gathered, scanned_for
 
 

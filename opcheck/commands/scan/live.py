@@ -11,9 +11,8 @@ from opcheck.model.plan import NodePlan
 from opcheck.model.report import Report
 from opcheck.model.request import CallSpec, ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.target import TargetSpec
-from opcheck.pipeline.opening import matrices_for, open_database, silent
-from opcheck.pipeline.reports import ranked, report_of, with_plans
-from opcheck.pipeline.sized import sized
+from opcheck.pipeline.database import matrices_for, open_database, silent
+from opcheck.pipeline.reports import ranked, report_of, sized, with_plans
 
 
 def scan_module(
@@ -30,13 +29,12 @@ def scan_module(
     plan: bool = False,
 ) -> Report:
     """Hold a live module against targets, in this process; see :func:`opcheck.scan`."""
+    from opcheck.sandbox.child.runs import runs_of, ways_out
     from opcheck.source.base import LoadOptions
     from opcheck.source.building.ready import load_live
     from opcheck.trace import trace_model
-    from opcheck.trace.caches import forget
-    from opcheck.trace.sized import with_sizes
-    from opcheck.worker.runs import runs_of
-    from opcheck.worker.ways import ways_out
+    from opcheck.trace.running.model_state import forget
+    from opcheck.trace.sizes.dynamic import with_sizes
 
     database = open_database(databases)
     name = type(module).__name__

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from opcheck.db.store import Database
 from opcheck.model.database import TargetRow
 from opcheck.model.target import Target
-from opcheck.pipeline.opening import open_database
+from opcheck.pipeline.database import open_database
 
 
 def targets(databases: Sequence[str] = ()) -> tuple[TargetRow, ...]:

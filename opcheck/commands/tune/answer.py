@@ -2,12 +2,12 @@
 
 from opcheck.commands.tune.tuned import Subject, tuned
 from opcheck.commands.tune.values import TunedTarget, Tuning
-from opcheck.costs.products import product_of
+from opcheck.costs.roofline import product_of
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
-from opcheck.pipeline.opening import Progress, matrices_for, open_database, require_age, silent
+from opcheck.pipeline.database import Progress, matrices_for, open_database, require_age, silent
 from opcheck.pipeline.reports import report_of
 from opcheck.pipeline.traces import gathered, worked
 

@@ -9,9 +9,8 @@ from msgspec import Struct
 
 import opcheck.commands.tune.advices
 from opcheck.commands.tune.values import Advice, Gain
-from opcheck.costs.leaves import Running
-from opcheck.costs.roofline import Roof
-from opcheck.costs.values import Bound, Leaf, MemoryNeed
+from opcheck.costs.calls import TargetCalls
+from opcheck.costs.roofline import Bound, Leaf, MemoryNeed, Roof
 from opcheck.model.costs import Chip, Figure, Product
 from opcheck.model.plan import Remedy
 from opcheck.model.report import TargetReport
@@ -29,7 +28,7 @@ PLACES = 3
 class Ground(Struct, frozen=True):
     """One model on one target, and what is known of the chip."""
 
-    running: Running
+    running: TargetCalls
     leaves: tuple[Leaf, ...]
     chip: Chip
     product: Product | None

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from opcheck.commands.tune.base import Ground, places
 from opcheck.commands.tune.values import OperatorCost
-from opcheck.costs.roofline import summed
-from opcheck.costs.values import Leaf
+from opcheck.costs.roofline import Leaf, summed
 
 
 def operator_costs(ground: Ground) -> tuple[OperatorCost, ...]:

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from opcheck.commands.tune.base import Ground
-from opcheck.costs.values import Leaf
+from opcheck.costs.roofline import Leaf
 from opcheck.model.trace import DTYPE_BYTES, Constant, Node, Phase, TensorMeta, Value
 from opcheck.model.verdict import Verdict
 

@@ -8,10 +8,8 @@ from opcheck.commands.tune.advices.batch_size import largest_batch
 from opcheck.commands.tune.base import Ground, advice, figure_of, first
 from opcheck.commands.tune.operators import operator_costs
 from opcheck.commands.tune.values import ChipFigure, TunedTarget
-from opcheck.costs.leaves import Running
-from opcheck.costs.memory import memory_need
-from opcheck.costs.products import product_of, roof_of
-from opcheck.costs.values import Leaf
+from opcheck.costs.calls import TargetCalls, memory_need
+from opcheck.costs.roofline import Leaf, product_of, roof_of
 from opcheck.model.costs import Chip
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Remedy
@@ -41,7 +39,7 @@ def tuned(
         UsageError: the chip has no such product.
     """
     chosen = product_of(chip, product)
-    running = Running(subject.trace, subject.matrix)
+    running = TargetCalls(subject.trace, subject.matrix)
     leaves = running.leaves()
     roof = roof_of(chosen, subject.matrix.target.device_type)
     ground = Ground(

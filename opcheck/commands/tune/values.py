@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from opcheck.costs.values import Bound, MemoryNeed
+from opcheck.costs.roofline import Bound, MemoryNeed
 from opcheck.model.report import ModelInfo, TraceInfo
 from opcheck.model.verdict import Evidence
 

@@ -5,7 +5,7 @@ from opcheck.commands.upgrade.neighbours import neighbours
 from opcheck.commands.upgrade.values import Upgrade
 from opcheck.errors import UsageError
 from opcheck.model.request import ScanRequest
-from opcheck.pipeline.opening import Progress, open_database, require_age, silent
+from opcheck.pipeline.database import Progress, open_database, require_age, silent
 from opcheck.pipeline.reports import report_of
 from opcheck.pipeline.traces import scanned_for
 

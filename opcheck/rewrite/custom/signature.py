@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from opcheck.model.trace import OpName
 from opcheck.rewrite.variants import functional
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 
 class Argument(Struct, frozen=True):

@@ -13,7 +13,7 @@ from opcheck.rewrite.call import Call
 from opcheck.rewrite.candidates import Candidate
 from opcheck.rewrite.parts.forms import REAL, Parts
 from opcheck.rewrite.parts.table import Form, form
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 NAME = "complex-as-parts"
 """The way out as plans name it."""

@@ -16,7 +16,7 @@ from opcheck.rewrite.parts.aliases import seen_apart
 from opcheck.rewrite.parts.forms import REAL, Parts, view_as_complex
 from opcheck.rewrite.parts.table import Form, form
 from opcheck.rewrite.splicing import ORIGIN, Inside, inside, spliced, value_of, values_of
-from opcheck.trace.dispatcher import facts
+from opcheck.trace.torch_internals.dispatcher import facts
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram

@@ -20,7 +20,7 @@ from opcheck.rewrite.rules.istft import IstftByTables, istft_of_parts
 from opcheck.rewrite.text import standalone
 from opcheck.rewrite.ties import Outcome
 from opcheck.rewrite.variants import functional
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 _ALIKE = (
     "alias", "clone", "contiguous", "detach", "diagonal", "expand", "flip",

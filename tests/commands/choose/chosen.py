@@ -2,7 +2,7 @@
 
 from opcheck.commands.choose.offers import fit_of, untold
 from opcheck.commands.choose.values import Choice, Offer, Way
-from opcheck.costs.values import Bound, Limit, MemoryNeed
+from opcheck.costs.roofline import Bound, Limit, MemoryNeed
 from opcheck.model.costs import Figure, Grade
 from opcheck.model.plan import Tier
 from opcheck.model.verdict import Evidence, Method

@@ -10,7 +10,7 @@ from opcheck.commands.choose.choices import choice_of
 from opcheck.commands.choose.offers import computed, fit_of, offers, untold
 from opcheck.commands.choose.ranking import ranked, standing
 from opcheck.commands.choose.values import Choice, Criterion, Fit, Way
-from opcheck.costs.values import Leaf
+from opcheck.costs.roofline import Leaf
 from opcheck.model.costs import Chip, Grade, NodeCost, Product
 from opcheck.model.plan import AfterTier, PlanSummary, Tier
 from opcheck.model.report import TargetReport

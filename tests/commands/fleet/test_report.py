@@ -18,7 +18,7 @@ from opcheck.errors import ExitCode, OpcheckError, UsageError
 from opcheck.model.report import Report
 from opcheck.model.target import TargetSpec
 from opcheck.model.work import WorkResult
-from opcheck.pipeline.opening import matrices_of, open_database
+from opcheck.pipeline.database import matrices_of, open_database
 from tests.commands.fleet.made import failed, filled, result, scanned
 
 if TYPE_CHECKING:

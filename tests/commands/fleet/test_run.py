@@ -27,7 +27,7 @@ from opcheck.commands.fleet.values import (
 from opcheck.errors import UsageError
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict
-from opcheck.pipeline.opening import matrices_of, open_database
+from opcheck.pipeline.database import matrices_of, open_database
 
 NPU, MUSA = TargetSpec("ascend-910b"), TargetSpec("moorethreads-s4000")
 DIGESTS = {str(m.target): m.database_digest for m in matrices_of(open_database(), (NPU, MUSA))}

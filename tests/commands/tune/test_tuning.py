@@ -10,8 +10,8 @@ from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
 from opcheck.commands.tune.base import advisors
 from opcheck.commands.tune.values import Gain
-from opcheck.costs.leaves import NOT_FUSED
-from opcheck.costs.values import Limit
+from opcheck.costs.calls import NOT_FUSED
+from opcheck.costs.roofline import Limit
 from opcheck.model.costs import Figure, Grade
 from opcheck.model.predicates import Dtype, OneOf
 from opcheck.model.verdict import Verdict

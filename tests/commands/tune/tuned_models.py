@@ -20,8 +20,8 @@ from opcheck.model.trace import Trace
 from opcheck.model.verdict import Evidence, Method
 from opcheck.resolve.findings import resolve
 from opcheck.trace import trace_model
-from opcheck.trace.step import TrainingStep
-from opcheck.trace.training import Registrations, Training
+from opcheck.trace.running.training import Registrations, Training
+from opcheck.trace.running.training_step import TrainingStep
 from tests.resolve.made import TO_HOST, matrix
 
 SAID = Evidence(Method.DOCUMENTED, "vendor.com", "datasheet.pdf", None, "", "2026-01-01")

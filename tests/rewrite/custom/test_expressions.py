@@ -20,7 +20,7 @@ from opcheck.rewrite.custom.expressions import (
 )
 from opcheck.rewrite.custom.signature import Signature, signature
 from opcheck.rewrite.custom.translate import names_of
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 
 EDGES = (
     0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, 7.9, 8.1, 30.0, -30.0, 1e-30, 1e30, -1e30,

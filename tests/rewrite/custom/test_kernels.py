@@ -18,7 +18,7 @@ from torch import Tensor
 from opcheck.rewrite.custom.base import toolchains
 from opcheck.rewrite.custom.expressions import TABLE
 from opcheck.rewrite.custom.signature import Signature
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 from tests.rewrite.custom.made import CALLS, CHAINS, STUBS, made, without_error, written
 from tests.rewrite.custom.test_expressions import arguments, signature_of
 

@@ -60,7 +60,7 @@ import numpy as np
 import torch
 import triton.language as tl
 from triton.runtime.interpreter import TensorHandle
-from opcheck.trace.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import overload_named
 from tests.rewrite.custom.test_expressions import arguments, signature_of
 
 class Library:

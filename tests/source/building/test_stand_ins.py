@@ -22,7 +22,7 @@ from opcheck.source.building.stand_ins.operators import (
     value_of,
 )
 from opcheck.source.user_code import run_file
-from opcheck.trace.device import make_way
+from opcheck.trace.device.tensors import make_way
 
 OWN = {"user_model", "second", "inner_part"}
 """Names of the files that tests write."""

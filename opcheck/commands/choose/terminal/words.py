@@ -1,7 +1,7 @@
 """Every sentence of that page."""
 
 from opcheck.commands.choose.values import Choice, Fit, Way
-from opcheck.costs.values import Limit
+from opcheck.costs.roofline import Limit
 from opcheck.model import text
 
 COLUMNS = ("", "target", "runs", "memory", "at best", "bound by", "product")

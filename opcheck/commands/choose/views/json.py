@@ -1,7 +1,7 @@
 """``opcheck.choose/1``: targets ranked for a model, and why each has its place."""
 
 from opcheck.commands.choose.values import SCHEMA, Choice, Choosing, Offer
-from opcheck.costs.values import MemoryNeed
+from opcheck.costs.roofline import MemoryNeed
 from opcheck.model.costs import Figure
 from opcheck.views.document.parts import Json, as_text, evidence_value, model_value
 from opcheck.views.document.report import trace_value

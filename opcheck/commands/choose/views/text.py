@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from opcheck.commands.choose.terminal import words
 from opcheck.commands.choose.terminal.unknown import write_unknown
 from opcheck.commands.choose.values import Choice, Choosing, Fit, Way
-from opcheck.costs.values import MemoryNeed
+from opcheck.costs.roofline import MemoryNeed
 from opcheck.lang.speech import tell
 from opcheck.model.text import duration, plural, size
 from opcheck.views.names import short_names

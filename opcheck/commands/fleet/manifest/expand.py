@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from opcheck.errors import OpcheckError, UsageError
-from opcheck.isolate.names import names_of
+from opcheck.sandbox.parent.run import names_of
 from opcheck.source.kinds.python_file import PythonFile
 from opcheck.source.load import kinds, select
 from opcheck.source.model_folder import CONFIG, INDEX

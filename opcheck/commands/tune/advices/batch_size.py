@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from opcheck.commands.tune.base import Advisor, Ground
 from opcheck.commands.tune.values import Advice
-from opcheck.costs.values import Leaf
+from opcheck.costs.roofline import Leaf
 from opcheck.model.text import percent, size
 from opcheck.model.trace import Phase
 

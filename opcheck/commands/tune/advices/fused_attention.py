@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from opcheck.commands.tune.base import Advisor, Ground, first
 from opcheck.commands.tune.values import Advice, Gain
-from opcheck.costs.leaves import NOT_FUSED
-from opcheck.costs.values import Leaf
+from opcheck.costs.calls import NOT_FUSED
+from opcheck.costs.roofline import Leaf
 from opcheck.model.text import plural, size
 from opcheck.model.trace import Node, TensorMeta
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from opcheck.commands.tune.base import WORTH, Advisor, Ground, first, places
 from opcheck.commands.tune.recast import FULL, HALVES, OFF, fares, halved, refused
 from opcheck.commands.tune.values import Advice, Gain
-from opcheck.costs.values import Leaf
+from opcheck.costs.roofline import Leaf
 from opcheck.model.text import operations, percent, rate
 from opcheck.model.verdict import Verdict
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from opcheck.commands.tune.base import Advisor, Ground
 from opcheck.commands.tune.recast import FULL, halved, recast
 from opcheck.commands.tune.values import Advice, Gain
-from opcheck.costs.roofline import convolves
-from opcheck.costs.values import Leaf
+from opcheck.costs.roofline import Leaf, convolves
 from opcheck.model.text import operations, rate
 from opcheck.model.verdict import Evidence
 

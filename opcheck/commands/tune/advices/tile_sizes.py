@@ -6,8 +6,7 @@ from math import ceil, prod
 from opcheck.commands.tune.base import NO_BOUND, WORTH, Advisor, Ground, first
 from opcheck.commands.tune.recast import HALVES
 from opcheck.commands.tune.values import Advice, Gain
-from opcheck.costs.roofline import convolves
-from opcheck.costs.values import Leaf
+from opcheck.costs.roofline import Leaf, convolves
 from opcheck.model.costs import Multiple
 from opcheck.model.text import percent
 from opcheck.model.trace import Node

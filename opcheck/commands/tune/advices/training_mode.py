@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from opcheck.commands.tune.base import Advisor, Ground, first
 from opcheck.commands.tune.values import Advice, Gain
-from opcheck.costs.values import Leaf
+from opcheck.costs.roofline import Leaf
 from opcheck.model.text import plural
 from opcheck.model.trace import Node
 

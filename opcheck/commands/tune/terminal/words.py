@@ -1,7 +1,7 @@
 """Every sentence of that page."""
 
 from opcheck.commands.tune.values import ChipFigure, Gain, TunedTarget
-from opcheck.costs.values import Limit, MemoryNeed
+from opcheck.costs.roofline import Limit, MemoryNeed
 from opcheck.model.text import duration, number, percent, plural, rate, size
 
 WORK, BOUND, MEMORY, CHIP = "work", "bound", "memory", "chip"

@@ -8,7 +8,7 @@ from opcheck.commands.tune.values import (
     TunedTarget,
     Tuning,
 )
-from opcheck.costs.values import Bound, MemoryNeed
+from opcheck.costs.roofline import Bound, MemoryNeed
 from opcheck.views.document.parts import Json, as_text, evidence_value, gap_value, model_value
 from opcheck.views.page import PLAIN, Page
 

@@ -1,0 +1,199 @@
+"""What is replaced in PyTorch for an emulated device - printing, optimizers, ``torch.cuda``.
+
+CUDA taken for the emulated device, in programs that name no other accelerator. It follows what
+Ascend's transfer module replaces (``torch_npu/contrib/transfer_to_npu.py``): the functions of
+``torch.cuda``, ``cuda`` devices among arguments, ``Tensor.cuda``, ``Module.cuda`` and
+``Tensor.is_cuda``. As there, ``tensor.device.type`` is the vendor's own name, and a
+``torch.device("cuda")`` stays one until it is used.
+
+Private torch API used here, checked on 2.13.0: ``torch._tensor_str._str``, which ``repr`` calls,
+``torch._tensor_str._tensor_str``, which formats values, and ``_disable_current_modes``.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial, wraps
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils._pytree import tree_map
+
+from opcheck.emulate.device import Device
+from opcheck.emulate.memory import known_block
+from opcheck.emulate.record import Record
+from opcheck.model.trace import Phase
+from opcheck.trace.running.eager import OtherAsDevice
+
+
+def printable() -> None:
+    """Have tensors of emulated devices print what they hold, from now on: they outlive devices."""
+    original: Any = torch._tensor_str._str
+    if hasattr(original, "__wrapped__"):
+        return
+
+    @wraps(original)
+    def show(tensor: Tensor, *, tensor_contents: str | None = None) -> str:
+        if tensor_contents is None:
+            with torch.no_grad(), _disable_current_modes():
+                tensor_contents = _contents(tensor)
+        return str(original(tensor, tensor_contents=tensor_contents))
+
+    torch._tensor_str._str = show
+
+
+@contextmanager
+def printed(device: Device) -> Iterator[None]:
+    """Count nothing that printing asks of an open device, as that of a tangent does."""
+    original: Any = torch._tensor_str._str
+
+    def show(tensor: Tensor, *, tensor_contents: str | None = None) -> str:
+        with device.quiet():
+            return str(original(tensor, tensor_contents=tensor_contents))
+
+    torch._tensor_str._str = show
+    try:
+        yield
+    finally:
+        torch._tensor_str._str = original
+
+
+def _contents(tensor: Tensor) -> str | None:
+    """Values of a device tensor, sizes where those are not known; None for any other tensor."""
+    block = known_block(tensor)
+    if block is None:
+        return None
+    host = block.memory.host(tensor)
+    if host is None:
+        return f"..., size={tuple(tensor.shape)}"
+    plain = type(tensor) in (Tensor, nn.Parameter)
+    name = "tensor" if plain else type(tensor).__name__
+    format_values: Any = torch._tensor_str._tensor_str
+    return str(format_values(host, len(f"{name}(")))
+
+
+@contextmanager
+def optimizer_noticed(record: Record) -> Iterator[None]:
+    """Count what any optimizer's ``step`` asks for as of that phase, inside the block."""
+    before: list[Phase | None] = []
+
+    def begins(_: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        if before:  # the last step raised, and never told that it ended
+            record.phase = before.pop()
+        before.append(record.phase)
+        record.phase = Phase.OPTIMIZER
+        around = before[-1]
+        return tree_map(partial(_outside, record, around), (args, kwargs))  # type: ignore[no-any-return]  # torch
+
+    def ends(*_: Any) -> None:
+        record.phase = before.pop()
+
+    hooks = (register_optimizer_step_pre_hook(begins), register_optimizer_step_post_hook(ends))
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _outside(record: Record, phase: Phase | None, value: Any) -> Any:
+    """Have a closure that the step calls, to compute the loss again, count as of ``phase``."""
+    if not isinstance(value, FunctionType | MethodType | partial):
+        return value
+
+    @wraps(value)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        inside, record.phase = record.phase, phase
+        result = value(*args, **kwargs)
+        record.phase = inside  # where it raises, so does the step
+        return result
+
+    return call
+
+
+_CLASSES = (torch.autocast, torch.amp.GradScaler)
+"""They take a device type, and no mode sees it."""
+
+
+@contextmanager
+def as_cuda(device: torch.device) -> Iterator[None]:
+    """Have ``cuda`` mean ``device``, which is open, inside the block."""
+    name, moved = device.type, partial(_moved, device)
+    with ExitStack() as undo:
+        _answer(undo, torch.cuda, getattr(torch, name))
+        for owner in (torch.Tensor, torch.nn.Module):
+            _set(undo, owner, "cuda", getattr(owner, name))
+        _set(undo, torch.Tensor, "is_cuda", getattr(torch.Tensor, f"is_{name}"))
+        _set(undo, torch, "load", _taking(torch.load, moved))
+        for made in _CLASSES:
+            _set(undo, made, "__init__", _taking(made.__init__, moved))
+        undo.enter_context(_Transfer(device, lambda _: None))
+        yield
+
+
+class _Transfer(OtherAsDevice):
+    """Takes ``cuda`` for the device where it is used, not where it is named."""
+
+    def __torch_function__(
+        self,
+        func: Any,
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Replace devices among the arguments of everything but ``torch.device``."""
+        __tracebackhide__ = True
+        if func is torch.device:
+            return func(*args, **(kwargs or {}))
+        return super().__torch_function__(func, types, args, kwargs)
+
+
+def _answer(undo: ExitStack, asked: ModuleType, module: Any) -> None:
+    """Have ``module`` answer for every public name of ``asked`` that both have."""
+    for name in dir(module):
+        own = vars(asked).get(name)
+        if name.startswith("_") or own is None:
+            continue
+        if isinstance(own, ModuleType):
+            _answer(undo, own, getattr(module, name))
+        else:
+            _set(undo, asked, name, getattr(module, name))
+
+
+def _set(undo: ExitStack, owner: Any, name: str, value: Any) -> None:
+    """Set an attribute until ``undo`` is closed."""
+    own = vars(owner)
+    if name in own:
+        undo.callback(setattr, owner, name, own[name])
+    else:
+        undo.callback(delattr, owner, name)
+    setattr(owner, name, value)
+
+
+def _taking(function: Callable[..., Any], moved: Callable[[Any], Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        return function(*map(moved, args), **{name: moved(v) for name, v in kwargs.items()})
+
+    return call
+
+
+def _moved(device: torch.device, value: Any) -> Any:
+    """Give the device for a CUDA one; any other value as it is."""
+    if isinstance(value, torch.device):
+        return device if value.type == "cuda" else value
+    if value == "cuda":
+        return device.type
+    if isinstance(value, str) and value.startswith("cuda:"):
+        return str(device)
+    if type(value) is dict:  # a map_location
+        return {_moved(device, key): _moved(device, item) for key, item in value.items()}
+    return value

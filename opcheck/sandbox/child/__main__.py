@@ -1,0 +1,52 @@
+"""The process that runs the user's model: one request on stdin, messages as JSON lines on stdout.
+
+Nothing but messages reaches that stdout: before any code of the user's runs, file descriptor 1
+becomes stderr and the messages go to a private copy.
+"""
+
+import faulthandler
+import json
+import os
+import sys
+import traceback
+
+from opcheck.errors import OpcheckError, Stop
+from opcheck.model.codec import from_json, to_json
+from opcheck.model.work import Job
+from opcheck.sandbox.child.answers import answers, own_files
+from opcheck.sandbox.child.copies import CopyEndedError
+from opcheck.sandbox.child.limits import confined
+from opcheck.sandbox.child.process import Process
+from opcheck.sandbox.reaper import end_as
+
+
+def main() -> None:
+    """Answer the one request."""
+    job = from_json(Job, json.load(sys.stdin))
+    refusals = confined(job)
+    process = Process(job)
+    try:
+        for answer in answers(job.request, process, refusals):
+            process.send({"result": to_json(answer)})
+    except CopyEndedError as copy:
+        faulthandler.disable()  # the copy has told where it stood
+        end_as(copy.status)
+    except OpcheckError as error:
+        told = [type(error).__name__, error.message, error.hint]
+        process.send({"error": told, "files": dict(own_files())})
+    except MemoryError:
+        what = f"needs more memory than the {job.memory / 2**30:.1f} GiB that it may use"
+        process.send({"stopped": [what, job.memory_hint, Stop.MEMORY]})
+    except Exception:
+        process.send({"crash": traceback.format_exc()})
+    except BaseException as error:  # what SystemExit and its like end is not ours
+        what = f"ends the process ({error!r})"
+        process.send({"stopped": [what, "take that call out", Stop.ENDED]})
+    process.end()
+    sys.stdout.flush()
+    # threads and exit handlers of the user's are not waited for
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,282 @@
+"""What the worker answers: a trace for each device type, or one emulated run."""
+
+import gc
+import random
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from itertools import chain, count
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec.structs import replace
+
+from opcheck.db.by_hand.libraries import FOLDER, Schemas
+from opcheck.db.store import Database
+from opcheck.errors import out_of_memory
+from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.plan import NodePlan
+from opcheck.model.report import ModelInfo
+from opcheck.model.trace import Trace
+from opcheck.model.work import (
+    DeviceWork,
+    GraphRequest,
+    GraphRun,
+    HostRequest,
+    HostRun,
+    Request,
+    WorkRequest,
+    WorkResult,
+)
+from opcheck.sandbox.child.changed_model import on_the_host, write_graph
+from opcheck.sandbox.child.copies import aside, can_copy, spread
+from opcheck.sandbox.child.limits import Refusals
+from opcheck.sandbox.child.process import Process, Ticks, leave_compiler_out
+from opcheck.sandbox.child.runs import Run, runs_of, ways_out
+from opcheck.source import base
+from opcheck.source.base import Loaded, options_of
+from opcheck.source.load import load
+from opcheck.source.user_code import is_users, library_prefixes, lines_of, read_instead, shown
+
+if TYPE_CHECKING:
+    from opcheck.trace.torch_internals.kernels import Kernels
+
+
+def own_files() -> Mapping[str, str]:
+    """Files whose code was imported by now, as reports show them -> digest; no library's."""
+    libraries = library_prefixes()
+    files = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
+    others = [f for f in files if isinstance(f, str) and not f.startswith(libraries)]
+    own = sorted(file for file in others if is_users(file))
+    return {shown(file): found for file in own if (found := _digest(file))}
+
+
+@cache
+def _digest(file: str) -> str:
+    """Empty for what is no file, or one no longer."""
+    try:
+        return base.digest_of_file(Path(file))
+    except OSError:
+        return ""
+
+
+T = TypeVar("T")
+
+
+def answers(
+    request: Request, process: Process, refusals: Refusals
+) -> Iterator[WorkResult | Emulation | HostRun | GraphRun]:
+    """Do the work; in a copy of the process, only the part that is the copy's."""
+
+    def loaded(*, weights: bool) -> Loaded:
+        return _load(request, process, refusals, weights=weights)
+
+    if not _runs_often(request):
+        process.end_copying()
+    match request:
+        case WorkRequest():
+            yield from _traces(request, process, loaded(weights=False), refusals)
+        case EmulationRequest():
+            yield _emulate(request, process, lambda: loaded(weights=request.values), refusals)
+        case HostRequest():
+            yield on_the_host(loaded(weights=True), request, process)
+        case GraphRequest():
+            yield write_graph(request, process, lambda: loaded(weights=True))
+
+
+def _runs_often(request: Request) -> bool:
+    """Whether the model is run more than once: each run is then one of a copy of the process."""
+    match request:
+        case WorkRequest():
+            works = [work for group in request.groups for work in group]
+            return len(works) > 1 or request.model.step is not None or any(w.exact for w in works)
+        case EmulationRequest():
+            return request.check or request.values
+        case _:
+            return False
+
+
+def _load(request: Request, process: Process, refusals: Refusals, *, weights: bool) -> Loaded:
+    process.send({"stage": "load", "progress": f"loading {request.model.source}"})
+    with suppress(ImportError):  # told by what needs it
+        leave_compiler_out()
+        _note_compiled()
+        refusals.watch_torch()
+    options = replace(options_of(request, weights=weights), libraries=_libraries(request))
+    read_instead(request.model.patched)
+    _seed()
+    return load(request.model.source, options)
+
+
+def _note_compiled() -> None:
+    from opcheck.trace.running import eager  # needs torch
+
+    eager.prepare()
+
+
+def _seed() -> None:
+    """Have code that draws numbers while it builds a model draw the same ones each time."""
+    import numpy as np  # torch loads it, too
+
+    random.seed(0)
+    np.random.seed(0)
+
+
+def _libraries(request: Request) -> Schemas:
+    """What is known of libraries that are not installed, the user's own files first."""
+    return Schemas(Database.open().root / FOLDER, map(Path, request.model.schemas))
+
+
+def _traces(
+    request: WorkRequest, process: Process, loaded: Loaded, refusals: Refusals
+) -> Iterator[WorkResult]:
+    process.send({"stage": "trace", "progress": "tracing"})
+    from opcheck.trace import trace_model  # needs torch: only once there is something to trace
+    from opcheck.trace.results import Journal
+    from opcheck.trace.running.model_state import forget
+    from opcheck.trace.sizes.dynamic import with_sizes
+
+    gc.freeze()  # what the libraries made stays: the collector need not look at it again and again
+
+    def traced(number: int, work: DeviceWork, run: Run) -> WorkResult:
+        def result(
+            trace: Trace, plans: Mapping[str, tuple[NodePlan, ...]] = MappingProxyType({})
+        ) -> WorkResult:
+            kept = loaded.kind, loaded.digest, (*loaded.notes, *refusals.notes)
+            return WorkResult(trace, *kept, plans, run.targets, own_files())
+
+        ticks = Ticks(process)
+        trace = trace_model(
+            loaded.module,
+            loaded.args,
+            loaded.kwargs,
+            device_type=work.device_type,
+            exact={target: frozenset(ops) for target, ops in run.of(work.exact).items()},
+            casts=work.casts,
+            autocast=work.autocast,
+            training=run.training,
+            inputs_given=bool(request.model.inputs),
+            costs=request.costs,
+            progress=ticks.begin,
+            journal=Journal(process.journal(number), result, ticks.calls),
+            device_kernels=shared,
+            unseen=loaded.unseen,
+            apart=_apart(process),
+        )
+        if trace.costs is not None:
+            costs = replace(trace.costs, in_training=loaded.in_training)
+            trace = replace(trace, costs=costs)
+        trace = with_sizes(
+            trace,
+            request.model.dynamic,
+            loaded.module,
+            loaded.args,
+            loaded.kwargs,
+            casts=work.casts,
+            autocast=work.autocast,
+            progress=ticks.begin,
+        )
+        plan = [target for target in work.plan if run.holds_for(target)]
+        if not plan:
+            return result(trace)
+        rules, databases = request.rules, request.databases
+        return result(trace, ways_out(trace, work, run, plan, rules, databases, ticks.begin))
+
+    numbers = count()
+    groups = [
+        [
+            (next(numbers), work, run)
+            for work in group
+            for run in runs_of(work, request.model.step, request.databases)
+        ]
+        for group in request.groups
+    ]
+    copied = sum(map(len, groups)) > 1 and can_copy(process)
+    groups = [[one] for group in groups for one in group] if copied else groups[:1]
+    process.send({"answers": sum(map(len, groups))})
+    with _shared_kernels(request) as shared:
+        for done, (number, work, run) in enumerate(
+            spread(groups, process) if copied else groups[0]
+        ):
+            if done:
+                forget()
+            yield traced(number, work, run)
+
+
+def _apart(process: Process) -> Callable[[Sequence[Callable[[], T]]], Sequence[Callable[[], T]]]:
+    """How several runs of the model are kept from what each leaves in caches."""
+    from opcheck.trace.running.model_state import here
+
+    def begun(works: Sequence[Callable[[], T]]) -> Sequence[Callable[[], T]]:
+        if works and can_copy(process):
+            return aside(process, works)
+        process.end_copying()
+        return here(works)
+
+    return begun
+
+
+@contextmanager
+def _shared_kernels(request: WorkRequest) -> Iterator["Kernels | None"]:
+    """Kernels that all traces have; None where something traces by itself between them."""
+    from opcheck.trace.torch_internals.kernels import Kernels
+
+    works = chain.from_iterable(request.groups)
+    if request.model.dynamic or any(work.plan for work in works):
+        yield None
+        return
+    with Kernels().shared(implicit=request.model.step is None) as kernels:
+        yield kernels
+
+
+def _emulate(
+    request: EmulationRequest,
+    process: Process,
+    load_model: Callable[[], Loaded],
+    refusals: Refusals,
+) -> Emulation:
+    try:
+        found = _emulated(request, process, load_model)
+    except RuntimeError as error:
+        if out_of_memory(error):
+            raise MemoryError from error
+        raise
+    if out_of_memory(found.error):
+        raise MemoryError
+    found = replace(found, notes=(*found.notes, *refusals.notes))
+    site = found.error_site
+    if site is None or found.error_source:
+        return found
+    # it looks for the file along sys.path as well, where libraries are
+    lines = lines_of(site.file)
+    text = lines[site.line - 1].strip() if 0 < site.line <= len(lines) else ""
+    return replace(found, error_source=text)
+
+
+def _emulated(
+    request: EmulationRequest, process: Process, load_model: Callable[[], Loaded]
+) -> Emulation:
+    database = Database.open(overlays=tuple(map(Path, request.databases)))
+    target = database.resolve(request.target)
+    matrix = database.matrix(target)
+    loaded = load_model()
+    process.send({"stage": "emulate", "progress": f"running on an emulated {target}"})
+    from opcheck.emulate.run import emulate_model  # needs torch, as the tracer does
+
+    gc.freeze()
+    return emulate_model(
+        loaded.module,
+        loaded.args,
+        loaded.kwargs,
+        request=request,
+        target=target,
+        matrix=matrix,
+        model=ModelInfo(request.model.source, loaded.kind, loaded.digest),
+        progress=lambda text: process.send({"stage": "emulate", "progress": text}),
+        notes=loaded.notes,
+        gaps=loaded.unseen,
+        journal=process.journal(0),
+        apart=_apart(process),
+    )

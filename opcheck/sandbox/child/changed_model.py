@@ -1,0 +1,258 @@
+"""A changed model - its program written anew, and compared with the unchanged one on the host."""
+
+import copy
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec.structs import replace
+
+from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError, out_of_memory
+from opcheck.model.emulation import Difference, is_of_backward
+from opcheck.model.request import TrainingSpec
+from opcheck.model.work import GraphRequest, GraphRun, HostRequest, HostRun, Tolerance
+from opcheck.sandbox.child.process import Process
+from opcheck.source.base import Loaded, LoadOptions
+from opcheck.source.load import select
+
+if TYPE_CHECKING:
+    from opcheck.emulate.host_and_device import Job
+
+
+def write_graph(request: GraphRequest, process: Process, load: Callable[[], Loaded]) -> GraphRun:
+    """Write an exported program anew with other calls in it; ``load`` gives what is to be exported.
+
+    Raises:
+        SourceError: the source cannot be read as a program, nor be exported.
+        TraceError: the program cannot be traced anew.
+    """
+    import torch
+
+    from opcheck.rewrite.extra import extra_rules
+    from opcheck.rewrite.graph import rewritten
+
+    program, guards = _program(request, process, load)
+    process.send({"stage": "trace", "progress": "replacing calls in the exported program"})
+    try:
+        found = rewritten(program, request.replacements, extra_rules(request.rules))
+    except (OpcheckError, MemoryError):
+        raise
+    except Exception as error:
+        what = _brief(error)
+        raise TraceError(
+            f"{request.model.source}: torch cannot trace the changed program: {what}",
+            "use --shim, or --diff for a Python file",
+        ) from error
+    found.program._guards_code = guards  # private, checked on 2.13.0
+    torch.export.save(found.program, request.path)
+    return GraphRun(found.left)
+
+
+def _program(
+    request: GraphRequest, process: Process, load: Callable[[], Loaded]
+) -> tuple[Any, list[str]]:
+    """The source as an exported program, and its conditions on inputs."""
+    import torch
+
+    if select(request.model.source).name == "pt2":
+        from opcheck.source.building.pt2.program import exported_program, guards_of
+
+        process.send({"stage": "load", "progress": f"loading {request.model.source}"})
+        options = LoadOptions(trust=request.model.trust, weights=True)
+        return exported_program(Path(request.model.source), options), guards_of(
+            Path(request.model.source)
+        )
+    from opcheck.trace.run import as_module
+
+    loaded = load()
+    process.send({"stage": "trace", "progress": f"exporting {request.model.source}"})
+    try:
+        with torch.no_grad():
+            program = torch.export.export(
+                as_module(loaded.module), loaded.args, dict(loaded.kwargs)
+            )
+    except (OpcheckError, MemoryError):
+        raise
+    except Exception as error:  # the user's model, and torch.export's many errors
+        raise SourceError(
+            f"{request.model.source}: torch.export cannot export the model: {_brief(error)}",
+            "use --shim, or --diff for a Python file",
+        ) from error
+    return program, program._guards_code
+
+
+def _brief(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+_Results = tuple[dict[str, Any], dict[str, Any] | str]
+"""Results by name; gradients by name, or why there are none. Of a step, parameters after it too."""
+
+
+class _Play(Protocol):
+    def __call__(self, *, backward: bool = True) -> _Results:
+        """Run the model once; without ``backward``, gradients need not be there."""
+        ...
+
+
+def on_the_host(loaded: Loaded, request: HostRequest, process: Process) -> HostRun:
+    """Run a model with values; keep what it gives, or compare that with what was kept.
+
+    Raises:
+        EmulationError: the model fails.
+    """
+    process.send({"stage": "emulate", "progress": f"running {request.model.source} on the host"})
+    play = (
+        partial(_run, loaded)
+        if request.model.step is None
+        else _stepped(loaded, request.model.step)
+    )
+    try:
+        found = play()
+        moved = _moved(play, found, request.tolerances, process)
+        if request.keep:
+            _keep(found, request.keep)
+        if not request.against:
+            return HostRun((), (), _reason(found), moved)
+        return replace(_held(found, _kept(request.against)), moved=moved)
+    except RuntimeError as error:
+        if out_of_memory(error):
+            raise MemoryError from error
+        raise
+
+
+def _job(loaded: Loaded) -> "Job":
+    """One forward; inputs stay as they are."""
+    from opcheck.emulate.host_and_device import Job
+    from opcheck.trace.run import as_module
+
+    args, kwargs = copy.deepcopy((loaded.args, loaded.kwargs))
+    return Job(as_module(loaded.module), args, kwargs)
+
+
+def _stepped(loaded: Loaded, spec: TrainingSpec) -> "_Play":
+    """What runs one training step: its output, and what backward and optimizer come to."""
+    from opcheck.emulate.host_and_device import on_host
+    from opcheck.source.building.training_data import loss_named
+    from opcheck.trace.running.training_step import TrainingStep
+
+    step = TrainingStep.of(spec, loss_named(spec.loss))
+
+    def play(*, backward: bool = True) -> _Results:
+        found = on_host(replace(_job(loaded), step=step))
+        after = {name: found.pop(name) for name in [*found] if is_of_backward(name)}
+        return found, after
+
+    return play
+
+
+def _run(loaded: Loaded, *, backward: bool = True) -> _Results:
+    """Results of one forward, and their gradients."""
+    from opcheck.emulate.host_and_device import on_host
+
+    results = on_host(_job(loaded))
+    if not backward:
+        return results, ""
+    try:
+        return results, on_host(replace(_job(loaded), gradients=True))
+    except MemoryError:
+        return results, "there is not enough memory for a backward on the host"
+    except EmulationError as error:  # the forward alone is the model's use then
+        return results, f"with gradients, {error.message}"
+    except TraceError as error:
+        return results, error.message
+
+
+def _moved(
+    play: "_Play", found: _Results, tolerances: Mapping[str, Tolerance], process: Process
+) -> Mapping[str, float] | None:
+    """How far results and gradients move with what is replaced; None where torch is too old."""
+    if not tolerances:
+        return {}
+    from opcheck.emulate.compare import differences
+    from opcheck.rewrite.moved import CAN_MOVE, DRAWS, moving
+
+    if not CAN_MOVE:
+        return None
+    results, gradients = found
+    backward = not isinstance(gradients, str)
+    if not backward and not any(tolerance.eps for tolerance in tolerances.values()):
+        return {}
+    process.send({"stage": "emulate", "progress": "finding what the tolerances come to"})
+    far = _met(play, tolerances)
+    furthest: dict[str, float] = {}
+    for draw in range(DRAWS):
+        with moving(far, draw), suppress(EmulationError):  # a draw that fails says nothing
+            others, other = play(backward=backward)
+            found_here = [*differences(others, results)]
+            if not (isinstance(gradients, str) or isinstance(other, str)):
+                found_here += differences(other, gradients)
+            for one in found_here:
+                if one.largest:  # neither does one that ends in NaN
+                    furthest[one.name] = max(furthest.get(one.name, 0.0), one.largest)
+    return furthest
+
+
+def _met(play: "_Play", tolerances: Mapping[str, Tolerance]) -> Mapping[str, float]:
+    """What is to be moved on the host: where it runs as something else, the model's own call."""
+    from opcheck.rewrite.moved import forms, moving
+
+    with moving(dict.fromkeys(tolerances, 0.0), 0) as seen:
+        play(backward=False)
+    far: dict[str, float] = {}
+    for op, tolerance in tolerances.items():
+        for name in (op,) if seen.met & {*forms(op)} else tolerance.calls:
+            far[name] = max(far.get(name, 0.0), tolerance.eps)
+    return far
+
+
+def _held(found: _Results, kept: _Results) -> HostRun:
+    from opcheck.emulate.compare import differences
+
+    (results, gradients), (old, wanted) = found, kept
+    forward = differences(*_alike(results, old))
+    if isinstance(gradients, str) or isinstance(wanted, str):
+        # what has gradients may not lose them
+        lost = isinstance(gradients, str) and not isinstance(wanted, str)
+        return HostRun(forward, _lost(wanted) if lost else (), _reason(found) or _reason(kept))
+    both = [name for name in wanted if name in gradients]
+    backward = differences({n: gradients[n] for n in both}, {n: wanted[n] for n in both})
+    return HostRun(forward, backward, "" if both else "none has a name in both models")
+
+
+def _lost(wanted: Mapping[str, Any] | str) -> tuple[Difference, ...]:
+    from opcheck.emulate.compare import differences
+
+    return () if isinstance(wanted, str) else differences({}, dict(wanted))
+
+
+def _reason(found: _Results) -> str:
+    return found[1] if isinstance(found[1], str) else ""
+
+
+def _keep(found: _Results, file: str) -> None:
+    import torch
+
+    results, gradients = found
+    plain = [
+        part if isinstance(part, str) else {name: t.contiguous() for name, t in part.items()}
+        for part in (results, gradients)
+    ]
+    torch.save(plain, file)
+
+
+def _alike(results: dict[str, Any], kept: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Both by the same names: a saved graph gives the same results in the same order, flat."""
+    if len(results) == len(kept):
+        results = dict(zip(kept, results.values(), strict=True))
+    return results, kept
+
+
+def _kept(file: str) -> _Results:
+    import torch
+
+    results, gradients = torch.load(file, weights_only=True)
+    return results, gradients

@@ -1,0 +1,151 @@
+"""Limits that the worker puts on itself, and where code of the user's tries to write beyond.
+
+Writes that code of the user's tries outside the scratch folder: refused, with the line. The kernel
+refuses them as well, but does not know which line it was. What Python's own functions ask for is
+seen here first, by an audit hook; native code that opens files on its own is named by the error
+that it gives.
+"""
+
+import errno
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from opcheck.errors import WriteRefusedError
+from opcheck.model.work import Job
+from opcheck.sandbox.limits.confine import confine, scratch_environment
+from opcheck.source.user_code import is_users, shown
+
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/shm/")
+_PATHS: Mapping[str, tuple[int, ...]] = {
+    "os.remove": (0,), "os.rename": (0, 1), "os.rmdir": (0,), "os.mkdir": (0,), "os.link": (1,),
+    "os.symlink": (1,), "os.truncate": (0,), "os.chmod": (0,), "os.chown": (0,), "os.utime": (0,),
+    "os.setxattr": (0,), "os.removexattr": (0,), "sqlite3.connect": (0,),
+}  # fmt: skip
+"""Audit events that change files -> which of their arguments are paths."""
+_MADE = frozenset({"os.mkdir", "os.link", "os.symlink", "sqlite3.connect"})
+"""Those that make something: what is there already is left to the system to refuse."""
+_SAVES = ("save", "jit.save", "export.save")
+"""Functions of torch that open their file in C++; it is their second argument, ``f``."""
+
+
+class Refusals:
+    """What was refused to the code of one process, by file and line."""
+
+    def __init__(self, *allowed: str) -> None:
+        """``allowed``: folders and files that may be written to."""
+        self._allowed = tuple(map(os.path.realpath, filter(None, allowed)))
+        self._seen: dict[str, None] = {}
+
+    def listen(self) -> None:
+        """Refuse from now on."""
+        sys.addaudithook(self._hear)
+
+    def watch_torch(self) -> None:
+        """Have torch's own functions that save say so before they do."""
+        import torch
+
+        for name in _SAVES:
+            *parents, leaf = name.split(".")
+            module = torch
+            for parent in parents:
+                module = getattr(module, parent)
+            function: Callable[..., Any] = getattr(module, leaf)
+            setattr(module, leaf, _announced(function))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence for each place that tried, in the order seen."""
+        return tuple(self._seen)
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        for path in _written(event, arguments):
+            if not self._may(path):
+                self._refuse(path)
+
+    def _may(self, path: str) -> bool:
+        real = os.path.realpath(path)
+        return real.startswith(_DEVICES) or any(
+            real == place or real.startswith(place + os.sep) for place in self._allowed
+        )
+
+    def _refuse(self, path: str) -> None:
+        where, name = _place(), shown(path)
+        self._seen.setdefault(f"{where or 'the code'} writes to {name}, which was refused")
+        raise WriteRefusedError(errno.EACCES, "a model's code may not write here", name)
+
+
+def _written(event: str, arguments: tuple[Any, ...]) -> Iterator[str]:
+    """The paths that an audit event is about to change."""
+    if event == "open":
+        path, mode, flags = arguments
+        writes = isinstance(mode, str) and not {*mode}.isdisjoint("wax+")
+        if writes or (isinstance(flags, int) and flags & _WRITES):
+            yield from _as_path(path)
+    elif event in _PATHS:
+        for place in _PATHS[event]:
+            for path in _as_path(arguments[place]):
+                if os.path.lexists(path) != (event in _MADE):
+                    yield path
+
+
+def _as_path(value: object) -> Iterator[str]:
+    """A path as text; nothing for a file that is open already, or for a database in memory."""
+    if isinstance(value, bytes | str | os.PathLike):
+        text = os.fsdecode(value)
+        if text and text != ":memory:":
+            yield text
+
+
+def _place() -> str:
+    """``file:line`` of the innermost frame that is the user's own."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if is_users(frame.f_code.co_filename):
+            return f"{shown(frame.f_code.co_filename)}:{frame.f_lineno}"
+        frame = frame.f_back  # type: ignore[assignment]  # the outermost one has none
+    return ""
+
+
+def _announced(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, that raises the audit event which C++ does not."""
+
+    @wraps(function)
+    def announced(*args: Any, **kwargs: Any) -> Any:
+        file = args[1] if len(args) > 1 else kwargs.get("f")
+        if isinstance(file, str | os.PathLike):
+            sys.audit("open", os.fspath(file), "wb", 0)
+        return function(*args, **kwargs)
+
+    return announced
+
+
+_OF_TOOLS = (
+    "TMPDIR", "MPLCONFIGDIR", "YOLO_CONFIG_DIR", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"
+)  # fmt: skip
+"""Folders that libraries write to on import; code of the user's keeps its home and caches."""
+
+
+def confined(job: Job) -> Refusals:
+    """Limit this process to what its job says, for good; gives what takes note of refusals."""
+    limits = job.limits
+    if limits is None:
+        return Refusals("")
+    scratch = scratch_environment(str(Path(limits.scratch, "scratch")))
+    if job.code:
+        scratch = {name: scratch[name] for name in _OF_TOOLS}
+    for folder in scratch.values():
+        os.makedirs(folder, exist_ok=True)
+    os.environ.update(scratch)
+    tempfile.tempdir = scratch["TMPDIR"]
+    sys.dont_write_bytecode = True
+    refusals = Refusals(limits.scratch, *limits.writes)
+    if job.code:
+        refusals.listen()
+    confine(limits)
+    return refusals

@@ -1,0 +1,25 @@
+"""Prints the models that a library knows, as JSON: ``… opcheck.sandbox.child.model_names KIND``."""
+
+import json
+import os
+import sys
+
+from opcheck.errors import OpcheckError
+from opcheck.source.load import kinds
+
+
+def main() -> None:
+    """Answer for one source kind; what libraries print goes elsewhere."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    kind = next(kind for kind in kinds() if kind.name == sys.argv[1])
+    try:
+        json.dump({"names": list(kind.names())}, out)
+    except OpcheckError as error:
+        json.dump({"error": [error.message, error.hint]}, out)
+    out.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What a process may do, enforced by the kernel, whatever code gets to run."""

@@ -1,0 +1,85 @@
+"""The limits of a model's process, by what is requested - a model file, or the user's Python.
+
+A model file is hostile: its process reads the interpreter, the model and the project, and writes to
+its scratch folder. A user's own Python, and a file that is trusted, run as code: they read what
+they like and start programs. Neither has the network, nor writes elsewhere.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from opcheck.db.files.document import cache_folder
+from opcheck.model.emulation import EmulationRequest
+from opcheck.model.limits import Filter, Profile
+from opcheck.model.work import GraphRequest, HostRequest, Request, WorkRequest
+from opcheck.sandbox.limits import system_files
+from opcheck.source import user_code
+from opcheck.source.load import select
+
+_FILE = Filter()
+_TRUSTED = Filter(programs=True, modes=True)
+_CODE = Filter(programs=True, modes=True, local_sockets=True)
+_MODEL_SECONDS = 300.0
+"""Most that a model file may take to be loaded and run where no limit is given: the largest known
+model takes a tenth of it, and a loop in a file ends."""
+_VALUES_SECONDS = 3600.0
+"""The same where values are computed."""
+
+
+def is_code(request: Request) -> bool:
+    """Whether the request runs code: Python of the user's, or a file that the user trusts."""
+    return user_code.is_code(request.model.source, trust=request.model.trust)
+
+
+def profile_of(request: Request, scratch: Path) -> Profile:
+    """The limits of the process that works on a request."""
+    writes = tuple(_written(request))
+    if is_code(request):
+        own = user_code.is_code(request.model.source, trust=False)
+        return Profile(str(scratch), None, writes, _CODE if own else _TRUSTED, shared_memory=own)
+    return Profile(str(scratch), system_files.existing(_read(request)), writes, _FILE)
+
+
+def seconds_of(request: Request) -> float | None:
+    """How long the process may take; None: as long as it likes."""
+    if request.model.timeout is not None or is_code(request):
+        return request.model.timeout
+    computes = isinstance(request, HostRequest | GraphRequest) or (
+        isinstance(request, EmulationRequest) and request.values
+    )
+    return _VALUES_SECONDS if computes else _MODEL_SECONDS
+
+
+def _read(request: Request) -> Iterator[str | Path]:
+    """What the user named, and the project; of a file that others lie beside, their kinds."""
+    path = select(request.model.source).path(request.model.source)
+    if path is not None:
+        yield path
+        if path.suffix == ".json":
+            yield from path.parent.glob("*.json")
+    yield from system_files.project(Path.cwd())
+    yield cache_folder() or ""
+    yield from request.model.schemas
+    match request:
+        case WorkRequest():
+            yield from (*request.databases, *request.rules)
+        case EmulationRequest():
+            yield from (*request.databases, *request.shims)
+        case GraphRequest():
+            yield from (*request.rules, request.path)
+            return
+        case HostRequest():
+            yield from filter(None, (request.keep, request.against))
+    sets = request.model.calls.input_sets.rpartition(":")[0]
+    if sets:
+        yield from system_files.project(Path(sets).parent)
+
+
+def _written(request: Request) -> Iterator[str]:
+    """Files beside the scratch folder that the process writes; made here, so as to be there."""
+    match request:
+        case GraphRequest():
+            yield request.path
+        case HostRequest() if request.keep:
+            Path(request.keep).touch()
+            yield request.keep

@@ -1,0 +1,130 @@
+"""Load a model in a process of its own, and trace it or run it on an emulated device there."""
+
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from opcheck.db.files.document import cache_folder
+from opcheck.errors import SourceError
+from opcheck.model.emulation import Emulation, EmulationRequest
+from opcheck.model.work import (
+    AT_ONCE,
+    DeviceWork,
+    GraphRequest,
+    GraphRun,
+    HostRequest,
+    HostRun,
+    Request,
+    WorkRequest,
+    WorkResult,
+)
+from opcheck.sandbox import command_line
+from opcheck.sandbox.parent.limits import is_code
+from opcheck.sandbox.parent.process import environment
+from opcheck.sandbox.parent.work import Say, Work, ignore
+from opcheck.source.base import options_of
+from opcheck.source.load import select
+
+
+def names_of(kind: str) -> tuple[str, ...]:
+    """Every name of a source kind that has a list of them, in the library's own order.
+
+    Raises:
+        SourceError: the library is not installed, or fails.
+    """
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "opcheck.sandbox.child.model_names", kind],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        env={**environment(None)},
+        check=False,
+    )
+    try:
+        found = json.loads(done.stdout)
+    except ValueError as error:
+        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise SourceError(f"{kind} cannot tell which models it has: {last}") from error
+    if "error" in found:
+        message, hint = found["error"]
+        raise SourceError(message, hint)
+    return tuple(found["names"])
+
+
+def run(
+    request: WorkRequest,
+    *,
+    progress: Say = ignore,
+    output: Say = ignore,
+    alone: bool = False,
+    beside: int = 1,
+) -> tuple[WorkResult, ...]:
+    """Trace a model for each device type requested.
+
+    ``alone``: no two copies of its process work at a time; ``beside``: how many such processes
+    share the machine's memory where no limit was given.
+
+    What can be refused without torch is refused before a process is started. Where that process
+    could not be copied, others load the model again for the device types that stand apart; the
+    listeners hear nothing of those, which do the same again.
+    """
+    check(request)
+    at_once = 1 if alone else AT_ONCE
+    with Work(request, WorkResult, beside=beside, at_once=at_once) as work:
+        results = work.results(progress, output)
+    traced = {result.trace.device_type for result in results}
+    apart = request.groups[1:]
+    if all(work.device_type in traced for group in apart for work in group):
+        return results
+    return (*results, *_apart(request, apart))
+
+
+def _apart(request: WorkRequest, groups: Sequence[tuple[DeviceWork, ...]]) -> Sequence[WorkResult]:
+    """Trace for further groups of device types, in a process each, some at a time."""
+    alone = [replace(request, groups=(group,)) for group in groups]
+    done: list[WorkResult] = []
+    for start in range(0, len(alone), AT_ONCE):
+        batch = alone[start : start + AT_ONCE]
+        with contextlib.ExitStack() as ends:
+            works = [ends.enter_context(Work(one, WorkResult, beside=len(batch))) for one in batch]
+            done += [result for work in works for result in work.results()]
+    return done
+
+
+def emulate(
+    request: EmulationRequest, *, progress: Say = ignore, output: Say = ignore
+) -> Emulation:
+    """Run a model on an emulated device; refuses without a process what :func:`run` does."""
+    check(request)
+    with Work(request, Emulation) as work:
+        (found,) = work.results(progress, output)
+        return found
+
+
+def on_host(request: HostRequest, *, progress: Say = ignore, output: Say = ignore) -> HostRun:
+    """Run a model on the host, with values; refuses without a process what :func:`run` does."""
+    check(request)
+    with Work(request, HostRun) as work:
+        (found,) = work.results(progress, output)
+        return found
+
+
+def rewrite(request: GraphRequest, *, progress: Say = ignore, output: Say = ignore) -> GraphRun:
+    """Write a program anew; refuses without a process what :func:`run` does."""
+    check(request)
+    with Work(request, GraphRun) as work:
+        (found,) = work.results(progress, output)
+        return found
+
+
+def check(request: Request) -> None:
+    """Raise what can be known to be wrong with a request without torch."""
+    if not is_code(request):
+        command_line.current().begin((cache_folder() or "",))
+    select(request.model.source).check(request.model.source, options_of(request))

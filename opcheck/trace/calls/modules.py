@@ -1,0 +1,169 @@
+"""The module that is running, which modules never ran, and what to do when one fails."""
+
+import re
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from opcheck.errors import OpcheckError
+from opcheck.lang.sentence import Sentence
+from opcheck.model.trace import MODULE_FAILED, Gap
+from opcheck.trace.calls.call_site import from_error
+from opcheck.trace.outputs.unknown import UnknownResult
+from opcheck.trace.running.eager import backend_of
+
+_COMPILED = "_orig_mod"
+"""The name that ``torch.compile`` puts between a module and what it wraps."""
+_HERE = str(Path(__file__).resolve().parents[1])
+_NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.|$)")
+
+
+def pattern(path: str) -> str:
+    """A module path with its numbers as ``*``: ``layers.3.attn`` -> ``layers.*.attn``."""
+    return _NUMBER.sub("*", path)
+
+
+class ModuleStack:
+    """Follows calls of a model's modules; with ``recover`` a failing one does not end the run."""
+
+    def __init__(self, model: nn.Module, recover: bool = False) -> None:
+        self._paths: dict[int, str] = {}
+        for path, module in model.named_modules(remove_duplicate=True):
+            inside_script = path and isinstance(module, torch.jit.ScriptModule)
+            if not inside_script:  # the script's interpreter calls those, unseen
+                self._paths[id(module)] = ".".join(p for p in path.split(".") if p != _COMPILED)
+        self._names = {path: pattern(path) for path in self._paths.values()}
+        self.model = model
+        """The one whose modules are followed."""
+        self._recover = recover
+        self._called: set[int] = set()
+        self._told: set[int] = set()
+        self.current = ""
+        """Path of the innermost running module, layer numbers as ``*``."""
+        self.failed = ""
+        """Path of the innermost module that the first exception left."""
+        self.gaps: list[Gap] = []
+        self.met_compiled: Callable[[str, str], None] = lambda backend, path: None
+        """Is told of each module that was to be compiled, by its backend and its path."""
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Follow every module call inside the block."""
+        original: Callable[..., Any] = nn.Module.__call__
+
+        def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+            path = self._paths.get(id(module))
+            if backend := backend_of(module):
+                self.met_compiled(backend, "" if path is None else self._names[path])
+            if path is None:
+                return original(module, *args, **kwargs)
+            self._called.add(id(module))
+            outer = self.current
+            self.current = self._names[path]
+            try:
+                return original(module, *args, **kwargs)
+            except Exception as error:
+                self.failed = self.failed or path
+                if not self._recover or isinstance(error, (OpcheckError, MemoryError)):
+                    raise
+                return self._instead(path, args, kwargs, error)
+            finally:
+                self.current = outer
+
+        nn.Module.__call__ = call  # type: ignore[method-assign]  # restored below
+        try:
+            yield
+        finally:
+            nn.Module.__call__ = original  # type: ignore[method-assign]  # as it was
+
+    def not_called(self) -> tuple[str, ...]:
+        """Outermost modules whose forward never ran, sorted; containers of called ones excluded."""
+        reached = {""}
+        for key in self._called:
+            path = self._paths[key]
+            while path not in reached:
+                reached.add(path)
+                path = path.rpartition(".")[0]
+        idle = sorted(path for path in self._paths.values() if path not in reached)
+        outermost: list[str] = []
+        for path in idle:
+            if not outermost or not path.startswith(outermost[-1] + "."):
+                outermost.append(path)
+        return tuple(outermost)
+
+    def _instead(self, path: str, args: Any, kwargs: Any, error: Exception) -> Any:
+        """Note the failure and let the first tensor through, so that the rest is still seen."""
+        raise_if_bug(error)
+        if len(self.gaps) >= _MOST_GAPS:
+            raise error
+        if id(error) not in self._told:
+            self._told.add(id(error))
+            self.gaps.append(Gap(path or "(the model)", reason_of(error), MODULE_FAILED))
+        for value in (*args, *kwargs.values()):
+            found = _first_tensor(value)
+            if found is not None:
+                return found
+        raise error
+
+
+_MOST_GAPS = 50
+
+
+def reason_of(error: BaseException) -> str:
+    """An exception as one sentence."""
+    if is_of_nested(error):
+        file, line = from_error(error)
+        text = f"at {{file}}:{{line}}, {MAKES_NESTED}"
+        return Sentence(text, file=file, line=line) if file else MAKES_NESTED
+    if isinstance(error, UnknownResult):
+        return error.reason
+    name, text = type(error).__name__, str(error).strip().split("\n", 1)[0].strip()
+    return Sentence("{error}: {text}", error=name, text=text) if text else name
+
+
+def is_of_nested(error: BaseException) -> bool:
+    """Whether PyTorch's nested tensors failed on what a trace gives them."""
+    frames = traceback.walk_tb(error.__traceback__)
+    inside = any(f.f_globals.get("__name__", "").startswith("torch.nested") for f, _ in frames)
+    return inside or any(name in str(error) for name in _NESTED)
+
+
+def _first_tensor(value: Any) -> Tensor | None:
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, (list, tuple)):
+        items: Any = value
+    elif isinstance(value, dict):
+        items = value.values()
+    else:
+        return None
+    return next((t for t in map(_first_tensor, items) if t is not None), None)
+
+
+MAKES_NESTED = (
+    "it makes a nested tensor, and only tensors of one size in each dimension are followed; "
+    "pad to one size and give a mask"
+)
+_NESTED = ("NestedTensorImpl", "NestedIntNode", "nested tensor", "NestedTensor")
+"""What is in PyTorch's messages then."""
+
+_FOR_THE_MODEL = ("dispatcher.py", "device/tensors.py", "device/devices.py")
+"""Where C++ is called with the model's own arguments, and where a device's refusals are said."""
+_OURS = (AttributeError, KeyError, NameError, AssertionError, TypeError)
+
+
+def raise_if_bug(error: Exception) -> None:
+    """Let a fault of this package through as what it is, instead of calling it the model's."""
+    if not isinstance(error, _OURS) or isinstance(error, UnknownResult):
+        return
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    raised_in = step.tb_frame.f_code.co_filename if step is not None else ""
+    if raised_in.startswith(_HERE) and not raised_in.endswith(_FOR_THE_MODEL):
+        raise error

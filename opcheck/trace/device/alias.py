@@ -1,0 +1,250 @@
+"""A traced device that says it is of a type that this torch cannot have, such as ``cuda``.
+
+PrivateUse1 cannot be named so, and tensors of those devices need a torch built for them. The trace
+runs on PrivateUse1 under another name; what Python sees says the type that was asked for, and
+devices of that type among arguments are taken for the one that is there. C++ sees PrivateUse1: what
+it branches on is another matter (``SupportMatrix.choices``).
+
+Private torch API used here, checked on 2.13.0: ``torch.overrides.has_torch_function`` and its like
+as globals of the modules whose functions ask them.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from types import FunctionType, ModuleType
+from typing import Any
+
+import torch
+from msgspec.structs import replace
+from torch.overrides import TorchFunctionMode
+
+from opcheck.model.trace import Constant, Node, Value
+from opcheck.trace.calls.call_site import is_internal
+from opcheck.trace.device.devices import Event, Stream
+from opcheck.trace.device.module import DeviceModule
+from opcheck.trace.device.tensors import DeviceTensor, prepare
+
+ALIASED_TYPES = frozenset({"cuda", "mps", "xla", "xpu"})
+"""Device types of PyTorch's own, which no PrivateUse1 device can have."""
+
+STAND_IN = "npu"
+"""What a process names its PrivateUse1 device for a disguise, unless it has named it already."""
+
+_PLACING = (torch.device, torch.Tensor.to)
+"""Functions whose arguments may be the name of a device."""
+
+_METHODS = "torch._tensor"
+"""Whose functions stand for the methods of the same name in C++ that they call."""
+
+CAPABILITY = (8, 0)
+"""What ``torch.cuda`` answers when it is asked for the capability of the chip, which is not known:
+what asks wants to know whether there are tensor cores that compute in bfloat16."""
+
+
+_AUTOCAST: Sequence[tuple[Callable[..., None], Callable[[str], Any]]] = (
+    (torch.set_autocast_enabled, torch.is_autocast_enabled),
+    (torch.set_autocast_dtype, torch.get_autocast_dtype),
+)
+"""What sets each part of autocast's state for a device type, and what tells it."""
+
+
+def device_for(device_type: str) -> torch.device:
+    """Give the device to trace on, and make this process know it.
+
+    It is the process's own PrivateUse1 device where that has a name already, whichever that is.
+    """
+    named = torch._C._get_privateuse1_backend_name()
+    if named != "privateuseone":
+        return prepare(named)
+    return prepare(STAND_IN if device_type in ALIASED_TYPES else device_type)
+
+
+@contextmanager
+def aliased(device_type: str) -> Iterator[None]:
+    """Have the traced device's tensors say that they are on ``device_type`` inside the block."""
+    before = DeviceTensor.shown
+    DeviceTensor.shown = torch.device(device_type, 0) if device_type in ALIASED_TYPES else None
+    try:
+        yield
+    finally:
+        DeviceTensor.shown = before
+
+
+@contextmanager
+def there(device: torch.device, met: Callable[[str], None] = lambda _: None) -> Iterator[None]:
+    """Have the device of the disguise that is worn be there inside the block, in place of ours.
+
+    ``met`` is told where code names ours, which only another vendor has.
+    """
+    shown = DeviceTensor.shown
+    if shown is None:
+        yield
+        return
+    with ExitStack() as undo:
+        undo.enter_context(_TakenFor(shown.type, device, met))
+        for owner, name, value in _answers(shown):
+            _set(undo, owner, name, value)
+        for setting, now in _AUTOCAST:
+            undo.callback(setting, device.type, now(device.type))
+            _set(undo, torch, setting.__name__, _also_for(setting, shown.type, device.type))
+        yield
+
+
+def without_alias(
+    nodes: Sequence[Node], stand_in: torch.device, device_type: str
+) -> Iterator[Node]:
+    """Give nodes whose device arguments name the disguise, not what stood in for it."""
+    said = Constant("device", stand_in.type)
+    for node in nodes:
+        if any(value == said for _, value in node.arguments):
+            renamed = tuple((n, _renamed(v, said, device_type)) for n, v in node.arguments)
+            yield replace(node, arguments=renamed)
+        else:
+            yield node
+
+
+def _renamed(value: Value, said: Constant, device_type: str) -> Value:
+    return Constant("device", device_type) if value == said else value
+
+
+class _TakenFor(TorchFunctionMode):
+    """Takes devices of one type among the arguments of torch's functions for another device."""
+
+    def __init__(self, device_type: str, device: torch.device, met: Callable[[str], None]) -> None:
+        super().__init__()
+        self._met = met
+        self._names_ours = re.compile(rf"{device.type}(:\d+)?").fullmatch
+        self._move_to_ours = getattr(torch.Tensor, device.type, None)
+        self._type = device_type
+        self._named = re.compile(rf"{device_type}(:\d+)?").fullmatch
+        self._device = device
+        self._move = getattr(torch.Tensor, device_type, None)
+        self._running: Any = None
+        """The function written in Python that runs now."""
+
+    def __torch_function__(
+        self,
+        func: Any,
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Replace devices among the arguments; ``.cuda()`` becomes ``.to(device)``."""
+        __tracebackhide__ = True
+        self._watch(func, args, kwargs or {})
+        if func is torch.device:
+            return func(*args, **(kwargs or {}))
+        if func is self._move and func is not None:
+            return args[0].to(self._device)
+        if self._opens(func):
+            with self, self._inside(func):
+                return _from_inside(func)(*args, **(kwargs or {}))
+        moved = {name: self._moved(value) for name, value in (kwargs or {}).items()}
+        return func(*map(self._moved, args), **moved)
+
+    def _watch(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Tell of code that names what stands in for the device; ours and torch's own may."""
+        named = (*args, kwargs.get("device")) if func in _PLACING else (kwargs.get("device"),)
+        ours = any(isinstance(value, str) and self._names_ours(value) for value in named)
+        ours = ours and not is_internal(sys._getframe(2).f_code)
+        if ours or (func is self._move_to_ours and func is not None):
+            self._met(self._device.type)
+
+    def _opens(self, func: Any) -> bool:
+        """Whether it is written in Python, and not one that asks in another way than most."""
+        written = type(func) is FunctionType and func.__module__ != _METHODS
+        return written and func is not self._running
+
+    @contextmanager
+    def _inside(self, func: Any) -> Iterator[None]:
+        before, self._running = self._running, func
+        try:
+            yield
+        finally:
+            self._running = before
+
+    def _moved(self, value: Any) -> Any:
+        if type(value) is torch.device:
+            return self._device if value.type == self._type else value
+        if type(value) is str and self._named(value):
+            return self._device
+        return value
+
+
+@cache
+def _from_inside(function: FunctionType) -> Callable[..., Any]:
+    """The same function, which no longer asks whether a mode wants to run instead of it.
+
+    A mode is left while it answers, so what a function written in Python calls would not reach it.
+    """
+    names = dict(function.__globals__)
+    for name in ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"):
+        if name in names:
+            names[name] = _nobody
+    made = FunctionType(
+        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+def _nobody(*_: Any) -> bool:
+    return False
+
+
+def _answers(shown: torch.device) -> Iterator[tuple[Any, str, Any]]:
+    """What Python's own modules have to say while the device is there."""
+    yield DeviceTensor, f"is_{shown.type}", True
+    yield torch, "Event", Event  # made by a class, which no mode sees
+    yield torch, "Stream", Stream
+    yield torch.accelerator, "current_accelerator", lambda check_available=False: shown
+    backend = getattr(torch.backends, shown.type, None)
+    for asked in ("is_available", "is_built"):
+        if hasattr(backend, asked):
+            yield backend, asked, _always
+    own = getattr(torch, shown.type, None)
+    if own is not None:
+        yield from _module_answers(own, _module(shown.type))
+
+
+def _module_answers(own: ModuleType, module: DeviceModule) -> Iterator[tuple[Any, str, Any]]:
+    for name in dir(module):
+        has = vars(own).get(name)
+        if not name.startswith("_") and has is not None and not isinstance(has, ModuleType):
+            yield own, name, getattr(module, name)
+
+
+def _also_for(setting: Callable[..., None], shown: str, stand_in: str) -> Callable[..., None]:
+    """Set something of autocast's for what stands in as well, which is what C++ asks about."""
+
+    def call(*args: Any, **kwargs: Any) -> None:
+        setting(*args, **kwargs)
+        if args and args[0] == shown:
+            setting(stand_in, *args[1:], **kwargs)
+
+    return call
+
+
+def _always() -> bool:
+    return True
+
+
+@cache
+def _module(device_type: str) -> DeviceModule:
+    """What answers for the device type; like torch's own it is there only while a trace runs."""
+    module = DeviceModule(device_type)
+    module.host.capability = CAPABILITY if device_type == "cuda" else None
+    return module
+
+
+def _set(undo: ExitStack, owner: Any, name: str, value: Any) -> None:
+    """Set an attribute until ``undo`` is closed."""
+    own = vars(owner)
+    if name in own:
+        undo.callback(setattr, owner, name, own[name])
+    else:
+        undo.callback(delattr, owner, name)
+    setattr(owner, name, value)

@@ -1,0 +1,177 @@
+"""The devices of ``torch.npu``, which one is chosen, and their streams and events.
+
+Private torch API used here, checked on 2.13.0: ``torch._C._get_privateuse1_backend_name``, and that
+the device guard of a Python backend gives streams and events which do nothing.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import torch
+from msgspec import Struct
+
+from opcheck.trace.device.state import ONLY, Part
+
+
+def _device() -> torch.device:
+    return torch.device(torch._C._get_privateuse1_backend_name(), ONLY)
+
+
+class Stream(torch.Stream):
+    """A queue in which everything is done already; all streams are equal."""
+
+    def __new__(cls, device: Any = None, priority: int = 0, **_: Any) -> "Stream":
+        """Make one; which device and priority are asked for makes no difference."""
+        return super().__new__(cls, device=_device(), priority=priority)
+
+
+class Event(torch.Event):
+    """A moment on the device; it is over as soon as it is recorded, and takes no time."""
+
+    def __new__(
+        cls,
+        enable_timing: bool = False,
+        blocking: bool = False,
+        interprocess: bool = False,
+        **_: Any,
+    ) -> "Event":
+        """Make one on the only device."""
+        return super().__new__(
+            cls,
+            device=_device(),
+            enable_timing=enable_timing,
+            blocking=blocking,
+            interprocess=interprocess,
+        )
+
+    def synchronize(self) -> None:
+        """Wait for it: the guard of a Python backend cannot, and there is nothing to wait for."""
+
+    def elapsed_time(self, end_event: torch.Event) -> float:
+        """Milliseconds from here to ``end_event``: no time passes on the device."""
+        return 0.0
+
+
+class Streams(Part):
+    """Which stream is chosen; it makes no difference."""
+
+    Stream = Stream
+    Event = Event
+
+    def default_stream(self, device: Any = None) -> torch.Stream:
+        """The stream that is chosen where none is."""
+        self._host().index(device)
+        return Stream()
+
+    def current_stream(self, device: Any = None) -> torch.Stream:
+        """The chosen stream."""
+        return self._host().stream or self.default_stream(device)
+
+    def set_stream(self, stream: torch.Stream | None) -> None:
+        """Choose a stream; None changes nothing."""
+        if stream is not None:
+            self._host().stream = stream
+
+    @contextmanager
+    def stream(self, stream: torch.Stream | None) -> Iterator[None]:
+        """Choose a stream inside the block; None changes nothing."""
+        host = self._host()
+        before = host.stream
+        self.set_stream(stream)
+        try:
+            yield
+        finally:
+            host.stream = before
+
+    StreamContext = stream
+
+    def is_current_stream_capturing(self) -> bool:
+        """Whether a graph is being captured: there are no graphs."""
+        return False
+
+
+class DeviceProperties(Struct, frozen=True):
+    """What the device says of itself."""
+
+    name: str
+    total_memory: int
+
+
+class Devices(Part):
+    """One device; choosing it changes nothing."""
+
+    def is_available(self) -> bool:
+        """Whether there is a device now."""
+        return self._host().available()
+
+    def device_count(self) -> int:
+        """How many devices there are."""
+        return int(self.is_available())
+
+    def current_device(self) -> int:
+        """Index of the chosen device."""
+        return ONLY
+
+    def set_device(self, device: Any) -> None:
+        """Choose a device: there is only one."""
+        self._host().index(device)
+
+    def device(self, device: Any) -> AbstractContextManager[None]:
+        """Choose a device inside the block; None and a negative index change nothing."""
+        if not (isinstance(device, int) and device < 0):
+            self._host().index(device)
+        return nullcontext()
+
+    def device_of(self, obj: Any) -> AbstractContextManager[None]:
+        """Choose a tensor's device inside the block; one of the host changes nothing."""
+        return nullcontext()
+
+    def get_device_name(self, device: Any = None) -> str:
+        """Name of the chip."""
+        return self.get_device_properties(device).name
+
+    def get_device_properties(self, device: Any = None) -> DeviceProperties:
+        """What the device says of itself."""
+        host = self._host()
+        host.index(device)
+        return DeviceProperties(host.name, host.total_memory)
+
+    def get_device_capability(self, device: Any = None) -> tuple[int, int] | None:
+        """Major and minor version of the chip; None where the vendor has no such thing."""
+        self._host().index(device)
+        return self._host().capability
+
+    def can_device_access_peer(self, device: Any, peer_device: Any) -> bool:
+        """Whether a device reads another's memory: there is no other."""
+        self._host().index(device)
+        self._host().index(peer_device)
+        return False
+
+    def synchronize(self, device: Any = None) -> None:
+        """Wait for the device: it computes at once."""
+        self._host().index(device)
+
+    def utilization(self, device: Any = None) -> int:
+        """Per cent of the time in which the device computes."""
+        self._host().index(device)
+        return 0
+
+    def ipc_collect(self) -> None:
+        """Give back memory shared with other processes: none is."""
+
+    def get_sync_debug_mode(self) -> int:
+        """Whether waiting for the device is reported: 0, it is not."""
+        return int(self._host().options.get("sync_debug_mode", 0))
+
+    def set_sync_debug_mode(self, debug_mode: int | str) -> None:
+        """Choose whether waiting for the device is reported: it never waits."""
+        modes = {"default": 0, "warn": 1, "error": 2}
+        self._host().options["sync_debug_mode"] = modes.get(str(debug_mode), debug_mode)
+
+    def is_initialized(self) -> bool:
+        """Whether the device is ready."""
+        return True
+
+    def init(self) -> None:
+        """Make the device ready: it is."""

@@ -1,0 +1,118 @@
+"""What a device module answers from, and the engine that answers for the device meanwhile."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import torch
+
+
+class _Now:
+    engine: ClassVar[Any] = None
+
+
+@contextmanager
+def answering(engine: Any) -> Iterator[None]:
+    """Have ``engine`` be the one inside the block."""
+    before, _Now.engine = _Now.engine, engine
+    try:
+        yield
+    finally:
+        _Now.engine = before
+
+
+def now() -> Any:
+    """The engine that answers, or None."""
+    return _Now.engine
+
+
+ONLY = 0
+"""Index of the one device there is."""
+
+
+class MemoryUse(Protocol):
+    """Counts the bytes of the live tensors on the device."""
+
+    allocated: int
+    peak: int
+
+
+@dataclass(slots=True)
+class NoMemoryUse:
+    """A device that takes no memory."""
+
+    allocated: int = 0
+    peak: int = 0
+
+
+@dataclass(slots=True)
+class DeviceState:
+    """One device as its host presents it, with everything that its user can set."""
+
+    device_type: str
+    available: Callable[[], bool]
+    name: str
+    """What ``get_device_name`` gives: the vendor's own name of the chip."""
+    total_memory: int = 64 << 30
+    """Bytes; the default is a round figure."""
+    memory: MemoryUse = field(default_factory=NoMemoryUse)
+    capability: tuple[int, int] | None = None
+    """What ``get_device_capability`` gives; Ascend has no such thing and gives None."""
+    amp_dtypes: tuple[torch.dtype, ...] = (torch.float16, torch.bfloat16)
+    """What autocast may compute in; bfloat16 is supported if it is among them."""
+    generator: torch.Generator = field(default_factory=torch.Generator)
+    """Draws the device's random numbers, apart from those of the host."""
+    stream: torch.Stream | None = None
+    """The chosen stream; None: the default one."""
+    memory_fraction: float = 1.0
+    options: dict[str, Any] = field(default_factory=dict)
+    """Settings of the vendor that change nothing here, kept to be read back."""
+
+    @contextmanager
+    def drawing(self) -> Iterator[None]:
+        """Have what the host draws by default come from the device's generator inside the block.
+
+        Overloads such as ``native_dropout`` take no generator, and know the default one alone.
+        """
+        default = torch.default_generator
+        before = default.get_state()
+        default.set_state(self.generator.get_state())
+        try:
+            yield
+        finally:
+            self.generator.set_state(default.get_state())
+            default.set_state(before)
+
+    def index(self, device: Any = None) -> int:
+        """Give the index that an index, a name or a ``torch.device`` means; None: the chosen one.
+
+        Raises:
+            ValueError: it is a device of another type.
+            RuntimeError: there is no such device.
+        """
+        if isinstance(device, str):
+            device = int(device) if device.isdecimal() else torch.device(device)
+        if isinstance(device, torch.device):
+            if device.type != self.device_type:
+                raise ValueError(f"Expected a {self.device_type} device, but got: {device}")
+            device = device.index
+        if device is None:
+            return ONLY
+        if device != ONLY:
+            raise RuntimeError(
+                f"invalid device index {device}: torch.{self.device_type} is emulated here, "
+                "with one device"
+            )
+        return ONLY
+
+
+class Part:
+    """Functions of one device module that belong together; public names are theirs."""
+
+    def __init__(self, host: Callable[[], DeviceState]) -> None:
+        self._host = host
+        """The state that holds now; it changes with who hosts the device."""
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not name.startswith("_")]

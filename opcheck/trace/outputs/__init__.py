@@ -1,0 +1,1 @@
+"""What a call returns without a device, and what cannot be known of it."""

@@ -1,0 +1,241 @@
+"""What one call returns when it runs whole, as a native kernel would: values or just specs.
+
+Strides follow one convention everywhere: a leaf returns those that the CPU kernel gives, since
+later calls (``contiguous``, ``view``) depend on them.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves
+
+from opcheck.lang.sentence import Sentence
+from opcheck.trace.calls.signature import Call
+from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor, replace_storage
+from opcheck.trace.outputs.device_only import kernel_for
+from opcheck.trace.outputs.loops import Loops
+from opcheck.trace.outputs.meta_kernels import PROBE_LIMIT, bare, probed, replaced, value_of
+from opcheck.trace.outputs.plan import (
+    Constant,
+    Plan,
+    Same,
+    all_small,
+    canonical,
+    plan_of,
+    small,
+    standing_for,
+)
+from opcheck.trace.outputs.unknown import Assumption, OtherLayout, UnknownResult, assumption_for
+from opcheck.trace.running import distributed
+from opcheck.trace.torch_internals.dispatcher import facts
+
+_PACK: Any = torch.ops.aten._pack_padded_sequence.default
+_CASTS = frozenset(
+    getattr(getattr(torch.ops.aten, name), overload)
+    for name, overload in (
+        ("_to_copy", "default"), ("to", "dtype"), ("to", "device"), ("to", "dtype_layout"),
+        ("to", "other"), ("type_as", "default"),
+    )
+)  # fmt: skip
+"""Overloads that change a tensor's dtype."""
+
+
+class KernelResults:
+    """Runs calls whole, and remembers per signature what they return."""
+
+    def __init__(
+        self,
+        device: torch.device,
+        casts: Mapping[torch.dtype, torch.dtype],
+        assumed: Callable[[Call, Assumption], None],
+    ) -> None:
+        self._device = device
+        self._casts = casts
+        self._assumed = assumed
+        self._loops = Loops()
+        self._plans: dict[tuple[Any, ...], Plan | None] = {}
+        self.learned: dict[tuple[Any, ...], Plan] = {}
+        """What composites were seen to return that meta refuses; may be handed to another run."""
+
+    def run(self, call: Call) -> Any:
+        """Give the outputs of the call, on the traced device or, if it says so, on the host.
+
+        Raises:
+            Unseen: nothing here can tell what it returns.
+            Exception: whatever torch raises for arguments that the operator refuses.
+        """
+        if call.func is _PACK:
+            return self._packed(call)
+        if call.func.namespace == distributed.NAMESPACE:
+            return distributed.collected(call.func, call.args)
+        key = call.key
+        if key in self._plans:
+            plan = self._plans[key]
+        else:
+            try:
+                plan = self._plans[key] = self._cast(call, self._plan(call))
+            except Exception as error:
+                return self._by_values(call, error)
+        if call.known and (plan is None or all_small(plan)):
+            with suppress(NotImplementedError):  # the host has no kernel, or none for this dtype
+                return self._told(call, self._real(call))
+        if plan is None:
+            return self._assume(call)
+        return self.replay(plan, call)
+
+    def _by_values(self, call: Call, error: Exception) -> Any:
+        """Run for real what shapes alone do not tell, as the classes of ``one_hot``."""
+        if not call.known:
+            raise error
+        try:
+            return self._real(call)
+        except OtherLayout:
+            raise
+        except Exception:
+            raise error from None
+
+    def _cast(self, call: Call, plan: Plan | None) -> Plan | None:
+        """A cast's plan with the dtype that this device gives for the one asked for."""
+        if call.func not in _CASTS or not isinstance(plan, Spec):
+            return plan
+        here = call.ours or (call.device is not None and call.device.type == self._device.type)
+        given = self._casts.get(plan.dtype)
+        if not here or given is None or not asks_for(call, plan.dtype):
+            return plan
+        return Spec.of(given, plan.shape, plan.stride)
+
+    def learn(self, call: Call, result: Any) -> Any:
+        """Take ``result``, found in another way, as what this signature returns."""
+        plan = self.learned[call.key] = self._plans[call.key] = plan_of(result, call)
+        return self.replay(plan, call)
+
+    def replay(self, plan: Plan, call: Call) -> Any:
+        """Make the planned outputs for this call's own tensors; what it writes is not known."""
+        for tensor in _written(call):
+            tensor.lose()
+        return self._again(plan, call)
+
+    def _again(self, plan: Plan, call: Call) -> Any:
+        match plan:
+            case Spec():
+                return self._output(plan, call)
+            case Same(index, spec):
+                tensor = call.tensors[index]
+                if _crosses(tensor, call):
+                    return self._output(spec, call)
+                if isinstance(tensor, DeviceTensor) and _writes_own(call):
+                    tensor.lose()
+                    replace_storage(tensor, device_tensor(spec, None, self._device))
+                return tensor
+            case Constant(value):
+                return value
+            case list():
+                return [self._again(item, call) for item in plan]
+
+    def _output(self, spec: Spec, call: Call) -> Tensor:
+        if call.device is not None and call.device.type == "cpu":
+            if spec.numel > PROBE_LIMIT * 4:
+                return spec.on_meta()
+            return spec.zeros()
+        return device_tensor(spec, None, self._device)
+
+    def _plan(self, call: Call) -> Plan | None:
+        """What this signature returns; None where that depends on values."""
+        if assumption_for(call) is not None:
+            return None
+        if call.key in self.learned:
+            return self.learned[call.key]
+        return probed(call)
+
+    def _packed(self, call: Call) -> tuple[Tensor, Tensor]:
+        """Packed rows; how many there are of each step is counted in host memory everywhere."""
+        kwargs = {name: bare(value) for name, value in call.kwargs.items()}
+        data, batches = _PACK(*map(bare, call.args), **kwargs)
+        return device_tensor(Spec.like(data), None, self._device), batches
+
+    def _real(self, call: Call) -> Any:
+        args, kwargs, made = replaced(call, value_of, "cpu")
+        result = kernel_for(call.func, args)(*args, **kwargs)
+        plan = self._plans.get(call.key)
+        if call.func in _CASTS and isinstance(plan, Spec):
+            result = result.to(plan.dtype)  # the dtype that this device gives, see _cast
+        probe = standing_for(call, args, kwargs, made)
+        return self._wrap(canonical(result, probe, call.tensors), call, made)
+
+    def _wrap(self, result: Any, call: Call, made: list[Tensor]) -> Any:
+        if isinstance(result, Tensor):
+            for tensor, value in zip(call.tensors, made, strict=False):
+                if value is result and _crosses(tensor, call):
+                    result = value.clone()
+                elif value is result:
+                    return self._refreshed(tensor, value)
+            if call.device is not None and call.device.type == "cpu":
+                return result
+            spec = Spec.like(result)
+            keep = result.device.type == "cpu" and small(spec)
+            return device_tensor(spec, result if keep else None, self._device)
+        if isinstance(result, (list, tuple)):
+            return [self._wrap(item, call, made) for item in result]
+        return result
+
+    def _refreshed(self, tensor: Tensor, value: Tensor) -> Tensor:
+        if isinstance(tensor, DeviceTensor):
+            replace_storage(tensor, device_tensor(Spec.like(value), value, self._device))
+        return tensor
+
+    def _told(self, call: Call, value: Any) -> Any:
+        """A known value, unless it would keep a loop going for too long."""
+        ended = self._loops.ended(value)
+        if ended is None:
+            return value
+        self._assumed(call, ended)
+        return ended.result()
+
+    def _assume(self, call: Call) -> Any:
+        assumption = assumption_for(call)
+        if assumption is None:
+            text = "the result of {op} depends on values that are not known"
+            raise UnknownResult(Sentence(text, op=call.func.name()))
+        assumption = self._loops.broken(assumption)
+        if assumption.text:
+            self._assumed(call, assumption)
+        result = assumption.result()
+        if type(result) is DeviceTensor:  # written in place, to where only the data knows
+            result.lose()
+            return result
+        return self._wrap(result, call, [])
+
+
+def _writes_own(call: Call) -> bool:
+    """Whether an argument that the call gives back was written; ``type_as`` may just pass it on.
+
+    Not all schemas say so: ``_copy_from`` is to be a kernel, and kernels pass nothing on.
+    """
+    known = facts(call.func)
+    return bool(known.returned) or known.composite is None
+
+
+def _written(call: Call) -> list[DeviceTensor]:
+    """Tensors of the device whose values the call writes."""
+    known = facts(call.func)
+    if not known.written:
+        return []
+    given = dict(zip(known.argument_names, call.args, strict=False)) | call.kwargs
+    written = tree_leaves([given.get(name) for name in known.written])
+    return [tensor for tensor in written if isinstance(tensor, DeviceTensor)]
+
+
+def asks_for(call: Call, dtype: torch.dtype) -> bool:
+    """Whether a cast names ``dtype``, or takes a tensor of another one and so must want it."""
+    named = any(value is dtype for value in (*call.args, *call.kwargs.values()))
+    return named or call.tensors[0].dtype != dtype
+
+
+def _crosses(tensor: Tensor, call: Call) -> bool:
+    """Whether the call's device argument asks for the other side of the bus."""
+    if call.device is None:
+        return False
+    return (call.device.type == "cpu") == isinstance(tensor, DeviceTensor)

@@ -1,0 +1,126 @@
+"""Loops that go on until a value says otherwise that a trace does not have - they are ended."""
+
+import ast
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from opcheck.files import MOST_SOURCE_BYTES, read_bytes
+from opcheck.lang.sentence import Sentence
+from opcheck.trace.calls.call_site import is_internal
+from opcheck.trace.outputs.unknown import Assumption, UnknownResult
+
+_FRAMES = 4
+"""How many callers may stand between the line that reads a value and the loop that asks."""
+
+
+def decides_a_loop() -> bool:
+    """Whether the value that is read now may end a loop; true where no source tells.
+
+    A loop over a known number of things may read a value for each of them, which ends nothing.
+    """
+    frame: Any = sys._getframe(1)
+    seen = 0
+    while frame is not None and seen < _FRAMES:
+        code = frame.f_code
+        if not is_internal(code):
+            tests = _tests(code.co_filename)
+            if tests is None or frame.f_lineno in tests:
+                return True
+            seen += 1
+        frame = frame.f_back
+    return False
+
+
+@cache
+def _tests(file: str) -> frozenset[int] | None:
+    """Lines of a file that hold the test of a ``while``, or of an ``if`` that leaves a loop."""
+    try:
+        tree = ast.parse(read_bytes(file, MOST_SOURCE_BYTES))
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return None
+    lines: set[int] = set()
+    for loop in ast.walk(tree):
+        if isinstance(loop, (ast.While, ast.For)):
+            for test in _ends(loop):
+                lines.update(range(test.lineno, (test.end_lineno or test.lineno) + 1))
+    return frozenset(lines)
+
+
+def _ends(loop: ast.While | ast.For) -> Iterator[ast.expr]:
+    if isinstance(loop, ast.While):
+        yield loop.test
+    for inner in ast.walk(loop):
+        leaves = (ast.Break, ast.Return, ast.Raise)
+        if isinstance(inner, ast.If) and any(isinstance(n, leaves) for n in ast.walk(inner)):
+            yield inner.test
+
+
+Reader = tuple[str, int, int]
+"""File, line, and the object that reads there."""
+ROUNDS = 64
+"""Times that one line may read the same assumption in turn; the next time it reads another."""
+MOST = 20_000
+"""Times that one line may read at all: nothing that it was told ended its loop."""
+
+
+class Loops:
+    """Counts the values that each line of Python reads, and changes one now and then."""
+
+    def __init__(self) -> None:
+        self._read: Counter[Reader] = Counter()
+
+    def broken(self, assumption: Assumption) -> Assumption:
+        """The assumption for what is read now: the other answer where a line asks too often.
+
+        Raises:
+            Unseen: it asks on and on, whatever it is told.
+        """
+        if not assumption.steers:
+            return assumption
+        return _changed(assumption.result()) if self._asks_again() else assumption
+
+    def ended(self, value: Any) -> Assumption | None:
+        """What to take for a known truth ``value`` where a line asks too often; else None.
+
+        Raises:
+            Unseen: it asks on and on, whatever it is told.
+        """
+        return _changed(value) if isinstance(value, bool) and self._asks_again() else None
+
+    def _asks_again(self) -> bool:
+        reader = _reader()
+        self._read[reader] += 1
+        if self._read[reader] > MOST:
+            text = "a loop that depends on data does not end within {count} rounds"
+            raise UnknownResult(Sentence(text, count=MOST))
+        return self._read[reader] % (ROUNDS + 1) == 0 and decides_a_loop()
+
+
+def _changed(value: Any) -> Assumption:
+    other = _other(value)
+    text = "after {count} times, so that a loop ends, it is taken to be {value}"
+    said = Sentence(text, count=ROUNDS, value=str(other))
+    return Assumption(lambda: other, said, steers=True)
+
+
+def _other(value: Any) -> Any:
+    return not value if isinstance(value, bool) else type(value)(0)
+
+
+def _reader() -> Reader:
+    """The innermost line that is neither torch's nor ours, and whose method it is called by.
+
+    Layers of one kind read at the same line; a loop reads for the same object again and again.
+    """
+    frame: Any = sys._getframe(1)
+    while frame is not None and is_internal(frame.f_code):
+        frame = frame.f_back
+    if frame is None:
+        return "", 0, 0
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    while frame is not None and (is_internal(frame.f_code) or "self" not in frame.f_locals):
+        frame = frame.f_back
+    return file, line, 0 if frame is None else id(frame.f_locals["self"])

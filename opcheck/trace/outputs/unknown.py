@@ -1,0 +1,237 @@
+"""Calls whose result cannot be known here, and what is assumed of sizes and numbers.
+
+What is assumed where a size or a Python number depends on values that a trace does not have. Sizes
+take their upper bound (every mask element true), so that the code behind them is reached, but
+``unique`` finds few values, since Python loops over them; numbers read by Python take one. Each
+assumption is told to the reader.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from msgspec import Struct
+from torch import Tensor
+
+from opcheck.lang.sentence import Sentence
+from opcheck.trace.calls.signature import Call
+from opcheck.trace.device.tensors import DeviceTensor
+
+
+class UnknownResult(Exception):  # noqa: N818  # the reason a trace stops here, not a fault of anybody's
+    """A call whose result cannot be known without the device or its extension."""
+
+    @property
+    def reason(self) -> str:
+        """What is not known, as it was said: :class:`str` would make plain text of a sentence."""
+        said = self.args[0] if self.args else ""
+        return said if isinstance(said, Sentence) else str(self).strip().split("\n", 1)[0].strip()
+
+
+class OtherLayout(UnknownResult):
+    """A call that takes or gives a tensor of a layout that is not followed: it has no strides."""
+
+    def __init__(self, op: str, tensor: Tensor) -> None:
+        layout = str(tensor.layout).removeprefix("torch.")
+        text = "{op} meets a tensor of layout {layout}; only strided ones are followed"
+        super().__init__(Sentence(text, op=op, layout=layout))
+
+
+def require_strides(tensor: Tensor, op: str) -> None:
+    """Let only tensors of the usual layout pass.
+
+    Raises:
+        OtherLayout: it is sparse, say.
+    """
+    if tensor.layout is not torch.strided:
+        raise OtherLayout(op, tensor)
+
+
+_MASKS = (torch.bool, torch.uint8)
+_LARGE = 1 << 22
+"""Elements above which an assumed index is kept without values."""
+
+
+_FEW = 4
+"""Distinct values that ``unique`` is assumed to find."""
+
+
+class Assumption(Struct, frozen=True):
+    """An assumed result, and whether Python may have branched on it."""
+
+    result: Callable[[], Any]
+    text: str
+    """What was assumed, as a clause; empty where nothing had to be."""
+    steers: bool
+    """A number went to Python: what it decided was not seen otherwise."""
+
+
+def taken_to_be(value: Any) -> Sentence:
+    """The clause for a value that was taken."""
+    return Sentence("it is taken to be {value}", value=str(value))
+
+
+def assumption_for(call: Call) -> Assumption | None:
+    """Give the assumption for a call whose result depends on values; None for all others."""
+    name = call.func.name()
+    make = _RULES.get(name)
+    if make is not None:
+        return make(call)
+    if name.startswith(("aten::index.Tensor", "aten::index_put", "aten::_index_put_impl")):
+        return _index(call)
+    return None
+
+
+def _number(call: Call) -> Assumption:
+    dtype = call.tensors[0].dtype
+    value: Any = 1
+    if dtype is torch.bool:
+        value = False
+    elif dtype.is_floating_point:
+        value = 1.0
+    elif dtype.is_complex:
+        value = 1 + 0j
+    return Assumption(lambda: value, taken_to_be(value), steers=True)
+
+
+def _false(call: Call) -> Assumption:
+    return Assumption(lambda: False, taken_to_be(False), steers=True)
+
+
+def _true(call: Call) -> Assumption:
+    return Assumption(lambda: True, taken_to_be(True), steers=True)
+
+
+def _nonzero(call: Call) -> Assumption:
+    shape = tuple(call.tensors[0].shape)
+    return Assumption(lambda: _all_places(shape), "every element is true", steers=False)
+
+
+def _all_places(shape: tuple[int, ...]) -> Tensor:
+    """``nonzero`` of an all-true tensor, int64[numel, dims]; without values where it is large."""
+    count = torch.Size(shape).numel()
+    if count > _LARGE:
+        return torch.empty(count, len(shape), dtype=torch.int64, device="meta")
+    return torch.ones(shape, dtype=torch.bool).nonzero()
+
+
+def _blank(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    """A result without values; zeros where it is an index that Python may look at."""
+    large = dtype.is_floating_point or torch.Size(shape).numel() > _LARGE
+    return torch.zeros(shape, dtype=dtype, device="meta" if large else "cpu")
+
+
+def _masked_select(call: Call) -> Assumption:
+    shape = torch.broadcast_shapes(*(t.shape for t in call.tensors[:2]))
+    dtype = call.tensors[0].dtype
+    return Assumption(
+        lambda: _blank((torch.Size(shape).numel(),), dtype),
+        "every element is true",
+        steers=False,
+    )
+
+
+def _unique(call: Call) -> Assumption:
+    """A few distinct values: Python often loops over them."""
+    tensor = call.tensors[0]
+    few = min(tensor.numel(), _FEW)
+    return _few_of(call, few, lambda: torch.arange(few).to(tensor.dtype), tuple(tensor.shape))
+
+
+def _unique_dim(call: Call) -> Assumption:
+    """A few distinct slices along one dimension."""
+    tensor = call.tensors[0]
+    dim = call.args[1] if len(call.args) > 1 else call.kwargs["dim"]
+    shape = list(tensor.shape)
+    count, shape[dim] = shape[dim], min(shape[dim], _FEW)
+    return _few_of(call, shape[dim], lambda: _blank(tuple(shape), tensor.dtype), (count,))
+
+
+def _few_of(
+    call: Call, few: int, found: Callable[[], Tensor], inverse: tuple[int, ...]
+) -> Assumption:
+    """``found`` with the place of each input among them, of shape ``inverse``, and counts."""
+
+    def result() -> tuple[Tensor, ...]:
+        inverted = torch.empty(inverse, dtype=torch.int64, device="meta")
+        counts = torch.ones(few, dtype=torch.int64)
+        return (found(), inverted, counts)[: len(call.func._schema.returns)]
+
+    return Assumption(result, Sentence("{count} values are distinct", count=few), steers=False)
+
+
+def _repeat_interleave(call: Call) -> Assumption:
+    repeats = call.tensors[0]
+    size = call.kwargs.get("output_size") or repeats.numel()
+    return Assumption(
+        lambda: torch.arange(size) % max(repeats.numel(), 1),
+        "every element is repeated once",
+        steers=False,
+    )
+
+
+def _bincount(call: Call) -> Assumption:
+    minimum = call.kwargs.get("minlength", call.args[2] if len(call.args) > 2 else 0)
+    size = max(minimum, call.tensors[0].numel())
+    return Assumption(
+        lambda: torch.zeros(size, dtype=torch.int64),
+        Sentence("values are below {value}", value=size),
+        steers=False,
+    )
+
+
+def _index(call: Call) -> Assumption | None:
+    """Indexing with masks: known ones as they are, others as if every element were true."""
+    masks = [t for t in call.args[1] if isinstance(t, Tensor) and t.dtype in _MASKS]
+    if not masks:
+        return None
+    known = all(_known(mask) is not None for mask in masks)
+    text = "" if known else "every element of the mask is true"
+    return Assumption(lambda: _indexed(call), text, steers=False)
+
+
+def _indexed(call: Call) -> Tensor:
+    target = call.tensors[0]
+    if not call.func.name().startswith("aten::index.Tensor"):
+        in_place = call.func._schema.is_mutable
+        return (
+            target
+            if in_place
+            else torch.empty_strided(
+                target.shape, target.stride(), dtype=target.dtype, device="meta"
+            )
+        )
+    places: list[Tensor | None] = []
+    for item in call.args[1]:
+        if item is None:
+            places.append(None)
+        elif item.dtype in _MASKS:
+            mask = _known(item)
+            found = _all_places(tuple(item.shape)) if mask is None else mask.nonzero()
+            places += [column.to("meta") for column in found.unbind(1)]
+        else:
+            places.append(torch.empty(item.shape, dtype=torch.int64, device="meta"))
+    bare = torch.empty_strided(target.shape, target.stride(), dtype=target.dtype, device="meta")
+    return torch.ops.aten.index.Tensor(bare, places)  # type: ignore[no-any-return]  # untyped ops
+
+
+def _known(tensor: Tensor) -> Tensor | None:
+    return tensor.value if isinstance(tensor, DeviceTensor) else tensor
+
+
+_RULES: dict[str, Callable[[Call], Assumption | None]] = {
+    "aten::item": _number,
+    "aten::_local_scalar_dense": _number,
+    "aten::is_nonzero": _false,
+    "aten::equal": _true,
+    "aten::allclose": _true,
+    "aten::nonzero": _nonzero,
+    "aten::masked_select": _masked_select,
+    "aten::_unique": _unique,
+    "aten::_unique2": _unique,
+    "aten::unique_consecutive": _unique,
+    "aten::unique_dim": _unique_dim,
+    "aten::unique_dim_consecutive": _unique_dim,
+    "aten::repeat_interleave.Tensor": _repeat_interleave,
+    "aten::bincount": _bincount,
+}

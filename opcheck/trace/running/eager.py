@@ -1,0 +1,252 @@
+"""A run as eager PyTorch - nothing compiled, and ``cuda`` taken for the traced device.
+
+Private torch API used here, checked on 2.13.0: ``torch._dynamo.eval_frame._callback_from_stance``,
+which every compiled call passes through, ``_torchdynamo_orig_backend``, ``compiler_name``,
+``Module._call_impl`` and ``Module._compiled_call_impl``.
+
+Private torch API used here, checked on 2.13.0: ``torch.utils._device._device_constructors``.
+``torch.compiler.set_stance`` is used where Dynamo is already loaded.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import wraps
+from types import MethodType
+from typing import Any
+
+import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
+from torch.utils._device import _device_constructors
+from torch.utils._pytree import tree_map
+
+from opcheck.lang.sentence import Sentence
+from opcheck.model.trace import COMPILED, GIVEN_BACKEND
+from opcheck.trace.device.tensors import DeviceTensor
+
+Met = Callable[[str], None]
+"""Is given the name of the backend by which something was to be compiled."""
+
+_AS_WRITTEN = frozenset({"", "eager"})
+"""Backends that change nothing: they call each operator as it is written."""
+_listening: list[Met] = []
+
+
+def reason(backend: str) -> str:
+    """What is not seen of what a backend compiles, in one sentence."""
+    if backend == GIVEN_BACKEND:
+        return (
+            "is compiled by torch.compile with the backend that it was given; it ran as it is "
+            "written, and what the compiler makes of it was not seen"
+        )
+    return Sentence(
+        "is compiled by torch.compile with the backend {backend}; it ran as it is written, "
+        "and what the compiler makes of it was not seen",
+        backend=backend,
+    )
+
+
+def prepare() -> None:
+    """Have ``torch.compile`` note what it is given, for good; for a process of a model's own."""
+    torch.compile = as_written
+
+
+def backend_of(module: nn.Module) -> str:
+    """The backend by which a module was to be compiled; "" where it is run as it is written."""
+    return str(vars(module).get(COMPILED, ""))
+
+
+def mark_compiled(original: nn.Module, copied: nn.Module) -> None:
+    """Have a copy know what ``Module.compile`` leaves to the original alone."""
+    for before, after in zip(original.modules(), copied.modules(), strict=True):
+        if before._compiled_call_impl is not None:
+            vars(after).setdefault(COMPILED, GIVEN_BACKEND)
+
+
+@contextmanager
+def listening(met: Met) -> Iterator[None]:
+    """Tell of every call of a compiled function inside the block."""
+    _listening.append(met)
+    frames: Any = sys.modules.get("torch._dynamo.eval_frame")
+    if frames is None:
+        try:
+            yield
+        finally:
+            _listening.remove(met)
+        return
+    original = frames._callback_from_stance
+    running = False
+
+    def told(callback: Any) -> Any:
+        nonlocal running
+        if not running:  # to tell of it may run compiled code itself
+            running = True
+            try:
+                _tell(_name_in(callback))
+            finally:
+                running = False
+        return original(callback)
+
+    frames._callback_from_stance = told
+    try:
+        yield
+    finally:
+        frames._callback_from_stance = original
+        _listening.remove(met)
+
+
+def as_written(
+    model: Any = None, *, backend: Any = "inductor", disable: bool = False, **options: Any
+) -> Any:
+    """What stands for ``torch.compile``: gives back what it is given, marked as compiled."""
+    if model is None:
+        return lambda function: as_written(function, backend=backend, disable=disable)
+    name = "" if disable else _named(backend)
+    if name in _AS_WRITTEN or isinstance(model, type):
+        return model
+    if isinstance(model, nn.Module):
+        vars(model)[COMPILED] = name
+        return model
+    if isinstance(model, MethodType) and model.__func__ is nn.Module._call_impl:
+        vars(model.__self__)[COMPILED] = name  # by Module.compile
+        return model
+    if isinstance(model, MethodType):  # a copy of its object must get a method of its own
+        return MethodType(_watched(model.__func__, name), model.__self__)
+    return _watched(model, name)
+
+
+def _watched(function: Callable[..., Any], backend: str) -> Callable[..., Any]:
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        _tell(backend)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _tell(backend: str) -> None:
+    if backend not in _AS_WRITTEN:
+        for met in _listening[-1:]:
+            met(backend)
+
+
+def _name_in(callback: Any) -> str:
+    """The backend of what Dynamo was to call back; "" where nothing is to be compiled."""
+    while callback is not None and callback is not False:
+        name = getattr(callback, "compiler_name", None)
+        if isinstance(name, str):
+            return name
+        inner = getattr(callback, "_torchdynamo_orig_backend", None)
+        if inner is None:
+            return GIVEN_BACKEND
+        callback = inner
+    return ""
+
+
+def _named(backend: Any) -> str:
+    if isinstance(backend, str):
+        return backend
+    return str(getattr(backend, "__name__", type(backend).__name__))
+
+
+NEEDS_CUDA = ("not compiled with CUDA", "Found no NVIDIA driver", "No CUDA GPUs are available")
+"""What torch says where code asks for CUDA and there is none."""
+
+PLUGINS = ("mlu", "musa", "npu")
+"""Device types that vendors' plugins name, none of which torch knows by itself."""
+
+_NEEDS_PLUGIN = tuple(f"device type at start of device string: {name}" for name in PLUGINS)
+
+
+@contextmanager
+def not_compiled(met: Callable[[str], None]) -> Iterator[None]:
+    """Have ``torch.compile`` give back what it is given, and compiled code run as written.
+
+    ``met`` is told the backend by which a function that is called was to be compiled.
+    """
+    original = torch.compile
+    torch.compile = as_written
+    stance = torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else None
+    try:
+        with stance or nullcontext(), listening(met):
+            yield
+    finally:
+        torch.compile = original
+
+
+@contextmanager
+def numbers_read() -> Iterator[None]:
+    """Have ``torch.tensor`` read device tensors inside lists as every device does, one by one.
+
+    Its C++ reads them below the mode, where this device has no kernels.
+    """
+    # torch notes for good, when first asked, which functions a ``with torch.device(...)`` is for:
+    # asked while ours stand in for them, it would never again mean the real ones
+    _device_constructors()
+    originals = {name: getattr(torch, name) for name in ("tensor", "as_tensor")}
+    for name, original in originals.items():
+        setattr(torch, name, _reading(original))
+    try:
+        yield
+    finally:
+        for name, original in originals.items():
+            setattr(torch, name, original)
+
+
+def _reading(original: Callable[..., Any]) -> Callable[..., Any]:
+    def call(data: Any, *args: Any, **kwargs: Any) -> Any:
+        return original(_numbers(data), *args, **kwargs)
+
+    return call
+
+
+def _numbers(data: Any) -> Any:
+    if isinstance(data, (list, tuple)):
+        return [item.tolist() if type(item) is DeviceTensor else _numbers(item) for item in data]
+    return data
+
+
+def asks_for_other(error: BaseException) -> bool:
+    """Whether a model failed only because it names a CUDA device, or one of another vendor."""
+    return any(text in str(error) for text in (*NEEDS_CUDA, *_NEEDS_PLUGIN))
+
+
+class OtherAsDevice(TorchFunctionMode):
+    """Takes every ``cuda`` device for the traced one, as the vendors' transfer modules do.
+
+    Those that another vendor's plugin names too; ``met`` is told the type of each.
+    """
+
+    def __init__(self, device: torch.device, met: Callable[[str], None]) -> None:
+        super().__init__()
+        self._device = device
+        self._met = met
+        self._others = {"cuda", *PLUGINS} - {device.type}
+
+    def __torch_function__(
+        self,
+        func: Any,
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Replace devices among the arguments; ``.cuda()`` becomes ``.to(device)``."""
+        __tracebackhide__ = True
+        kwargs = dict(kwargs or {})
+        if func is torch.Tensor.cuda:
+            self._met("cuda")
+            return args[0].to(self._device)
+        return func(*tree_map(self._moved, args), **tree_map(self._moved, kwargs))
+
+    def _moved(self, value: Any) -> Any:
+        named = ""
+        if isinstance(value, str):
+            named = value.partition(":")[0]
+        elif isinstance(value, torch.device):
+            named = value.type
+        if named not in self._others:
+            return value
+        self._met(named)
+        return self._device

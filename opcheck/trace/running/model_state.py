@@ -1,0 +1,232 @@
+"""A model made ready for one run - copied, put on the device, former runs' caches taken out.
+
+A copy of a model for one run, as ``copy.deepcopy`` makes it: modules are most of it, and quick. Of
+a hundred layers with a dozen modules each, ``deepcopy`` would go through twenty empty tables of
+hooks in every module.
+"""
+
+import copy
+import functools
+import gc
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_map
+
+from opcheck.python_state import computed, namespaces, tables, variables
+from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
+from opcheck.trace.outputs.plan import small
+from opcheck.trace.running.eager import mark_compiled
+
+_OWN = frozenset(vars(nn.Module()))
+"""What every module has, by name: tables that no other module shares, and plain values."""
+_TABLES = frozenset({"_parameters", "_buffers", "_modules"})
+_PROTOCOL = (
+    *("__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"),
+    *("__getnewargs__", "__getnewargs_ex__", "__new__", "__slots__"),
+)
+"""What a class has that is copied in a way of its own."""
+_ATOMS = (bool, int, float, str, type(None))
+
+
+def fresh_copy(module: nn.Module) -> nn.Module:
+    """Copy the model for one run: what it caches is then made anew, and the user's stays clean.
+
+    Its tensors are on the traced device by now, so that copying moves no values.
+    """
+    try:
+        made = _copy(module)
+    except Exception:  # holds something that cannot be copied: a lock, a handle, a weak reference
+        return module
+    mark_compiled(module, made)
+    return made
+
+
+def copied(module: nn.Module) -> nn.Module:
+    """Copy a module with what its own code computed and keeps, as old weight norms do."""
+    return copy.deepcopy(module, computed(*module.modules()))
+
+
+def _copy(module: nn.Module) -> nn.Module:
+    # mypy doubts that a class is hashable
+    plain = [m for m in module.modules() if _is_plain(type(m))]  # type: ignore[arg-type]
+    memo: dict[int, Any] = {id(part): type(part).__new__(type(part)) for part in plain}
+    memo |= computed(*module.modules())
+    for part in plain:
+        state = {n: _attribute(n, value, memo) for n, value in part.__getstate__().items()}
+        memo[id(part)].__setstate__(state)
+    return copy.deepcopy(module, memo)
+
+
+def _attribute(name: str, value: Any, memo: dict[int, Any]) -> Any:
+    if type(value) in _ATOMS:
+        return value
+    if name in _TABLES and type(value) is dict:
+        return {key: copy.deepcopy(item, memo) for key, item in value.items()}
+    if name in _OWN and not value and type(value) in (dict, OrderedDict, set):
+        return type(value)()
+    return copy.deepcopy(value, memo)
+
+
+@cache
+def _is_plain(cls: type[nn.Module]) -> bool:
+    """Whether ``deepcopy`` would copy such a module attribute by attribute."""
+    bases = (base for base in cls.__mro__ if base not in (object, nn.Module))
+    return not any(name in vars(base) for base in bases for name in _PROTOCOL)
+
+
+FLOAT_INPUT_LIMIT = 1 << 12
+"""Largest floating-point weight or input, in elements, whose values are kept."""
+
+
+def on_device(value: Any, device: torch.device) -> Any:
+    """Put every tensor in nested inputs on the device; small ones keep their values."""
+    return tree_map(lambda v: _moved(v, device) if isinstance(v, Tensor) else v, value)
+
+
+def _moved(tensor: Tensor, device: torch.device) -> Tensor:
+    if isinstance(tensor, DeviceTensor) or tensor.layout is not torch.strided:
+        return tensor
+    spec = Spec.of(tensor.dtype, tensor.shape, tensor.stride())
+    steers = not spec.dtype.is_floating_point or spec.numel <= FLOAT_INPUT_LIMIT
+    plain = tensor.device.type == "cpu" and type(tensor) in (Tensor, nn.Parameter)
+    keep = plain and steers and small(spec)
+    made = device_tensor(spec, dense_copy(tensor.detach()) if keep else None, device)
+    return made.requires_grad_(tensor.requires_grad)
+
+
+def dense_copy(tensor: Tensor) -> Tensor:
+    """Give a copy on the host with the same strides, and no more storage than they reach."""
+    if tensor.is_conj() or tensor.is_neg():
+        return tensor.clone()
+    made = torch.empty(extent(tensor.shape, tensor.stride()), dtype=tensor.dtype)
+    made.copy_(tensor.as_strided(made.shape, (1,)))
+    return made.as_strided(tensor.shape, tensor.stride())
+
+
+def extent(shape: Sequence[int], stride: Sequence[int]) -> int:
+    """Elements from the first to the last one of a strided tensor."""
+    if 0 in shape:
+        return 0
+    return 1 + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
+
+
+@contextmanager
+def swapped(model: nn.Module, device: torch.device) -> Iterator[None]:
+    """Have every parameter and buffer of ``model`` on the device inside the block.
+
+    Shared tensors stay shared. Nothing of the model's own tensors is copied or changed.
+    """
+    moved: dict[int, Tensor] = {}
+    undo: list[tuple[dict[str, Any], str, Any]] = []
+    with torch.no_grad():
+        for module in model.modules():
+            tables: tuple[dict[str, Any], ...] = (module._parameters, module._buffers)
+            for table in tables:
+                for name, tensor in table.items():
+                    if tensor is None or isinstance(tensor, DeviceTensor):
+                        continue
+                    undo.append((table, name, tensor))
+                    table[name] = _shared(tensor, moved, device)
+    try:
+        yield
+    finally:
+        for table, name, tensor in undo:
+            table[name] = tensor
+
+
+def _shared(tensor: Tensor, moved: dict[int, Tensor], device: torch.device) -> Tensor:
+    found = moved.get(id(tensor))
+    if found is None:
+        found = moved[id(tensor)] = _moved(tensor, device)
+        if isinstance(tensor, nn.Parameter) and isinstance(found, DeviceTensor):
+            # What makes ``isinstance(t, nn.Parameter)`` true of a subclass, without a dispatch.
+            found._is_param = True
+    return found
+
+
+T = TypeVar("T")
+Later = Callable[[], T]
+"""Gives what came of a work, once it is done."""
+
+_CACHE: Any = functools._lru_cache_wrapper
+_place: Any = Tensor.device.__get__
+"""What C++ knows, where Python is told of another device."""
+_DEPTH = 5
+"""From a cache through its table and its links to a tensor in a tuple or a list."""
+
+
+def forget() -> None:
+    """Take what was recorded out of function caches and of the tables of modules and classes.
+
+    Whatever holds none of it is left alone, as tensors are that the user has on an emulated device.
+    Code that keeps something else, as that a table is filled, is not found: only a fresh copy of
+    the process does without it.
+    """
+    ours = torch._C._get_privateuse1_backend_name()
+    with _nothing_frozen():
+        found = [item for item in gc.get_objects() if type(item) is _CACHE]
+    for table in found:
+        if table.cache_info().currsize and _holds(table, ours, _DEPTH):
+            table.cache_clear()
+    for namespace in namespaces():
+        for name, value in variables(namespace):
+            if isinstance(value, DeviceTensor):
+                setattr(namespace, name, None)  # as it is written where it is filled on first use
+            for table in tables(value):
+                _take_out(table)
+
+
+def here(works: Sequence[Callable[[], T]]) -> Sequence[Later[T]]:
+    """Do each work in this process when it is asked for, with nothing left of former runs."""
+
+    def later(work: Callable[[], T]) -> T:
+        forget()
+        return work()
+
+    return [functools.partial(later, work) for work in works]
+
+
+@contextmanager
+def _nothing_frozen() -> Iterator[None]:
+    """Have the collector tell of all objects inside the block."""
+    frozen = gc.get_freeze_count()
+    if frozen:
+        gc.unfreeze()
+    try:
+        yield
+    finally:
+        if frozen:
+            gc.freeze()
+
+
+def _take_out(table: Any) -> None:
+    """Take out the entries with a tensor of a recording."""
+
+    def holds(item: Any) -> bool:
+        inner = isinstance(item, (tuple, frozenset))
+        return isinstance(item, DeviceTensor) or (inner and any(map(holds, item)))
+
+    if isinstance(table, dict):
+        for key in [key for key, item in table.items() if holds(key) or holds(item)]:
+            del table[key]
+    else:
+        kept = [item for item in table if not holds(item)]
+        if len(kept) != len(table):
+            table.clear()
+            (table.update if isinstance(table, set) else table.extend)(kept)
+
+
+def _holds(container: Any, device_type: str, depth: int) -> bool:
+    for item in gc.get_referents(container):
+        if isinstance(item, Tensor) and _place(item).type == device_type:
+            return True
+        inner = isinstance(item, (tuple, list, dict)) or type(item).__name__ == "_lru_list_elem"
+        if inner and depth and _holds(item, device_type, depth - 1):
+            return True
+    return False

@@ -1,0 +1,1 @@
+"""Where the sizes that the user marked as dynamic change what the model calls."""

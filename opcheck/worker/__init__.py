@@ -1,1 +1,0 @@
-"""The process that runs the user's model, and its copies: ``python -m opcheck.worker``."""
