@@ -5,7 +5,7 @@ import pkgutil
 
 import opcheck
 
-_WORKERS = ("worker", "emulate", "runtime", "pytest_plugin", "__main__", "importers", "rewrite")
+_WORKERS = ("child", "emulate", "runtime", "pytest_plugin", "__main__", "importers", "rewrite")
 
 
 def _wanted(name: str) -> bool:
