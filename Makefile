@@ -3,6 +3,7 @@
 #   make demo    set up, then scan two models
 #   make test    set up, then everything that CI checks
 #   make test-whole  the tests that "make test" takes a share of, too: all of them for every target
+#   make test-torch VERSION=2.6.0  a share of the tests with another release of torch, in .venv-torch-2.6.0
 #   make lint, make format, make bench
 #   make docs    docs/ as a site, into site/
 #   make readme  write the outputs that the README shows anew
@@ -15,7 +16,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs test test-whole lint format bench readme rates ways models missing fuzz fuzz-whole
+.PHONY: help setup demo docs test test-whole test-torch lint format bench readme rates ways models missing fuzz fuzz-whole
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -57,6 +58,20 @@ test: setup lint docs
 
 test-whole: setup
 	OPCHECK_WHOLE=1 $(PYTEST)
+
+# What reads files and follows calls with the torch that is there; marks "since" name what an older
+# one cannot do. Takes gigabytes where pip finds no build for the CPU, so it is not part of CI.
+VERSION ?= 2.6.0
+WITH_TORCH := $(addprefix tests/trace/test_,run.py calls.py operators.py old_torch.py private_api.py) \
+	$(addprefix tests/source/test_,pt2_file.py pt2_graph.py pt2_run.py saved_before.py python_file.py) \
+	tests/test_pipeline.py
+
+test-torch:
+	$(PYTHON) -m venv .venv-torch-$(VERSION)
+	grep -v '^torch' constraints.txt > .venv-torch-$(VERSION)/constraints.txt
+	.venv-torch-$(VERSION)/bin/python -m pip --disable-pip-version-check install --quiet \
+		--constraint .venv-torch-$(VERSION)/constraints.txt torch==$(VERSION) --editable '.[test]'
+	.venv-torch-$(VERSION)/bin/pytest --numprocesses 2 --dist loadfile $(WITH_TORCH)
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

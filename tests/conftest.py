@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from packaging.version import Version
 
 from opcheck.sandbox.parent.preloaded import loaded_anew, loaded_once
 
@@ -39,6 +40,15 @@ def pytest_collection_finish() -> None:
     """Leave every test and what is loaded until the end: the collector need not look at it."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs a newer torch than this one: ``since("2.10")``."""
+    for mark in item.iter_markers("since"):
+        import torch
+
+        if Version(torch.__version__).release[:2] < Version(mark.args[0]).release:
+            pytest.skip(f"needs torch {mark.args[0]} or newer")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 PROGRAM = "models/model.json"
+_PROGRAM_UNTIL_2_7 = "serialized_exported_program.json"
 
 
 class Tiny(nn.Module):
@@ -57,7 +58,7 @@ def export(
 
 def document_of(path: Path) -> dict[str, Any]:
     with zipfile.ZipFile(path) as archive:
-        name = next(n for n in archive.namelist() if n.endswith(PROGRAM))
+        name = next(n for n in archive.namelist() if n.endswith((PROGRAM, _PROGRAM_UNTIL_2_7)))
         document: dict[str, Any] = json.loads(archive.read(name))
         return document
 

@@ -66,6 +66,7 @@ def test_a_run_calls_what_the_graph_lists(tiny: Path) -> None:
     assert run(load(tiny)) == [str(call.op) for call in read_trace(tiny).calls]
 
 
+@pytest.mark.since("2.7")
 def test_parameters_stand_where_the_model_had_them(tiny: Path) -> None:
     module = load(tiny).module
     assert isinstance(module, nn.Module)
@@ -119,6 +120,7 @@ def test_inputs_keep_the_strides_of_the_export(tmp_path: Path) -> None:
     assert loaded.args[0].stride() == image.stride()
 
 
+@pytest.mark.since("2.10")
 def test_an_operator_that_nobody_registered_is_declared_from_its_use(tmp_path: Path) -> None:
     source = export(tmp_path / "a.pt2", nn.ReLU(), (torch.randn(6, 4),))
 
@@ -137,6 +139,7 @@ def test_an_operator_that_nobody_registered_is_declared_from_its_use(tmp_path: P
     assert (out.shape, out.dtype, out.stride()) == ((6, 4), torch.float32, (4, 1))
 
 
+@pytest.mark.since("2.10")
 def test_another_librarys_operator_gives_what_the_file_says_and_is_not_run(
     tmp_path: Path,
 ) -> None:

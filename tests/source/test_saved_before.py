@@ -77,6 +77,7 @@ def test_a_run_gives_what_the_model_gives(saved: Saved, tmp_path: Path) -> None:
     torch.testing.assert_close(tuple(found), wanted)
 
 
+@pytest.mark.since("2.10")
 @each_file
 def test_a_program_can_be_changed_or_says_in_a_sentence_why_not(
     saved: Saved, tmp_path: Path

@@ -17,6 +17,7 @@ REGISTERED = Registrations(
 )
 
 
+@pytest.mark.since("2.10")
 @pytest.mark.parametrize(
     ("function", "asked"),
     [

@@ -10,6 +10,7 @@ from opcheck.errors import TraceError
 from opcheck.trace.device.tensors import require_backward
 
 
+@pytest.mark.since("2.10")
 def test_a_training_step_needs_device_hooks_from_python(monkeypatch: pytest.MonkeyPatch) -> None:
     require_backward()
     monkeypatch.delattr(backend_registration, "_setup_privateuseone_for_python_backend")

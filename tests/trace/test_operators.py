@@ -103,7 +103,7 @@ def test_an_extensions_operator_with_an_open_size_is_followed() -> None:
     from opcheck.source.building import torchvision_operators
 
     torchvision_operators.prepare()
-    import torchvision  # noqa: F401  # brings the shape rules
+    pytest.importorskip("torchvision")  # brings the shape rules
 
     def model(boxes: Tensor) -> Tensor:
         kept = torch.ops.torchvision.nms(boxes, boxes[:, 0], 0.5)
@@ -234,6 +234,7 @@ def test_attention_is_one_call_whatever_its_mask(mask: str | None) -> None:
     assert trace.gaps == ()
 
 
+@pytest.mark.since("2.10")
 def test_both_branches_of_a_condition_are_seen() -> None:
     trace = traced(lambda x: torch.cond(x.sum() > 0, lambda y: y.sin(), lambda y: y.cos(), (x,)), X)
     assert calls(trace)[-1] == "higher_order::cond"
@@ -244,6 +245,7 @@ def test_both_branches_of_a_condition_are_seen() -> None:
     assert (trace.gaps, trace.notes) == ((), (EVERY_BRANCH,))
 
 
+@pytest.mark.since("2.10")
 def test_a_loop_of_known_length_makes_its_turns() -> None:
     """Eager reads the first answer twice: before the loop, and as the loop's own condition."""
 
@@ -261,6 +263,7 @@ def test_a_loop_of_known_length_makes_its_turns() -> None:
     assert (trace.gaps, trace.notes) == ((), ())
 
 
+@pytest.mark.since("2.10")
 def test_a_loop_that_ends_at_once_copies_what_it_carries() -> None:
     def model(x: Tensor) -> Any:
         return while_loop(lambda y: y.sum() < 0, lambda y: (y.sin(),), (x,))
@@ -271,6 +274,7 @@ def test_a_loop_that_ends_at_once_copies_what_it_carries() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.since("2.10")
 def test_a_loop_without_end_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("opcheck.trace.calls.higher_order.MOST_TURNS", 5)
 
@@ -282,6 +286,7 @@ def test_a_loop_without_end_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> 
     assert "it makes more than 5 turns" in gap.reason
 
 
+@pytest.mark.since("2.10")
 def test_one_turn_is_seen_of_a_loop_of_unknown_length() -> None:
     def model(x: Tensor) -> Any:
         return while_loop(lambda y: y.sum() < 9, lambda y: (y.sin(),), (x,))
@@ -293,6 +298,7 @@ def test_one_turn_is_seen_of_a_loop_of_unknown_length() -> None:
     assert (trace.gaps, trace.notes) == ((), (ONE_PASS,))
 
 
+@pytest.mark.since("2.10")
 def test_a_function_is_mapped_over_each_element() -> None:
     from torch._higher_order_ops.map import map as mapped
 
@@ -306,6 +312,7 @@ def test_a_function_is_mapped_over_each_element() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.since("2.10")
 def test_a_scan_runs_over_each_element() -> None:
     from torch._higher_order_ops.scan import scan
 
@@ -323,6 +330,7 @@ def _unknown(x: Tensor) -> Any:
     return torch.ops.higher_order.out_dtype(torch.ops.aten.mul.Tensor, torch.int32, x, x)
 
 
+@pytest.mark.since("2.10")
 def test_an_unknown_higher_order_operator_is_one_gap_in_its_module() -> None:
     trace = traced(nn.Sequential(_Called(_unknown), nn.Tanh()), X)
     assert calls(trace) == ["aten::tanh"]
@@ -330,6 +338,7 @@ def test_an_unknown_higher_order_operator_is_one_gap_in_its_module() -> None:
     assert trace.gaps == (Gap("0", reason),)
 
 
+@pytest.mark.since("2.10")
 def test_a_model_that_is_one_unknown_higher_order_operator_is_a_gap() -> None:
     trace = traced(_unknown, X)
     assert reasons(trace) == ["higher-order operator out_dtype: what it runs cannot be followed"]

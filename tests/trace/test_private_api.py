@@ -32,6 +32,7 @@ class Seen(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+@pytest.mark.since("2.10")
 def test_a_device_is_set_up_from_python_and_has_a_name() -> None:
     from torch.utils import backend_registration
 
@@ -158,6 +159,7 @@ def test_below_autograd_composites_arrive_whole() -> None:
     assert "aten::linear" not in seen.ops
 
 
+@pytest.mark.since("2.10")
 def test_a_mode_may_skip_dynamo_and_be_found() -> None:
     assert callable(TorchDispatchMode._should_skip_dynamo)
     with Seen() as seen:

@@ -45,7 +45,7 @@ def write_graph(request: GraphRequest, process: Process, load: Callable[[], Load
             f"{request.model.source}: torch cannot trace the changed program: {what}",
             "use --shim, or --diff for a Python file",
         ) from error
-    found.program._guards_code = guards  # private, checked on 2.13.0
+    found.program._guards_code = guards  # private, checked on 2.13.0; no older torch reads it
     torch.export.save(found.program, request.path)
     return GraphRun(found.left)
 
@@ -80,7 +80,7 @@ def _program(
             f"{request.model.source}: torch.export cannot export the model: {_brief(error)}",
             "use --shim, or --diff for a Python file",
         ) from error
-    return program, program._guards_code
+    return program, getattr(program, "_guards_code", [])
 
 
 def _brief(error: Exception) -> str:

@@ -87,6 +87,9 @@ _PATH = re.compile(r"[\w :/<>@+.-]{0,2000}")
 """Text that stays within the quotes that torch's code generator puts it in."""
 _KEPT = ("stack_trace", "nn_module_stack", "torch_fn")
 """What is kept of a node's metadata; torch looks up the functions that the rest names."""
+_APART = ("graph_module", "guards_code")
+"""What is not read as the rest is. The conditions on inputs, which torch would compile, are
+left out and put back untouched; a torch that knows of none would not take them at all."""
 _OF_NODES = frozenset({"target", "as_operator", "as_graph", "as_custom_obj"})
 _VERIFIERS = frozenset({"ATEN", "TRAINING", ""})
 
@@ -99,15 +102,13 @@ def plain_document(document: Mapping[str, Any]) -> dict[str, Any]:
     """
     module = document["graph_module"]
     found: dict[str, Any] = {
-        **{key: _plain(value, key) for key, value in document.items() if key != "graph_module"},
+        **{key: _plain(value, key) for key, value in document.items() if key not in _APART},
         "graph_module": {
             "graph": _plain(module["graph"], ""),
             "signature": _described(module["signature"]),
             "module_call_graph": list(map(_call, module["module_call_graph"])),
             "metadata": {},
         },
-        # conditions on inputs, which torch would compile; they are put back untouched
-        "guards_code": [],
     }
     verifiers = found.get("verifiers", [])
     if not set(verifiers) <= _VERIFIERS:
