@@ -8,14 +8,15 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def discover(package: ModuleType, base: type[T]) -> tuple[type[T], ...]:
+def discover(package: ModuleType, base: type[T], *, folders: bool = False) -> tuple[type[T], ...]:
     """Import every module of ``package`` and give the subclasses of ``base`` defined in it.
 
-    Sorted by the plugin's ``name``.
+    Sorted by the plugin's ``name``. With ``folders``, modules in folders below it count as well.
     """
+    listed = pkgutil.walk_packages if folders else pkgutil.iter_modules
     found: dict[str, type[T]] = {}
-    for info in pkgutil.iter_modules(package.__path__):
-        module = importlib.import_module(f"{package.__name__}.{info.name}")
+    for info in listed(package.__path__, f"{package.__name__}."):
+        module = importlib.import_module(info.name)
         for value in vars(module).values():
             if (
                 isinstance(value, type)

@@ -1,25 +1,26 @@
-"""What a rewrite rule is, and which there are."""
+"""What a rewrite rule is, also one for functions of single numbers, and which rules there are."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
+import torch
 from torch import Tensor
 
 import opcheck.rewrite.rules
 from opcheck.model.plan import Label, Tier
 from opcheck.registry import discover
-from opcheck.rewrite.call import Call
-from opcheck.rewrite.draw import Draw
-from opcheck.rewrite.ties import Outcome
+from opcheck.rewrite.call import Call, Outcome
+from opcheck.rewrite.draw import FLOATS, Draw
 
 Arguments = tuple[tuple[Any, ...], Mapping[str, Any]]
 """Positional arguments and named ones."""
 
 
 class Rule(ABC):
-    """Other code for one or more overloads; a file in ``opcheck/rewrite/rules`` is all it takes.
+    """Other code for one or more overloads; a file below ``opcheck/rewrite/rules`` is all it takes.
 
     The docstring of the class is the rule's page: what is replaced, by what, and why that is
     equal. ``replace`` is a function of the same module that needs nothing but torch and other
@@ -95,4 +96,70 @@ class Rule(ABC):
 @cache
 def rules() -> tuple[Rule, ...]:
     """Every rule that opcheck brings, by name."""
-    return tuple(kind() for kind in discover(opcheck.rewrite.rules, Rule))  # type: ignore[type-abstract]  # only subclasses come
+    found = discover(opcheck.rewrite.rules, Rule, folders=True)  # type: ignore[type-abstract]  # only subclasses come
+    return tuple(kind() for kind in found)
+
+
+SOURCES = "https://github.com/pytorch/pytorch/blob/main"
+MATH = f"{SOURCES}/aten/src/ATen/native/Math.h"
+"""The polynomials by which PyTorch computes special functions on the CPU."""
+REFERENCES = f"{SOURCES}/torch/_refs/__init__.py"
+
+_EDGES = (0.0, -0.0, math.nan, math.inf, -math.inf, 1.0, -1.0, 0.5, 1e-40, -1e-40, 3e38)
+_SCALES = (1.0, 10.0, 0.01, 100.0, 1e4, 1e-20)
+
+
+class Pointwise(Rule):
+    """A function of one tensor, or of ``count`` that are broadcast against each other."""
+
+    label = Label.TOLERANCE
+    count: ClassVar[int] = 1
+    dtypes: ClassVar[tuple[torch.dtype, ...]] = FLOATS
+    marks: ClassVar[tuple[float, ...]] = ()
+    """Numbers to try beside zeros, infinities, NaN and the smallest: poles and joints."""
+    scales: ClassVar[tuple[float, ...]] = _SCALES
+    """Typical sizes of the numbers to try."""
+    references: ClassVar[tuple[str, ...]] = (MATH,)
+
+    def refuses(self, call: Call) -> str:
+        """Decline complex numbers."""
+        given = (*call.args, *call.kwargs.values())
+        if any(isinstance(x, Tensor) and x.is_complex() for x in given):
+            return "the numbers are complex"
+        return ""
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Numbers of every size, with the edges."""
+        shape, dtype = draw.shape(0, 3), draw.choose(self.dtypes)
+        shapes = [shape, *(broadcast(draw, shape) for _ in range(self.count - 1))]
+        return tuple(
+            spread(draw, s, (dtype,), self.marks, self.scales) for s in shapes
+        ), {}  # fmt: skip
+
+
+def broadcast(draw: Draw, shape: Sequence[int]) -> list[int]:
+    """Sizes that go with ``shape``: the same, or fewer of them, or 1 instead of one."""
+    sizes = list(shape[draw.integer(0, len(shape)) :]) if draw.flag() else list(shape)
+    if sizes and draw.flag():
+        sizes[draw.integer(0, len(sizes) - 1)] = 1
+    return sizes
+
+
+def spread(
+    draw: Draw,
+    shape: Sequence[int] | None,
+    dtypes: Sequence[torch.dtype],
+    marks: Sequence[float] = (),
+    scales: Sequence[float] = _SCALES,
+) -> Tensor:
+    """A tensor of numbers of one size, with a few edges and ``marks`` among them."""
+    x = draw.tensor(shape, dtypes)
+    if not x.is_floating_point() or not x.numel():
+        return x
+    scale = draw.choose(scales)
+    x = x if scale == 1.0 else (x.double() * scale).to(x.dtype)
+    for _ in range(draw.integer(0, 3)):
+        at = torch.arange(x.numel()).reshape(x.shape) == draw.integer(0, x.numel() - 1)
+        mark = torch.tensor(draw.choose((*marks, *_EDGES)), dtype=torch.float64).to(x.dtype)
+        x = torch.where(at, mark, x)
+    return x

@@ -1,21 +1,85 @@
-"""What could stand for an overload: opcheck's rules, the user's, and PyTorch's own code."""
+"""What could replace an overload: rules, PyTorch's own code, the same overload in float32."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import torch
 from msgspec import Struct
+from torch import Tensor
+from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.model.plan import Label, Tier
 from opcheck.model.trace import OpName
 from opcheck.model.verdict import Evidence, Method
-from opcheck.rewrite import width
 from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.measure import Settle, Unique, Valid, as_drawn, as_given, everything
 from opcheck.rewrite.text import standalone
 from opcheck.rewrite.variants import functional, serving
-from opcheck.trace.torch_internals.dispatcher import overload_named
+from opcheck.trace.torch_internals.dispatcher import facts, overload_named
+
+_MOVERS = frozenset({"_to_copy", "copy_", "copy", "_copy_from", "to", "clone", "type_as"})
+"""What only moves values cannot move them in another dtype."""
+
+
+def in_float32(func: Any, dtype: torch.dtype) -> Callable[..., Any]:
+    """A function that takes what ``func`` takes and gives what it gives, computed in float32."""
+    return narrowed(func, dtype, torch.float32)
+
+
+def narrowed(func: Any, dtype: torch.dtype, other: torch.dtype) -> Callable[..., Any]:
+    """A function that takes and gives what ``func`` does, computed in another dtype than one."""
+
+    def moved(value: Any, source: torch.dtype, to: torch.dtype) -> Any:
+        if isinstance(value, Tensor) and value.dtype is source:
+            return value.to(to)
+        return to if value is source else value
+
+    def computed(*args: Any, **kwargs: Any) -> Any:
+        wide, named = tree_map(lambda v: moved(v, dtype, other), (args, kwargs))
+        return tree_map(lambda v: moved(v, other, dtype), func(*wide, **named))
+
+    return computed
+
+
+def float32_code(op: OpName, dtype: torch.dtype) -> str:
+    """Give the same as text."""
+    return _TEXT.format(
+        name=op.base, func=f"torch.ops.{op.namespace}.{op.base}.{op.overload or 'default'}",
+        dtype=dtype,
+    )  # fmt: skip
+
+
+def not_in_float32(call: Call, dtype: torch.dtype) -> str:
+    """Say why a call cannot be computed in float32 instead of ``dtype``."""
+    tensors = [t for t in tree_leaves((call.args, dict(call.kwargs))) if isinstance(t, Tensor)]
+    kinds = {t.dtype for t in tensors if t.is_floating_point() or t.is_complex()}
+    if kinds != {dtype}:
+        return f"its arguments are not of {str(dtype).removeprefix('torch.')} alone"
+    if facts(call.func).view or OpName.parse(call.func.name()).base in _MOVERS:
+        return "it moves values and computes none"
+    if torch.Tag.nondeterministic_seeded in call.func.tags:
+        return "it draws random numbers"
+    return ""
+
+
+_TEXT = """\
+import torch
+from torch.utils._pytree import tree_map
+
+
+def _moved(value, source, to):
+    if isinstance(value, torch.Tensor) and value.dtype is source:
+        return value.to(to)
+    return to if value is source else value
+
+
+def {name}(*args, **kwargs):
+    wide, named = tree_map(lambda v: _moved(v, {dtype}, torch.float32), (args, kwargs))
+    result = {func}(*wide, **named)
+    return tree_map(lambda v: _moved(v, torch.float32, {dtype}), result)
+"""
+
 
 _OF_PYTORCH = "pytorch-decomposition"
 _FEW = 16.0
@@ -89,7 +153,7 @@ _OTHER = ("float64", "float16", "bfloat16")
 def _in_float32(op: str, base: str, text: str) -> Candidate:
     """The overload itself, computed in float32 instead of one dtype."""
     dtype: torch.dtype = getattr(torch, text)
-    function = width.in_float32(overload_named(base), dtype)
+    function = in_float32(overload_named(base), dtype)
     fewer = dtype is torch.float64
     return Candidate(
         rule=f"float32-instead-of-{text}",
@@ -97,8 +161,8 @@ def _in_float32(op: str, base: str, text: str) -> Candidate:
         label=Label.TOLERANCE,
         summary=f"Compute {base} in float32 instead of {text}",
         function=serving(op, function) if base != op else function,
-        refuses=lambda call: width.refuses(call, dtype),
-        code=width.code(OpName.parse(base), dtype),
+        refuses=lambda call: not_in_float32(call, dtype),
+        code=float32_code(OpName.parse(base), dtype),
         entry=OpName.parse(base).base,
         gives_up="All digits of float64 beyond the seventh" if fewer else "",
         tolerance=_FEW * max(1.0, torch.finfo(torch.float32).eps / torch.finfo(dtype).eps),

@@ -11,8 +11,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.model.plan import Difference, Label, Measured
 from opcheck.model.trace import Node, TensorMeta
-from opcheck.rewrite.call import Call, call_of
-from opcheck.rewrite.ties import Outcome
+from opcheck.rewrite.call import Call, Outcome, call_of
 
 Settle = Callable[[Call, Outcome], Outcome]
 """Takes from an outcome what the operator promises."""

@@ -1,28 +1,55 @@
-"""The cheapest way out that works, for each call that a target does not run itself."""
+"""The cheapest fix that works, for each call that a target does not run itself."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import torch
 from msgspec.structs import replace
 
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.plan import Declined, Label, Measured, NodePlan, Remedy, Suggestion
+from opcheck.model.plan import Declined, Label, Measured, NodePlan, Remedy, Suggestion, Tier
 from opcheck.model.trace import Node, Trace
 from opcheck.resolve.resolution import HOST_TENSOR, Resolution
 from opcheck.resolve.walk import Walk
 from opcheck.rewrite.base import Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.candidates import Candidate, candidates
-from opcheck.rewrite.contiguous import laid_out
 from opcheck.rewrite.custom.suggest import suggested
 from opcheck.rewrite.measure import NoGradientError, UnmeasuredError, inputs, label, measured
-from opcheck.rewrite.narrower import from_the_start
 from opcheck.rewrite.optimizers import unfused
-from opcheck.rewrite.parts.region import Region
+from opcheck.rewrite.parts.calls import Region
 from opcheck.rewrite.record import Recorder, held
-from opcheck.rewrite.remedies import remedied
-from opcheck.rewrite.same_device import on_the_device
+from opcheck.rewrite.same_overload import from_the_start, laid_out, on_the_device
 from opcheck.trace.torch_internals.dispatcher import overload_named
+
+
+def remedied(
+    node: Node, blamed: Collection[tuple[Node, Resolution]], remedies: Sequence[Remedy]
+) -> Iterator[Suggestion]:
+    """Ways out for a call: remedies that help with everything inside it that is to blame."""
+    for remedy in remedies:
+        if all(helps(remedy, inner, fate) for inner, fate in blamed):
+            yield Suggestion(
+                rule=remedy.id,
+                tier=Tier.COMPAT,
+                label=remedy.label,
+                replaces=str(node.op),
+                summary=f"{remedy.summary}: {remedy.write}",
+                gives_up=remedy.gives_up,
+                unmeasured="it is the vendor's own" if remedy.on_device else "",
+                on_device=remedy.on_device,
+                evidence=remedy.evidence,
+            )
+
+
+def helps(remedy: Remedy, node: Node, fate: Resolution) -> bool:
+    """Whether a remedy is for a call that fares so."""
+    dtypes = {tensor.dtype for _, tensor in node.tensors()}
+    return (
+        (not remedy.codes or fate.code in remedy.codes)
+        and (not remedy.ops or str(node.op) in remedy.ops)
+        and (not remedy.dtypes or bool(dtypes & remedy.dtypes))
+        and (remedy.on_device or node.cpu_kernel)
+    )
 
 
 class Planner:

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Suggestion
-from opcheck.rewrite.merge import Module
+from opcheck.rewrite.text import Module
 from opcheck.rewrite.variants import functional
 from opcheck.source.building import torchvision_operators
 from opcheck.trace.torch_internals.dispatcher import overload_named

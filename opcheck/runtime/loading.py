@@ -11,9 +11,9 @@ from msgspec import Struct
 from torch import Tensor, nn
 
 from opcheck.errors import SourceError, UsageError
-from opcheck.rewrite.saved_program import saved_program
 from opcheck.runtime.precision import HALVES
 from opcheck.source.base import RANDOM_WEIGHTS, LoadOptions
+from opcheck.source.building.pt2.program import saved_program
 from opcheck.source.load import load
 
 if TYPE_CHECKING:

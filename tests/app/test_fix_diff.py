@@ -153,7 +153,7 @@ def test_a_wrong_replacement_changes_nothing(files: Path, monkeypatch: pytest.Mo
     def spoiled(function: Callable[..., Any]) -> str:
         return standalone(function).replace(".any(-1)", ".all(-1)")
 
-    monkeypatch.setattr("opcheck.rewrite.forms.standalone", spoiled)
+    monkeypatch.setattr("opcheck.rewrite.source.layers.standalone", spoiled)
     before = everything(files)
     found = fix_answer.fix(request(write=True))
     assert not found.holds

@@ -8,15 +8,18 @@ import torch
 from torch import Tensor
 
 from opcheck.model.plan import Label
-from opcheck.rewrite.base import Rule, rules
+from opcheck.rewrite.base import Pointwise, Rule, rules
 from opcheck.rewrite.draw import INTEGERS
-from opcheck.rewrite.elements import arguments, beyond, numbers, same
-from opcheck.rewrite.pointwise import Pointwise
-from opcheck.rewrite.rules.chebyshev import ChebyshevTByAngle
-from opcheck.rewrite.rules.incomplete_gamma import IgammaBySeries
-from opcheck.rewrite.rules.integers import GcdByEuclid, LcmByEuclid
-from opcheck.rewrite.rules.polynomials import LARGEST, HermiteHByRecurrence, LaguerreByRecurrence
+from opcheck.rewrite.rules.pointwise.integers import GcdByEuclid, LcmByEuclid
+from opcheck.rewrite.rules.special_functions.incomplete_gamma import IgammaBySeries
+from opcheck.rewrite.rules.special_functions.polynomials import (
+    LARGEST,
+    ChebyshevTByAngle,
+    HermiteHByRecurrence,
+    LaguerreByRecurrence,
+)
 from opcheck.trace.torch_internals.dispatcher import overload_named
+from tests.rewrite.elements import arguments, beyond, numbers, same
 
 RULES = [
     rule

@@ -1,7 +1,7 @@
 """Of several rules for an overload, which comes first."""
 
 from opcheck.rewrite.candidates import candidates
-from opcheck.rewrite.rules.rounding import HeavisideByWhere
+from opcheck.rewrite.rules.pointwise.rounding import HeavisideByWhere
 
 
 class Yours(HeavisideByWhere):

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.call import Call
-from opcheck.rewrite.chance import unlike
 from opcheck.rewrite.draw import RandomDraw
+from opcheck.rewrite.trial import unlike
 from opcheck.rewrite.variants import serving
 from opcheck.trace.torch_internals.dispatcher import overload_named
 

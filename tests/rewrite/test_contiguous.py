@@ -11,9 +11,9 @@ from opcheck.model.predicates import Layout, OneOf
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.findings import resolve
 from opcheck.resolve.suggestions import planned
-from opcheck.rewrite.contiguous import laid_out
 from opcheck.rewrite.planner import Planner
 from opcheck.rewrite.record import Recorder
+from opcheck.rewrite.same_overload import laid_out
 from opcheck.trace import trace_model
 from tests.resolve.made import NONE, matrix
 

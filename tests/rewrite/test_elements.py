@@ -10,15 +10,14 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from opcheck.model.plan import Label
-from opcheck.rewrite.base import Rule, rules
+from opcheck.rewrite.base import Pointwise, Rule, rules
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, INTEGERS, RandomDraw
-from opcheck.rewrite.elements import arguments, beyond, numbers, same
-from opcheck.rewrite.pointwise import Pointwise
-from opcheck.rewrite.rules.activations import LogSigmoidByLog
-from opcheck.rewrite.rules.rounding import RoundDecimalsByRound
+from opcheck.rewrite.rules.pointwise.activations import LogSigmoidByLog
+from opcheck.rewrite.rules.pointwise.rounding import RoundDecimalsByRound
 from opcheck.rewrite.variants import serving
 from opcheck.trace.torch_internals.dispatcher import overload_named
+from tests.rewrite.elements import arguments, beyond, numbers, same
 
 LEFT_OUT = frozenset({"aten::binary_cross_entropy", "aten::kl_div"})
 """Losses that reduce what they compute."""

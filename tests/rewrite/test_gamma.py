@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from opcheck.rewrite.rules.gamma import LgammaByPolynomials
+from opcheck.rewrite.rules.special_functions.gamma import LgammaByPolynomials
 
 UNITS = 4.0
 """Of the last place; the label has room for logarithms of other hosts."""

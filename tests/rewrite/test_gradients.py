@@ -11,9 +11,9 @@ from torch import Tensor
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Rule
 from opcheck.rewrite.draw import FLOATS
-from opcheck.rewrite.elements import beyond
 from opcheck.rewrite.variants import serving
 from opcheck.trace.torch_internals.dispatcher import overload_named
+from tests.rewrite.elements import beyond
 from tests.rewrite.test_elements import (
     Named,
     _filled,

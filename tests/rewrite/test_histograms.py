@@ -6,7 +6,7 @@ import torch
 from opcheck.rewrite.base import rules
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import INTEGERS, RandomDraw
-from opcheck.rewrite.rules.histograms import bincount, histc
+from opcheck.rewrite.rules.reductions.histograms import bincount, histc
 from opcheck.trace.torch_internals.dispatcher import overload_named
 
 (RULE,) = (rule for rule in rules() if rule.name == "histc-by-counting")

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from opcheck.rewrite.rules.indefinite import ldl_factor_ex
-from opcheck.rewrite.rules.matrix_exp import matrix_exp
-from opcheck.rewrite.rules.reflections import lstsq
-from opcheck.rewrite.rules.rotations import eigh, svd
-from opcheck.rewrite.rules.triangular import cholesky_ex
+from opcheck.rewrite.rules.linear_algebra.eigenvalues import eigh, svd
+from opcheck.rewrite.rules.linear_algebra.ldl import ldl_factor_ex
+from opcheck.rewrite.rules.linear_algebra.matrix_exp import matrix_exp
+from opcheck.rewrite.rules.linear_algebra.qr import lstsq
+from opcheck.rewrite.rules.linear_algebra.triangular import cholesky_ex
 
 
 @pytest.mark.parametrize("driver", ["gels", "gelsy"])

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from opcheck.rewrite.moved import CAN_MOVE, DRAWS, HEADROOM, forms, moving
+from opcheck.rewrite.perturbation import CAN_MOVE, DRAWS, HEADROOM, forms, moving
 
 pytestmark = pytest.mark.skipif(not CAN_MOVE, reason="this torch does not give kernels")
 EPS = torch.finfo(torch.float32).eps

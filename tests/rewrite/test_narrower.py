@@ -8,9 +8,9 @@ from opcheck.model.matrix import Condition
 from opcheck.model.plan import Label, Tier
 from opcheck.model.predicates import Dtype, OneOf
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.rewrite.narrower import from_the_start
 from opcheck.rewrite.planner import Planner
 from opcheck.rewrite.record import Recorder
+from opcheck.rewrite.same_overload import from_the_start
 from opcheck.trace import trace_model
 from tests.resolve.made import NONE, matrix
 

@@ -6,10 +6,10 @@ from torch import nn
 
 from opcheck.model.plan import Label, Suggestion, Tier
 from opcheck.model.trace import Node, Phase, Trace
+from opcheck.rewrite.listing import fix_called
 from opcheck.rewrite.optimizers import NAME, unfused
 from opcheck.rewrite.planner import Planner
 from opcheck.rewrite.record import Recorder
-from opcheck.rewrite.ways import way_called
 from opcheck.trace.run import trace_model
 from opcheck.trace.running.training import Registrations, Training
 from opcheck.trace.running.training_step import TrainingStep
@@ -72,6 +72,6 @@ def test_other_operators_have_no_such_way() -> None:
 
 
 def test_the_way_has_a_page() -> None:
-    page = way_called(NAME)
+    page = fix_called(NAME)
     assert page is not None
     assert page.tier is Tier.SWAP

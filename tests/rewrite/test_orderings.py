@@ -13,10 +13,12 @@ from opcheck.model.plan import Label
 from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import RandomDraw
-from opcheck.rewrite.elements import same
-from opcheck.rewrite.rules import extremes, max_pools, order_statistics, scans, uniques
+from opcheck.rewrite.rules.images import max_pools
+from opcheck.rewrite.rules.reductions import extremes, order_statistics, scans
+from opcheck.rewrite.rules.reductions import scans as uniques
 from opcheck.rewrite.variants import serving
 from opcheck.trace.torch_internals.dispatcher import overload_named
+from tests.rewrite.elements import same
 
 ROOMS = tuple(room.__name__ for room in (extremes, max_pools, order_statistics, scans, uniques))
 ELSEWHERE = frozenset({"aten::logcumsumexp", "aten::_logcumsumexp"})

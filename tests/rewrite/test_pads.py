@@ -5,9 +5,9 @@ import torch
 
 from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.draw import RandomDraw
-from opcheck.rewrite.elements import same
-from opcheck.rewrite.rules.pads import ReplicationPadByIndex
+from opcheck.rewrite.rules.indexing.pad_repeat_roll import ReplicationPadByIndex
 from opcheck.trace.torch_internals.dispatcher import overload_named
+from tests.rewrite.elements import same
 
 PAIRS = [(r, op) for r in rules() if isinstance(r, ReplicationPadByIndex) for op in r.replaces]
 SEEDS = 30

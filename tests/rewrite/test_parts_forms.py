@@ -16,7 +16,7 @@ from opcheck.rewrite.draw import COMPLEX, FLOATS, Draw, RandomDraw
 from opcheck.rewrite.measure import compared
 from opcheck.rewrite.parts.calls import in_parts
 from opcheck.rewrite.parts.table import forms
-from opcheck.rewrite.rules.istft import IstftByTables
+from opcheck.rewrite.rules.complex_numbers.stft import IstftByTables
 from opcheck.rewrite.text import standalone
 from opcheck.trace.torch_internals.dispatcher import overload_named
 

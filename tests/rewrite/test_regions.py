@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import rules
 from opcheck.rewrite.draw import RandomDraw
-from opcheck.rewrite.rules.regions import DeformConv2dByGather, deform_conv2d
+from opcheck.rewrite.rules.images.regions import DeformConv2dByGather, deform_conv2d
 from opcheck.source.building import torchvision_operators
 
 

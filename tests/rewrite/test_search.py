@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from opcheck.rewrite.rules.search import (
+from opcheck.rewrite.rules.indexing.search import (
     BucketizeByCounting,
     bucketize,
     bucketize_by_halving,

@@ -17,11 +17,11 @@ from torch.utils._pytree import tree_leaves, tree_map
 from opcheck.errors import OpcheckError
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Rule, rules
-from opcheck.rewrite.binding import FIRST, Parameters
 from opcheck.rewrite.call import Call, call_of, on_meta
 from opcheck.rewrite.draw import RandomDraw
-from opcheck.rewrite.forms import forms_of
 from opcheck.rewrite.measure import difference
+from opcheck.rewrite.source.call_sites import FIRST, Parameters
+from opcheck.rewrite.source.layers import forms_of
 from opcheck.rewrite.variants import functional
 from opcheck.source.building import torchvision_operators
 from opcheck.trace import trace_model

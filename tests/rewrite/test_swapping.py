@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opcheck.rewrite.call_sites import UnreadableError, call_sites, tail, text_lines
-from opcheck.rewrite.swapping import Form, Swap, Swapped, swapped
+from opcheck.rewrite.source.call_sites import UnreadableError, call_sites, tail, text_lines
+from opcheck.rewrite.source.swapping import Form, Swap, Swapped, swapped
 
 HELPER = Form("def turned(self, shifts, dims=()):\n    return self\n", "turned")
 FORMS = {"torch.roll": HELPER, "Tensor.roll": HELPER}

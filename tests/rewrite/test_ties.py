@@ -3,10 +3,9 @@
 import torch
 from torch import Tensor
 
-from opcheck.rewrite.call import Call
+from opcheck.rewrite.call import Call, named_by_value
 from opcheck.rewrite.measure import compared
-from opcheck.rewrite.rules.search import BucketizeByCounting
-from opcheck.rewrite.ties import named_by_value
+from opcheck.rewrite.rules.indexing.search import BucketizeByCounting
 from opcheck.trace.torch_internals.dispatcher import overload_named
 
 TIED = torch.tensor([[1.0, 2.0, 2.0, 3.0], [float("nan"), float("nan"), float("nan"), 0.0]])

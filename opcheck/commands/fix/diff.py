@@ -31,7 +31,7 @@ from opcheck.pipeline.database import Progress
 from opcheck.source.load import select
 
 if TYPE_CHECKING:
-    from opcheck.rewrite.swapping import Form
+    from opcheck.rewrite.source.swapping import Form
 
     FormsOf = Callable[[str], Mapping[str, Form]]
 
@@ -89,7 +89,7 @@ class _Changed(Struct, frozen=True):
 def _forms(folders: Sequence[str]) -> "FormsOf":
     """How calls that a rule replaces are written, as a function of its name."""
     from opcheck.rewrite.extra import extra_rules
-    from opcheck.rewrite.forms import forms_of
+    from opcheck.rewrite.source.layers import forms_of
 
     extra = extra_rules(folders)
     return cache(lambda rule: forms_of(rule, extra))
@@ -132,8 +132,8 @@ class _Swapped(Struct, frozen=True):
 
 
 def _swap(path: Path, wanted: Sequence[tuple[PlacedWay, Mapping[str, "Form"]]]) -> _Swapped:
-    from opcheck.rewrite.call_sites import UnreadableError
-    from opcheck.rewrite.swapping import Swap, swapped
+    from opcheck.rewrite.source.call_sites import UnreadableError
+    from opcheck.rewrite.source.swapping import Swap, swapped
 
     ways = [way for way, _ in wanted]
     shown = ways[0].place.file

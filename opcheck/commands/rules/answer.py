@@ -27,9 +27,9 @@ def check_rules(name: str = "", folders: Sequence[str] = ()) -> Checked:
     Raises:
         UsageError: as :func:`rules`, or there is none to try.
     """
-    from opcheck.rewrite.checking import checked
     from opcheck.rewrite.extra import extra_rules
     from opcheck.rewrite.listing import named
+    from opcheck.rewrite.trial import checked
 
     extra = extra_rules(folders)
     if not (name or extra):

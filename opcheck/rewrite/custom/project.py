@@ -12,13 +12,10 @@ from msgspec import Struct
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Node
 from opcheck.rewrite.candidates import candidates
-from opcheck.rewrite.custom.ascend_names import ascend_names
 from opcheck.rewrite.custom.base import Body, Toolchain
-from opcheck.rewrite.custom.cases import Cases, cases, complex_numbers
-from opcheck.rewrite.custom.compute_calls import compute_calls
-from opcheck.rewrite.custom.cpp_names import cpp_names, form_names
 from opcheck.rewrite.custom.expressions import TABLE, functions
-from opcheck.rewrite.custom.signature import Signature, signature
+from opcheck.rewrite.custom.signature import Cases, Signature, cases, complex_numbers, signature
+from opcheck.rewrite.custom.template_names import ascend_names, compute_calls, cpp_names, form_names
 from opcheck.rewrite.variants import functional
 from opcheck.version import __version__
 

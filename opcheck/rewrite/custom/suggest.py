@@ -4,8 +4,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Declined, Label, Suggestion, Tier
 from opcheck.model.trace import Node
 from opcheck.rewrite.custom.base import of_vendor, refused
-from opcheck.rewrite.custom.cases import complex_numbers
-from opcheck.rewrite.custom.signature import Signature, signature
+from opcheck.rewrite.custom.signature import Signature, complex_numbers, signature
 
 RULE = "custom-operator"
 UNMEASURED = "nothing computes until it is built; its own test holds it against the CPU"

@@ -10,15 +10,13 @@ from msgspec.structs import replace
 
 from opcheck.model.plan import Label
 from opcheck.model.trace import OpName
-from opcheck.rewrite.call import Call
+from opcheck.rewrite.call import Call, Outcome
 from opcheck.rewrite.measure import Settle, Valid, as_drawn, everything
-from opcheck.rewrite.merge import Module
 from opcheck.rewrite.parts import forms as on
-from opcheck.rewrite.rules import fourier
-from opcheck.rewrite.rules.as_real import PolarAsReal
-from opcheck.rewrite.rules.istft import IstftByTables, istft_of_parts
-from opcheck.rewrite.text import standalone
-from opcheck.rewrite.ties import Outcome
+from opcheck.rewrite.rules.complex_numbers import fourier
+from opcheck.rewrite.rules.complex_numbers.as_real import PolarAsReal
+from opcheck.rewrite.rules.complex_numbers.stft import IstftByTables, istft_of_parts
+from opcheck.rewrite.text import Module, standalone
 from opcheck.rewrite.variants import functional
 from opcheck.trace.torch_internals.dispatcher import overload_named
 

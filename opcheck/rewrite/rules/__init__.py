@@ -1,1 +1,1 @@
-"""One rewrite a file: what it replaces, the code that stands in for it, and when it may not."""
+"""Rewrite rules by family of operators: what they replace, with which code, and when not."""

@@ -173,7 +173,7 @@ def _moved(
     if not tolerances:
         return {}
     from opcheck.emulate.compare import differences
-    from opcheck.rewrite.moved import CAN_MOVE, DRAWS, moving
+    from opcheck.rewrite.perturbation import CAN_MOVE, DRAWS, moving
 
     if not CAN_MOVE:
         return None
@@ -198,7 +198,7 @@ def _moved(
 
 def _met(play: "_Play", tolerances: Mapping[str, Tolerance]) -> Mapping[str, float]:
     """What is to be moved on the host: where it runs as something else, the model's own call."""
-    from opcheck.rewrite.moved import forms, moving
+    from opcheck.rewrite.perturbation import forms, moving
 
     with moving(dict.fromkeys(tolerances, 0.0), 0) as seen:
         play(backward=False)

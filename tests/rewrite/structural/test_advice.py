@@ -3,8 +3,8 @@
 import pytest
 
 from opcheck.rewrite.listing import described
-from opcheck.rewrite.structural.advice import PAGES, advised
 from opcheck.rewrite.structural.lines import Site
+from opcheck.rewrite.structural.suggest import PAGES, advised
 
 
 @pytest.mark.parametrize(

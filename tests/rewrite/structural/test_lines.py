@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from opcheck.model.trace import TensorMeta
 from opcheck.rewrite.structural.lines import spot
-from opcheck.rewrite.structural.masked import Masked, masked
+from opcheck.rewrite.structural.masked_lines import Masked, masked
 from opcheck.rewrite.structural.writing import (
     Metas,
     arguments,

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opcheck.rewrite.structural.padded import (
+from opcheck.rewrite.structural.fixed_size import (
     masked_select_padded,
     nonzero_padded,
     repeat_interleave_padded,

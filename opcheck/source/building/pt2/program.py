@@ -1,4 +1,4 @@
-"""A ``.pt2`` file as torch's own ``ExportedProgram``, from a document written anew."""
+"""A ``.pt2`` file as torch's ``ExportedProgram``, without running anything that it names."""
 
 import json
 import re
@@ -267,3 +267,16 @@ def _tensors(
             name = payload["tensor_constant_name"]
             constants[name] = buffers[name]
     return state, constants
+
+
+def saved_program(path: Path, *, trust: bool = False) -> "ExportedProgram":
+    """Read a program with its weights.
+
+    Args:
+        path: a file that ``torch.export.save`` wrote.
+        trust: have torch read it, which unpickles what is in it.
+
+    Raises:
+        SourceError: the file is not there, is damaged, or is none of a program.
+    """
+    return exported_program(path, LoadOptions(trust=trust, weights=True))

@@ -1,0 +1,1 @@
+"""Rules for complex numbers and Fourier transforms, in real arithmetic."""

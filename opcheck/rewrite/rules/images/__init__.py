@@ -1,0 +1,1 @@
+"""Rules for images: pools, interpolation, samples, patches, regions of interest."""

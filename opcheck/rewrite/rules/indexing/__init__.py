@@ -1,0 +1,1 @@
+"""Rules that read, write, search and arrange elements: indices, masks, scatters, padding."""

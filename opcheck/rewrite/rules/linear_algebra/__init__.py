@@ -1,0 +1,1 @@
+"""Rules for matrices: products, norms, factorizations, solutions, eigenvalues."""

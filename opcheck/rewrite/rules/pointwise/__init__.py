@@ -1,0 +1,1 @@
+"""Rules for functions of single numbers: activations, angles, exponentials, rounding, bits."""

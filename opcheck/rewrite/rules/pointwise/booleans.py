@@ -1,0 +1,159 @@
+"""``all`` by ``any``, and arithmetic of truth values for kernels that take numbers alone."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from opcheck.rewrite.base import Arguments, Rule, broadcast
+from opcheck.rewrite.call import Call
+from opcheck.rewrite.draw import ANY, Draw
+
+
+def _as_given(self: Tensor, truth: Tensor) -> Tensor:
+    """PyTorch gives uint8 for uint8, bool for everything else."""
+    return truth.to(torch.uint8) if self.dtype == torch.uint8 else truth
+
+
+def all_of(self: Tensor) -> Tensor:
+    """Look for a zero."""
+    return _as_given(self, ~(self == 0).any())
+
+
+def all_of_dim(self: Tensor, dim: int, keepdim: bool = False) -> Tensor:
+    """Look for a zero along the dimension."""
+    return _as_given(self, ~(self == 0).any(dim, keepdim))
+
+
+def all_of_dims(
+    self: Tensor, dim: Sequence[int] | int | None = None, keepdim: bool = False
+) -> Tensor:
+    """Look for a zero along one dimension after the other."""
+    count = max(self.dim(), 1)
+    given = range(count) if dim is None else [dim] if isinstance(dim, int) else dim
+    places = {d % count for d in given}
+    zeros = self == 0
+    for place in sorted(places, reverse=True):
+        zeros = zeros.any(place, keepdim)
+    return _as_given(self, ~zeros)
+
+
+class AllByAny(Rule):
+    """All are true where none is zero."""
+
+    name = "all-by-any"
+    replaces = ("aten::all",)
+    summary = "Ask whether any is zero"
+    references = ("https://github.com/pytorch/pytorch/blob/main/torch/_refs/__init__.py",)
+    spellings = ("torch.all", "Tensor.all")
+    replace = staticmethod(all_of)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Any dtype."""
+        return (draw.tensor(dtypes=ANY),), {}
+
+
+class AllOfDimByAny(Rule):
+    """All are true where none is zero along the dimension."""
+
+    name = "all-of-dim-by-any"
+    replaces = ("aten::all.dim",)
+    summary = "Ask whether any is zero"
+    references = AllByAny.references
+    spellings = ("torch.all", "Tensor.all")
+    replace = staticmethod(all_of_dim)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Any dtype and dimension."""
+        x = draw.tensor(dtypes=ANY)
+        return (x, draw.dim(x), draw.flag()), {}
+
+
+class AllOfDimsByAny(Rule):
+    """All are true where none is zero, along one dimension after the other."""
+
+    name = "all-of-dims-by-any"
+    replaces = ("aten::all.dims",)
+    summary = "Ask whether any is zero, dimension by dimension"
+    references = AllByAny.references
+    spellings = ("torch.all", "Tensor.all")
+    replace = staticmethod(all_of_dims)
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Some dimensions, or all."""
+        x = draw.tensor(draw.shape(1, 4), dtypes=ANY)
+        dims = [d for d in range(x.dim()) if draw.flag()]
+        return (x, draw.choose((None, [d - x.dim() for d in dims], dims)), draw.flag()), {}
+
+
+_PROMOTION = "https://docs.pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc"
+
+
+def mul(self: Tensor, other: Tensor) -> Tensor:
+    """Both are true."""
+    return self & other
+
+
+def div(self: Tensor, other: Tensor) -> Tensor:
+    """Divide in the dtype that the quotient has."""
+    dtype = torch.result_type(self, other)
+    if not (dtype.is_floating_point or dtype.is_complex):
+        dtype = torch.get_default_dtype()
+    return self.to(dtype) / other.to(dtype)
+
+
+def product(input: Tensor, other: Any) -> Tensor:
+    """Both are true, where both are truth values."""
+    if all(isinstance(x, Tensor) and x.dtype is torch.bool for x in (input, other)):
+        return mul(input, other)
+    return torch.mul(input, other)
+
+
+class MulOfTruthByAnd(Rule):
+    """The product of two truth values is true where both are: ``a & b``."""
+
+    name = "mul-of-truth-by-and"
+    replaces = ("aten::mul.Tensor",)
+    summary = "Ask where both are true"
+    spelled: ClassVar[Mapping[str, Callable[..., Any]]] = {
+        "torch.mul": product, "Tensor.mul": product
+    }  # fmt: skip
+    references = (
+        "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cpu/BinaryOpsKernel.cpp",
+    )
+    replace = staticmethod(mul)
+
+    def refuses(self, call: Call) -> str:
+        """Decline numbers."""
+        both = (call.given("self"), call.given("other"))
+        return "" if all(x.dtype is torch.bool for x in both) else "they are no truth values"
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """Of one shape, or one of them broadcast."""
+        shape = draw.shape()
+        other = draw.tensor(broadcast(draw, shape), (torch.bool,))
+        return (draw.tensor(shape, (torch.bool,)), other), {}
+
+
+class DivOfTruthByNumbers(Rule):
+    """Truth values are divided, or divided by, as the numbers 0 and 1 in the quotient's dtype."""
+
+    name = "div-of-truth-by-numbers"
+    replaces = ("aten::div.Tensor",)
+    summary = "Make numbers of truth values first"
+    references = (_PROMOTION,)
+    replace = staticmethod(div)
+
+    def refuses(self, call: Call) -> str:
+        """Decline what has no truth value among its arguments."""
+        either = (call.given("self"), call.given("other"))
+        return "" if any(x.dtype is torch.bool for x in either) else "they are numbers already"
+
+    def example(self, op: str, draw: Draw) -> Arguments:
+        """A truth value with anything, on either side."""
+        shape = draw.shape()
+        pair = [draw.tensor(shape, (torch.bool,)), draw.tensor(broadcast(draw, shape), ANY)]
+        if draw.flag():
+            pair.reverse()
+        return tuple(pair), {}

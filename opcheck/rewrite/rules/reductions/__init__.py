@@ -1,0 +1,1 @@
+"""Rules that reduce: extremes, order statistics, histograms, moments, segments, scans."""

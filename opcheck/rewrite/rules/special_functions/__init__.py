@@ -1,0 +1,1 @@
+"""Rules for special functions: error, gamma and Bessel functions, polynomials."""

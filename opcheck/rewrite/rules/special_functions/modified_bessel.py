@@ -1,0 +1,350 @@
+"""Modified Bessel functions by the Chebyshev series that PyTorch's kernels use."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from opcheck.rewrite.base import MATH, SOURCES, Pointwise
+from opcheck.rewrite.draw import FLOATS
+
+# fmt: off
+_I0_NEAR = (
+    -4.4153416464793395e-18, 3.3307945188222384e-17, -2.431279846547955e-16,
+    1.715391285555133e-15, -1.1685332877993451e-14, 7.676185498604936e-14, -4.856446783111929e-13,
+    2.95505266312964e-12, -1.726826291441556e-11, 9.675809035373237e-11, -5.189795601635263e-10,
+    2.6598237246823866e-09, -1.300025009986248e-08, 6.046995022541919e-08, -2.670793853940612e-07,
+    1.1173875391201037e-06, -4.4167383584587505e-06, 1.6448448070728896e-05,
+    -5.754195010082104e-05, 0.00018850288509584165, -0.0005763755745385824, 0.0016394756169413357,
+    -0.004324309995050576, 0.010546460394594998, -0.02373741480589947, 0.04930528423967071,
+    -0.09490109704804764, 0.17162090152220877, -0.3046826723431984, 0.6767952744094761,
+)
+_I0_FAR = (
+    -7.233180487874754e-18, -4.830504485944182e-18, 4.46562142029676e-17, 3.461222867697461e-17,
+    -2.8276239805165836e-16, -3.425485619677219e-16, 1.7725601330565263e-15,
+    3.8116806693526224e-15, -9.554846698828307e-15, -4.150569347287222e-14, 1.54008621752141e-14,
+    3.8527783827421426e-13, 7.180124451383666e-13, -1.7941785315068062e-12,
+    -1.3215811840447713e-11, -3.1499165279632416e-11, 1.1889147107846439e-11,
+    4.94060238822497e-10, 3.3962320257083865e-09, 2.266668990498178e-08, 2.0489185894690638e-07,
+    2.8913705208347567e-06, 6.889758346916825e-05, 0.0033691164782556943, 0.8044904110141088,
+)
+_I1_NEAR = (
+    2.7779141127610464e-18, -2.111421214358166e-17, 1.5536319577362005e-16,
+    -1.1055969477353862e-15, 7.600684294735408e-15, -5.042185504727912e-14, 3.223793365945575e-13,
+    -1.9839743977649436e-12, 1.1736186298890901e-11, -6.663489723502027e-11,
+    3.625590281552117e-10, -1.8872497517228294e-09, 9.381537386495773e-09, -4.445059128796328e-08,
+    2.0032947535521353e-07, -8.568720264695455e-07, 3.4702513081376785e-06,
+    -1.3273163656039436e-05, 4.781565107550054e-05, -0.00016176081582589674,
+    0.0005122859561685758, -0.0015135724506312532, 0.004156422944312888, -0.010564084894626197,
+    0.024726449030626516, -0.05294598120809499, 0.1026436586898471, -0.17641651835783406,
+    0.25258718644363365,
+)
+_I1_FAR = (
+    7.517296310842105e-18, 4.414348323071708e-18, -4.6503053684893586e-17, -3.209525921993424e-17,
+    2.96262899764595e-16, 3.3082023109209285e-16, -1.8803547755107825e-15,
+    -3.8144030724370075e-15, 1.0420276984128802e-14, 4.272440016711951e-14,
+    -2.1015418427726643e-14, -4.0835511110921974e-13, -7.198551776245908e-13,
+    2.0356285441470896e-12, 1.4125807436613782e-11, 3.2526035830154884e-11,
+    -1.8974958123505413e-11, -5.589743462196584e-10, -3.835380385964237e-09,
+    -2.6314688468895196e-08, -2.512236237870209e-07, -3.882564808877691e-06,
+    -0.00011058893876262371, -0.009761097491361469, 0.7785762350182801,
+)
+_LOG_2 = math.log(2)
+"""Taken from the logarithm, for half of the smallest number is 0."""
+_K0_NEAR = (
+    1.374465435613523e-16, 4.25981614279661e-14, 1.0349695257633842e-11, 1.904516377220209e-09,
+    2.5347910790261494e-07, 2.286212103119452e-05, 0.001264615411446926, 0.0359799365153615,
+    0.3442898999246285, -0.5353273932339028,
+)
+_K0_FAR = (
+    5.300433772686263e-18, -1.6475804301524212e-17, 5.2103915050390274e-17,
+    -1.678231096805412e-16, 5.512055978524319e-16, -1.848593377343779e-15, 6.3400764774050706e-15,
+    -2.2275133269916698e-14, 8.032890775363575e-14, -2.9800969231727303e-13,
+    1.140340588208475e-12, -4.514597883373944e-12, 1.8559491149547177e-11, -7.957489244477107e-11,
+    3.577397281400301e-10, -1.69753450938906e-09, 8.574034017414225e-09, -4.660489897687948e-08,
+    2.766813639445015e-07, -1.8317555227191195e-06, 1.39498137188765e-05, -0.00012849549581627802,
+    0.0015698838857300533, -0.0314481013119645, 2.4403030820659555,
+)
+_K1_NEAR = (
+    -7.023863479386288e-18, -2.427449850519366e-15, -6.666901694199329e-13,
+    -1.4114883926335278e-10, -2.213387630734726e-08, -2.4334061415659684e-06,
+    -0.0001730288957513052, -0.006975723859639864, -0.12261118082265715, -0.3531559607765449,
+    1.5253002273389478,
+)
+_K1_FAR = (
+    -5.756744483665017e-18, 1.7940508731475592e-17, -5.689462558442859e-17, 1.838093544366639e-16,
+    -6.057047248373319e-16, 2.038703165624334e-15, -7.019837090418314e-15, 2.4771544244813043e-14,
+    -8.976705182324994e-14, 3.3484196660784293e-13, -1.2891739609510289e-12, 5.13963967348173e-12,
+    -2.1299678384275683e-11, 9.218315187605006e-11, -4.1903547593418965e-10,
+    2.015049755197033e-09, -1.0345762465678097e-08, 5.7410841254500495e-08,
+    -3.5019606030878126e-07, 2.406484947837217e-06, -1.936197974166083e-05,
+    0.00019521551847135162, -0.002857816859622779, 0.10392373657681724, 2.7206261904844427,
+)
+# fmt: on
+
+
+class _Known(torch.autograd.Function):
+    """A function whose derivative is given, which as in PyTorch is not widened."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, function: Any, slope: Any) -> Tensor:
+        """Compute the function in float32 at least."""
+        result: Tensor = function(x if x.dtype == torch.float64 else x.float()).to(x.dtype)
+        ctx.save_for_backward(x, result)
+        ctx.slope = slope
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        """Multiply by the derivative."""
+        return grad * ctx.slope(*ctx.saved_tensors), None, None
+
+
+def _known(function: Any, slope: Any, x: Tensor) -> Tensor:
+    given = x if x.is_floating_point() else x.to(torch.get_default_dtype())
+    found: Tensor = _Known.apply(given, function, slope)  # type: ignore[no-untyped-call]
+    return found
+
+
+def _no_slope(x: Tensor, result: Tensor) -> Tensor:
+    raise NotImplementedError("PyTorch has no derivative of this function")
+
+
+def _series(x: Tensor, table: Sequence[float]) -> Tensor:
+    """Clenshaw's rule at x / 2; in float32 without the terms that are too small for it."""
+    wide = x.dtype == torch.float64
+    terms = [c for c in table if wide or abs(c) > 1e-10]
+    before, last, found = torch.zeros_like(x), torch.zeros_like(x), torch.full_like(x, terms[0])
+    for term in terms[1:]:
+        before, last = last, found
+        found = x * last - before + term
+    return 0.5 * (found - before)
+
+
+def _i0e(x: Tensor) -> Tensor:
+    x = x.abs()
+    far = _series(32.0 / x - 2, _I0_FAR) / x.sqrt()
+    return torch.where(x <= 8, _series(x / 2 - 2, _I0_NEAR), far)
+
+
+def _i0(x: Tensor) -> Tensor:
+    x = x.abs()
+    far = x.exp() * _series(32.0 / x - 2, _I0_FAR) / x.sqrt()
+    return torch.where(x <= 8, x.exp() * _series(x / 2 - 2, _I0_NEAR), far)
+
+
+def _i1e(x: Tensor) -> Tensor:
+    size = x.abs()
+    far = _series(32.0 / size - 2, _I1_FAR) / size.sqrt()
+    found = torch.where(size <= 8, _series(size / 2 - 2, _I1_NEAR) * size, far)
+    return torch.where(x < 0, -found, found)
+
+
+def _i1(x: Tensor) -> Tensor:
+    size = x.abs()
+    far = size.exp() * _series(32.0 / size - 2, _I1_FAR) / size.sqrt()
+    found = torch.where(size <= 8, size.exp() * size * _series(size / 2 - 2, _I1_NEAR), far)
+    return torch.where(x < 0, -found, found)
+
+
+def _edges(x: Tensor, found: Tensor) -> Tensor:
+    """Infinite at 0, and nothing below it."""
+    found = torch.where(x == 0, torch.full_like(x, math.inf), found)
+    return torch.where(x < 0, torch.full_like(x, math.nan), found)
+
+
+def _k0(x: Tensor) -> Tensor:
+    near = _series(x * x - 2, _K0_NEAR) - (x.log() - _LOG_2) * _i0(x)
+    far = (-x).exp() * _series(8.0 / x - 2, _K0_FAR) / x.sqrt()
+    return _edges(x, torch.where(x <= 2, near, far))
+
+
+def _k0e(x: Tensor) -> Tensor:
+    near = (_series(x * x - 2, _K0_NEAR) - (x.log() - _LOG_2) * _i0(x)) * x.exp()
+    return _edges(x, torch.where(x <= 2, near, _series(8.0 / x - 2, _K0_FAR) / x.sqrt()))
+
+
+def _k1(x: Tensor) -> Tensor:
+    near = (0.5 * x).log() * _i1(x) + _series(x * x - 2, _K1_NEAR) / x
+    far = (-x).exp() * _series(8.0 / x - 2, _K1_FAR) / x.sqrt()
+    return _edges(x, torch.where(x <= 2, near, far))
+
+
+def _k1e(x: Tensor) -> Tensor:
+    near = ((0.5 * x).log() * _i1(x) + _series(x * x - 2, _K1_NEAR) / x) * x.exp()
+    return _edges(x, torch.where(x <= 2, near, _series(8.0 / x - 2, _K1_FAR) / x.sqrt()))
+
+
+def _apart(x: Tensor, slope: Tensor) -> Tensor:
+    """A half next to 0, where the formula divides by it."""
+    return torch.where(x.abs() > torch.finfo(x.dtype).eps, slope, torch.full_like(x, 0.5))
+
+
+def _turned(x: Tensor) -> Tensor:
+    return (x > 0).to(x.dtype) - (x < 0).to(x.dtype)
+
+
+def i0(self: Tensor) -> Tensor:
+    """One series up to 8, another beyond."""
+    return _known(_i0, lambda x, y: i1(x), self)
+
+
+def i0e(self: Tensor) -> Tensor:
+    """One series up to 8, another beyond, without the exponential."""
+    return _known(_i0e, lambda x, y: i1e(x) - _turned(x) * y, self)
+
+
+def i1(self: Tensor) -> Tensor:
+    """One series up to 8, another beyond."""
+    return _known(_i1, lambda x, y: _apart(x, i0(x) - y / x), self)
+
+
+def i1e(self: Tensor) -> Tensor:
+    """One series up to 8, another beyond, without the exponential."""
+    return _known(_i1e, lambda x, y: _apart(x, i0e(x) - y * (_turned(x) + 1 / x)), self)
+
+
+def modified_bessel_i0(self: Tensor) -> Tensor:
+    """One series up to 8, another beyond."""
+    return _known(_i0, _no_slope, self)
+
+
+def modified_bessel_i1(self: Tensor) -> Tensor:
+    """One series up to 8, another beyond."""
+    return _known(_i1, _no_slope, self)
+
+
+def modified_bessel_k0(self: Tensor) -> Tensor:
+    """A series and a logarithm up to 2, another series beyond."""
+    return _known(_k0, _no_slope, self)
+
+
+def modified_bessel_k1(self: Tensor) -> Tensor:
+    """A series and a logarithm up to 2, another series beyond."""
+    return _known(_k1, _no_slope, self)
+
+
+def scaled_modified_bessel_k0(x: Tensor) -> Tensor:
+    """A series and a logarithm up to 2, another series beyond, without the exponential."""
+    return _known(_k0e, _no_slope, x)
+
+
+def scaled_modified_bessel_k1(x: Tensor) -> Tensor:
+    """A series and a logarithm up to 2, another series beyond, without the exponential."""
+    return _known(_k1e, _no_slope, x)
+
+
+class I0BySeries(Pointwise):
+    """``exp(|x|)`` times a Chebyshev series in ``x / 2`` up to 8, in ``32 / x`` beyond.
+
+    The series are those of PyTorch's kernels, taken from Cephes; in float32 the terms that it
+    cannot hold are left out. The gradient is ``i1``, as in PyTorch.
+    """
+
+    name = "i0-by-series"
+    tolerance = 8.0
+    dtypes: ClassVar[tuple[torch.dtype, ...]] = (*FLOATS, torch.int64)
+    marks: ClassVar[tuple[float, ...]] = (8.0, 1e-9)
+    scales: ClassVar[tuple[float, ...]] = (1.0, 10.0, 0.01, 1e4, 1e-20)
+    replaces: ClassVar[tuple[str, ...]] = ("aten::i0",)
+    summary = "Write it with the Chebyshev series of PyTorch's kernel"
+    spellings: ClassVar[tuple[str, ...]] = ("torch.i0", "Tensor.i0", "torch.special.i0")
+    references: ClassVar[tuple[str, ...]] = (MATH, f"{SOURCES}/tools/autograd/derivatives.yaml")
+    replace: ClassVar[Callable[..., Any]] = staticmethod(i0)
+
+
+class I0eBySeries(I0BySeries):
+    """A Chebyshev series in ``x / 2`` up to 8, in ``32 / x`` beyond: ``i0`` by ``exp(-|x|)``.
+
+    The gradient is PyTorch's difference of ``i1e`` and ``i0e``, which are nearly equal for large
+    x: neither has many digits there, in half precision none.
+    """
+
+    name = "i0e-by-series"
+    tolerance = 256.0
+    dtypes = (*FLOATS[:2], torch.int64)
+    scales = (1.0, 10.0, 0.01, 1e-20)
+    replaces = ("aten::special_i0e",)
+    spellings = ("torch.special.i0e",)
+    replace = staticmethod(i0e)
+
+
+class I1BySeries(I0BySeries):
+    """``x exp(|x|)`` times a Chebyshev series up to 8, another beyond; as PyTorch's kernel."""
+
+    name = "i1-by-series"
+    replaces = ("aten::special_i1",)
+    spellings = ("torch.special.i1",)
+    replace = staticmethod(i1)
+
+
+class I1eBySeries(I0eBySeries):
+    """``x`` times a Chebyshev series up to 8, another beyond: ``i1`` by ``exp(-|x|)``.
+
+    As for ``i0e-by-series``, few digits of the gradient are left for large x.
+    """
+
+    name = "i1e-by-series"
+    tolerance = 4096.0  # of the gradient, which is 0 somewhere
+    replaces = ("aten::special_i1e",)
+    spellings = ("torch.special.i1e",)
+    replace = staticmethod(i1e)
+
+
+class ModifiedBesselI0BySeries(I0BySeries):
+    """The same as ``i0-by-series``, for the name by which PyTorch has no gradient."""
+
+    name = "modified-bessel-i0-by-series"
+    dtypes = (*FLOATS[:2], torch.int64)
+    replaces = ("aten::special_modified_bessel_i0",)
+    spellings = ("torch.special.modified_bessel_i0",)
+    replace = staticmethod(modified_bessel_i0)
+
+
+class ModifiedBesselI1BySeries(ModifiedBesselI0BySeries):
+    """The same as ``i1-by-series``, for the name by which PyTorch has no gradient."""
+
+    name = "modified-bessel-i1-by-series"
+    replaces = ("aten::special_modified_bessel_i1",)
+    spellings = ("torch.special.modified_bessel_i1",)
+    replace = staticmethod(modified_bessel_i1)
+
+
+class ModifiedBesselK0BySeries(ModifiedBesselI0BySeries):
+    """Up to 2 a series less ``log(x / 2) * i0(x)``, beyond another with ``exp(-x) / sqrt(x)``."""
+
+    name = "modified-bessel-k0-by-series"
+    tolerance = 64.0
+    marks = (2.0, 1.1, 1e-9)
+    replaces = ("aten::special_modified_bessel_k0",)
+    spellings = ("torch.special.modified_bessel_k0",)
+    replace: ClassVar[Callable[..., Any]] = staticmethod(modified_bessel_k0)
+
+
+class ModifiedBesselK1BySeries(ModifiedBesselK0BySeries):
+    """Up to 2 ``log(x / 2) * i1(x)`` and a series, beyond another with ``exp(-x) / sqrt(x)``."""
+
+    name = "modified-bessel-k1-by-series"
+    replaces = ("aten::special_modified_bessel_k1",)
+    spellings = ("torch.special.modified_bessel_k1",)
+    replace = staticmethod(modified_bessel_k1)
+
+
+class ScaledModifiedBesselK0BySeries(ModifiedBesselK0BySeries):
+    """The series of ``modified-bessel-k0-by-series`` times ``exp(x)``, without overflow."""
+
+    name = "scaled-modified-bessel-k0-by-series"
+    replaces = ("aten::special_scaled_modified_bessel_k0",)
+    spellings = ("torch.special.scaled_modified_bessel_k0",)
+    replace: ClassVar[Callable[..., Any]] = staticmethod(scaled_modified_bessel_k0)
+
+
+class ScaledModifiedBesselK1BySeries(ModifiedBesselK0BySeries):
+    """The series of ``modified-bessel-k1-by-series`` times ``exp(x)``, without overflow."""
+
+    name = "scaled-modified-bessel-k1-by-series"
+    replaces = ("aten::special_scaled_modified_bessel_k1",)
+    spellings = ("torch.special.scaled_modified_bessel_k1",)
+    replace: ClassVar[Callable[..., Any]] = staticmethod(scaled_modified_bessel_k1)
