@@ -115,8 +115,7 @@ ADDITIONS: Mapping[str, Addition] = {
     "a kind of condition": Addition(
         {
             "opcheck/model/predicates.py": (
-                "\n\n@dataclass(frozen=True, slots=True)\n"
-                "class Numel(Predicate):\n"
+                "\n\nclass Numel(Predicate, frozen=True):\n"
                 '    """The number of elements of a tensor argument."""\n\n'
                 '    kind = "numel"\n\n'
                 "    def measure(self, value, dim=0):\n"
