@@ -1,10 +1,11 @@
 """What overlays add, correct and withdraw, where, and how that is told."""
 
+import dataclasses
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError, ExitCode
@@ -192,7 +193,7 @@ def test_the_index_serves_overlays_of_one_name(tmp_path: Path) -> None:
     ]
     for _ in range(2):
         for folder, line in zip(folders, (7, 8), strict=True):
-            database = replace(Database.open(ROOT, overlays=[folder]), cache=cache)
+            database = dataclasses.replace(Database.open(ROOT, overlays=[folder]), cache=cache)
             entry = matrix(database, "ascend-910b").entries["aten::lgamma"]
             assert entry.evidence[0].line == line
     assert len(list(cache.glob("team.yaml-*"))) == 2

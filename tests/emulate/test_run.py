@@ -27,9 +27,9 @@ MODEL = ModelInfo("tests", "live", "")
 
 def emulated(
     module: Any, *args: Any, matrix: SupportMatrix = NEWEST, said: list[str] | None = None,
-    gaps: tuple[Gap, ...] = (), **options: Any,
+    gaps: tuple[Gap, ...] = (), step: TrainingSpec | None = None, **options: Any,
 ) -> Emulation:  # fmt: skip
-    request = EmulationRequest(ModelSpec("tests"), TargetSpec("ascend-910b"), **options)
+    request = EmulationRequest(ModelSpec("tests", step=step), TargetSpec("ascend-910b"), **options)
     return emulate_model(
         module, args, {}, request=request, target=matrix.target, matrix=matrix, model=MODEL,
         progress=(said if said is not None else []).append, notes=("as given",), gaps=gaps,

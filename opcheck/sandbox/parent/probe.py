@@ -14,9 +14,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from opcheck.errors import EmulationError
 from opcheck.model.codec import from_json, to_json
@@ -92,8 +94,7 @@ BATCH = 24
 Keep = Callable[[Finished], None]
 
 
-@dataclass(slots=True)
-class Message:
+class Message(Struct):
     """What one process said until it ended."""
 
     device: Tried | None = None
