@@ -55,7 +55,8 @@ def tables(value: Any, depth: int = _DEPTH) -> Iterator[Table]:
     yield value
     if depth:
         for item in _items(value):
-            yield from tables(item, depth - 1)
+            if type(item) in _KINDS:
+                yield from tables(item, depth - 1)
 
 
 def computed(*roots: Any) -> dict[int, Any]:

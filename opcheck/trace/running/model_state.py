@@ -9,10 +9,11 @@ import copy
 import functools
 import gc
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 import torch
 from torch import Tensor, nn
@@ -169,9 +170,9 @@ def forget() -> None:
     the process does without it.
     """
     ours = torch._C._get_privateuse1_backend_name()
-    with _nothing_frozen():
-        found = [item for item in gc.get_objects() if type(item) is _CACHE]
-    for table in found:
+    if not _any_tensor(ours):
+        return
+    for table in _caches():
         if table.cache_info().currsize and _holds(table, ours, _DEPTH):
             table.cache_clear()
     for namespace in namespaces():
@@ -192,17 +193,44 @@ def here(works: Sequence[Callable[[], T]]) -> Sequence[Later[T]]:
     return [functools.partial(later, work) for work in works]
 
 
-@contextmanager
-def _nothing_frozen() -> Iterator[None]:
-    """Have the collector tell of all objects inside the block."""
+def _any_tensor(device_type: str) -> bool:
+    """Whether code still holds a tensor of that device; mostly none does."""
+    return any(
+        isinstance(item, Tensor) and _place(item).type == device_type
+        for item in gc.get_referrers(*_classes(Tensor))
+    )
+
+
+def _classes(cls: type[Any]) -> Iterator[type[Any]]:
+    yield cls
+    for each in cls.__subclasses__():
+        yield from _classes(each)
+
+
+def _caches() -> Collection[Any]:
+    """The function caches of this process; among objects that are frozen, looked for once.
+
+    To have it tell of frozen objects freezes what has come since as well, garbage too.
+    """
+    global _most_frozen
     frozen = gc.get_freeze_count()
-    if frozen:
+    if frozen > _most_frozen:
         gc.unfreeze()
-    try:
-        yield
-    finally:
-        if frozen:
+        try:
+            _frozen.update(_referring())
+        finally:
             gc.freeze()
+        _most_frozen = gc.get_freeze_count()
+    return {*_frozen, *_referring()}
+
+
+def _referring() -> Sequence[Any]:
+    # three times as fast as to look at the type of every object
+    return [item for item in gc.get_referrers(_CACHE) if type(item) is _CACHE]
+
+
+_frozen: "WeakSet[Any]" = WeakSet()
+_most_frozen = 0
 
 
 def _take_out(table: Any) -> None:
@@ -212,6 +240,10 @@ def _take_out(table: Any) -> None:
         inner = isinstance(item, (tuple, frozenset))
         return isinstance(item, DeviceTensor) or (inner and any(map(holds, item)))
 
+    items = [*table, *table.values()] if isinstance(table, dict) else table
+    kinds = {*map(type, items)}  # of a long table, all that is looked at
+    if not any(issubclass(kind, (DeviceTensor, tuple, frozenset)) for kind in kinds):
+        return
     if isinstance(table, dict):
         for key in [key for key, item in table.items() if holds(key) or holds(item)]:
             del table[key]
