@@ -16,7 +16,7 @@ from opcheck.commands.fleet.terminal import words
 from opcheck.commands.fleet.terminal.needs import Alike, alike
 from opcheck.commands.fleet.values import Cause, Ending, Run
 from opcheck.model.target import TargetSpec
-from opcheck.views.terminal.units import plural
+from opcheck.views.terminal.notation import plural
 
 PAGE = ROOT / "docs" / "missing-kernels.md"
 TOP = 5

@@ -8,7 +8,7 @@ from benchmarks.rates_basis import Basis
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence
-from opcheck.views.terminal.units import plural
+from opcheck.views.terminal.notation import plural
 
 COMMAND = "python -m benchmarks.rates"
 

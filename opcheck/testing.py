@@ -60,7 +60,7 @@ def assert_compatible(
     """
     __tracebackhide__ = True  # pytest shows the line of the test
     from opcheck.commands.gate.views import text
-    from opcheck.views.page import Page
+    from opcheck.views.formats import Page
 
     asked = _policy(policy, allow)
     inputs, again = tee(inputs) if isinstance(inputs, Iterator) else (inputs, inputs)

@@ -47,7 +47,7 @@ ADDITIONS: Mapping[str, Addition] = {
     "a format of reports": Addition(
         {
             "opcheck/views/report/added.py": (
-                "from opcheck.views.page import PLAIN\n\n\n"
+                "from opcheck.views.formats import PLAIN\n\n\n"
                 "def render(report, page=PLAIN):\n"
                 '    return f"{report.model.source}: {len(report.targets)}\\n"\n'
             )
@@ -58,7 +58,7 @@ ADDITIONS: Mapping[str, Addition] = {
     "a format of a command's own answer": Addition(
         {
             "opcheck/commands/targets/views/csv.py": (
-                "from opcheck.views.page import PLAIN\n\n\n"
+                "from opcheck.views.formats import PLAIN\n\n\n"
                 "def render(rows, page=PLAIN):\n"
                 '    return "".join(f"{row.target.name},{row.registered}\\n" for row in rows)\n'
             )

@@ -10,8 +10,7 @@ from opcheck.model.report import Report
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.resolve.findings import best_first
-from opcheck.views.formats import report_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, report_view
 from tests.views.test_json import VALIDATOR, document
 
 MODEL = """

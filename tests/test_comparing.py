@@ -1,6 +1,6 @@
 """Differences held against what labels promise."""
 
-from opcheck.commands.fix.comparing import Limits, named_as, tolerances
+from opcheck.commands.fix.running import Limits, named_as, tolerances
 from opcheck.model.emulation import Difference
 from opcheck.model.plan import Compared, Label, Suggestion, Tier
 from opcheck.model.work import Tolerance

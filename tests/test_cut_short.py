@@ -34,8 +34,7 @@ from opcheck.model.verdict import Verdict
 from opcheck.model.work import CutShortError, DeviceWork, Recorded, WorkRequest
 from opcheck.sandbox.parent.recovered import left_off, read_journal
 from opcheck.sandbox.parent.run import run
-from opcheck.views.document.reader import from_json
-from opcheck.views.document.report import report_document
+from opcheck.views.document.report import from_json, report_document
 from tests.views.emulations import EMULATIONS
 
 NET = """

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.commands.fix.folders import require_folder, write_folder
+from opcheck.commands.fix.files import require_folder, write_folder
 from opcheck.errors import UsageError
 
 FILES = {"README.md": "new\n", "csrc/kernel.cu": "k\n", "build.sh": "#!/bin/sh\n"}

@@ -24,7 +24,7 @@ from opcheck.model.report import KernelCount, Reason
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
 from opcheck.pytest_plugin import summary
-from opcheck.pytest_plugin.used import OUTSIDE, Test, Used
+from opcheck.pytest_plugin.usage import OUTSIDE, Test, Used
 from tests.db.overlays import OVERLAY, written
 from tests.preloaded import python
 

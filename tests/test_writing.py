@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.commands.fix.places import require_writable
+from opcheck.commands.fix.files import require_output_path
 from opcheck.commands.fix.values import FixKind, FixRequest
 from opcheck.errors import UsageError
 from opcheck.model.request import ModelSpec, ScanRequest
@@ -50,9 +50,9 @@ def test_what_is_replaced_keeps_its_permissions_and_its_link(tmp_path: Path) -> 
 def test_a_link_to_nothing_is_there_already(tmp_path: Path) -> None:
     (tmp_path / "link.py").symlink_to(tmp_path / "none" / "real.py")
     with pytest.raises(UsageError, match="is there already"):
-        require_writable(request(tmp_path / "link.py"))
+        require_output_path(request(tmp_path / "link.py"))
     with pytest.raises(UsageError, match="there is no folder"):
-        require_writable(request(tmp_path / "link.py", write=True))
+        require_output_path(request(tmp_path / "link.py", write=True))
 
 
 def test_the_model_itself_is_never_written_over(tmp_path: Path) -> None:
@@ -60,8 +60,8 @@ def test_the_model_itself_is_never_written_over(tmp_path: Path) -> None:
     model.write_text("mine\n", encoding="utf-8")
     for source in (f"{model}:model", str(model), f"{tmp_path}/../{tmp_path.name}/net.py:model"):
         with pytest.raises(UsageError, match="it is the model itself"):
-            require_writable(request(model, source, write=True))
-    require_writable(request(tmp_path / "shim.py", f"{model}:model"))
+            require_output_path(request(model, source, write=True))
+    require_output_path(request(tmp_path / "shim.py", f"{model}:model"))
 
 
 def test_a_file_system_without_links_is_written_to_as_well(

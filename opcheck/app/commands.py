@@ -100,7 +100,7 @@ def _short(name: str, limit: int) -> str:
 def _loaded(name: str) -> Any:
     package = importlib.import_module(f"{FOLDER}.{name}")
     if "subcommands" in (found := {info.name for info in pkgutil.iter_modules(package.__path__)}):
-        kind = "opcheck.app.groups"
+        kind = "opcheck.app.direct"
         if "group" in found:
             kind = f"{package.__name__}.group"
         app = typer.Typer(

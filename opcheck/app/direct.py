@@ -1,4 +1,4 @@
-"""Commands that read their options by their own parsers and write their help as any answer.
+"""Commands and groups that read their own options and write their help as any answer.
 
 typer would load pydantic to turn text into text, and take a full disk for a crash.
 """
@@ -9,7 +9,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from opcheck.app.language import ToldHelp, with_language
+from opcheck.app.guide import EXAMPLES, write_examples, write_exit_codes
+from opcheck.app.language import TranslatedHelp, with_language
 from opcheck.app.output import Output
 
 
@@ -24,7 +25,7 @@ class _Direct:
         return None if value is None else parse(value)
 
 
-class DirectCommand(ToldHelp, TyperCommand):
+class DirectCommand(TranslatedHelp, TyperCommand):
     """A command that spares each process the import of pydantic (60 ms)."""
 
     def get_params(self, ctx: Any) -> Any:
@@ -36,7 +37,7 @@ class DirectCommand(ToldHelp, TyperCommand):
         return _writing_whole(super().get_help_option(ctx))
 
 
-class DirectGroup(ToldHelp, TyperGroup):
+class DirectGroup(TranslatedHelp, TyperGroup):
     """The same for the program itself."""
 
     def get_params(self, ctx: Any) -> Any:
@@ -69,3 +70,25 @@ def _show_help(context: Any, option: Any, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
         Output(None).write(f"{context.get_help()}\n")
         raise typer.Exit
+
+
+class Group(DirectGroup):
+    """Ends its help with the examples of its commands."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write examples and exit codes."""
+        write_examples(formatter, [line for line in EXAMPLES if f" {ctx.info_name} " in line])
+        write_exit_codes(formatter)
+
+
+class DefaultGroup(Group):
+    """Takes arguments that name none of its commands as those of its default."""
+
+    default = "run"
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read the command line, the default written out where it is meant."""
+        known = {*self.commands, *self.get_help_option_names(ctx)}
+        if args and args[0] not in known:
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)

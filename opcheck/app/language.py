@@ -60,20 +60,20 @@ def with_language(context: Any, parameters: list[Any]) -> list[Any]:
     return [*parameters[:-1], *own, *parameters[-1:]]
 
 
-def told_refusal(refusal: Any) -> str:
+def translated_refusal(refusal: Any) -> str:
     """What click writes of a command line that it does not take, told line by line."""
     written = io.StringIO()
     refusal.show(written)
     return "\n".join(map(tell, written.getvalue().splitlines()))
 
 
-class ToldHelp:
+class TranslatedHelp:
     """A command whose help is told in the language of the run."""
 
     def get_help(self, ctx: Any) -> str:
         """Write the help by a formatter that tells what it is given."""
         if spoken() is not Language.ENGLISH:
-            ctx.formatter_class = type("Told", (_Told, ctx.formatter_class), {})
+            ctx.formatter_class = type("Told", (_TranslatedFormatter, ctx.formatter_class), {})
         text: str = super().get_help(ctx)  # type: ignore[misc]  # of the class that this is mixed into
         return text
 
@@ -86,7 +86,7 @@ class ToldHelp:
         return told
 
 
-class _Told:
+class _TranslatedFormatter:
     """Mixed into click's formatter: it tells, and wraps by columns and not by characters."""
 
     width: int

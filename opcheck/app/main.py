@@ -14,7 +14,7 @@ import typer
 from opcheck.app.commands import Program, program
 from opcheck.app.completion.scripts import SCRIPTS, VARIABLE
 from opcheck.app.guide import write_examples, write_exit_codes
-from opcheck.app.language import Lang, Refusal, language_of_run, told_refusal
+from opcheck.app.language import Lang, Refusal, language_of_run, translated_refusal
 from opcheck.app.output import Output
 from opcheck.errors import ExitCode, OpcheckError, UsageError
 from opcheck.lang.speech import speaking, tell, wording
@@ -32,9 +32,9 @@ def main() -> None:
     """Run the command line of this process and exit."""
     signal.signal(signal.SIGTERM, _end)
     if shell := os.environ.get(VARIABLE):
-        from opcheck.app.completion.ask import told
+        from opcheck.app.completion.answers import shell_lines
 
-        Output(None).write(told(application(), sys.argv[1:], shell))
+        Output(None).write(shell_lines(application(), sys.argv[1:], shell))
         return
     with own_process(sys.argv[1:]):
         code = run(sys.argv[1:])
@@ -63,7 +63,7 @@ def _run(arguments: Sequence[str]) -> int:
     try:
         code = application().main(list(arguments), prog_name="opcheck", standalone_mode=False)
     except Refusal as refusal:
-        print(told_refusal(refusal), file=sys.stderr)
+        print(translated_refusal(refusal), file=sys.stderr)
         return int(refusal.exit_code)
     except OpcheckError as error:
         print(_told(error), file=sys.stderr)

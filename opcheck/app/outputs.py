@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from opcheck.app.detail import Detail
+from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.errors import UsageError
 from opcheck.views.formats import View, command_view, report_view

@@ -91,11 +91,11 @@ class _Line:
         return text.append(seconds, "dim")
 
 
-def said(line: str) -> None:
+def forward_output(line: str) -> None:
     """Pass on to stderr what the model's own code printed."""
     if sys.stderr is not None:
         print(printable(line), file=sys.stderr, flush=True)
 
 
-def unsaid(line: str) -> None:
+def discard_output(line: str) -> None:
     """Keep to oneself what the model's own code printed: its libraries print a lot."""

@@ -132,6 +132,6 @@ def _file(path: Path) -> Path:
 
 
 def _refused(problem: str) -> pytest.UsageError:
-    from opcheck.pytest_plugin.language import told  # every run of pytest imports this module
+    from opcheck.pytest_plugin.language import translated  # every run of pytest imports this module
 
-    return pytest.UsageError(told(problem))
+    return pytest.UsageError(translated(problem))

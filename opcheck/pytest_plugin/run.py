@@ -1,7 +1,8 @@
-"""A test run with an emulated device: opens it, counts what each test asks of it, and tells."""
+"""A test run with an emulated device: opens it, counts what each test uses of it, and reports."""
 
 from collections.abc import Generator
 from contextlib import ExitStack
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,17 +11,36 @@ from opcheck.errors import OpcheckError
 from opcheck.lang.speech import tell
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.emulation import HostCalls
-from opcheck.pytest_plugin import document, summary
-from opcheck.pytest_plugin.language import in_its_language, told
+from opcheck.pytest_plugin import summary, usage
+from opcheck.pytest_plugin.language import in_language_of_run, translated
 from opcheck.pytest_plugin.options import Options
-from opcheck.pytest_plugin.tracebacks import end_at_device
-from opcheck.pytest_plugin.used import OUTSIDE, Test, Used
+from opcheck.pytest_plugin.usage import OUTSIDE, Test, Used
 from opcheck.views.terminal.wide import columns
 
 if TYPE_CHECKING:
     import torch
 
     from opcheck.emulate.session import Emulator
+
+
+_KERNELS = frozenset(
+    {
+        "opcheck.trace.torch_internals.autocast",
+        "opcheck.emulate.registration",
+        "opcheck.trace.torch_internals.overrides",
+    }
+)
+"""Modules whose functions C++ calls as the kernels of the device."""
+
+
+def end_at_device(trace: TracebackType | None) -> None:
+    """Cut off, in place, what runs inside a kernel of the emulated device."""
+    while trace is not None:
+        below = trace.tb_next
+        if below is not None and below.tb_frame.f_globals.get("__name__") in _KERNELS:
+            trace.tb_next = below = None
+        trace = below
+
 
 _KEY = "opcheck"
 """Where a worker process puts what it counted."""
@@ -81,7 +101,7 @@ class DeviceRun:
     def pytest_report_header(self) -> str:
         """Say in the first lines what the tests run on."""
         how = "shapes only" if self._options.shapes else "computing on the host"
-        return told(f"opcheck: emulated {self._emulator.target}, {how}")
+        return translated(f"opcheck: emulated {self._emulator.target}, {how}")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Generator[None, object, object]:
@@ -137,22 +157,22 @@ class DeviceRun:
         if output is not None:
             output[_KEY] = [to_json(test.used) for test in self._outside]
         elif self._options.report is not None:
-            document.write(self._options.report, self._header(), self._tests, self._outside)
+            usage.write(self._options.report, self._header(), self._tests, self._outside)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what the tests asked of the device, if any ran."""
         if not self._tests and not self._outside:
             return
-        title = told(f"opcheck: emulated {self._emulator.target}")
+        title = translated(f"opcheck: emulated {self._emulator.target}")
         wide = columns(title) - len(title)  # pytest counts characters, and some take two columns
         width = self._config.get_terminal_writer().fullwidth
         terminalreporter.write_sep("=", title, fullwidth=width - wide)
-        with in_its_language():
+        with in_language_of_run():
             for line in summary.lines(self._tests, self._outside):
                 terminalreporter.write_line(line)
 
-    def _header(self) -> document.Header:
-        return document.Header(
+    def _header(self) -> usage.Header:
+        return usage.Header(
             self._emulator.target, not self._options.shapes, self._options.confidence
         )
 
@@ -167,11 +187,11 @@ class DeviceRun:
 
 
 def _text(error: OpcheckError) -> str:
-    return f"opcheck: {told(error.message)}\n{told(error.hint)}".rstrip()
+    return f"opcheck: {translated(error.message)}\n{translated(error.hint)}".rstrip()
 
 
 def _forbidden(on_host: tuple[HostCalls, ...]) -> str:
-    with in_its_language():
+    with in_language_of_run():
         lines = [tell("opcheck: runs on the host, where this test may run nothing")]
         lines += summary.host_lines(on_host)
     return "\n".join(lines)

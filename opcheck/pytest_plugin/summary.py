@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from opcheck.lang.speech import tell
 from opcheck.model.emulation import HostCalls
-from opcheck.pytest_plugin.used import Test
-from opcheck.views.terminal.units import plural, size
+from opcheck.pytest_plugin.usage import Test
+from opcheck.views.terminal.notation import plural, size
 from opcheck.views.terminal.wide import columns
 
 Row = tuple[str, ...]

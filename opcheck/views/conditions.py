@@ -1,4 +1,4 @@
-"""Conditions read without a use: their sentences filled in with what they test for."""
+"""Conditions of the database, read without a use, as sentences and as JSON."""
 
 from collections.abc import Iterable, Sequence
 
@@ -17,6 +17,7 @@ from opcheck.model.predicates import (
     Size,
     Unlike,
 )
+from opcheck.views.document.parts import Json, evidence_value
 
 ANY_TENSOR, RESULT, INPUT, CALL = "any tensor", "the result", "an input", "such a call"
 OR, OTHER_THAN, BELOW, ABOVE = "or", "anything but", "below", "above"
@@ -80,3 +81,29 @@ def _values(predicate: Predicate) -> str:
 def _alternatives(values: frozenset[str]) -> str:
     *head, last = sorted(values)
     return f"{', '.join(head)} {OR} {last}" if head else last
+
+
+def condition_value(condition: Condition, chip: str) -> Json:
+    """A condition as JSON, its sentence for uses on ``chip``."""
+    return {
+        "code": condition.code,
+        "verdict": condition.verdict.value,
+        "confidence": condition.confidence.value,
+        "text": sentence([condition], chip),
+        "tests": [predicate_value(predicate) for predicate in condition.predicates],
+        "evidence": [evidence_value(evidence) for evidence in condition.evidence],
+    }
+
+
+def predicate_value(predicate: Predicate) -> Json:
+    """What a condition looks at as JSON."""
+    bound = predicate.bound
+    return {
+        "subject": predicate.kind,
+        "argument": predicate.argument,
+        "dim": predicate.dim if isinstance(predicate, Size) else 0,
+        "one_of": sorted(bound.listed) if isinstance(bound, OneOf) else [],
+        "none_of": sorted(bound.listed) if isinstance(bound, NoneOf) else [],
+        "minimum": bound.minimum if isinstance(bound, Outside) else None,
+        "maximum": bound.maximum if isinstance(bound, Outside) else None,
+    }

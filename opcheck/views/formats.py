@@ -1,4 +1,4 @@
-"""The formats of ``--format``: each is a module of a ``views`` folder that has ``render``.
+"""The formats of ``--format``: modules of a ``views`` folder, and the page that they write for.
 
 What all of them can write is a report, by the modules of ``opcheck.views.report``. What a command
 answers otherwise it writes by those of its own ``views`` folder. A name is found by its file, so a
@@ -7,11 +7,48 @@ run imports the one format that it writes.
 
 import importlib
 import pkgutil
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from opcheck.errors import UsageError
-from opcheck.views.page import PLAIN, Page
+
+
+class Page(Struct, frozen=True):
+    """Width, colour and detail; as given here, eighty columns without colour."""
+
+    width: int = 80
+    """Columns."""
+    color: bool = False
+    """Whether ANSI colour codes may be written."""
+    ascii: bool = False
+    """Whether marks and bars must be drawn in ASCII."""
+    verbose: bool = False
+    """Whether to list what is otherwise summarised."""
+    quiet: bool = False
+    """Whether to give the verdict alone, a line for each target."""
+    explain: bool = False
+    """Whether to show everything that each finding in trouble rests on."""
+    waived: bool = False
+    """Whether to list what a gate's policy waives."""
+    top: int | None = None
+    """How many findings to show, those that cost most; None: as many as there is room for."""
+
+    locate: Callable[[str, int], str] | None = None
+    """Gives the address of a line of code, "" where it has none; None: no hyperlink may be
+    written."""
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing that is known of a finding is left out."""
+        return self.verbose or self.explain
+
+
+PLAIN = Page()
+"""Eighty columns without colour."""
+
 
 REPORT = "opcheck.views.report"
 """Package of what writes reports."""

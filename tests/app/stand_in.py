@@ -16,7 +16,7 @@ from opcheck.commands.fleet.answers.values import FleetView
 from opcheck.commands.fleet.values import FleetRequest
 from opcheck.commands.gate.values import GateRequest, GateResult
 from opcheck.commands.repro.values import ReproRequest
-from opcheck.commands.rules.values import Checked
+from opcheck.commands.rules.answer import Checked
 from opcheck.commands.tune.values import Tuning
 from opcheck.commands.upgrade.values import Upgrade
 from opcheck.errors import DatabaseError, EmulationError, SourceError, TraceError, UsageError

@@ -12,8 +12,7 @@ from opcheck.model.emulation import EmulationRequest
 from opcheck.model.request import ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.target import TargetSpec
 from opcheck.version import __version__
-from opcheck.views.formats import command_view, report_formats, report_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_view, report_formats, report_view
 from tests.app.stand_in import FAILURES, StandIn, outcome, run
 from tests.views.databases import STATUS, UNSOUND
 from tests.views.emulations import EMULATIONS

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.app.completion.answers import answers
-from opcheck.app.completion.ask import told
+from opcheck.app.completion.answers import answers, shell_lines
 from opcheck.app.completion.install import install
 from opcheck.app.completion.scripts import SCRIPTS, VARIABLE
 from opcheck.app.main import application, run
@@ -104,9 +103,11 @@ def test_files_are_offered_as_they_are_typed(
 
 
 def test_meanings_are_for_the_shells_that_show_them() -> None:
-    assert told(PROGRAM, ["sca"], "bash") == "scan\n"
-    assert told(PROGRAM, ["sca"], "zsh") == "scan\tSay whether a model runs on an accelerator\n"
-    assert told(PROGRAM, ["sca"], "fish") == told(PROGRAM, ["sca"], "zsh")
+    assert shell_lines(PROGRAM, ["sca"], "bash") == "scan\n"
+    assert (
+        shell_lines(PROGRAM, ["sca"], "zsh") == "scan\tSay whether a model runs on an accelerator\n"
+    )
+    assert shell_lines(PROGRAM, ["sca"], "fish") == shell_lines(PROGRAM, ["sca"], "zsh")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ def test_a_prompt_gets_answers_and_no_errors(words: Sequence[str], said: str) ->
 
 COMPLETES = """
 import sys
-from opcheck.app.completion.ask import told
+from opcheck.app.completion.answers import told
 import typer.main
 from opcheck.app.main import application
 for line in sys.argv[1:]:

@@ -9,8 +9,7 @@ import pytest
 
 from opcheck.errors import ExitCode
 from opcheck.model.report import Report
-from opcheck.views.formats import command_view, report_formats, report_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_view, report_formats, report_view
 from tests.app.stand_in import StandIn, run
 from tests.views.emulations import EMULATIONS
 from tests.views.plans import PLANS

@@ -4,8 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from opcheck.errors import ExitCode
-from opcheck.views.formats import command_view, report_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_view, report_view
 from tests.app.stand_in import StandIn, outcome, run
 from tests.views.emulations import EMULATIONS
 from tests.views.gates import GATES

@@ -12,8 +12,7 @@ from jsonschema import Draft202012Validator
 from opcheck.commands.doctor.values import DoctorRequest
 from opcheck.errors import ExitCode
 from opcheck.model.target import TargetSpec
-from opcheck.views.formats import command_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_view
 from tests.app.stand_in import StandIn, run
 from tests.views.doctors import DOCTORS
 from tests.views.test_json import schema

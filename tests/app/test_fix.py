@@ -13,8 +13,7 @@ from opcheck.errors import ExitCode, UsageError
 from opcheck.model.plan import Label
 from opcheck.model.request import CallSpec, ModelSpec, ScanRequest, TrainingSpec
 from opcheck.model.target import TargetSpec
-from opcheck.views.formats import command_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_view
 from tests.app.stand_in import StandIn, run
 from tests.views.fixes import FIXES, NOT_DONE
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from opcheck.commands.fix import answer as fix_answer
-from opcheck.commands.fix import sources
-from opcheck.commands.fix.sources import SourceFile
+from opcheck.commands.fix import files as sources
+from opcheck.commands.fix.files import SourceFile
 from opcheck.commands.fix.values import FixKind, FixRequest
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.plan import Compared, Label, Proof

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from opcheck.app.links import locate, takes_links
+from opcheck.app.output import locate, takes_links
 from tests.app.test_process import opcheck
 
 KNOWN = {"TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"}

@@ -10,8 +10,7 @@ from opcheck.commands.lint import answer as lint_answer
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.porting import LintRequest
 from opcheck.model.target import TargetSpec
-from opcheck.views.formats import command_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_view
 from tests.app.stand_in import StandIn, run
 from tests.views.lints import LINTS
 from tests.views.test_json import schema

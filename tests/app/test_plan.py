@@ -11,8 +11,7 @@ from opcheck.errors import ExitCode, UsageError
 from opcheck.model.plan import Label, Tier
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
-from opcheck.views.formats import report_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, report_view
 from tests.app.stand_in import StandIn, run
 from tests.views.plans import PLANS, RULES
 

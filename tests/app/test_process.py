@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from opcheck.app.progress import Progress
-from opcheck.views.formats import report_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, report_view
 from tests.views.samples import STANDARD
 
 ROOT = Path(__file__).parent.parent.parent

@@ -9,8 +9,7 @@ from opcheck.commands.upgrade.values import MoveKind
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec
-from opcheck.views.formats import command_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_view
 from tests.app.stand_in import StandIn, run
 from tests.views.upgrades import UPGRADES
 

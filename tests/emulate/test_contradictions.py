@@ -18,8 +18,8 @@ from opcheck.model.report import ModelInfo
 from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Verdict
+from opcheck.views.formats import Page
 from opcheck.views.order import arranged_emulation
-from opcheck.views.page import Page
 from tests.emulate.matrices import matrix_of
 
 TARGET = "ascend-950"

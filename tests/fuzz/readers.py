@@ -33,9 +33,8 @@ from opcheck.source.load import select
 from opcheck.source.pt2.file import read_program
 from opcheck.source.pt2.graph import read_trace
 from opcheck.source.sniff import sniff
-from opcheck.views.document.reader import from_json
-from opcheck.views.formats import command_view, report_view
-from opcheck.views.page import Page
+from opcheck.views.document.report import from_json
+from opcheck.views.formats import Page, command_view, report_view
 from tests.commands.fleet.made import filled, kernel, result, scanned, target
 from tests.db.overlays import OVERLAY, ROOT, acme
 from tests.db.test_schemas import GOOD as SCHEMAS

@@ -15,7 +15,7 @@ from opcheck.source.kinds.exported_program import read_model
 from opcheck.source.load import load
 from opcheck.source.pt2.file import read_program
 from opcheck.source.sniff import Form, sniff
-from opcheck.views.document.reader import from_json
+from opcheck.views.document.report import from_json
 from tests.db.overlays import OVERLAY
 from tests.fuzz.readers import READERS, archived, valid
 

@@ -25,9 +25,8 @@ from opcheck.lang.speech import (
     writable,
 )
 from opcheck.model.report import Report
-from opcheck.views.document.reader import from_json
-from opcheck.views.formats import command_formats, command_view, report_formats, report_view
-from opcheck.views.page import Page
+from opcheck.views.document.report import from_json
+from opcheck.views.formats import Page, command_formats, command_view, report_formats, report_view
 from opcheck.views.terminal.wide import columns, pieces, wrapped
 from tests.views.emulations import EMULATIONS
 from tests.views.gates import GATES

@@ -9,8 +9,7 @@ import pytest
 import yaml
 
 from opcheck.lang.speech import Language, speaking, tell
-from opcheck.views.formats import report_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, report_view
 from tests.lang.messages import PACKAGE, Message, is_prose, literals
 from tests.lang.test_catalogue import KNOWN, fixed
 from tests.lang.test_languages import texts_of

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from opcheck.commands.upgrade.moves import Moves, moves
+from opcheck.commands.upgrade.answer import Moves, moves
 from opcheck.commands.upgrade.values import Blocked, Move, MoveKind
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.target import Target

@@ -30,7 +30,7 @@ from opcheck.model.verdict import Method, Verdict
 from opcheck.resolve.probe import compared, distinct
 from opcheck.sandbox.parent.probe import Prober
 from opcheck.sandbox.parent.probe_journal import Journal
-from opcheck.views.page import Page
+from opcheck.views.formats import Page
 from tests.app.stand_in import StandIn, run
 from tests.preloaded import python
 from tests.views.probes import PROBES

@@ -8,8 +8,7 @@ from opcheck.model.target import Target
 from opcheck.model.trace import Composite, Node, OpName, TensorMeta, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.findings import resolve
-from opcheck.views.terminal.alike import Sentence, sentence, shared
-from opcheck.views.terminal.groups import sections
+from opcheck.views.terminal.groups import Sentence, sections, sentence, shared
 
 SHORT = "a tensor is bfloat16, which 910a does not have"
 

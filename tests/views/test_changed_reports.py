@@ -11,9 +11,8 @@ import pytest
 from opcheck.app.main import run
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.report import Report
-from opcheck.views.document.reader import from_json
-from opcheck.views.formats import report_formats, report_view
-from opcheck.views.page import Page
+from opcheck.views.document.report import from_json
+from opcheck.views.formats import Page, report_formats, report_view
 from tests.views.plans import PLANS
 from tests.views.samples import STANDARD
 

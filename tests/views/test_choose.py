@@ -10,8 +10,7 @@ from rich.cells import cell_len
 from opcheck.commands.choose.values import Criterion, Fit, Way
 from opcheck.costs.roofline import Limit
 from opcheck.errors import UsageError
-from opcheck.views.formats import command_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_view
 from tests.views import snapshots
 from tests.views.choosings import CHOOSINGS
 from tests.views.test_formats import LISTING, PAGES

@@ -6,8 +6,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from opcheck.errors import UsageError
-from opcheck.views.formats import command_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_view
 from tests.views import snapshots
 from tests.views.doctors import DOCTORS
 from tests.views.test_formats import LISTING, PAGES

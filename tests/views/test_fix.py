@@ -6,8 +6,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.cells import cell_len
 
-from opcheck.views.formats import command_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_view
 from tests.views import snapshots
 from tests.views.fixes import FIXES
 from tests.views.test_formats import LISTING, PAGES

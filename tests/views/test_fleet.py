@@ -14,8 +14,7 @@ from opcheck.commands.fleet.values import Cause, Ending
 from opcheck.errors import UsageError
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.verdict import Confidence, Verdict
-from opcheck.views.formats import command_formats, command_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_formats, command_view
 from tests.views import snapshots
 from tests.views.fleets import FLEETS
 from tests.views.test_json import schema

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.report import Report
 from opcheck.model.text import printable
-from opcheck.views.formats import command_formats, command_view, report_formats, report_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_formats, command_view, report_formats, report_view
 from tests.views import snapshots
 from tests.views.databases import VIEWS
 from tests.views.emulations import EMULATIONS

@@ -16,8 +16,7 @@ from opcheck.errors import UsageError
 from opcheck.model.policy import Policy
 from opcheck.model.report import Report
 from opcheck.model.text import printable
-from opcheck.views.formats import command_formats, command_view, report_formats
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_formats, command_view, report_formats
 from tests.commands.gate.made import TODAY
 from tests.commands.gate.test_properties import policies
 from tests.views import snapshots

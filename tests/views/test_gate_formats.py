@@ -18,7 +18,7 @@ from opcheck.commands.gate.views.csv import COLUMNS
 from opcheck.model.policy import Baseline, Policy
 from opcheck.model.report import Report
 from opcheck.views.formats import command_view
-from opcheck.views.markdown.budget import LIMIT, size
+from opcheck.views.markdown_text import LIMIT, size
 from tests.commands.gate.made import TODAY, finding, report, waiver
 from tests.commands.gate.test_properties import policies
 from tests.views.gates import GATES

@@ -20,10 +20,9 @@ from opcheck.model.emulation import Emulation
 from opcheck.model.report import Report
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Confidence, Method, Verdict
-from opcheck.views.document.reader import from_json
-from opcheck.views.formats import command_view, report_view
+from opcheck.views.document.report import from_json
+from opcheck.views.formats import Page, command_view, report_view
 from opcheck.views.order import arranged, arranged_emulation
-from opcheck.views.page import Page
 from tests.views.databases import VIEWS
 from tests.views.emulations import EMULATIONS
 from tests.views.samples import EXPLAINED, ROWS, STANDARD

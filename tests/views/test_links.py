@@ -7,9 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from opcheck.model.verdict import Evidence, Method
-from opcheck.views.formats import command_view, report_view
-from opcheck.views.links import web_address
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_view, report_view
+from opcheck.views.terminal.evidence import web_address
 from tests.views.emulations import EMULATIONS
 from tests.views.gates import GATES
 from tests.views.lints import LINTS

@@ -7,8 +7,7 @@ from jsonschema import Draft202012Validator
 from rich.cells import cell_len
 
 from opcheck.errors import UsageError
-from opcheck.views.formats import command_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_view
 from tests.views import snapshots
 from tests.views.lints import LINTS
 from tests.views.test_formats import LISTING, PAGES

@@ -12,9 +12,8 @@ from opcheck.model.report import Report
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Verdict
 from opcheck.views.formats import report_view
-from opcheck.views.markdown.budget import LIMIT, size
-from opcheck.views.markdown.escape import cell, code, prose
-from opcheck.views.problems import one_line
+from opcheck.views.interchange import one_line
+from opcheck.views.markdown_text import LIMIT, cell, code, prose, size
 from tests.views.hostile import HOSTILE, TEXTS
 from tests.views.plans import PLANS
 from tests.views.samples import STANDARD, finding, place, report, summary, target

@@ -8,12 +8,11 @@ from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 from rich.cells import cell_len
 
-from opcheck.commands.rules.values import Checked
-from opcheck.views.document.node import Node
+from opcheck.commands.rules.answer import Checked
 from opcheck.views.document.plan import read_suggestion, suggestion_value
-from opcheck.views.document.reader import from_json
-from opcheck.views.formats import command_view, report_view
-from opcheck.views.page import Page
+from opcheck.views.document.reading import Node
+from opcheck.views.document.report import from_json
+from opcheck.views.formats import Page, command_view, report_view
 from tests.views import snapshots
 from tests.views.plans import CHECKS, FAR, PLANS, RULES
 from tests.views.test_formats import LISTING, PAGES

@@ -8,9 +8,8 @@ from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence, sentences
 from opcheck.model.report import Reason
 from opcheck.model.trace import Gap, run_ended
-from opcheck.views.document.node import Node
 from opcheck.views.document.parts import gap_value, reason_value
-from opcheck.views.document.reading import read_gap, read_reason
+from opcheck.views.document.reading import Node, read_gap, read_reason
 
 LACKS = Sentence("{vendor} registers no kernel for {op}", vendor="ascend", op="aten::relu")
 REASON = Reason("no-kernel", Sentence("it runs as {op}: {said}", op="aten::relu", said=LACKS))

@@ -8,17 +8,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from rich.cells import cell_len
 
-from opcheck.commands.db.terminal.words import otherwise
-from opcheck.commands.emulate.terminal.calls import Calls
+from opcheck.commands.db.terminal import otherwise
+from opcheck.commands.emulate.views.text import Calls
 from opcheck.model.emulation import Emulation
 from opcheck.model.matrix import Fallback
 from opcheck.model.report import Report
 from opcheck.model.trace import Gap
 from opcheck.model.verdict import Evidence, Method, Verdict
-from opcheck.views.formats import command_view, report_view
-from opcheck.views.page import Page
-from opcheck.views.terminal.marks import encodable
-from opcheck.views.terminal.units import percent, plural, size, source
+from opcheck.views.formats import Page, command_view, report_view
+from opcheck.views.terminal.notation import encodable, percent, plural, size, source
 from tests.views.emulations import EMULATIONS, NORM, refused, run
 from tests.views.samples import LISTED, STANDARD
 from tests.views.strategies import emulations, reports

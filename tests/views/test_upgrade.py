@@ -9,8 +9,7 @@ from rich.cells import cell_len
 
 from opcheck.commands.upgrade.values import MoveKind
 from opcheck.errors import UsageError
-from opcheck.views.formats import command_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_view
 from tests.views import snapshots
 from tests.views.test_formats import LISTING, PAGES
 from tests.views.test_json import schema

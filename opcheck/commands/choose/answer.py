@@ -1,17 +1,183 @@
-"""A model held against targets, and these ranked for it."""
+"""A model checked against targets and ranked: each target's report, products and costs."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
-from opcheck.commands.choose.choices import choice_of
-from opcheck.commands.choose.offers import computed
 from opcheck.commands.choose.ranking import ranked
-from opcheck.commands.choose.values import Choice, Choosing
+from opcheck.commands.choose.values import PEAK, Choice, Choosing, Fit, Offer, Way, spelled
 from opcheck.costs.calls import TargetCalls, memory_need
-from opcheck.model.plan import NodePlan
+from opcheck.costs.roofline import Leaf, MemoryNeed, roof_of
+from opcheck.model.costs import Chip, Figure, Grade, Product
+from opcheck.model.plan import AfterTier, NodePlan, Tier
+from opcheck.model.report import TargetReport
 from opcheck.model.request import ScanRequest
+from opcheck.model.trace import Gap
+from opcheck.model.verdict import Verdict
 from opcheck.pipeline.database import Progress, matrices_for, open_database, require_age, silent
 from opcheck.pipeline.reports import report_of, with_plans
 from opcheck.pipeline.traces import gathered, worked
+
+FEW = 0.01
+"""A dtype with a smaller part of all operations is bounded by the bytes that move alone."""
+_SHORT = {"float32": "tf32"}
+"""What calls in a dtype may be computed in besides, by the rules of a roof."""
+
+
+def computed(leaves: Iterable[Leaf]) -> Mapping[str, int]:
+    """Operations of products of matrices by dtype, the most first."""
+    found = Counter[str]()
+    for leaf in leaves:
+        if leaf.cost.flops:
+            found[leaf.dtype] += leaf.cost.flops * leaf.count
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def offers(chip: Chip, device_type: str, leaves: Sequence[Leaf], need: int) -> tuple[Offer, ...]:
+    """Every product with the chip in it, in the order of the chip's data."""
+    flops = computed(leaf for leaf in leaves if leaf.verdict is not Verdict.FALLBACK)
+    least = FEW * sum(flops.values())
+    weighty = [
+        leaf
+        for leaf in leaves
+        if leaf.cost.flops and leaf.verdict is not Verdict.FALLBACK and flops[leaf.dtype] >= least
+    ]
+    return tuple(_offer(each, device_type, leaves, weighty, need) for each in chip.products)
+
+
+def _offer(
+    product: Product, device_type: str, leaves: Sequence[Leaf], weighty: Sequence[Leaf], need: int
+) -> Offer:
+    roof = roof_of(product, device_type)
+    slow = dict.fromkeys(leaf.dtype for leaf in weighty if roof.peak(leaf) is None)
+    used = dict.fromkeys(name for leaf in weighty for name in (leaf.dtype, _SHORT.get(leaf.dtype)))
+    figures = {"memory": product.memory, "bandwidth": product.bandwidth}
+    return Offer(
+        name=product.name,
+        memory=product.memory,
+        bandwidth=product.bandwidth,
+        peaks={name: rate for name in used if name and (rate := product.peak(name))},
+        fits=_fits(need, product.memory),
+        bound=roof.total(leaves),
+        missing=(
+            *(name for name, figure in figures.items() if figure is None),
+            *(f"{PEAK}{dtype}" for dtype in slow),
+        ),
+    )
+
+
+def _fits(need: int, memory: Figure | None) -> bool | None:
+    """Whether there is room; not known where it hangs on which bytes a vendor's GB are."""
+    if memory is None:
+        return None
+    return True if need <= memory.value else None if need <= memory.most else False
+
+
+def fit_of(found: Sequence[Offer]) -> Fit:
+    """Whether there is room for a run in what the chip is sold as."""
+    fits = [offer.fits for offer in found]
+    if not fits or (True not in fits and None in fits):
+        return Fit.UNKNOWN
+    if True not in fits:
+        return Fit.NONE
+    return Fit.EVERY if all(fits) else Fit.SOME
+
+
+def unknown_figures(found: Sequence[Offer]) -> tuple[str, ...]:
+    """What nobody has said of the products, and what nobody but the press has."""
+    if not found:
+        return ("no source says its memory, bandwidth or peak rates",)
+    missing: dict[str, list[str]] = {}
+    press: dict[str, list[str]] = {}
+    for offer in found:
+        for name in offer.missing:
+            missing.setdefault(name, []).append(offer.name)
+        figures = {"memory": offer.memory, "bandwidth": offer.bandwidth}
+        figures |= {f"{PEAK}{dtype}": rate for dtype, rate in offer.peaks.items()}
+        for name, figure in figures.items():
+            if figure is not None and figure.grade is Grade.PRESS:
+                press.setdefault(name, []).append(offer.name)
+    said = (("no source", missing), ("only the press", press))
+    return tuple(
+        f"{who} says its {spelled(name)}{_of(whom, found)}" for who, names in said
+        for name, whom in names.items()
+    )  # fmt: skip
+
+
+def _of(whom: Sequence[str], found: Sequence[Offer]) -> str:
+    """Of which products, where it is not of all of them."""
+    return "" if len(whom) == len(found) else f", of {', '.join(whom)}"
+
+
+def choice_of(
+    report: TargetReport,
+    chip: Chip,
+    device_type: str,
+    leaves: Sequence[Leaf],
+    need: MemoryNeed,
+    gaps: Sequence[Gap] = (),
+) -> Choice:
+    """The target without its place; ``report`` has a plan where one was made."""
+    found = offers(chip, device_type, leaves, need.total)
+    way, tier = _way(report)
+    after = _tiers(report)
+    return Choice(
+        target=report.target,
+        vendor=report.vendor,
+        chip=report.chip,
+        name=chip.name,
+        way=way,
+        fit=fit_of(found),
+        need=need,
+        offers=found,
+        support_rate=report.summary.support_rate,
+        repaired_rate=after[-1].support_rate if after else None,
+        tier=tier,
+        blocking=_blocking(report, way),
+        host_calls=report.summary.calls.get(Verdict.FALLBACK, 0),
+        host_bytes=report.summary.fallback_bytes,
+        unseen=_unseen(report, gaps),
+        untold=unknown_figures(found),
+    )
+
+
+def _tiers(report: TargetReport) -> list[AfterTier]:
+    """What a plan comes to without an operator of one's own."""
+    tiers = report.plan.tiers if report.plan else ()
+    return [after for after in tiers if after.tier < Tier.CUSTOM]
+
+
+def _way(report: TargetReport) -> tuple[Way, Tier | None]:
+    runs = report.summary.runs
+    if runs:
+        on_host = report.summary.calls.get(Verdict.FALLBACK, 0)
+        return (Way.HOST if on_host else Way.ITSELF), None
+    after = _tiers(report)
+    for each in after:
+        if each.runs:
+            return Way.REPAIRED, each.tier
+    runs = after[-1].runs if after else runs
+    return (Way.UNKNOWN if runs is None else Way.NOT), None
+
+
+def _blocking(report: TargetReport, way: Way) -> tuple[str, ...]:
+    """Operators that keep it from running, the most called first."""
+    hinders = {Way.NOT: Verdict.UNSUPPORTED, Way.UNKNOWN: Verdict.UNKNOWN}.get(way)
+    found = [finding for finding in report.findings if finding.verdict is hinders]
+    stuck = set(report.plan.stuck) if report.plan else set()
+    left = [finding for finding in found if finding.op in stuck] or found
+    return tuple(dict.fromkeys(f.op for f in sorted(left, key=lambda f: (-f.count, f.op))))
+
+
+def _unseen(report: TargetReport, gaps: Sequence[Gap]) -> tuple[str, ...]:
+    unknown = report.summary.operators.get(Verdict.UNKNOWN, 0)
+    said = []
+    if unknown:
+        operators = "1 operator" if unknown == 1 else f"{unknown:,} operators"
+        said.append(f"nobody has said whether it has {operators} of the model's")
+    if gaps:
+        said.append("parts of the model were not seen, and may ask for more")
+    return tuple(said)
+
 
 UNCOUNTED = "nobody has said how many operations these take, so that their bytes alone bound them"
 

@@ -3,10 +3,10 @@
 from typing import Annotated
 
 from opcheck.app import model_options, options
-from opcheck.app.detail import Detail
-from opcheck.app.model_command import ModelCommand
+from opcheck.app.model_options import ModelCommand
+from opcheck.app.options import Detail
 from opcheck.app.output import Output
-from opcheck.app.progress import Progress, said, unsaid
+from opcheck.app.progress import Progress, discard_output, forward_output
 from opcheck.model.request import ScanRequest
 from opcheck.views.formats import command_view
 
@@ -47,5 +47,5 @@ def choose(
         rules=tuple(rules or ()),
     )
     with Progress() as progress:
-        found = answer.choose(request, progress, said if verbose else unsaid)
+        found = answer.choose(request, progress, forward_output if verbose else discard_output)
     out.write(view.render(found, out.page(Detail(verbose))))

@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 
 from opcheck.app import model_options, options
-from opcheck.app.detail import Detail
-from opcheck.app.model_command import ModelCommand
+from opcheck.app.model_options import ModelCommand
+from opcheck.app.options import Detail
 from opcheck.app.output import Output
-from opcheck.app.progress import Progress, said, unsaid
+from opcheck.app.progress import Progress, discard_output, forward_output
 from opcheck.errors import ExitCode
 from opcheck.model.emulation import Emulation, EmulationRequest, PartialEmulationError
 from opcheck.views.formats import command_view
@@ -93,7 +93,7 @@ def emulate(
     )
     try:
         with Progress(quiet) as progress:
-            found = answer.emulate(request, progress, said if verbose else unsaid)
+            found = answer.emulate(request, progress, forward_output if verbose else discard_output)
     except PartialEmulationError as error:
         out.write(view.render(error.emulation, out.page(detail)))
         raise

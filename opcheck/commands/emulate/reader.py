@@ -13,8 +13,14 @@ from opcheck.model.emulation import (
 )
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
-from opcheck.views.document.node import Node
-from opcheck.views.document.reading import opened, read_gap, read_kernel, read_model, read_reason
+from opcheck.views.document.reading import (
+    Node,
+    opened,
+    read_gap,
+    read_kernel,
+    read_model,
+    read_reason,
+)
 
 HINT = "an emulation is what opcheck emulate --format json writes"
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 from opcheck.commands.fix.custom import custom
 from opcheck.commands.fix.diff import diff
-from opcheck.commands.fix.folders import require_folder
+from opcheck.commands.fix.files import require_folder, require_output_path
 from opcheck.commands.fix.graph import graph
-from opcheck.commands.fix.places import require_writable
 from opcheck.commands.fix.shim import shim
 from opcheck.commands.fix.values import Fix, FixKind, FixRequest
 from opcheck.db.store import Database
@@ -28,7 +27,7 @@ def fix(request: FixRequest, progress: Progress = silent, output: Progress = sil
         if request.path:
             require_folder(Path(request.path), write=request.write)
     else:
-        require_writable(request)
+        require_output_path(request)
     database = open_database(request.scan.databases)
     carry_out = _KINDS[request.kind]
     if request.kind is FixKind.CUSTOM:

@@ -5,16 +5,15 @@ from typing import Annotated
 import typer
 
 from opcheck.app import model_options, options
-from opcheck.app.detail import Detail
-from opcheck.app.model_command import ModelCommand
+from opcheck.app.model_options import ModelCommand
+from opcheck.app.options import Detail
 from opcheck.app.output import Output
-from opcheck.app.progress import Progress, said, unsaid
+from opcheck.app.progress import Progress, discard_output, forward_output
 from opcheck.commands.fix.values import FixKind, FixRequest
 from opcheck.errors import ExitCode, UsageError
 from opcheck.model.plan import Label
 from opcheck.model.request import ScanRequest
-from opcheck.views.formats import command_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_view
 
 ShimFile = Annotated[
     str | None,
@@ -173,7 +172,7 @@ def fix(
         custom_op or "", toolchain or "",
     )  # fmt: skip
     with Progress() as progress:
-        found = answer.fix(request, progress, said if verbose else unsaid)
+        found = answer.fix(request, progress, forward_output if verbose else discard_output)
     if kind is FixKind.DIFF and not write and (output is not None or format == "text"):
         Output(None).write(found.text)  # nothing else, so that git apply can read it
     if kind is FixKind.DIFF and not write and output is None and format == "text":

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opcheck.commands.fix.folders import require_folder, write_folder
+from opcheck.commands.fix.files import require_folder, write_folder
+from opcheck.commands.fix.suggestions import answer
 from opcheck.commands.fix.values import Fix, FixRequest, Followed
-from opcheck.commands.fix.writing_down import answer
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
 from opcheck.model.matrix import SupportMatrix

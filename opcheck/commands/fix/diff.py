@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opcheck.commands.fix.choosing import PlacedWay, choose_by_place, known
-from opcheck.commands.fix.proving import proved
-from opcheck.commands.fix.running import Change
-from opcheck.commands.fix.sources import (
+from opcheck.commands.fix.files import (
     SourceFile,
     find,
     require_writable,
@@ -22,8 +19,17 @@ from opcheck.commands.fix.sources import (
     unified,
     write_all,
 )
+from opcheck.commands.fix.proving import proved
+from opcheck.commands.fix.running import Change
+from opcheck.commands.fix.suggestions import (
+    AppliedSuggestion,
+    PlacedSuggestion,
+    answer,
+    choose_by_place,
+    followed_ways,
+    known,
+)
 from opcheck.commands.fix.values import Fix, FixRequest, Left
-from opcheck.commands.fix.writing_down import Way, answer, followed_ways
 from opcheck.commands.plan.answer import plan
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
@@ -79,10 +85,10 @@ class _Changed(Struct, frozen=True):
 
     files: Mapping[SourceFile, str]
     """Those that change, sorted by name, with their new text."""
-    ways: Mapping[Way, tuple[str, ...]]
+    ways: Mapping[AppliedSuggestion, tuple[str, ...]]
     """What was followed -> ``file:line`` of the calls."""
     left: tuple[Left, ...]
-    whole: frozenset[PlacedWay]
+    whole: frozenset[PlacedSuggestion]
     """What was followed without exception."""
 
 
@@ -95,9 +101,11 @@ def _forms(folders: Sequence[str]) -> "FormsOf":
     return cache(lambda rule: forms_of(rule, extra))
 
 
-def _change(ways: Sequence[PlacedWay], roots: Sequence[Path], forms_of: "FormsOf") -> _Changed:
+def _change(
+    ways: Sequence[PlacedSuggestion], roots: Sequence[Path], forms_of: "FormsOf"
+) -> _Changed:
     """Replace what can be, file by file."""
-    wanted: dict[Path, list[tuple[PlacedWay, Mapping[str, Form]]]] = defaultdict(list)
+    wanted: dict[Path, list[tuple[PlacedSuggestion, Mapping[str, Form]]]] = defaultdict(list)
     left: list[Left] = []
     for way in ways:
         forms = forms_of(way.way.rule)
@@ -107,8 +115,8 @@ def _change(ways: Sequence[PlacedWay], roots: Sequence[Path], forms_of: "FormsOf
         else:
             wanted[path].append((way, forms))
     files: dict[SourceFile, str] = {}
-    done: list[PlacedWay] = []
-    not_whole: set[PlacedWay] = set()
+    done: list[PlacedSuggestion] = []
+    not_whole: set[PlacedSuggestion] = set()
     for path, here in sorted(wanted.items(), key=lambda item: item[1][0][0].place.file):
         found = _swap(path, here)
         left += [way.left(reason) for way, reason in found.left]
@@ -127,11 +135,11 @@ class _Swapped(Struct, frozen=True):
 
     file: SourceFile | None
     text: str = ""
-    done: Sequence[PlacedWay] = ()
-    left: Sequence[tuple[PlacedWay, str]] = ()
+    done: Sequence[PlacedSuggestion] = ()
+    left: Sequence[tuple[PlacedSuggestion, str]] = ()
 
 
-def _swap(path: Path, wanted: Sequence[tuple[PlacedWay, Mapping[str, "Form"]]]) -> _Swapped:
+def _swap(path: Path, wanted: Sequence[tuple[PlacedSuggestion, Mapping[str, "Form"]]]) -> _Swapped:
     from opcheck.rewrite.source.call_sites import UnreadableError
     from opcheck.rewrite.source.swapping import Swap, swapped
 
@@ -163,7 +171,7 @@ def _swap(path: Path, wanted: Sequence[tuple[PlacedWay, Mapping[str, "Form"]]]) 
 _LAYER = "{}: line {} calls a layer as well, whose own call is in a library; use --shim"
 
 
-def _is_layer(way: PlacedWay, other: PlacedWay) -> bool:
+def _is_layer(way: PlacedSuggestion, other: PlacedSuggestion) -> bool:
     """Whether a call is one that a layer makes, on a line that has a call of its own."""
     here, there = way.place, other.place
     outer = f"{there.module}." if there.module else ""
@@ -171,9 +179,9 @@ def _is_layer(way: PlacedWay, other: PlacedWay) -> bool:
     return inside and (way.op, here.line) == (other.op, there.line)
 
 
-def _places(done: Iterable[PlacedWay]) -> Mapping[Way, tuple[str, ...]]:
+def _places(done: Iterable[PlacedSuggestion]) -> Mapping[AppliedSuggestion, tuple[str, ...]]:
     """Each suggestion with all places where it was followed."""
-    places: dict[Way, dict[str, None]] = defaultdict(dict)
+    places: dict[AppliedSuggestion, dict[str, None]] = defaultdict(dict)
     for found in done:
         places[found.op, found.way][f"{found.place.file}:{found.place.line}"] = None
     return {way: tuple(found) for way, found in places.items()}

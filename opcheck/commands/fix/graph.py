@@ -5,11 +5,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from opcheck.commands.fix.choosing import choose, known, off_device
 from opcheck.commands.fix.proving import proved
 from opcheck.commands.fix.running import Change
+from opcheck.commands.fix.suggestions import AppliedSuggestion, answer, choose, known, off_device
 from opcheck.commands.fix.values import Fix, FixRequest, Left
-from opcheck.commands.fix.writing_down import Way, answer
 from opcheck.commands.plan.answer import plan
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
@@ -92,7 +91,9 @@ def _replacements(ways: Iterable[Suggestion]) -> tuple[Replacement, ...]:
     return tuple(first[key] for key in sorted(first))
 
 
-def _parted(ways: Iterable[Way], reasons: Mapping[str, str]) -> tuple[list[Way], list[Left]]:
+def _parted(
+    ways: Iterable[AppliedSuggestion], reasons: Mapping[str, str]
+) -> tuple[list[AppliedSuggestion], list[Left]]:
     """What was followed, and what was not everywhere."""
     followed, left = [], []
     for op, way in ways:

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from opcheck.commands.fix.choosing import off_device
 from opcheck.commands.fix.running import Change, Runs, run_both
+from opcheck.commands.fix.suggestions import off_device
 from opcheck.commands.scan.answer import scan
 from opcheck.model.emulation import Emulation
 from opcheck.model.matrix import SupportMatrix

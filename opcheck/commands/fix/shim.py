@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from opcheck.commands.fix.choosing import choose
 from opcheck.commands.fix.proving import proved_with_shim
 from opcheck.commands.fix.running import Change
+from opcheck.commands.fix.suggestions import answer, choose
 from opcheck.commands.fix.values import Fix, FixRequest, Left
-from opcheck.commands.fix.writing_down import answer
 from opcheck.commands.plan.answer import plan
 from opcheck.db.store import Database
 from opcheck.errors import EmulationError

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from opcheck.app.groups import DefaultGroup
+from opcheck.app.direct import DefaultGroup
 
 
 class Group(DefaultGroup):

@@ -4,9 +4,8 @@ import json
 
 from opcheck.model.policy import BASELINE_SCHEMA, Accepted, AcceptedTarget, Baseline
 from opcheck.model.verdict import Verdict
-from opcheck.views.document.node import Node
 from opcheck.views.document.parts import Json
-from opcheck.views.document.reading import opened
+from opcheck.views.document.reading import Node, opened
 
 _HINT = "a baseline is what opcheck gate --write-baseline writes"
 

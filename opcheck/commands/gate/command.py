@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from opcheck.app import model_options, options
-from opcheck.app.detail import Detail
-from opcheck.app.model_command import ModelCommand
+from opcheck.app.model_options import ModelCommand
+from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.app.outputs import Outputs
-from opcheck.app.progress import Progress, said, unsaid
+from opcheck.app.progress import Progress, discard_output, forward_output
 from opcheck.commands.gate.baseline import baseline_text
 from opcheck.commands.gate.values import GateRequest, PartialGateError
 from opcheck.errors import ExitCode
@@ -152,7 +152,7 @@ def gate(
     )
     try:
         with Progress(quiet) as progress:
-            found = answer.gate(request, progress, said if verbose else unsaid)
+            found = answer.gate(request, progress, forward_output if verbose else discard_output)
     except PartialGateError as error:
         out.write(error.result)
         raise

@@ -17,7 +17,7 @@ from opcheck.model.report import Report, TargetReport
 from opcheck.model.request import ModelSpec, ScanRequest
 from opcheck.model.target import TargetSpec, target_name
 from opcheck.settings.policy_file import find_policy, policy_of, read_policy
-from opcheck.views.document.reader import from_json
+from opcheck.views.document.report import from_json
 
 _ALL = "all"
 

@@ -8,8 +8,8 @@ from opcheck.commands.gate.values import GAP, GateResult, Judged, Standing, Targ
 from opcheck.lang.speech import tell, wording
 from opcheck.model.report import Finding, TargetReport
 from opcheck.model.text import printable
+from opcheck.views.interchange import ended, one_line, sentence
 from opcheck.views.order import arranged
-from opcheck.views.problems import ended, one_line, sentence
 from opcheck.views.terminal import words as common
 
 PASSED = {True: "{model} passes the gate", False: "{model} fails the gate"}

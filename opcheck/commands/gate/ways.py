@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from opcheck.lang.speech import tell
 from opcheck.model.plan import Suggestion
 from opcheck.model.report import Finding, Place
-from opcheck.views.markdown.escape import code, colon, prose
+from opcheck.views.markdown_text import code, colon, prose
+from opcheck.views.terminal import plan_words
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import LABEL_CONTEXT
-from opcheck.views.terminal.plan import words
 
 SHOWN = 3
 """Ways that are named of one finding: more than one where several overloads have to go."""
@@ -22,7 +22,7 @@ def ways_out(finding: Finding) -> Iterator[str]:
     if len(needed) > SHOWN:
         yield tell(common.and_more(len(needed) - SHOWN, "suggestion"))
     if not finding.verdict.on_device and all(way.is_advice for way in finding.suggestions):
-        yield f"**{tell(words.WAY, LABEL_CONTEXT)}** · {tell(words.NO_WAY)}"
+        yield f"**{tell(plan_words.WAY, LABEL_CONTEXT)}** · {tell(plan_words.NO_WAY)}"
 
 
 def _needed(finding: Finding) -> list[Suggestion]:
@@ -33,10 +33,10 @@ def _needed(finding: Finding) -> list[Suggestion]:
 
 
 def _line(finding: Finding, way: Suggestion) -> str:
-    label = tell(words.ADVICE if way.is_advice else words.WAY, LABEL_CONTEXT)
-    said = filter(None, (words.kind(way), words.host(way), words.hand(way)))
+    label = tell(plan_words.ADVICE if way.is_advice else plan_words.WAY, LABEL_CONTEXT)
+    said = filter(None, (plan_words.kind(way), plan_words.host(way), plan_words.hand(way)))
     told = [f"**{label}**", *map(tell, said), code(way.rule)]
-    cost = f" · {tell(words.GIVES_UP, LABEL_CONTEXT)}{colon()}{prose(way.gives_up)}"
+    cost = f" · {tell(plan_words.GIVES_UP, LABEL_CONTEXT)}{colon()}{prose(way.gives_up)}"
     where = _where([finding.uses[i] for i in way.places if i < len(finding.uses)])
     return f"{' · '.join(told)}{colon()}{prose(way.summary)}{cost if way.gives_up else ''}{where}"
 

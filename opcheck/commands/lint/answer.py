@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from opcheck.commands.fix.sources import SourceFile, require_writable, unified, write_all
+from opcheck.commands.fix.files import SourceFile, require_writable, unified, write_all
 from opcheck.db.selection import names_groups, select
 from opcheck.db.store import Database
 from opcheck.errors import UsageError

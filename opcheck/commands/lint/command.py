@@ -5,13 +5,12 @@ from typing import Annotated
 import typer
 
 from opcheck.app import options
-from opcheck.app.detail import Detail
+from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.app.progress import Progress
 from opcheck.errors import ExitCode
 from opcheck.model.porting import LintRequest
-from opcheck.views.formats import command_view
-from opcheck.views.page import Page
+from opcheck.views.formats import Page, command_view
 
 Sources = Annotated[
     str,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from opcheck.app import model_options, options
-from opcheck.app.detail import Detail
+from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.app.progress import Progress
 from opcheck.model.probe import ProbeRequest

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from opcheck.app import model_options, options
-from opcheck.app.model_command import ModelCommand
+from opcheck.app.model_options import ModelCommand
 from opcheck.app.output import Output
-from opcheck.app.progress import Progress, said, unsaid
+from opcheck.app.progress import Progress, discard_output, forward_output
 from opcheck.commands.repro.values import ReproRequest
 from opcheck.model.request import ScanRequest
 
@@ -57,5 +57,7 @@ def repro(
     )  # fmt: skip
     scan = ScanRequest(model, tuple(target or ()), databases=tuple(database or ()))
     with Progress() as progress:
-        text = answer.repro(ReproRequest(scan, finding), progress, said if verbose else unsaid)
+        text = answer.repro(
+            ReproRequest(scan, finding), progress, forward_output if verbose else discard_output
+        )
     out.write(text)

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from opcheck.commands.repro.spelling import argument, omitted, operator
+from opcheck.commands.repro.arguments import argument, omitted, operator
 from opcheck.commands.repro.values import Repro
 from opcheck.lang.speech import tell
 from opcheck.model.text import printable

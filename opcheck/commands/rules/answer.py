@@ -2,9 +2,21 @@
 
 from collections.abc import Sequence
 
-from opcheck.commands.rules.values import Checked
+from msgspec import Struct
+
 from opcheck.errors import UsageError
-from opcheck.model.plan import RuleInfo
+from opcheck.model.plan import RuleCheck, RuleInfo
+
+
+class Checked(Struct, frozen=True):
+    """Rules tried on many calls."""
+
+    checks: tuple[RuleCheck, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether no call was off."""
+        return all(check.holds for check in self.checks)
 
 
 def rules(name: str = "", folders: Sequence[str] = ()) -> tuple[RuleInfo, ...]:

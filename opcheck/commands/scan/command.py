@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 
 from opcheck.app import model_options, options
-from opcheck.app.detail import Detail
-from opcheck.app.model_command import ModelCommand
+from opcheck.app.model_options import ModelCommand
+from opcheck.app.options import Detail
 from opcheck.app.outputs import Outputs
-from opcheck.app.progress import Progress, said, unsaid
+from opcheck.app.progress import Progress, discard_output, forward_output
 from opcheck.model.report import PartialReportError
 from opcheck.model.request import ScanRequest
 
@@ -64,7 +64,7 @@ def scan(
     )
     try:
         with Progress(quiet) as progress:
-            report = answer.scan(request, progress, said if verbose else unsaid)
+            report = answer.scan(request, progress, forward_output if verbose else discard_output)
     except PartialReportError as error:
         out.write(error.report)
         raise

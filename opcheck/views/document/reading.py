@@ -1,15 +1,143 @@
-"""Reading documents back: what every one of them has in common."""
+"""Reading documents back: JSON values that know where they stand, and what all documents share."""
 
 import json
+import sys
 from collections.abc import Mapping
-from typing import NoReturn
+from enum import StrEnum
+from typing import NoReturn, TypeVar
+
+from msgspec import Struct
 
 from opcheck.errors import UsageError
 from opcheck.lang.speech import recognised
 from opcheck.model.report import KernelCount, ModelInfo, Reason
 from opcheck.model.trace import RUN_ENDED, Gap, Phase
 from opcheck.model.verdict import Evidence, Method, Verdict
-from opcheck.views.document.node import Node
+
+E = TypeVar("E", bound=StrEnum)
+
+MOST = sys.float_info.max
+"""JSON has whole numbers that no float can hold."""
+MOST_COUNT = 2**63 - 1
+"""Nothing that is counted comes to more."""
+
+
+class Node(Struct, frozen=True):
+    """A JSON value and the path to it, so that every complaint says where."""
+
+    value: object
+    path: str
+    hint: str
+    """What the document should have been."""
+
+    def fail(self, problem: str) -> NoReturn:
+        """Say what is wrong here."""
+        raise UsageError(f"{self.path}: {problem}", self.hint)
+
+    def at(self, key: str) -> "Node":
+        """The value of a key."""
+        if not isinstance(self.value, Mapping):
+            self.fail(f"expected an object, got {_kind(self.value)}")
+        if key not in self.value:
+            self.fail(f"the key {key!r} is missing")
+        return Node(self.value[key], f"{self.path}.{key}", self.hint)
+
+    def has(self, key: str) -> bool:
+        """Whether an object has a key that it need not have."""
+        return isinstance(self.value, Mapping) and key in self.value
+
+    def keys(self) -> tuple[str, ...]:
+        """The keys of an object, whatever they are."""
+        if not isinstance(self.value, Mapping):
+            self.fail(f"expected an object, got {_kind(self.value)}")
+        return tuple(self.value)
+
+    def items(self, key: str) -> tuple["Node", ...]:
+        """The items of an array."""
+        node = self.at(key)
+        if not isinstance(node.value, list):
+            node.fail(f"expected an array, got {_kind(node.value)}")
+        return tuple(
+            Node(item, f"{node.path}[{i}]", self.hint) for i, item in enumerate(node.value)
+        )
+
+    def as_text(self) -> str:
+        """The value itself, a string."""
+        if not isinstance(self.value, str):
+            self.fail(f"expected a string, got {_kind(self.value)}")
+        return self.value
+
+    def as_number(self) -> int:
+        """The value itself, a count."""
+        if not isinstance(self.value, int) or isinstance(self.value, bool) or self.value < 0:
+            self.fail(f"expected a whole number from 0 on, got {_kind(self.value)}")
+        if self.value > MOST_COUNT:
+            self.fail(f"expected a whole number up to {MOST_COUNT}, got a larger one")
+        return self.value
+
+    def as_rate(self) -> float:
+        """The value itself, a share of one."""
+        value = self.value
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            self.fail(f"expected a number from 0 to 1, got {_kind(value)}")
+        return float(value)
+
+    def as_size(self) -> float:
+        """The value itself, how large something is."""
+        value = self.value
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST:
+            self.fail(f"expected a number from 0 on, got {_kind(value)}")
+        return float(value)
+
+    def as_bool(self) -> bool:
+        """The value itself, a truth."""
+        if not isinstance(self.value, bool):
+            self.fail(f"expected true or false, got {_kind(self.value)}")
+        return self.value
+
+    def text(self, key: str) -> str:
+        """The string at a key."""
+        return self.at(key).as_text()
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """The strings at a key."""
+        return tuple(item.as_text() for item in self.items(key))
+
+    def truth(self, key: str) -> bool:
+        """The truth at a key."""
+        return self.at(key).as_bool()
+
+    def number(self, key: str) -> int:
+        """The count at a key."""
+        return self.at(key).as_number()
+
+    def optional(self, key: str) -> "Node | None":
+        """The value of a key; None where it is null."""
+        node = self.at(key)
+        return None if node.value is None else node
+
+    def member(self, key: str, kind: type[E]) -> E:
+        """The member of an enum at a key."""
+        node = self.at(key)
+        text = node.as_text()
+        if text not in set(kind):
+            node.fail(f"expected one of {', '.join(kind)}, got {text!r}")
+        return kind(text)
+
+
+def _kind(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool() | int() | float():
+            return json.dumps(value)
+        case str():
+            return "a string"
+        case list():
+            return "an array"
+        case _:
+            return "an object"
+
 
 _RUN_ENDED = "the run ended here: "
 _DEEPEST = 16

@@ -1,7 +1,8 @@
-"""``opcheck.report/1``: the report as a JSON object, key by key."""
+"""``opcheck.report/1``: the report as a JSON object, key by key, and back."""
 
 from collections.abc import Mapping
 
+from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking
 from opcheck.model.report import (
     SCHEMA,
     Finding,
@@ -12,8 +13,8 @@ from opcheck.model.report import (
     TargetReport,
     TraceInfo,
 )
-from opcheck.model.verdict import Verdict
-from opcheck.views.document.dynamic import taken_value
+from opcheck.model.trace import Phase
+from opcheck.model.verdict import Confidence, Verdict
 from opcheck.views.document.parts import (
     Json,
     evidence_value,
@@ -22,7 +23,62 @@ from opcheck.views.document.parts import (
     model_value,
     reason_value,
 )
-from opcheck.views.document.plan import declined_value, plan_value, suggestion_value
+from opcheck.views.document.plan import (
+    declined_value,
+    plan_value,
+    read_declined,
+    read_plan,
+    read_suggestion,
+    suggestion_value,
+)
+from opcheck.views.document.reading import (
+    Node,
+    opened,
+    read_evidence,
+    read_gap,
+    read_kernel,
+    read_model,
+    read_reason,
+)
+
+
+def taken_value(found: SiteTaken) -> Json:
+    """One place on one target as JSON."""
+    site = found.site
+    return {
+        "kind": site.kind.value,
+        "op": site.op or None,
+        "module": site.module,
+        "file": site.file,
+        "line": site.line,
+        "count": site.count,
+        "text": site.text,
+        "how": found.how.value,
+        "why": found.text,
+        "confidence": found.confidence.value,
+        "evidence": [evidence_value(evidence) for evidence in found.evidence],
+    }
+
+
+def read_taken(node: Node) -> SiteTaken:
+    """One place on one target."""
+    op = node.optional("op")
+    site = Site(
+        kind=node.member("kind", SiteKind),
+        op="" if op is None else op.as_text(),
+        module=node.text("module"),
+        file=node.text("file"),
+        line=node.number("line"),
+        count=node.number("count"),
+        text=node.text("text"),
+    )
+    return SiteTaken(
+        site=site,
+        how=node.member("how", Taking),
+        text=node.text("why"),
+        confidence=node.member("confidence", Confidence),
+        evidence=tuple(map(read_evidence, node.items("evidence"))),
+    )
 
 
 def report_document(report: Report) -> Json:
@@ -116,3 +172,104 @@ def _place(place: Place) -> Json:
         "decomposed_into": list(place.decomposed_into),
         "count": place.count,
     }
+
+
+HINT = "a report is what opcheck scan --format json writes"
+
+
+def from_json(text: str, name: str = "report") -> Report:
+    """The report that ``text`` holds; keys that this version does not know are passed over.
+
+    ``name`` says in messages which document it was.
+    """
+    root = opened(text, name, SCHEMA, HINT)
+    return Report(
+        opcheck_version=root.text("opcheck_version"),
+        torch_version=root.text("torch_version"),
+        model=read_model(root.at("model")),
+        trace=_read_trace(root.at("trace")),
+        targets=tuple(map(_read_target, root.items("targets"))),
+    )
+
+
+def _read_trace(node: Node) -> TraceInfo:
+    return TraceInfo(
+        mode=node.text("mode"),
+        device_type=node.text("device_type"),
+        calls=node.number("calls"),
+        operators=node.number("operators"),
+        gaps=tuple(map(read_gap, node.items("gaps"))),
+        modules_not_called=node.texts("modules_not_called"),
+        notes=node.texts("notes"),
+    )
+
+
+def _read_target(node: Node) -> TargetReport:
+    kernels = node.optional("kernels")
+    return TargetReport(
+        target=node.text("target"),
+        vendor=node.text("vendor"),
+        chip=node.text("chip"),
+        sdk=node.text("sdk"),
+        torch=node.text("torch"),
+        database_digest=node.at("database").text("digest"),
+        database_date=node.at("database").text("date"),
+        summary=_read_summary(node.at("summary")),
+        findings=tuple(map(_read_finding, node.items("findings"))),
+        kernels=None if kernels is None else tuple(map(read_kernel, node.items("kernels"))),
+        advisories=tuple(map(read_reason, node.items("advisories"))),
+        plan=read_plan(node.at("plan")) if node.has("plan") else None,
+        elsewhere=node.text("elsewhere") if node.has("elsewhere") else "",
+        dynamic=tuple(map(read_taken, node.items("dynamic"))) if node.has("dynamic") else (),
+        stretches=tuple(map(_read_stretch, node.items("stretches")))
+        if node.has("stretches")
+        else (),
+    )
+
+
+def _read_stretch(node: Node) -> Stretch:
+    return Stretch(node.truth("fallback"), node.number("calls"), node.text("module"))
+
+
+def _read_summary(node: Node) -> Summary:
+    rate, runs = node.optional("support_rate"), node.optional("runs")
+    return Summary(
+        support_rate=None if rate is None else rate.as_rate(),
+        runs=None if runs is None else runs.as_bool(),
+        operators=_read_counts(node.at("operators")),
+        calls=_read_counts(node.at("calls")),
+        islands=node.number("islands"),
+        fallback_bytes=node.number("fallback_bytes"),
+    )
+
+
+def _read_counts(node: Node) -> Mapping[Verdict, int]:
+    return {verdict: node.number(verdict) for verdict in Verdict}
+
+
+def _read_finding(node: Node) -> Finding:
+    return Finding(
+        id=node.text("id"),
+        op=node.text("op"),
+        verdict=node.member("verdict", Verdict),
+        confidence=node.member("confidence", Confidence),
+        reason=read_reason(node.at("reason")),
+        count=node.number("count"),
+        phase=node.member("phase", Phase),
+        uses=tuple(map(_read_place, node.items("uses"))),
+        evidence=tuple(map(read_evidence, node.items("evidence"))),
+        suggestions=tuple(map(read_suggestion, node.items("suggestions"))),
+        declined=tuple(map(read_declined, node.items("declined"))),
+        steps=node.texts("steps") if node.has("steps") else (),
+    )
+
+
+def _read_place(node: Node) -> Place:
+    return Place(
+        module=node.text("module"),
+        file=node.text("file"),
+        line=node.number("line"),
+        inputs=node.texts("inputs"),
+        decomposed_into=node.texts("decomposed_into"),
+        count=node.number("count"),
+    )

@@ -11,10 +11,10 @@ from opcheck.model.trace import Phase
 from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.views.document.parts import Json
 from opcheck.views.document.report import finding_value
-from opcheck.views.html.families import family
+from opcheck.views.html.heat_map import family
 from opcheck.views.html.words import FOR_SCRIPT, SIGNS
-from opcheck.views.names import short_names
 from opcheck.views.order import WORST_FIRST
+from opcheck.views.targets import short_names
 
 SHARED = ("uses", "evidence", "suggestions", "declined")
 """Keys of a finding whose items stand in tables: targets have most of them in common."""
@@ -69,7 +69,7 @@ def _document(report: Report) -> Json:
     tables = {key: _Table() for key in SHARED}
     names = short_names(report.targets)
     return {
-        "words": {**told(FOR_SCRIPT), "names": _names(report)},
+        "words": {**translated(FOR_SCRIPT), "names": _names(report)},
         "verdicts": [verdict.value for verdict in WORST_FIRST],
         "signs": [SIGNS[verdict] for verdict in WORST_FIRST],
         "model": report.model.source,
@@ -94,10 +94,10 @@ def _finding(finding: Finding, target: int, tables: Mapping[str, _Table]) -> Jso
     return {**value, **places, "reason": reason, "target": target, "family": family(finding.op)}
 
 
-def told(words: Mapping[str, object]) -> Json:
+def translated(words: Mapping[str, object]) -> Json:
     """What the script says, in the reader's language; its places are filled in there."""
     return {
-        key: told(said) if isinstance(said, Mapping) else wording(str(said))
+        key: translated(said) if isinstance(said, Mapping) else wording(str(said))
         for key, said in words.items()
     }
 

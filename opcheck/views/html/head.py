@@ -8,16 +8,14 @@ from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.views.html.words import RUNS_SIGNS
-from opcheck.views.names import short_names
 from opcheck.views.order import WORST_FIRST
+from opcheck.views.targets import short_names
 from opcheck.views.terminal import words
-from opcheck.views.terminal.breaks import brief, first_gap, trouble
 from opcheck.views.terminal.canvas import joined, split
-from opcheck.views.terminal.head import fallback_cost
-from opcheck.views.terminal.marks import UNICODE
-from opcheck.views.terminal.places import merged, where
-from opcheck.views.terminal.plan.words import TIERS, step
-from opcheck.views.terminal.units import percent, plural, size
+from opcheck.views.terminal.findings import merged, where
+from opcheck.views.terminal.head import brief, fallback_cost, first_gap, trouble
+from opcheck.views.terminal.notation import UNICODE, percent, plural, size
+from opcheck.views.terminal.plan_words import TIERS, step
 
 THINNEST = 0.2
 """Hundredths of the run below which a cut could not be seen."""

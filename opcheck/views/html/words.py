@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from opcheck.model.verdict import Verdict
-from opcheck.views.terminal.units import plural
+from opcheck.views.terminal.notation import plural
 
 SIGNS = {
     Verdict.UNSUPPORTED: "✘",

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from opcheck.model.report import Finding, Place, Report, TargetReport
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.interchange import as_csv
 from opcheck.views.order import arranged
-from opcheck.views.page import PLAIN, Page
-from opcheck.views.table import as_csv
-from opcheck.views.terminal.units import source
+from opcheck.views.terminal.notation import source
 
 COLUMNS = (
     *("target", "vendor", "chip", "sdk", "torch"),

@@ -7,11 +7,10 @@ from opcheck.lang.catalogue import joined
 from opcheck.lang.speech import tell
 from opcheck.model.report import Report
 from opcheck.model.verdict import Verdict
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.interchange import claim, command, ended, what_of_it, where
 from opcheck.views.order import arranged
-from opcheck.views.page import PLAIN, Page
-from opcheck.views.problems import claim, ended, what_of_it, where
 from opcheck.views.terminal import words
-from opcheck.views.workflow import command
 
 if TYPE_CHECKING:
     from opcheck.views.terminal.groups import Block

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.verdict import Verdict
 from opcheck.views.document.parts import as_text
-from opcheck.views.names import short_names
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.interchange import one_line, problems, sentence, where
 from opcheck.views.order import arranged
-from opcheck.views.page import PLAIN, Page
-from opcheck.views.problems import one_line, problems, sentence, where
+from opcheck.views.targets import short_names
 
 SEVERITIES = {
     Verdict.UNSUPPORTED: "critical",

@@ -3,8 +3,8 @@
 from opcheck.model.report import Report
 from opcheck.views.document.parts import as_text
 from opcheck.views.document.report import report_document
+from opcheck.views.formats import PLAIN, Page
 from opcheck.views.order import arranged
-from opcheck.views.page import PLAIN, Page
 
 
 def render(report: Report, page: Page = PLAIN) -> str:

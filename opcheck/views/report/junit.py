@@ -10,11 +10,11 @@ from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.text import printable
 from opcheck.model.verdict import Verdict
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.interchange import one_line, sentence
 from opcheck.views.order import arranged
-from opcheck.views.page import PLAIN, Page
-from opcheck.views.problems import one_line, sentence
 from opcheck.views.terminal import words
-from opcheck.views.terminal.units import percent, plural, source
+from opcheck.views.terminal.notation import percent, plural, source
 
 ELEMENTS = {
     Verdict.UNSUPPORTED: "failure",

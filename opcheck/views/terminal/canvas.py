@@ -12,8 +12,8 @@ from rich.text import Text
 
 from opcheck.lang.speech import tell, wording
 from opcheck.model.text import printable
-from opcheck.views.page import Page
-from opcheck.views.terminal.marks import ASCII, UNICODE
+from opcheck.views.formats import Page
+from opcheck.views.terminal.notation import ASCII, UNICODE
 from opcheck.views.terminal.wide import closes, pieces, spaced
 
 Atom = tuple[str, str]

@@ -7,13 +7,11 @@ from msgspec import Struct
 from opcheck.lang.speech import tell
 from opcheck.model.report import Report, TargetReport
 from opcheck.model.verdict import Verdict
-from opcheck.views.names import short_names
+from opcheck.views.targets import short_names
 from opcheck.views.terminal import words
-from opcheck.views.terminal.breaks import breaks, first_broken, trouble
 from opcheck.views.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, split
-from opcheck.views.terminal.head import mark, write_gap_count
-from opcheck.views.terminal.marks import STYLES, Marks
-from opcheck.views.terminal.units import percent, size
+from opcheck.views.terminal.head import breaks, first_broken, mark, trouble, write_gap_count
+from opcheck.views.terminal.notation import STYLES, Marks, percent, size
 
 FEW = 3
 """How many targets at most are named as those of which a line is not true."""

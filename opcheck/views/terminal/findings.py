@@ -1,19 +1,72 @@
 """Findings, worst first: verdict, overload, where, why, evidence; what they share is said once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, Place, TargetReport
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Confidence
-from opcheck.views.names import short_names
+from opcheck.views.targets import short_names
 from opcheck.views.terminal import words
 from opcheck.views.terminal.canvas import PLACE, Atom, Canvas, joined, listed, split
 from opcheck.views.terminal.evidence import first_source, write_evidence
-from opcheck.views.terminal.groups import Block, Row, Said, Section
-from opcheck.views.terminal.places import first_place, merged, where
-from opcheck.views.terminal.top import write_left_out
-from opcheck.views.terminal.units import plural
+from opcheck.views.terminal.groups import Block, CitedReason, Row, Section
+from opcheck.views.terminal.notation import plural
+
+Counted = tuple[Place, int]
+"""A place, and how many calls come from it."""
+
+
+def merged(uses: Iterable[Place]) -> list[Counted]:
+    """Uses that differ in their inputs alone are one place to look at."""
+    first: dict[tuple[str, str, int], Place] = {}
+    counts: dict[tuple[str, str, int], int] = {}
+    for use in uses:
+        key = (use.file, use.module, use.line)
+        first.setdefault(key, use)
+        counts[key] = counts.get(key, 0) + use.count
+    return sorted(((place, counts[key]) for key, place in first.items()), key=_urgency)
+
+
+def where(place: Place) -> list[Atom]:
+    """The line of code and the module pattern, as far as they are known."""
+    code: list[Atom] = [(f"{place.file}:{place.line}", f"bold {PLACE}")] if place.file else []
+    if place.module.startswith("("):  # what stands outside the model
+        return code or split(place.module.strip("()"))
+    if not place.module:
+        return code or split(words.ROOT)
+    return [*code, (tell(f"{words.IN} {place.module}"), "")] if code else [(place.module, "")]
+
+
+def first_place(uses: Iterable[Place]) -> list[Atom]:
+    """The place with the most calls, and how many others there are."""
+    places = merged(uses)
+    if not places:
+        return split(words.ROOT)
+    atoms = where(places[0][0])
+    if len(places) > 1:
+        atoms.append((tell(words.and_more(len(places) - 1, "place")), "dim"))
+    return atoms
+
+
+def _urgency(counted: Counted) -> tuple[bool, int]:
+    place, count = counted
+    return not place.file, -count
+
+
+def most_costly(findings: Iterable[Finding]) -> list[Finding]:
+    """The worst verdict first; of one verdict, the most called first."""
+    return sorted(findings, key=lambda finding: (-finding.verdict.rank, -finding.count))
+
+
+def write_left_out(canvas: Canvas, count: int, noun: str = "finding") -> None:
+    """How many entries a list does not show, and how to see them unless so few were asked for."""
+    if not count:
+        return
+    more = words.more if canvas.page.top is None else words.and_more
+    canvas.blank()
+    canvas.flow(split(more(count, noun), "dim"), 2)
+
 
 BLOCKS, ROWS, PLACES, NAMES = 20, 20, 3, 6
 """How many of each are shown unless all are asked for."""
@@ -126,7 +179,7 @@ def _cells(canvas: Canvas, row: Row, style: str) -> list[Atom]:
 
 
 def _write_reasons(
-    canvas: Canvas, said: Mapping[Said, Sequence[str]], names: Mapping[str, str]
+    canvas: Canvas, said: Mapping[CitedReason, Sequence[str]], names: Mapping[str, str]
 ) -> None:
     told = list(said.items())
     for i, ((reason, evidence), targets) in enumerate(told):

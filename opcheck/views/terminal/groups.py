@@ -1,21 +1,87 @@
-"""Which findings to show under which heading; what targets or operators share stands once."""
+"""Findings under their headings; what targets, operators or tensors share stands once."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from opcheck.lang.sentence import Sentence as Parts
+from opcheck.lang.sentence import changed, with_arguments
 from opcheck.model.report import Finding, Place, Reason, TargetReport
-from opcheck.model.trace import Phase
+from opcheck.model.trace import DTYPE_BYTES, Phase
 from opcheck.model.verdict import Evidence, Verdict
 from opcheck.resolve.resolution import PLAIN
 from opcheck.views.order import WORST_FIRST
+from opcheck.views.targets import any_chip, of_chips
 from opcheck.views.terminal import words
-from opcheck.views.terminal.alike import Sentence, sentence, shared
-from opcheck.views.terminal.chips import any_chip, of_chips
-from opcheck.views.terminal.marks import STYLES
+from opcheck.views.terminal.notation import STYLES
 
-Said = tuple[str, tuple[Evidence, ...]]
+_RUNS_AS = re.compile(r"it runs as (?P<op>\S+): ")
+_TENSOR = re.compile(r"(?P<name>the result|[a-z_]\w*)(?= (?:is|has) )")
+
+_FIRST = re.compile(r"\{(?P<name>\w+)\}")
+
+
+class Sentence(Struct, frozen=True):
+    """Why an operator fares as it does, from what names it alone to what others share."""
+
+    exact: str
+    of_operator: str
+    """The same of whichever operator it is about."""
+    of_any: str
+    """The same of whichever tensor of whichever operator."""
+    runs_as: str
+    """The operator that it is about where that is another, which the call runs as; or empty."""
+
+
+def sentence(text: str, op: str) -> Sentence:
+    """Read the reason given for ``op``."""
+    inner = _RUNS_AS.match(text)
+    runs_as = inner["op"] if inner else ""
+    plain = _inside(text, inner.end()) if inner else text
+    for name in filter(None, (runs_as, op)):
+        plain = _without(plain, name)
+    tensor = _TENSOR.match(plain)
+    if tensor is None or tensor["name"] in DTYPE_BYTES:
+        return Sentence(text, plain, plain, runs_as)
+    return Sentence(text, plain, _of_any_tensor(plain, tensor["name"]), runs_as)
+
+
+def _inside(text: str, start: int) -> str:
+    """What is said of the operator that the call runs as."""
+    said = text.arguments.get("said", "") if isinstance(text, Parts) else ""
+    return said if said == text[start:] else text[start:]
+
+
+def _without(text: str, op: str) -> str:
+    """The text without the name of an operator."""
+    name = re.compile(rf"(?<![\w:.]){re.escape(op)}(?![\w:]|\.\w)")
+    return changed(text, lambda part: name.sub(words.THE_OPERATOR, part))
+
+
+def _of_any_tensor(text: str, name: str) -> str:
+    """A text that begins with the name of a tensor, without that."""
+    whole = f"{words.A_TENSOR}{text[len(name) :]}"
+    place = _FIRST.match(text.template) if isinstance(text, Parts) else None
+    if not isinstance(text, Parts) or place is None:
+        return whole
+    value = text.arguments.get(place["name"], "")
+    found = with_arguments(text, {place["name"]: _of_any_tensor(value, name)})
+    return found if found == whole else whole
+
+
+def shared(sentences: Sequence[Sentence]) -> str:
+    """The most exact wording that is true of all; they must agree in ``of_any``."""
+    first = sentences[0]
+    if all(said.exact == first.exact for said in sentences):
+        return first.exact
+    if all(said.of_operator == first.of_operator for said in sentences):
+        return first.of_operator
+    return first.of_any
+
+
+CitedReason = tuple[str, tuple[Evidence, ...]]
 """A reason and its evidence."""
 
 
@@ -23,7 +89,7 @@ class Group(Struct, frozen=True):
     """One finding as several targets share it; only what is said of it may differ."""
 
     first: Finding
-    said: Mapping[Said, tuple[str, ...]]
+    said: Mapping[CitedReason, tuple[str, ...]]
     """What is said -> the targets of which it is."""
     elsewhere: str = ""
     """Where it runs, for one that falls back to something else than the host."""
@@ -82,10 +148,10 @@ class Block(Struct, frozen=True):
         return sum(group.first.count for group in self.groups)
 
     @property
-    def said(self) -> Mapping[Said, tuple[str, ...]]:
+    def said(self) -> Mapping[CitedReason, tuple[str, ...]]:
         """What is true of all -> the targets of which it is."""
         reasons = zip(*(group.sentences() for group in self.groups), strict=True)
-        told: dict[Said, tuple[str, ...]] = {}
+        told: dict[CitedReason, tuple[str, ...]] = {}
         for alike, ((_, evidence), targets) in zip(
             reasons, self.groups[0].said.items(), strict=True
         ):
@@ -158,7 +224,7 @@ def _blocks(groups: Iterable[Group]) -> list[Block]:
 
 
 def _grouped(targets: Sequence[TargetReport]) -> list[Group]:
-    said: dict[tuple[Finding, str], dict[Said, list[TargetReport]]] = {}
+    said: dict[tuple[Finding, str], dict[CitedReason, list[TargetReport]]] = {}
     first: dict[tuple[Finding, str], Finding] = {}
     for target in targets:
         for finding in target.findings:
@@ -170,8 +236,10 @@ def _grouped(targets: Sequence[TargetReport]) -> list[Group]:
     return [_group(first[key], by_text, key[1]) for key, by_text in said.items()]
 
 
-def _group(first: Finding, said: Mapping[Said, Sequence[TargetReport]], elsewhere: str) -> Group:
-    named: dict[Said, tuple[str, ...]] = {}
+def _group(
+    first: Finding, said: Mapping[CitedReason, Sequence[TargetReport]], elsewhere: str
+) -> Group:
+    named: dict[CitedReason, tuple[str, ...]] = {}
     for (text, evidence), targets in said.items():
         what = (of_chips(text, targets), evidence)
         named[what] = (*named.get(what, ()), *(target.target for target in targets))

@@ -1,21 +1,21 @@
 """The order of a text report's parts."""
 
 from opcheck.model.report import Report
-from opcheck.views.page import Page
+from opcheck.views.formats import Page
 from opcheck.views.terminal import words
 from opcheck.views.terminal.canvas import Canvas, split
 from opcheck.views.terminal.compare import write_comparison
 from opcheck.views.terminal.findings import write_section
 from opcheck.views.terminal.groups import sections
 from opcheck.views.terminal.head import write_head
-from opcheck.views.terminal.rest import (
+from opcheck.views.terminal.sections import (
     write_advisories,
     write_fine,
     write_footer,
     write_kernels,
+    write_sizes,
     write_unseen,
 )
-from opcheck.views.terminal.sizes import write_sizes
 
 
 def report_page(report: Report, page: Page) -> str:

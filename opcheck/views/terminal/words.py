@@ -3,7 +3,7 @@
 from opcheck.model.dynamic import SiteKind, Taking
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
-from opcheck.views.terminal.units import plural
+from opcheck.views.terminal.notation import plural
 
 RUNS = {True: "runs", False: "will not run", None: "cannot tell"}
 RUNS_CELL = {True: "yes", False: "no", None: "?"}

@@ -1,6 +1,6 @@
 """Choices made by hand."""
 
-from opcheck.commands.choose.offers import fit_of, untold
+from opcheck.commands.choose.answer import fit_of, unknown_figures
 from opcheck.commands.choose.values import Choice, Offer, Way
 from opcheck.costs.roofline import Bound, Limit, MemoryNeed
 from opcheck.model.costs import Figure, Grade
@@ -65,5 +65,5 @@ def choice(
         host_calls=host[0],
         host_bytes=host[1],
         unseen=unseen,
-        untold=untold(offers),
+        untold=unknown_figures(offers),
     )

@@ -6,8 +6,7 @@ import random
 import pytest
 from msgspec.structs import replace
 
-from opcheck.commands.choose.choices import choice_of
-from opcheck.commands.choose.offers import computed, fit_of, offers, untold
+from opcheck.commands.choose.answer import choice_of, computed, fit_of, offers, unknown_figures
 from opcheck.commands.choose.ranking import ranked, standing
 from opcheck.commands.choose.values import Choice, Criterion, Fit, Way
 from opcheck.costs.roofline import Leaf
@@ -238,18 +237,18 @@ def test_operations_are_summed_by_dtype() -> None:
 def test_a_chip_of_which_nobody_has_said_anything() -> None:
     assert offers(Chip("acme", "one", "Acme One"), "cuda", (leaf(),), 10) == ()
     assert fit_of(()) is Fit.UNKNOWN
-    assert untold(()) == ("no source says its memory, bandwidth or peak rates",)
+    assert unknown_figures(()) == ("no source says its memory, bandwidth or peak rates",)
 
 
 def test_what_nobody_has_said_and_what_the_press_alone_has() -> None:
     found = (offer("A", grade=Grade.PRESS), offer("B", None), offer("C", None))
-    assert untold(found) == (
+    assert unknown_figures(found) == (
         "no source says its peak rate in float16, of B, C",
         "only the press says its memory, of A",
         "only the press says its bandwidth, of A",
         "only the press says its peak rate in float16, of A",
     )
-    assert untold(found[1:]) == ("no source says its peak rate in float16",)
+    assert unknown_figures(found[1:]) == ("no source says its peak rate in float16",)
 
 
 # --- from a report -------------------------------------------------------------------------------

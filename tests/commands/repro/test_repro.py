@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from opcheck.commands.repro import answer as repro_answer
-from opcheck.commands.repro.reading import read_arguments
+from opcheck.commands.repro.arguments import read_arguments
 from opcheck.commands.repro.values import Argument, ReproRequest
 from opcheck.commands.scan import answer as scan_answer
 from opcheck.errors import ExitCode, UsageError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from opcheck.commands.upgrade.neighbours import neighbours
+from opcheck.commands.upgrade.answer import neighbours
 from opcheck.commands.upgrade.values import MoveKind
 from opcheck.db.store import Database
 from opcheck.model.target import TargetSpec

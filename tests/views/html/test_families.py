@@ -2,7 +2,7 @@
 
 import pytest
 
-from opcheck.views.html.families import OTHER, family
+from opcheck.views.html.heat_map import OTHER, family
 
 
 @pytest.mark.parametrize(

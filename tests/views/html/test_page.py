@@ -11,9 +11,9 @@ from opcheck.commands.fleet.html import page as fleet_page
 from opcheck.model.report import Report, Stretch
 from opcheck.views.formats import report_view
 from opcheck.views.html.data import SHARED
-from opcheck.views.html.page import SCRIPTS, STYLES
-from opcheck.views.html.whole import TEMPLATES
+from opcheck.views.html.template import TEMPLATES
 from opcheck.views.order import WORST_FIRST
+from opcheck.views.report.html import SCRIPTS, STYLES
 from tests.views.html.parsed import Element, embedded, parsed
 from tests.views.plans import PLANS
 from tests.views.samples import STANDARD

@@ -5,7 +5,7 @@ from opcheck.costs.roofline import MemoryNeed
 from opcheck.model.costs import Figure
 from opcheck.views.document.parts import Json, as_text, evidence_value, model_value
 from opcheck.views.document.report import trace_value
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 
 
 def render(found: Choosing, page: Page = PLAIN) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from opcheck.app import options
-from opcheck.app.detail import Detail
+from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.errors import ExitCode
 from opcheck.views.formats import command_view

@@ -19,9 +19,9 @@ from opcheck.model.database import (
 )
 from opcheck.model.target import Target
 from opcheck.model.verdict import Evidence
-from opcheck.views.document.conditions import condition_value
+from opcheck.views.conditions import condition_value
 from opcheck.views.document.parts import Json, as_text, evidence_value
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 
 DATABASE_SCHEMA = "opcheck.database/1"
 

@@ -1,25 +1,120 @@
-"""The page for each thing that the database says of itself."""
+"""The page for each thing that the database says of itself; what changed between targets."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import assert_never
 
-from opcheck.commands.db.terminal import words
-from opcheck.commands.db.terminal.contents import write_contents
-from opcheck.commands.db.terminal.diff import write_diffs
-from opcheck.commands.db.terminal.status import write_status
+from msgspec.structs import replace
+
+from opcheck.commands.db import terminal
+from opcheck.commands.db.terminal import write_contents, write_status
+from opcheck.lang.speech import tell
 from opcheck.model.database import (
     Audit,
+    CellChange,
     Contents,
     DatabaseStatus,
     DatabaseView,
     ImportedFile,
     Imports,
+    MatrixDiff,
     MatrixDiffs,
+    Pair,
 )
-from opcheck.views.page import PLAIN, Page
-from opcheck.views.terminal.canvas import Canvas, split
+from opcheck.model.matrix import Condition
+from opcheck.model.verdict import Verdict
+from opcheck.views.conditions import sentence, when
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.terminal.canvas import Atom, Canvas, listed, split
+from opcheck.views.terminal.notation import STYLES, plural
+from opcheck.views.terminal.sections import write_heading
 from opcheck.views.terminal.words import more
+
+NAMES, CHANGES = 40, 20
+"""How many are named unless all are asked for."""
+
+
+def write_diffs(canvas: Canvas, diffs: Sequence[MatrixDiff]) -> None:
+    """One block for all diffs that are the same."""
+    alike: dict[tuple[object, ...], list[MatrixDiff]] = {}
+    for diff in diffs:
+        alike.setdefault((diff.added, diff.removed, diff.changed), []).append(diff)
+    for i, members in enumerate(alike.values()):
+        if i:
+            canvas.blank()
+        _write_diff(canvas, members)
+
+
+def _write_diff(canvas: Canvas, alike: Sequence[MatrixDiff]) -> None:
+    for diff in alike:
+        arrow: Atom = (canvas.marks.arrow, "dim")
+        canvas.flow([(str(diff.before), "bold"), arrow, (str(diff.after), "bold")])
+    diff = alike[0]
+    if not (diff.added or diff.removed or diff.changed):
+        canvas.flow(split(terminal.NOTHING_CHANGED), 2)
+    _write_names(canvas, terminal.ADDED, diff.added, "green")
+    _write_names(canvas, terminal.REMOVED, diff.removed, "red")
+    if not diff.changed:
+        return
+    write_heading(canvas, terminal.CHANGED, plural(len(diff.changed), "overload"), "yellow")
+    groups: dict[CellChange, list[str]] = {}
+    for change in diff.changed:
+        groups.setdefault(replace(change, op=""), []).append(change.op)
+    shown = list(groups.items()) if canvas.page.verbose else list(groups.items())[:CHANGES]
+    for change, ops in shown:
+        _write_change(canvas, change, ops, diff.after.chip)
+    left_out = sum(map(len, groups.values())) - sum(len(ops) for _, ops in shown)
+    if left_out:
+        canvas.flow(split(more(left_out, "overload"), "dim"), 2)
+
+
+def _write_names(
+    canvas: Canvas, heading: tuple[str, str], names: Sequence[str], style: str
+) -> None:
+    if not names:
+        return
+    write_heading(canvas, heading, plural(len(names), "overload"), style)
+    shown = names if canvas.page.verbose else names[:NAMES]
+    left_out = len(names) - len(shown)
+    canvas.flow([*listed(shown), *split(more(left_out, "overload") if left_out else "", "dim")], 2)
+
+
+def _write_change(canvas: Canvas, change: CellChange, ops: Sequence[str], chip: str) -> None:
+    canvas.flow(
+        listed([tell(terminal.EVERY_OVERLOAD) if op == "*" else op for op in ops], "bold"), 2
+    )
+    for label, pair in ((terminal.KEYS, change.keys), (terminal.PATHS, change.paths)):
+        if pair is not None:
+            canvas.field(label, _pair(canvas, pair), 4)
+    for label, conditions in ((terminal.GONE, change.gone), (terminal.NEW, change.come)):
+        for i, (condition, tests) in enumerate(_grouped(conditions)):
+            atoms = _condition(condition, tests, chip)
+            canvas.field("" if i else label, atoms, 4)
+
+
+def _pair(canvas: Canvas, pair: Pair) -> list[Atom]:
+    before, after = (listed(side) or split("none") for side in pair)
+    return [*before, (canvas.marks.arrow, "dim"), *after]
+
+
+def _grouped(conditions: Iterable[Condition]) -> list[tuple[list[Condition], list[str]]]:
+    """Conditions of the same words together, with what they test where the words do not tell."""
+    groups: dict[tuple[str, str, Verdict], list[Condition]] = {}
+    for condition in conditions:
+        key = (condition.code, condition.text, condition.verdict)
+        groups.setdefault(key, []).append(condition)
+    return [
+        (alike, [] if "{actual}" in text else list(filter(None, map(when, alike))))
+        for (_, text, _), alike in groups.items()
+    ]
+
+
+def _condition(alike: Sequence[Condition], tests: Sequence[str], chip: str) -> list[Atom]:
+    verdict = alike[0].verdict
+    label = terminal.CAUTION if verdict is Verdict.NATIVE else verdict.value
+    told = f" [{' or '.join(tests)}]" if tests else ""
+    return [(f"{label}:", STYLES[verdict]), *split(f"{sentence(alike, chip)}{told}")]
+
 
 PROBLEMS = 8
 """How many of a file are told unless all are asked for."""
@@ -46,10 +141,10 @@ def render(view: DatabaseView, page: Page = PLAIN) -> str:
 
 def _write_audit(canvas: Canvas, found: Audit) -> None:
     if not found.problems:
-        canvas.flow([(canvas.marks.good, "green"), *split(words.sound(found.files))])
+        canvas.flow([(canvas.marks.good, "green"), *split(terminal.sound(found.files))])
         return
     damaged = len({problem.file for problem in found.problems})
-    text = words.unsound(len(found.problems), found.files, damaged)
+    text = terminal.unsound(len(found.problems), found.files, damaged)
     canvas.flow([(canvas.marks.bad, "red"), *split(text)])
     for file, members in groupby(found.problems, key=lambda problem: problem.file):
         problems = list(members)
@@ -66,4 +161,4 @@ def _write_audit(canvas: Canvas, found: Audit) -> None:
 def _write_imports(canvas: Canvas, files: Sequence[ImportedFile]) -> None:
     for file in files:
         style = "green" if file.changed else "dim"
-        canvas.flow([*split(f"{words.CHANGED_FILE[file.changed]}:", style), (file.path, "")])
+        canvas.flow([*split(f"{terminal.CHANGED_FILE[file.changed]}:", style), (file.path, "")])

@@ -1,7 +1,7 @@
 """Every sentence of that page."""
 
 from opcheck.commands.doctor.values import DoctorTarget, Severity
-from opcheck.views.terminal.units import plural
+from opcheck.views.terminal.notation import plural
 
 HERE = ("Here", "what was found on this machine")
 WHATEVER = ("Packages", "whatever the device")

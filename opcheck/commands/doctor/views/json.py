@@ -2,7 +2,7 @@
 
 from opcheck.commands.doctor.values import SCHEMA, Doctor, DoctorFinding, DoctorTarget, Part, Setup
 from opcheck.views.document.parts import Json, as_text, evidence_value
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 
 
 def render(found: Doctor, page: Page = PLAIN) -> str:

@@ -11,11 +11,11 @@ from opcheck.commands.doctor.values import (
     Setup,
     Severity,
 )
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import Atom, Canvas, listed, split
-from opcheck.views.terminal.rest import write_heading
-from opcheck.views.terminal.units import source
+from opcheck.views.terminal.notation import source
+from opcheck.views.terminal.sections import write_heading
 
 STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.UNKNOWN: "magenta"}
 

@@ -21,8 +21,8 @@ from opcheck.views.document.parts import (
     model_value,
     reason_value,
 )
+from opcheck.views.formats import PLAIN, Page
 from opcheck.views.order import arranged_emulation
-from opcheck.views.page import PLAIN, Page
 
 
 def render(found: Emulation, page: Page = PLAIN) -> str:

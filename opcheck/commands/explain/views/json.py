@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from opcheck.model.database import Explanation, Statement
 from opcheck.model.matrix import Choice
-from opcheck.views.document.conditions import condition_value, predicate_value
+from opcheck.views.conditions import condition_value, predicate_value
 from opcheck.views.document.parts import Json, as_text, evidence_value, reason_value
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 
 EXPLAIN_SCHEMA = "opcheck.explain/1"
 

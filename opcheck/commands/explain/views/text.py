@@ -11,12 +11,11 @@ from opcheck.model.matrix import Condition
 from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Evidence, Verdict
 from opcheck.views.conditions import sentence, when
-from opcheck.views.links import web_address
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal import words
 from opcheck.views.terminal.canvas import Atom, Canvas, linked, listed, split
-from opcheck.views.terminal.marks import STYLES
-from opcheck.views.terminal.units import source
+from opcheck.views.terminal.evidence import web_address
+from opcheck.views.terminal.notation import STYLES, source
 
 
 def render(explanations: Sequence[Explanation], page: Page = PLAIN) -> str:

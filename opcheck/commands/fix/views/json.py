@@ -2,9 +2,9 @@
 
 from opcheck.commands.fix.values import SCHEMA, Fix
 from opcheck.views.document.parts import Json, as_text, model_value
-from opcheck.views.document.proof import proof_value
+from opcheck.views.document.plan import proof_value
 from opcheck.views.document.report import report_document
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 
 
 def render(found: Fix, page: Page = PLAIN) -> str:

@@ -9,8 +9,8 @@ from opcheck.commands.fleet.terminal.words import CAUSES, ENDINGS
 from opcheck.lang.speech import tell
 from opcheck.model.verdict import Confidence
 from opcheck.views.document.parts import Json
-from opcheck.views.html.data import escaped, told
-from opcheck.views.names import short_target_names
+from opcheck.views.html.data import escaped, translated
+from opcheck.views.targets import short_target_names
 
 _RATES = 1000
 """Shares are embedded in thousandths; without one it is below zero."""
@@ -23,7 +23,7 @@ def embedded(page: FleetPage) -> str:
     run = page.summary.run
     short = short_target_names(target.target for target in run.targets)
     return escaped({
-        "words": {**told(FOR_SCRIPT), "names": _names(), "causes": _causes()},
+        "words": {**translated(FOR_SCRIPT), "names": _names(), "causes": _causes()},
         "verdicts": [*Standing],
         "signs": [SIGNS[standing] for standing in Standing],
         "store": page.store,

@@ -13,9 +13,9 @@ from opcheck.commands.fleet.terminal.needs import alike
 from opcheck.lang.speech import tell
 from opcheck.model.verdict import Verdict
 from opcheck.views.html import words as common
-from opcheck.views.html.whole import whole_page
-from opcheck.views.names import short_target_names
-from opcheck.views.terminal.units import percent, plural
+from opcheck.views.html.template import whole_page
+from opcheck.views.targets import short_target_names
+from opcheck.views.terminal.notation import percent, plural
 
 STYLES = ("base.css", "parts.css", "fleet/fleet.css", "narrow.css", "fleet/narrow.css")
 SCRIPTS = (

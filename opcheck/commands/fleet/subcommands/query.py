@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from opcheck.app import options
-from opcheck.app.detail import Detail
+from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.commands.fleet import options as fleet_options
 from opcheck.commands.fleet.values import Ending, Filters

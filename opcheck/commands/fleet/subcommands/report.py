@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from opcheck.app import options
-from opcheck.app.detail import Detail
+from opcheck.app.options import Detail
 from opcheck.app.outputs import Outputs
-from opcheck.app.progress import said
+from opcheck.app.progress import forward_output
 from opcheck.commands.fleet import options as fleet_options
 from opcheck.lang.speech import tell
 
@@ -45,5 +45,7 @@ def report(
         found = report_of_model(store, model, run, tuple(target or ()), tuple(database or ()))
         if found.newer:
             names = ", ".join(found.newer)
-            said(tell(f"the database has newer data of {names} than the run: this is by the newer"))
+            forward_output(
+                tell(f"the database has newer data of {names} than the run: this is by the newer")
+            )
         out.write(found.report)

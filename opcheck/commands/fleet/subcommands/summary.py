@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from opcheck.app import options
-from opcheck.app.detail import Detail
+from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.commands.fleet import options as fleet_options
 from opcheck.views.formats import command_view

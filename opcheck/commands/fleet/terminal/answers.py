@@ -7,8 +7,7 @@ from opcheck.commands.fleet.terminal import words
 from opcheck.commands.fleet.values import Answer, Answers, Blocker, Ending
 from opcheck.lang.speech import tell
 from opcheck.views.terminal.canvas import Atom, Canvas, split
-from opcheck.views.terminal.marks import STYLES
-from opcheck.views.terminal.units import percent
+from opcheck.views.terminal.notation import STYLES, percent
 from opcheck.views.terminal.words import more
 
 BLOCKERS = 3

@@ -14,7 +14,7 @@ from opcheck.commands.fleet.values import Run
 from opcheck.lang.speech import tell
 from opcheck.model.verdict import Verdict
 from opcheck.views.terminal.canvas import Atom, Canvas, listed, split
-from opcheck.views.terminal.rest import write_heading
+from opcheck.views.terminal.sections import write_heading
 from opcheck.views.terminal.words import more
 
 GROUPS, NAMES = 10, 6

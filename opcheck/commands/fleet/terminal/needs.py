@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from opcheck.commands.fleet.answers.values import Need
 from opcheck.commands.fleet.values import Cause
-from opcheck.views.terminal.alike import Sentence, sentence, shared
+from opcheck.views.terminal.groups import Sentence, sentence, shared
 
 FEW = 3
 """So many operators of one sentence are told each by itself."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from opcheck.commands.fleet.answers.values import Because, Change, Goal, Need, Ranking
 from opcheck.commands.fleet.values import Cause, Ending, Run
-from opcheck.views.terminal.units import plural
+from opcheck.views.terminal.notation import plural
 
 TARGETS = ("Targets", "how many models run there")
 FAILURES = ("Without an answer", "their scan did not come so far")

@@ -3,8 +3,8 @@
 from opcheck.commands.fleet.answers.values import FleetView
 from opcheck.commands.fleet.table import fleet_rows
 from opcheck.lang.speech import Language, speaking
-from opcheck.views.page import PLAIN, Page
-from opcheck.views.table import as_csv
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.interchange import as_csv
 
 
 def render(view: FleetView, page: Page = PLAIN) -> str:

@@ -23,7 +23,7 @@ from opcheck.commands.fleet.answers.values import (
 )
 from opcheck.commands.fleet.values import Answer, Answers, Blocker, Run, RunTarget
 from opcheck.views.document.parts import Json, as_text
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 
 
 def render(found: FleetView, page: Page = PLAIN) -> str:

@@ -18,11 +18,11 @@ from opcheck.commands.fleet.terminal.changes import write_difference
 from opcheck.commands.fleet.terminal.ranking import write_missing
 from opcheck.commands.fleet.values import Answers, Run
 from opcheck.lang.speech import tell
-from opcheck.views.names import short_target_names
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.targets import short_target_names
 from opcheck.views.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, split
-from opcheck.views.terminal.rest import write_heading
-from opcheck.views.terminal.units import percent, plural
+from opcheck.views.terminal.notation import percent, plural
+from opcheck.views.terminal.sections import write_heading
 from opcheck.views.terminal.words import more
 
 FAILURES, NAMES = 8, 4

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from opcheck.commands.gate.values import Breach, GateResult, Limit, Standing, TargetGate
 from opcheck.model.plan import Suggestion
 from opcheck.model.policy import Waiver
-from opcheck.views.terminal.units import plural, size
+from opcheck.views.terminal.notation import plural, size
 
 PASSED: Mapping[bool, str] = {True: "passes the gate:", False: "fails the gate:"}
 SO_FAR = "nothing fails so far, and the rest was not seen"

@@ -7,8 +7,8 @@ from opcheck.commands.gate.terminal import words
 from opcheck.commands.gate.values import Breach, GateResult, Judged, Standing
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.report import Place
-from opcheck.views.page import PLAIN, Page
-from opcheck.views.table import as_csv
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.interchange import as_csv
 
 COLUMNS = (
     *("target", "standing", "cause", "verdict", "operator", "phase", "calls"),

@@ -8,10 +8,9 @@ from opcheck.commands.gate.values import GateResult, Judged, Standing
 from opcheck.lang.catalogue import joined
 from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, TargetReport
-from opcheck.views.page import PLAIN, Page
-from opcheck.views.problems import claim, ended, model_file, reasoned, what_of_it, where
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.interchange import claim, command, ended, model_file, reasoned, what_of_it, where
 from opcheck.views.terminal import words as common
-from opcheck.views.workflow import command
 
 NEW = "new"
 NAMED = 10

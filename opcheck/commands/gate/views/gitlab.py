@@ -7,9 +7,9 @@ from opcheck.commands.gate.terminal import words
 from opcheck.commands.gate.values import GateResult, Standing
 from opcheck.lang.speech import tell
 from opcheck.views.document.parts import Json, as_text
-from opcheck.views.names import short_names
-from opcheck.views.page import PLAIN, Page
-from opcheck.views.problems import model_file, one_line, where
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.interchange import model_file, one_line, where
+from opcheck.views.targets import short_names
 
 SEVERITIES = {Standing.FAILS: "critical", Standing.UNCHANGED: "minor"}
 """What is listed: the target branch's report has what is unchanged, and so must this one."""

@@ -11,7 +11,7 @@ from opcheck.commands.gate.values import (
 )
 from opcheck.model.report import Finding, Place
 from opcheck.views.document.parts import Json, as_text, evidence_value, model_value, reason_value
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 
 
 def render(found: GateResult, page: Page = PLAIN) -> str:

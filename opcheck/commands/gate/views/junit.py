@@ -7,8 +7,8 @@ from opcheck.commands.gate.terminal import words
 from opcheck.commands.gate.values import Breach, GateResult, Judged, Standing, TargetGate
 from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, TargetReport
-from opcheck.views.page import PLAIN, Page
-from opcheck.views.problems import one_line
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.interchange import one_line
 from opcheck.views.report.junit import Case, details, document, facts, suite
 
 

@@ -8,13 +8,22 @@ from opcheck.commands.gate.values import GateResult, Judged, Standing, TargetGat
 from opcheck.commands.gate.ways import ways_out
 from opcheck.lang.speech import tell, wording
 from opcheck.model.report import Finding, Place
-from opcheck.views.markdown.budget import LIMIT, fitting, size
-from opcheck.views.markdown.escape import cell, code, colon, comma, markup, prose
-from opcheck.views.page import PLAIN, Page
-from opcheck.views.problems import one_line
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.interchange import one_line
+from opcheck.views.markdown_text import (
+    LIMIT,
+    cell,
+    code,
+    colon,
+    comma,
+    fitting,
+    markup,
+    prose,
+    size,
+)
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import COLUMN_CONTEXT, LABEL_CONTEXT
-from opcheck.views.terminal.units import plural
+from opcheck.views.terminal.notation import plural
 
 SIGNS = {True: "✅", False: "❌"}
 _PART = LIMIT // 8

@@ -9,14 +9,21 @@ from opcheck.errors import ExitCode
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.report import TargetReport
 from opcheck.views.document.parts import Json, as_text
-from opcheck.views.names import short_names
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.interchange import model_file
 from opcheck.views.order import arranged
-from opcheck.views.page import PLAIN, Page
-from opcheck.views.problems import model_file
-from opcheck.views.sarif.log import log, notification, numbered, run_properties
-from opcheck.views.sarif.results import result
-from opcheck.views.sarif.rules import descriptor, rule_id
-from opcheck.views.sarif.text import line, message
+from opcheck.views.report.sarif import (
+    descriptor,
+    line,
+    log,
+    message,
+    notification,
+    numbered,
+    result,
+    rule_id,
+    run_properties,
+)
+from opcheck.views.targets import short_names
 
 LEVELS = {
     Standing.FAILS: "error",

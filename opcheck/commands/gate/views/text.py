@@ -7,18 +7,21 @@ from opcheck.commands.gate.values import GateResult, Judged, Standing, TargetGat
 from opcheck.lang.speech import tell
 from opcheck.model.report import Finding
 from opcheck.model.verdict import Verdict
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import Atom, Canvas, phrase, split
 from opcheck.views.terminal.evidence import cited, write_evidence
-from opcheck.views.terminal.findings import about, after_dot, write_places
-from opcheck.views.terminal.head import mark
-from opcheck.views.terminal.marks import STYLES
-from opcheck.views.terminal.places import first_place
-from opcheck.views.terminal.quiet import unbroken
-from opcheck.views.terminal.rest import write_heading
-from opcheck.views.terminal.top import most_costly, write_left_out
-from opcheck.views.terminal.units import plural
+from opcheck.views.terminal.findings import (
+    about,
+    after_dot,
+    first_place,
+    most_costly,
+    write_left_out,
+    write_places,
+)
+from opcheck.views.terminal.head import mark, unbroken
+from opcheck.views.terminal.notation import STYLES, plural
+from opcheck.views.terminal.sections import write_heading
 
 FINDINGS = 20
 """How many of a target are listed unless all are asked for."""

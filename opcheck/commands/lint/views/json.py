@@ -3,7 +3,7 @@
 from opcheck.model.porting import LINT_SCHEMA, Lint, LintFinding, LintTarget, Transfer
 from opcheck.model.verdict import Verdict
 from opcheck.views.document.parts import Json, as_text, evidence_value
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 
 
 def render(found: Lint, page: Page = PLAIN) -> str:

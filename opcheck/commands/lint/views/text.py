@@ -2,15 +2,50 @@
 
 from collections.abc import Sequence
 
-from opcheck.commands.lint.terminal import words
 from opcheck.model.porting import Lint, LintFinding, LintTarget
 from opcheck.model.verdict import Verdict
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import PLACE, Atom, Canvas, listed, split
-from opcheck.views.terminal.marks import STYLES
-from opcheck.views.terminal.rest import write_heading
-from opcheck.views.terminal.units import plural, source
+from opcheck.views.terminal.notation import STYLES, plural, source
+from opcheck.views.terminal.sections import write_heading
+
+INSTEAD, TIER_2 = "instead", "tier 2"
+FIXED = "(--fix)"
+NOT_READ = ("Not read", "what is in them is not known")
+CHANGED, WOULD_CHANGE = "changed", "would change"
+NOTHING_FOUND = "nothing in these sources is for CUDA alone"
+HEADINGS = {
+    Verdict.UNSUPPORTED: ("Unsupported", "known not to run"),
+    Verdict.UNKNOWN: ("Unknown", "nobody has said"),
+    Verdict.FALLBACK: ("Fallback", "the program goes on on the host"),
+}
+NATIVE = ("Native", "the target answers to it")
+CAUTIONS = ("Cautions", "runs, with a catch")
+
+
+def read_sentence(files: int, skipped: int, ignored: int) -> str:
+    """How much was read."""
+    parts = [f"{plural(files, 'file')} read"]
+    if skipped:
+        parts.append(f"{skipped:,} not read")
+    if ignored:
+        parts.append(f"{plural(ignored, 'place')} silenced by a comment")
+    return ", ".join(parts)
+
+
+def verdict_sentence(places: int, cautions: int) -> str:
+    """How a target fares."""
+    parts = [f"{plural(places, 'place')} to change"] if places else ["nothing to change"]
+    if cautions:
+        parts.append(plural(cautions, "caution"))
+    return ", ".join(parts)
+
+
+def native_sentence(count: int) -> str:
+    """How many places need no reader."""
+    return f"{plural(count, 'place')}; --verbose lists all"
+
 
 PLACES = 6
 """How many of one finding are listed unless all are asked for."""
@@ -19,18 +54,18 @@ PLACES = 6
 def render(found: Lint, page: Page = PLAIN) -> str:
     """The whole answer as text."""
     canvas = Canvas(page)
-    said = words.read(found.files, len(found.skipped), found.ignored)
+    said = read_sentence(found.files, len(found.skipped), found.ignored)
     canvas.flow([(f"{found.path}:", "bold"), *split(said)])
     for alike in _alike(found.targets):
         canvas.blank()
         _write_target(canvas, alike)
     if found.skipped:
-        write_heading(canvas, words.NOT_READ, "", "magenta")
+        write_heading(canvas, NOT_READ, "", "magenta")
         for skipped in found.skipped:
             canvas.flow([(f"{skipped.file}:", "bold"), *split(skipped.reason)], 2)
     if found.changed:
         canvas.blank()
-        did = words.CHANGED if found.written else words.WOULD_CHANGE
+        did = CHANGED if found.written else WOULD_CHANGE
         canvas.flow(
             [*split(f"{did} {plural(len(found.changed), 'file')}:"), *listed(found.changed)]
         )
@@ -58,25 +93,25 @@ def _write_target(canvas: Canvas, alike: Sequence[LintTarget]) -> None:
     places = len(first.findings) - quiet - first.cautions
     sign = (canvas.marks.bad, "red") if places else (canvas.marks.good, "green")
     names = listed((str(one.target) for one in alike), "bold", end=":")
-    canvas.flow([sign, *names, *split(words.verdict(places, first.cautions), sign[1])])
+    canvas.flow([sign, *names, *split(verdict_sentence(places, first.cautions), sign[1])])
     if not first.findings:
-        canvas.flow(split(words.NOTHING_FOUND), 2)
+        canvas.flow(split(NOTHING_FOUND), 2)
     if first.answers and quiet:
         canvas.flow(split(first.answers), 2)
     for transfer in first.transfers:
-        canvas.field(words.TIER_2, split(transfer.write, "green"), 2)
+        canvas.field(TIER_2, split(transfer.write, "green"), 2)
         canvas.field("", split(transfer.text), 2)
     for verdict in (Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.FALLBACK):
         here = [f for f in first.findings if f.verdict is verdict and not f.caution]
-        _write_findings(canvas, here, words.HEADINGS[verdict], STYLES[verdict])
+        _write_findings(canvas, here, HEADINGS[verdict], STYLES[verdict])
     cautions = [finding for finding in first.findings if finding.caution]
-    _write_findings(canvas, cautions, words.CAUTIONS, "yellow")
+    _write_findings(canvas, cautions, CAUTIONS, "yellow")
     native = [finding for finding in first.findings if finding.quiet]
     if canvas.page.verbose:
-        _write_findings(canvas, native, words.NATIVE, STYLES[Verdict.NATIVE])
+        _write_findings(canvas, native, NATIVE, STYLES[Verdict.NATIVE])
     elif native:
-        write_heading(canvas, words.NATIVE, "", STYLES[Verdict.NATIVE])
-        canvas.flow(split(words.native(len(native))), 2)
+        write_heading(canvas, NATIVE, "", STYLES[Verdict.NATIVE])
+        canvas.flow(split(native_sentence(len(native))), 2)
 
 
 def _write_findings(
@@ -100,8 +135,8 @@ def _write_group(canvas: Canvas, group: Sequence[LintFinding]) -> None:
     canvas.field(common.WHERE, _places(group, canvas.page.verbose), 4)
     canvas.field(common.WHY, split(one.text), 4)
     if one.replacement:
-        fixed: list[Atom] = split(words.FIXED, "dim") if one.fixable else []
-        canvas.field(words.INSTEAD, [*split(one.replacement, "green"), *fixed], 4)
+        fixed: list[Atom] = split(FIXED, "dim") if one.fixable else []
+        canvas.field(INSTEAD, [*split(one.replacement, "green"), *fixed], 4)
     if one.evidence:
         shown = one.evidence if canvas.page.verbose else one.evidence[:1]
         cited = [atom for fact in shown for atom in split(source(fact, canvas.page.verbose), "dim")]

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from opcheck.lang.speech import tell
 from opcheck.model.probe import Differs, Noted, Observed, Outcome, Probe
 from opcheck.model.trace import TensorMeta, Value
-from opcheck.views.page import Page
+from opcheck.views.formats import Page
 from opcheck.views.terminal.canvas import Canvas, split
-from opcheck.views.terminal.rest import write_heading
-from opcheck.views.terminal.units import plural
+from opcheck.views.terminal.notation import plural
+from opcheck.views.terminal.sections import write_heading
 
 SHOWN = 20
 """How many are listed unless all are asked for."""

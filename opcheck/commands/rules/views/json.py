@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from opcheck.commands.rules.values import Checked
+from opcheck.commands.rules.answer import Checked
 from opcheck.model.plan import RULE_CHECK_SCHEMA, RULES_SCHEMA, RuleCheck, RuleInfo
 from opcheck.views.document.parts import Json, as_text
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 
 
 def render(answer: Sequence[RuleInfo] | Checked, page: Page = PLAIN) -> str:

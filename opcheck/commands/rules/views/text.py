@@ -3,14 +3,14 @@
 import inspect
 from collections.abc import Sequence
 
-from opcheck.commands.rules.values import Checked
+from opcheck.commands.rules.answer import Checked
 from opcheck.lang.speech import tell
 from opcheck.model.plan import Label, RuleCheck, RuleInfo
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
+from opcheck.views.terminal import plan_words
 from opcheck.views.terminal.canvas import Canvas, listed, split
 from opcheck.views.terminal.head import mark
-from opcheck.views.terminal.plan import words
-from opcheck.views.terminal.rest import write_code
+from opcheck.views.terminal.sections import write_code
 
 
 def render(answer: Sequence[RuleInfo] | Checked, page: Page = PLAIN) -> str:
@@ -24,7 +24,7 @@ def _rules(rules: Sequence[RuleInfo], page: Page) -> str:
     if len(rules) == 1:
         _write_rule(canvas, rules[0])
         return canvas.text()
-    for tier, name in words.TIERS.items():
+    for tier, name in plan_words.TIERS.items():
         here = [rule for rule in rules if rule.tier == tier]
         if not here:
             continue
@@ -36,7 +36,7 @@ def _rules(rules: Sequence[RuleInfo], page: Page) -> str:
             canvas.flow(split(rule.summary), 4)
             canvas.flow(listed(rule.replaces, "dim"), 4)
         canvas.blank()
-    canvas.flow(split(words.ONE_RULE, "dim"))
+    canvas.flow(split(plan_words.ONE_RULE, "dim"))
     return canvas.text()
 
 
@@ -46,14 +46,14 @@ def _write_rule(canvas: Canvas, rule: RuleInfo) -> None:
     close = rule.label.value
     if rule.label is Label.TOLERANCE and rule.tolerance:
         close += f", to {rule.tolerance:g} eps of the largest value"
-    canvas.field(words.TIER, split(f"{int(rule.tier)}, {words.TIERS[rule.tier]}"), 2)
-    canvas.field(words.CLOSE, split(close), 2)
+    canvas.field(plan_words.TIER, split(f"{int(rule.tier)}, {plan_words.TIERS[rule.tier]}"), 2)
+    canvas.field(plan_words.CLOSE, split(close), 2)
     if rule.replaces:
-        canvas.field(words.REPLACES, listed(rule.replaces, "bold"), 2)
+        canvas.field(plan_words.REPLACES, listed(rule.replaces, "bold"), 2)
     if rule.spellings:
-        canvas.field(words.WRITTEN, listed(rule.spellings), 2)
+        canvas.field(plan_words.WRITTEN, listed(rule.spellings), 2)
     if rule.gives_up:
-        canvas.field(words.GIVES_UP, split(rule.gives_up, "yellow"), 2)
+        canvas.field(plan_words.GIVES_UP, split(rule.gives_up, "yellow"), 2)
     for paragraph in inspect.cleandoc(rule.page).split("\n\n"):
         canvas.blank()
         canvas.flow(split(paragraph), 2)
@@ -72,7 +72,7 @@ def _checks(checks: Sequence[RuleCheck], page: Page) -> str:
     for one in checks:
         sign = mark(one.holds, canvas.marks)
         name = [(one.op, "bold"), *split("by"), (one.rule, "bold")]
-        canvas.flow([sign, *name, *split(words.tried(one), sign[1])])
+        canvas.flow([sign, *name, *split(plan_words.tried(one), sign[1])])
         if one.first:
             canvas.flow(split(one.first), 2)
     return canvas.text()

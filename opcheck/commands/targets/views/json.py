@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from opcheck.model.database import TargetRow
 from opcheck.views.document.parts import Json, as_text
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 
 TARGETS_SCHEMA = "opcheck.targets/1"
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from opcheck.lang.speech import tell
 from opcheck.model.database import TargetRow
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal import words
 from opcheck.views.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, split
 

@@ -10,7 +10,7 @@ from opcheck.commands.tune.values import (
 )
 from opcheck.costs.roofline import Bound, MemoryNeed
 from opcheck.views.document.parts import Json, as_text, evidence_value, gap_value, model_value
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 
 DIGITS = 6
 """Significant digits of a time or a share: no figure of a chip's has more."""

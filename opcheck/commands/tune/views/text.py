@@ -6,11 +6,11 @@ from opcheck.commands.tune.terminal import words
 from opcheck.commands.tune.values import Advice, OperatorCost, TunedTarget, Tuning
 from opcheck.lang.speech import tell
 from opcheck.model.text import duration, operations, percent, plural, size
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal.canvas import PLACE, Atom, Canvas, listed, phrase, split
 from opcheck.views.terminal.evidence import FEW, cited
 from opcheck.views.terminal.head import mark
-from opcheck.views.terminal.rest import write_heading
+from opcheck.views.terminal.sections import write_heading
 
 OPERATORS = 5
 """How many operators are shown unless all are asked for."""

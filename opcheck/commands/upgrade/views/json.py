@@ -3,7 +3,7 @@
 from opcheck.commands.upgrade.values import SCHEMA, Blocked, Move, MoveKind, Upgrade
 from opcheck.views.document.parts import Json, as_text, model_value
 from opcheck.views.document.report import finding_value, trace_value
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 
 
 def render(found: Upgrade, page: Page = PLAIN) -> str:

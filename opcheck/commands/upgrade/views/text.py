@@ -1,17 +1,64 @@
 """The page on upgrades: the best move, smaller ones, and each finding with what removes it."""
 
-from opcheck.commands.upgrade.terminal import words
 from opcheck.commands.upgrade.values import Blocked, Move, MoveKind, Upgrade
 from opcheck.lang.speech import tell
-from opcheck.views.page import PLAIN, Page
+from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, phrase, split
-from opcheck.views.terminal.findings import about
+from opcheck.views.terminal.findings import about, first_place
 from opcheck.views.terminal.head import mark
-from opcheck.views.terminal.marks import STYLES
-from opcheck.views.terminal.places import first_place
-from opcheck.views.terminal.rest import write_heading
-from opcheck.views.terminal.units import percent, plural
+from opcheck.views.terminal.notation import STYLES, percent, plural
+from opcheck.views.terminal.sections import write_heading
+from opcheck.views.terminal.words import RUNS, RUNS_CELL
+
+NOTHING_BLOCKS = "every operator runs natively, so there is nothing to move for"
+BREAKS = "breaks what works today:"
+NOWHERE = "none of them gains anything"
+BEST = ("Best move", "the smallest of those that gain most")
+SMALLER = ("Smaller moves", "each gains less")
+BLOCKED = ("In the way", "the first target of each kind without it")
+STUCK = "no release, torch version or chip of this vendor removes it"
+MOVE_COLUMNS = ("move", "to", "removes", "breaks", "runs", "share")
+
+KINDS = {
+    MoveKind.TORCH: "another torch version of the same release",
+    MoveKind.RELEASE: "a newer release",
+    MoveKind.CHIP: "another chip",
+}
+LABELS = {MoveKind.TORCH: "torch", MoveKind.RELEASE: "release", MoveKind.CHIP: "chip"}
+
+
+def verdict_sentence(runs: bool | None, findings: int) -> str:
+    """How the target fares today."""
+    return f"{RUNS[runs]}, {plural(findings, 'finding')} in the way"
+
+
+def tried_sentence(count: int) -> str:
+    """How many other targets were looked at."""
+    return f"{plural(count, 'other target')} of the vendor looked at"
+
+
+def removes(removed: int, of: int) -> str:
+    """How many findings a move removes."""
+    return f"removes {removed:,} of {plural(of, 'finding')}"
+
+
+def after_move(runs: bool | None, rate: float | None) -> str:
+    """How the model fares after the move."""
+    there = {True: "it runs there", False: "it still will not run there", None: "cannot tell there"}
+    share = "" if rate is None else f", {percent(rate)} of its operators run natively"
+    return f"{there[runs]}{share}"
+
+
+def runs_cell(runs: bool | None) -> str:
+    """Whether it runs, in a table."""
+    return RUNS_CELL[runs]
+
+
+def left_sentence(count: int) -> str:
+    """What the best move leaves."""
+    return f"leaves {plural(count, 'finding')}:"
+
 
 FINDINGS = 20
 """How many are listed unless all are asked for."""
@@ -34,11 +81,11 @@ def _write_head(canvas: Canvas, found: Upgrade) -> None:
         common.VERDICT_OF_PLAN,
         model=[(found.model.source, "bold")],
         target=[(str(found.target), "bold")],
-        said=split(words.verdict(found.runs, len(found.blocked)), sign[1]),
+        said=split(verdict_sentence(found.runs, len(found.blocked)), sign[1]),
     )
     canvas.flow([sign, *verdict])
     if not found.blocked:
-        canvas.flow(split(words.NOTHING_BLOCKS), 2)
+        canvas.flow(split(NOTHING_BLOCKS), 2)
     if found.trace.gaps:
         canvas.flow(split(common.gaps(len(found.trace.gaps)).replace(" (below)", ""), "magenta"), 2)
 
@@ -47,21 +94,21 @@ def _write_moves(canvas: Canvas, found: Upgrade) -> None:
     best = found.best
     if best is None:
         canvas.blank()
-        canvas.flow(split(f"{words.tried(found.tried)}: {words.NOWHERE}"), 2)
+        canvas.flow(split(f"{tried_sentence(found.tried)}: {NOWHERE}"), 2)
         return
-    write_heading(canvas, words.BEST, "", "")
-    canvas.flow([(str(best.target), "bold green"), *split(f"({words.KINDS[best.kind]})")], 2)
-    canvas.flow(split(words.removes(len(best.removes), len(found.blocked))), 4)
+    write_heading(canvas, BEST, "", "")
+    canvas.flow([(str(best.target), "bold green"), *split(f"({KINDS[best.kind]})")], 2)
+    canvas.flow(split(removes(len(best.removes), len(found.blocked))), 4)
     left = [blocked.finding for blocked in found.blocked if blocked.finding.id not in best.removes]
     if left:
         ops = dict.fromkeys(finding.op for finding in left)
-        canvas.flow([*split(words.left(len(left))), *listed(ops)], 4)
+        canvas.flow([*split(left_sentence(len(left))), *listed(ops)], 4)
     if best.brings:
-        canvas.flow([*split(words.BREAKS, "red"), *listed(best.brings)], 4)
-    canvas.flow(split(words.then(best.runs, best.support_rate)), 4)
+        canvas.flow([*split(BREAKS, "red"), *listed(best.brings)], 4)
+    canvas.flow(split(after_move(best.runs, best.support_rate)), 4)
     if found.moves[:-1]:
-        write_heading(canvas, words.SMALLER, "", "")
-        header: list[Atom] = [(tell(name, COLUMN_CONTEXT), "dim") for name in words.MOVE_COLUMNS]
+        write_heading(canvas, SMALLER, "", "")
+        header: list[Atom] = [(tell(name, COLUMN_CONTEXT), "dim") for name in MOVE_COLUMNS]
         canvas.table([header, *(_row(canvas, move) for move in found.moves[:-1])], left=(0, 1))
 
 
@@ -72,13 +119,13 @@ def _row(canvas: Canvas, move: Move) -> list[Atom]:
         (str(move.target), "bold"),
         (f"{len(move.removes):,}", ""),
         (f"{len(move.brings):,}", "red" if move.brings else "dim"),
-        (tell(words.cell(move.runs)), mark(move.runs, canvas.marks)[1]),
+        (tell(runs_cell(move.runs)), mark(move.runs, canvas.marks)[1]),
         (rate, ""),
     ]
 
 
 def _write_blocked(canvas: Canvas, found: Upgrade) -> None:
-    write_heading(canvas, words.BLOCKED, "", "")
+    write_heading(canvas, BLOCKED, "", "")
     shown = found.blocked if canvas.page.verbose else found.blocked[:FINDINGS]
     for blocked in shown:
         canvas.blank()
@@ -95,15 +142,15 @@ def _write_finding(canvas: Canvas, blocked: Blocked) -> None:
     canvas.field(common.WHERE, first_place(finding.uses), 4)
     canvas.field(common.WHY, split(finding.reason.text), 4)
     if not blocked.gone:
-        canvas.field("", split(words.STUCK, "red"), 4)
+        canvas.field("", split(STUCK, "red"), 4)
     for kind in MoveKind:
         if kind in blocked.gone:
-            canvas.field(words.LABELS[kind], [(str(blocked.gone[kind]), "green")], 4)
+            canvas.field(LABELS[kind], [(str(blocked.gone[kind]), "green")], 4)
 
 
 def _write_footer(canvas: Canvas, found: Upgrade) -> None:
     dot, trace = canvas.marks.dot, found.trace
-    tried = f"{words.tried(found.tried)} {dot} " if found.tried else ""
+    tried = f"{tried_sentence(found.tried)} {dot} " if found.tried else ""
     said = (
         f"{tried}{trace.mode} {dot} {plural(trace.calls, 'call')} "
         f"{dot} traced as {trace.device_type} with torch {found.torch_version}"

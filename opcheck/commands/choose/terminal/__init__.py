@@ -1,1 +1,0 @@
-"""The page about targets ranked for a model."""

@@ -1,1 +1,0 @@
-"""The parts of the text about a run on an emulated device."""

@@ -1,1 +1,0 @@
-"""The page of a fix: what was written, what it follows, and the proof."""

@@ -1,1 +1,0 @@
-"""The page of what sources say that no dispatcher sees."""

@@ -1,1 +1,0 @@
-"""What would unblock a model, for people at a terminal."""
