@@ -123,11 +123,11 @@ def test_a_prompt_gets_answers_and_no_errors(words: Sequence[str], said: str) ->
 
 COMPLETES = """
 import sys
-from opcheck.app.completion.answers import told
+from opcheck.app.completion.answers import shell_lines
 import typer.main
 from opcheck.app.main import application
 for line in sys.argv[1:]:
-    assert told(application(), line.split(","), "bash"), line
+    assert shell_lines(application(), line.split(","), "bash"), line
 heavy = ("torch", "numpy", "pydantic", "rich", "transformers")
 print([name for name in heavy if name in sys.modules])
 """
