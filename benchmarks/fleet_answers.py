@@ -8,16 +8,16 @@ from pathlib import Path
 
 from benchmarks.fleet_made import MENDED, fill, targets
 from benchmarks.measure import RUNS, Figure
-from opcheck.commands.fleet.answers.asked import (
+from opcheck.commands.fleet.answers.queries import (
     Compared,
     Wanted,
     difference_of,
     missing_of,
+    query_of,
     summary_of,
 )
-from opcheck.commands.fleet.answers.page import page_of
+from opcheck.commands.fleet.answers.summary import page_of
 from opcheck.commands.fleet.answers.values import Goal, Pool
-from opcheck.commands.fleet.ask import query_of
 from opcheck.commands.fleet.html.page import fleet_page
 from opcheck.commands.fleet.values import Filters
 

@@ -73,7 +73,7 @@ def side_by_side(folder: Path) -> Iterator[Figure]:
 
 def asking(folder: Path) -> Iterator[Figure]:
     """A hundred thousand results read whole, with what is in the way of each."""
-    from opcheck.commands.fleet.ask import query_of
+    from opcheck.commands.fleet.answers.queries import query_of
 
     store = folder / "made.db"
     fill(store, MADE_MODELS)

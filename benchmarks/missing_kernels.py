@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.measure import ROOT
-from opcheck.commands.fleet.answers.asked import Wanted, missing_of, summary_of
+from opcheck.commands.fleet import terminal
+from opcheck.commands.fleet.answers.queries import Wanted, missing_of, summary_of
 from opcheck.commands.fleet.answers.values import Goal, Missing, Ranking, Step, Summary
 from opcheck.commands.fleet.store.store import Store
-from opcheck.commands.fleet.terminal import words
-from opcheck.commands.fleet.terminal.needs import Alike, alike
+from opcheck.commands.fleet.terminal import Alike, alike
 from opcheck.commands.fleet.values import Cause, Ending, Run
 from opcheck.model.target import TargetSpec
 from opcheck.views.terminal.notation import plural
@@ -144,7 +144,7 @@ def _row(number: int, step: Step) -> str:
 
 def _need(group: Alike, ops: Sequence[str]) -> str:
     names = ", ".join(f"`{op}`" for op in ops)
-    more = f" {words.more_operators(group.unnamed())}" if group.unnamed() else ""
+    more = f" {terminal.more_operators(group.unnamed())}" if group.unnamed() else ""
     if group.cause is Cause.KERNEL:
         return f"{names}{more}"
     return f"{names}{more} {group.code if group.cause is Cause.CONDITION else 'unknown'}"

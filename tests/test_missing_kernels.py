@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from benchmarks import missing_kernels
 from benchmarks.missing_kernels import kinds_of, page
-from opcheck.commands.fleet.answers.asked import Wanted, missing_of, summary_of
+from opcheck.commands.fleet.answers.queries import Wanted, missing_of, summary_of
 from opcheck.commands.fleet.answers.values import Goal
 from opcheck.commands.fleet.values import Blocker, Cause
 from opcheck.model.verdict import Confidence, Verdict

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from opcheck.commands.emulate.reader import emulation_from_json
-from opcheck.commands.fleet.ask import query_of
+from opcheck.commands.fleet.answers.queries import query_of
 from opcheck.commands.fleet.manifest.read import read_manifest
-from opcheck.commands.gate.baseline import baseline_from_json, baseline_text
+from opcheck.commands.gate.judging.accepted import baseline_from_json, baseline_text
 from opcheck.db.by_hand.libraries import users_file
 from opcheck.db.store import Database
 from opcheck.errors import ExitCode, OpcheckError, UsageError

@@ -8,8 +8,12 @@ from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 from rich.cells import cell_len
 
-from opcheck.commands.gate.baseline import baseline_document, baseline_from_json, baseline_text
-from opcheck.commands.gate.judging.accepted import baseline_of
+from opcheck.commands.gate.judging.accepted import (
+    baseline_document,
+    baseline_from_json,
+    baseline_of,
+    baseline_text,
+)
 from opcheck.commands.gate.judging.judge import judge
 from opcheck.commands.gate.values import Cause, Limit, Standing
 from opcheck.errors import UsageError

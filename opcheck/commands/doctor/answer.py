@@ -6,15 +6,13 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from opcheck.commands.doctor.base import Ground, judge
-from opcheck.commands.doctor.checks.operating_system import OperatingSystem
-from opcheck.commands.doctor.files import WRITERS, file_text
+from opcheck.commands.doctor.checks.machine import OperatingSystem
 from opcheck.commands.doctor.installation import Installation
 from opcheck.commands.doctor.looking import look, with_imports
 from opcheck.commands.doctor.machine import Machine
-from opcheck.commands.doctor.pairing import row_here, rows_planned
-from opcheck.commands.doctor.parts import parts
-from opcheck.commands.doctor.presence import present, present_vendors
-from opcheck.commands.doctor.setup import installable, set_up
+from opcheck.commands.doctor.packages import parts
+from opcheck.commands.doctor.pairing import present, present_vendors, row_here, rows_planned
+from opcheck.commands.doctor.setup import WRITERS, file_text, installable, set_up
 from opcheck.commands.doctor.values import (
     Doctor,
     DoctorFinding,

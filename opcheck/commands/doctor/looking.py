@@ -9,7 +9,6 @@ from typing import TypeVar
 from msgspec.structs import replace
 from packaging.utils import canonicalize_name
 
-from opcheck.commands.doctor.importing import import_all
 from opcheck.commands.doctor.installation import (
     Build,
     Distribution,
@@ -17,7 +16,7 @@ from opcheck.commands.doctor.installation import (
     FoundToolkit,
     Installation,
 )
-from opcheck.commands.doctor.machine import Machine
+from opcheck.commands.doctor.machine import Machine, import_all
 from opcheck.commands.doctor.packages import COMPANIONS, build_of
 from opcheck.model.environment import Driver, Environment, Toolkit
 

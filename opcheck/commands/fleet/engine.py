@@ -1,5 +1,7 @@
 """What an engine is: whatever has jobs done somewhere, and gives what came of each."""
 
+import os
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar
@@ -10,6 +12,13 @@ import opcheck.commands.fleet.engines
 from opcheck.commands.fleet.values import Began, Done, Ending, Job, Outcome
 from opcheck.errors import UsageError
 from opcheck.registry import discover
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class Setup(Struct, frozen=True):

@@ -15,8 +15,8 @@ from opcheck.commands.fleet import keys
 from opcheck.commands.fleet.answers.summary import summary
 from opcheck.commands.fleet.answers.values import Summary
 from opcheck.commands.fleet.engine import Engine, Setup, engine_named
-from opcheck.commands.fleet.manifest.fields import Row
 from opcheck.commands.fleet.manifest.read import read_manifest
+from opcheck.commands.fleet.manifest.rows import Row
 from opcheck.commands.fleet.store.reading import run_named
 from opcheck.commands.fleet.store.store import Known, Store
 from opcheck.commands.fleet.store.writing import Asked, Begun, adopt, begin, end, finish

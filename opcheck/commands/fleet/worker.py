@@ -1,5 +1,15 @@
-"""Whoever does jobs, one after the other: torch is loaded once, each model has its own process."""
+"""Whoever does jobs, one after the other: torch is loaded once, each model has its own process.
 
+``python -m opcheck.commands.fleet.worker`` is a worker of the local engine: the first line of
+its stdin is the setup, then a job a line; what came of each is a line of its stdout. It ends
+with its parent.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,10 +22,11 @@ from opcheck import device_types
 from opcheck.commands.fleet.blockers import blockers
 from opcheck.commands.fleet.engine import ATTEMPTS, Setup
 from opcheck.commands.fleet.traces import casts_of, has_autocast, restored, stored
-from opcheck.commands.fleet.values import Ending, Job, Outcome, TargetResult
+from opcheck.commands.fleet.values import Done, Ending, Job, Outcome, TargetResult
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned, Traced
 from opcheck.errors import OpcheckError, Stop
+from opcheck.model.codec import from_json, to_json
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
 from opcheck.model.trace import Trace
@@ -27,6 +38,7 @@ from opcheck.resolve.walk import Walk
 from opcheck.sandbox.parent.preloaded import Template, copied_from, current
 from opcheck.sandbox.parent.process import environment
 from opcheck.sandbox.parent.run import run
+from opcheck.sandbox.reaper import end_with_parent
 
 _Results = Mapping[str, tuple[WorkResult, ...]]
 """By device type."""
@@ -177,3 +189,24 @@ def _held(trace: Trace, matrix: SupportMatrix) -> TargetResult:
         fallback_bytes=figures.fallback_bytes,
         blockers=blockers(trace, walk),
     )
+
+
+def main() -> None:
+    """Do jobs until there are no more."""
+    end_with_parent(signal.SIGKILL)
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what anything prints is no answer
+    name = str(os.getpid())
+    with Worker(from_json(Setup, json.loads(sys.stdin.readline()))) as worker:
+        for line in sys.stdin:
+            job = from_json(Job, json.loads(line))
+            begun = time.monotonic()
+            outcome = worker.outcome(job)
+            done = Done(job.position, outcome, time.monotonic() - begun, name)
+            out.write(json.dumps(to_json(done), separators=(",", ":")) + "\n")
+            out.flush()
+
+
+if __name__ == "__main__":
+    main()

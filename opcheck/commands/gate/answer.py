@@ -6,7 +6,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from opcheck.commands.gate.ages import require_fresh_report
 from opcheck.commands.gate.files import (
     baseline_at,
     ended_early,
@@ -14,6 +13,7 @@ from opcheck.commands.gate.files import (
     policy_at,
     report_asked_for,
     report_at,
+    require_fresh_report,
     require_replaceable,
     require_whole,
 )

@@ -11,7 +11,7 @@ from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.app.outputs import Outputs
 from opcheck.app.progress import Progress, discard_output, forward_output
-from opcheck.commands.gate.baseline import baseline_text
+from opcheck.commands.gate.judging.accepted import baseline_text
 from opcheck.commands.gate.values import GateRequest, PartialGateError
 from opcheck.errors import ExitCode
 from opcheck.model.request import ScanRequest

@@ -1,23 +1,62 @@
-"""What a gate reads: policy, baseline, reports."""
+"""What a gate reads: policy, baseline, reports, and whether these are as new as is asked."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
-from opcheck.commands.gate.ages import require_fresh_report
-from opcheck.commands.gate.baseline import baseline_from_json
-from opcheck.errors import TraceError, UsageError
+from opcheck.commands.gate.judging.accepted import baseline_from_json
+from opcheck.db.status import days_since, require_fresh
+from opcheck.db.store import Database
+from opcheck.errors import DatabaseError, TraceError, UsageError
 from opcheck.files import MOST_REPORT_BYTES, read_bytes
 from opcheck.model.policy import Baseline, Policy
 from opcheck.model.report import Report, TargetReport
 from opcheck.model.request import ModelSpec, ScanRequest
-from opcheck.model.target import TargetSpec, target_name
+from opcheck.model.target import Target, TargetSpec, target_name
+from opcheck.pipeline.database import open_database
 from opcheck.settings.policy_file import find_policy, policy_of, read_policy
 from opcheck.views.document.report import from_json
+
+
+def require_fresh_report(report: Report, databases: Sequence[str], days: int, today: date) -> None:
+    """Refuse a report whose vendors' data is older than so many days.
+
+    What was looked up in the database of today is as old as its vendor's newest data, as in a scan;
+    of any other all that is known is the date that the report has.
+
+    Raises:
+        DatabaseError: it is older, or its date is not known.
+    """
+    database = open_database(databases)
+    current = dict(_current(database, report.targets))
+    require_fresh(database, current.values(), days, today)
+    for target in report.targets:
+        if target.target in current:
+            continue
+        age = days_since(target.database_date, today)
+        if age is None or age > days:
+            told = f"{age} days old" if age is not None else "of no known date"
+            raise DatabaseError(
+                f"the data of {target.target} in the report is {told}, too old for the policy of "
+                f"{days} days",
+                "scan again with a newer opcheck",
+            )
+
+
+def _current(database: Database, targets: Sequence[TargetReport]) -> Iterator[tuple[str, Target]]:
+    """The targets whose data in the report is that of the database, each by its name."""
+    for reported in targets:
+        try:
+            target = database.resolve(TargetSpec.parse(reported.target))
+        except (ValueError, UsageError):  # no longer, or not yet, in this database
+            continue
+        if database.matrix(target).database_digest == reported.database_digest:
+            yield reported.target, target
+
 
 _ALL = "all"
 

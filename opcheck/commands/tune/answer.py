@@ -1,15 +1,158 @@
 """A model held against targets' chips: what it costs there, and what would make it cost less."""
 
-from opcheck.commands.tune.tuned import Subject, tuned
-from opcheck.commands.tune.values import TunedTarget, Tuning
-from opcheck.costs.roofline import product_of
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from opcheck.commands.tune.advices.memory_capacity import largest_batch
+from opcheck.commands.tune.base import Ground, advice, figure_of, first, places
+from opcheck.commands.tune.values import ChipFigure, OperatorCost, TunedTarget, Tuning
+from opcheck.costs.calls import TargetCalls, memory_need
+from opcheck.costs.roofline import Leaf, product_of, roof_of, summed
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
+from opcheck.model.costs import Chip
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.request import ScanRequest
+from opcheck.model.plan import Remedy
+from opcheck.model.report import TargetReport
+from opcheck.model.request import ScanRequest, TrainingSpec
+from opcheck.model.text import plural
+from opcheck.model.trace import Trace
+from opcheck.model.verdict import Verdict
 from opcheck.pipeline.database import Progress, matrices_for, open_database, require_age, silent
 from opcheck.pipeline.reports import report_of
 from opcheck.pipeline.traces import gathered, worked
+
+
+def operator_costs(ground: Ground) -> tuple[OperatorCost, ...]:
+    """All calls by overload, the dearest first; where nothing bounds them, by what they compute."""
+    by_op: dict[str, list[Leaf]] = {}
+    for leaf in ground.leaves:
+        by_op.setdefault(leaf.op, []).append(leaf)
+    found = [_cost(ground, op, leaves) for op, leaves in by_op.items()]
+    return tuple(sorted(found, key=_order))
+
+
+def _cost(ground: Ground, op: str, leaves: Sequence[Leaf]) -> OperatorCost:
+    counted = [leaf.count * leaf.cost.flops for leaf in leaves if leaf.cost.flops is not None]
+    bound = summed(map(ground.roof.bound, leaves))
+    known = bound.seconds is not None and ground.bound.seconds
+    return OperatorCost(
+        op=op,
+        calls=sum(leaf.count for leaf in leaves),
+        flops=sum(counted) if len(counted) == len(leaves) else None,
+        moved=sum(leaf.count * leaf.cost.moved for leaf in leaves),
+        bound=bound,
+        share=ground.share(bound.seconds) if known and bound.seconds is not None else None,
+        module=places(ground, leaves)[0],
+    )
+
+
+def _order(cost: OperatorCost) -> tuple[float, int, int, str]:
+    return -(cost.bound.seconds or 0.0), -(cost.flops or 0), -cost.moved, cost.op
+
+
+class Subject(Struct, frozen=True):
+    """One model on one target, as it was traced."""
+
+    source: str
+    trace: Trace
+    matrix: SupportMatrix
+    report: TargetReport
+    step: TrainingSpec | None = None
+
+
+def tuned(
+    subject: Subject, chip: Chip, product: str = "", remedies: Sequence[Remedy] = ()
+) -> TunedTarget:
+    """Judge it by the chip's product of this name, or the one that is meant where none is.
+
+    Raises:
+        UsageError: the chip has no such product.
+    """
+    chosen = product_of(chip, product)
+    running = TargetCalls(subject.trace, subject.matrix)
+    leaves = running.leaves()
+    roof = roof_of(chosen, subject.matrix.target.device_type)
+    ground = Ground(
+        running=running,
+        leaves=leaves,
+        chip=chip,
+        product=chosen,
+        roof=roof,
+        bound=roof.total(leaves),
+        memory=memory_need(running),
+        report=subject.report,
+        source=subject.source,
+        remedies=tuple(remedies),
+        step=subject.step,
+    )
+    return TunedTarget(
+        target=str(subject.matrix.target),
+        vendor=subject.matrix.target.vendor,
+        chip=subject.matrix.target.chip,
+        title=chip.name,
+        product=chosen.name if chosen else "",
+        others=tuple(each.name for each in chip.products if each is not chosen),
+        runs=subject.report.summary.runs,
+        figures=tuple(_figures(ground)),
+        flops=sum(leaf.count * (leaf.cost.flops or 0) for leaf in leaves),
+        elements=sum(leaf.count * leaf.cost.elements for leaf in leaves),
+        moved=sum(leaf.count * leaf.cost.moved for leaf in leaves),
+        bound=ground.bound,
+        operators=operator_costs(ground),
+        memory=ground.memory,
+        largest_batch=largest_batch(ground),
+        advice=advice(ground),
+        unknown=tuple(_unknown(ground)),
+    )
+
+
+def _figures(ground: Ground) -> Iterator[ChipFigure]:
+    """The chip's memory and bandwidth, and its rate in each dtype that the run computes in."""
+    rates = {leaf.dtype for leaf in ground.leaves if leaf.cost.flops}
+    if "float32" in rates and "tf32" in ground.roof.peaks:
+        rates.add("tf32")
+    for name in ("memory", "bandwidth", *sorted(rates)):
+        figure = figure_of(ground.product, name)
+        if figure is None:
+            yield ChipFigure(name, None)
+        else:
+            yield ChipFigure(name, figure.value, figure.evidence)
+
+
+def _unknown(ground: Ground) -> Iterator[str]:
+    """What kept a bound or an advice from being said."""
+    if ground.product is None:
+        yield f"no figure of {ground.chip.name} is known, so nothing bounds the run"
+        return
+    missing = [figure.name for figure in _figures(ground) if figure.value is None]
+    if "float32" in missing and "tf32" in ground.roof.peaks:
+        missing.remove("float32")
+    for name in missing:
+        what = name if name in ("memory", "bandwidth") else f"rate in {name}"
+        yield f"the {what} of {ground.product.name} is not known"
+    uncounted = [leaf for leaf in ground.leaves if leaf.cost.flops is None]
+    if uncounted:
+        ops = ", ".join(first(sorted({leaf.op for leaf in uncounted})))
+        calls = plural(sum(leaf.count for leaf in uncounted), "call")
+        yield f"the operations of {calls} of {ops} are not known"
+    yield from _not_running(ground.leaves)
+    if ground.running.trace.gaps:
+        yield f"{plural(len(ground.running.trace.gaps), 'gap')} in the trace may hide work"
+
+
+def _not_running(leaves: Sequence[Leaf]) -> Iterator[str]:
+    """What is bounded as if it ran on the device, though it does not or nobody has said."""
+    for verdict, what in (
+        (Verdict.UNSUPPORTED, "not run there; bounded as if they did"),
+        (Verdict.UNKNOWN, "not known to run there; bounded as if they did"),
+        (Verdict.FALLBACK, "run on the host; in no bound"),
+    ):
+        ops = sorted({leaf.op for leaf in leaves if leaf.verdict is verdict})
+        if ops:
+            yield f"{what}: {', '.join(first(ops))}"
+
 
 TOO_MANY = 8
 """More targets than that nobody reads advice for side by side."""

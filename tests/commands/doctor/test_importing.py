@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from opcheck.commands.doctor.base import Ground, judge
-from opcheck.commands.doctor.importing import import_all
 from opcheck.commands.doctor.installation import Imported, Outcome
 from opcheck.commands.doctor.looking import look, with_imports
+from opcheck.commands.doctor.machine import import_all
 from opcheck.db.store import Database
 from tests.commands.doctor.machines import Made, ascend
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from opcheck.commands.doctor.versions import Fit, at_least, fit, local, older, public, readable
+from opcheck.commands.doctor.pairing import Fit, at_least, fit, local, older, public, readable
 
 quickly = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from opcheck.commands.fleet.answers.asked import (
+from opcheck.commands.fleet.answers.queries import (
     Compared,
     Wanted,
     difference_of,

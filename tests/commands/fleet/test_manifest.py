@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from opcheck.commands.fleet.keys import key_of
-from opcheck.commands.fleet.manifest import expand
-from opcheck.commands.fleet.manifest.fields import FIELDS, Row
+from opcheck.commands.fleet.manifest import read
 from opcheck.commands.fleet.manifest.read import FORMS, read_manifest
+from opcheck.commands.fleet.manifest.rows import FIELDS, Row
 from opcheck.commands.fleet.values import Entry
 from opcheck.errors import UsageError
 from opcheck.model.dynamic import DynamicInput
@@ -302,7 +302,7 @@ def test_a_folder_is_not_walked_without_end(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(expand, "_MOST", 20)
+    monkeypatch.setattr(read, "_MOST", 20)
     for number in range(21):
         (tmp_path / f"many/{number}").mkdir(parents=True)
         (tmp_path / f"many/{number}/note.txt").touch()
@@ -321,7 +321,7 @@ def test_folders_at_any_depth_are_those_that_glob_finds(
         path.touch()
     (tmp_path / "b/round").symlink_to(tmp_path, target_is_directory=True)
     for pattern in ("*.txt", "**/*.txt", "b/**/a.txt", "b/**/c/*", "**/c/**/a.txt", "*/**/d.pt"):
-        ours = {os.path.normpath(path) for path in expand._fitting(pattern)}
+        ours = {os.path.normpath(path) for path in read._fitting(pattern)}
         theirs = {os.path.normpath(path) for path in glob.glob(pattern, recursive=True)}
         assert ours == {path for path in theirs if "round" not in path}, pattern
         assert ours

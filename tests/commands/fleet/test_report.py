@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from opcheck.app.main import run
-from opcheck.commands.fleet.answers import report_files
+from opcheck.commands.fleet.answers import report as report_files
 from opcheck.commands.fleet.answers.report import report_of_model
 from opcheck.commands.fleet.traces import casts_text, stored
 from opcheck.commands.fleet.values import Ending, RunTarget

@@ -6,8 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from opcheck.commands.gate.judging.accepted import baseline_of
-from opcheck.commands.gate.judging.causes import is_advisory
-from opcheck.commands.gate.judging.judge import judge
+from opcheck.commands.gate.judging.judge import is_advisory, judge
 from opcheck.commands.gate.values import Breach, Cause, GateResult, Limit, Standing
 from opcheck.db.by_hand.advice import documents, sentence
 from opcheck.db.store import Database

@@ -9,10 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from opcheck.commands.gate.baseline import baseline_from_json, baseline_text
-from opcheck.commands.gate.judging.accepted import baseline_of
+from opcheck.commands.gate.judging.accepted import (
+    baseline_from_json,
+    baseline_of,
+    baseline_text,
+    within,
+)
 from opcheck.commands.gate.judging.judge import judge
-from opcheck.commands.gate.judging.waivers import within
 from opcheck.commands.gate.values import GateResult, Standing
 from opcheck.model.policy import Limits, Policy, TargetRange, Waiver
 from opcheck.model.report import Place, Report

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
-from opcheck.commands.tune.tuned import Subject, tuned
+from opcheck.commands.tune.answer import Subject, tuned
 from opcheck.commands.tune.values import Advice, TunedTarget
 from opcheck.model.costs import Chip, Compiler, Figure, Format, Grade, Multiple, Product
 from opcheck.model.matrix import Condition, SupportMatrix

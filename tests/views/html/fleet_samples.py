@@ -2,8 +2,15 @@
 
 from msgspec.structs import replace
 
-from opcheck.commands.fleet.answers.page_values import Cell, FleetPage, ModelRow
-from opcheck.commands.fleet.answers.values import BlockedBy, Missing, Standing, Summary
+from opcheck.commands.fleet.answers.values import (
+    BlockedBy,
+    Cell,
+    FleetPage,
+    Missing,
+    ModelRow,
+    Standing,
+    Summary,
+)
 from opcheck.commands.fleet.values import Cause, Ending
 from opcheck.model.verdict import Confidence, Verdict
 from tests.views.fleets import FLEETS

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from opcheck.commands.fleet.answers.page_values import FleetPage
+from opcheck.commands.fleet.answers.values import FleetPage
 from opcheck.commands.fleet.html.page import fleet_page
 from tests.views.html.chromium import FOUND, Browser, Pages, content
 from tests.views.html.fleet_samples import MODELS, PAGE, baited

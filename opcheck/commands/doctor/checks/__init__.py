@@ -1,1 +1,1 @@
-"""The traps, one a file."""
+"""The traps: a file for each kind of thing that they are about."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from opcheck.commands.doctor.terminal import words
 from opcheck.commands.doctor.values import (
     Doctor,
     DoctorFinding,
@@ -14,8 +13,39 @@ from opcheck.commands.doctor.values import (
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import Atom, Canvas, listed, split
-from opcheck.views.terminal.notation import source
+from opcheck.views.terminal.notation import plural, source
 from opcheck.views.terminal.sections import write_heading
+
+HERE = ("Here", "what was found on this machine")
+WHATEVER = ("Packages", "whatever the device")
+SETUP = ("What goes together", "as the sources pair it")
+COMMANDS = ("To set it up", "in this order")
+SETTINGS = ("Environment", "in every shell that uses it")
+UNKNOWN = ("Not known", "no source says")
+MEND, BECAUSE, IMAGE, PYTHON, SYSTEM = "mend", "why", "image", "python", "system"
+NO_SETUP = "no source pairs anything for it"
+NOTHING = "no accelerator's software was found; name a target with -t to plan for one"
+FINE = "nothing here is known not to go together"
+WROTE = "wrote"
+
+
+def verdict(target: DoctorTarget) -> str:
+    """How a target fares."""
+    if target.planned:
+        return "nothing of it is on this machine; planned"
+    counts = {
+        severity: sum(finding.severity is severity for finding in target.findings)
+        for severity in Severity
+    }
+    if not target.findings:
+        return "what is here goes together"
+    parts = [
+        plural(counts[Severity.ERROR], "error") if counts[Severity.ERROR] else "",
+        plural(counts[Severity.WARNING], "warning") if counts[Severity.WARNING] else "",
+        f"{counts[Severity.UNKNOWN]:,} unknown" if counts[Severity.UNKNOWN] else "",
+    ]
+    return ", ".join(filter(None, parts))
+
 
 STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.UNKNOWN: "magenta"}
 
@@ -26,9 +56,9 @@ def render(found: Doctor, page: Page = PLAIN) -> str:
     if found.parts:
         canvas.flow(
             [
-                *split(words.HERE[0], "bold"),
+                *split(HERE[0], "bold"),
                 (canvas.marks.dot, "dim"),
-                *split(words.HERE[1], "dim"),
+                *split(HERE[1], "dim"),
             ]
         )
         _write_parts(canvas, found.parts)
@@ -39,7 +69,7 @@ def render(found: Doctor, page: Page = PLAIN) -> str:
         _write_target(canvas, target)
     if found.written:
         canvas.blank()
-        canvas.flow([*split(words.WROTE), *listed(found.written, "bold")])
+        canvas.flow([*split(WROTE), *listed(found.written, "bold")])
     canvas.blank()
     canvas.flow(split(f"opcheck {found.opcheck_version}", "dim"))
     return canvas.text()
@@ -55,14 +85,14 @@ def _write_parts(canvas: Canvas, parts: Sequence[Part]) -> None:
 
 def _write_general(canvas: Canvas, found: Doctor) -> None:
     if found.findings:
-        write_heading(canvas, words.WHATEVER, "", "red")
+        write_heading(canvas, WHATEVER, "", "red")
         _write_findings(canvas, found.findings)
     elif not found.targets:
         canvas.blank()
-        canvas.flow([(canvas.marks.good, "green"), *split(words.FINE)])
+        canvas.flow([(canvas.marks.good, "green"), *split(FINE)])
     if not found.targets:
         canvas.blank()
-        canvas.flow(split(words.NOTHING))
+        canvas.flow(split(NOTHING))
 
 
 def _write_target(canvas: Canvas, target: DoctorTarget) -> None:
@@ -70,12 +100,12 @@ def _write_target(canvas: Canvas, target: DoctorTarget) -> None:
     sign = (marks.good, "green") if target.passed else (marks.bad, "red")
     if target.planned:
         sign = (marks.arrow, "cyan")
-    about = [(f"{target.name}:", "bold"), *split(words.verdict(target), sign[1])]
+    about = [(f"{target.name}:", "bold"), *split(verdict(target), sign[1])]
     canvas.flow([sign, *about])
     if target.findings:
         _write_findings(canvas, target.findings)
     if target.setup is None or not target.setup.components:
-        canvas.flow(split(words.NO_SETUP), 2)
+        canvas.flow(split(NO_SETUP), 2)
     elif target.planned or target.findings or canvas.page.verbose:
         _write_setup(canvas, target.setup)
 
@@ -85,9 +115,9 @@ def _write_findings(canvas: Canvas, findings: Sequence[DoctorFinding]) -> None:
         style = STYLES[finding.severity]
         about = [(finding.code, "bold"), (canvas.marks.dot, "dim"), *split(finding.subject)]
         canvas.flow([*split(finding.severity.value, style), *about], 2)
-        canvas.field(words.BECAUSE, split(finding.text), 4)
+        canvas.field(BECAUSE, split(finding.text), 4)
         for i, command in enumerate(finding.mends):
-            canvas.field("" if i else words.MEND, [(command, "green")], 4)
+            canvas.field("" if i else MEND, [(command, "green")], 4)
         if finding.evidence:
             shown = finding.evidence if canvas.page.verbose else finding.evidence[:1]
             cited = [a for fact in shown for a in split(source(fact, canvas.page.verbose), "dim")]
@@ -95,7 +125,7 @@ def _write_findings(canvas: Canvas, findings: Sequence[DoctorFinding]) -> None:
 
 
 def _write_setup(canvas: Canvas, setup: Setup) -> None:
-    write_heading(canvas, words.SETUP, "", "")
+    write_heading(canvas, SETUP, "", "")
     rows: list[list[Atom]] = []
     for part in setup.components:
         cited = source(part.evidence[0], canvas.page.verbose) if part.evidence else ""
@@ -107,19 +137,19 @@ def _write_setup(canvas: Canvas, setup: Setup) -> None:
         for (name, _), version, cited_atom in rows:
             lead = [("  ", ""), (name.ljust(width), ""), ("  ", "")]
             canvas.flow([version, *split(*cited_atom)], width + 4, lead)
-    canvas.field(words.PYTHON, listed(setup.pythons) if setup.pythons else split("?"), 2)
-    canvas.field(words.SYSTEM, listed(setup.systems), 2)
+    canvas.field(PYTHON, listed(setup.pythons) if setup.pythons else split("?"), 2)
+    canvas.field(SYSTEM, listed(setup.systems), 2)
     if setup.image:
-        canvas.field(words.IMAGE, [(setup.image, "")], 2)
+        canvas.field(IMAGE, [(setup.image, "")], 2)
     if setup.by_hand or setup.commands:
-        write_heading(canvas, words.COMMANDS, "", "")
+        write_heading(canvas, COMMANDS, "", "")
         _write_steps(canvas, [split(text) for text in setup.by_hand])
         _write_steps(canvas, [[(command, "green")] for command in setup.commands])
     if setup.settings:
-        write_heading(canvas, words.SETTINGS, "", "")
+        write_heading(canvas, SETTINGS, "", "")
         _write_steps(canvas, [[(command, "green")] for command in setup.settings])
     if setup.unknown:
-        write_heading(canvas, words.UNKNOWN, "", "magenta")
+        write_heading(canvas, UNKNOWN, "", "magenta")
         _write_steps(canvas, [split(text) for text in setup.unknown])
 
 

@@ -1,4 +1,4 @@
-"""What is asked of a fleet as a whole: how many run, what is missing most, what changed."""
+"""What is asked of a fleet as a whole: what runs, is missing or changed; all for a web page."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -255,3 +255,45 @@ class Difference(Struct, frozen=True):
 
 FleetView = Summary | Missing | Difference | Answers
 """What opcheck says of a fleet as a whole."""
+
+
+class Cell(Struct, frozen=True):
+    """One model on one target."""
+
+    standing: Standing
+    support_rate: float | None
+    causes: tuple[int, ...]
+    """Places in :attr:`FleetPage.causes`, worst first."""
+
+
+class ModelRow(Struct, frozen=True):
+    """One model of the run."""
+
+    name: str
+    source: str
+    kind: str
+    ending: Ending
+    reason: str
+    hint: str
+    calls: int
+    operators: int
+    gaps: int
+    """How many places were not seen."""
+    cells: tuple[Cell, ...]
+    """In the order of the run's targets."""
+    report: str = ""
+    """Address of its report, relative to the page; "" where none was written."""
+
+
+class FleetPage(Struct, frozen=True):
+    """A run with all its answers."""
+
+    opcheck_version: str
+    store: str
+    """As the user named it."""
+    summary: Summary
+    missing: tuple[Missing, ...]
+    """For each goal, by vendor."""
+    causes: tuple[BlockedBy, ...]
+    models: tuple[ModelRow, ...]
+    """Those that are done, in the order of the run."""

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from opcheck.commands.fleet.engine import ATTEMPTS, Engine, Setup, lost
-from opcheck.commands.fleet.processors import processors
+from opcheck.commands.fleet.engine import ATTEMPTS, Engine, Setup, lost, processors
 from opcheck.commands.fleet.values import Began, Done, Job
 from opcheck.errors import UsageError
 from opcheck.model.codec import MalformedError, from_json, to_json
@@ -132,7 +131,7 @@ class _Process:
         package = str(Path(__file__).resolve().parents[3])
         paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
         self._popen = subprocess.Popen(
-            [sys.executable, "-P", "-m", "opcheck.commands.fleet.serve"],
+            [sys.executable, "-P", "-m", "opcheck.commands.fleet.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -8,7 +8,7 @@ import typer
 from opcheck.app import options
 from opcheck.app.options import Detail
 from opcheck.app.output import Output
-from opcheck.commands.fleet import options as fleet_options
+from opcheck.commands.fleet import group as fleet_options
 from opcheck.errors import UsageError
 from opcheck.views.formats import command_view
 
@@ -73,8 +73,8 @@ def diff(
 
     After a new release of the database, of opcheck, of torch or of a vendor, or a change of models.
     """
-    from opcheck.commands.fleet.answers.asked import Compared, difference_of
-    from opcheck.commands.fleet.store.damage import whole
+    from opcheck.commands.fleet.answers.queries import Compared, difference_of
+    from opcheck.commands.fleet.store.store import whole
 
     view, out = command_view("fleet", format), Output(output)
     if (from_ is None) != (to is None):

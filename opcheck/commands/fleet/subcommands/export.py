@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from opcheck.app.output import Output
-from opcheck.commands.fleet import options as fleet_options
+from opcheck.commands.fleet import group as fleet_options
 
 Parquet = Annotated[
     str,
@@ -22,7 +22,7 @@ def export(
 
     One file for each view of the store: answers.parquet and problems.parquet. It needs pyarrow.
     """
-    from opcheck.commands.fleet.ask import export_of
+    from opcheck.commands.fleet.answers.queries import export_of
 
     out = Output(None)
     out.write("".join(f"{path}\n" for path in export_of(store, parquet, run)))

@@ -7,7 +7,7 @@ import typer
 from opcheck.app import options
 from opcheck.app.options import Detail
 from opcheck.app.output import Output
-from opcheck.commands.fleet import options as fleet_options
+from opcheck.commands.fleet import group as fleet_options
 from opcheck.commands.fleet.answers.values import Goal, Pool
 from opcheck.commands.fleet.values import Cause
 from opcheck.views.formats import command_view
@@ -99,8 +99,8 @@ def missing(
     A model is unblocked once all that is in its way is gone. So a step may be several things that
     help together alone; of all there are, each step is what unblocks most for each thing in it.
     """
-    from opcheck.commands.fleet.answers.asked import Wanted, missing_of
-    from opcheck.commands.fleet.store.damage import whole
+    from opcheck.commands.fleet.answers.queries import Wanted, missing_of
+    from opcheck.commands.fleet.store.store import whole
 
     view, out = command_view("fleet", format), Output(output)
     wanted = Wanted(tuple(target or ()), goal, by, tuple(cause or Cause), top or TOP)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from opcheck.app import options
 from opcheck.app.output import Output
 from opcheck.app.progress import Progress
-from opcheck.commands.fleet import options as fleet_options
+from opcheck.commands.fleet import group as fleet_options
 from opcheck.errors import UsageError
 from opcheck.lang.speech import Language, speaking, spoken
 from opcheck.model.report import Report
@@ -41,9 +41,9 @@ def page(
     One file that needs no network: models and targets to sort, filter and search, what is in the
     way of each, and the ranking of each vendor.
     """
-    from opcheck.commands.fleet.answers.page import page_of
+    from opcheck.commands.fleet.answers.summary import page_of
     from opcheck.commands.fleet.html.page import fleet_page
-    from opcheck.commands.fleet.store.damage import whole
+    from opcheck.commands.fleet.store.store import whole
 
     out = Output(output)
     written = {}
@@ -57,7 +57,7 @@ def _written(
     store: Path, run: str, folder: Path, output: Path | None, databases: tuple[str, ...]
 ) -> dict[str, str]:
     """Write the reports; gives their addresses, as the page has to name them."""
-    from opcheck.commands.fleet.answers.report_files import write_reports
+    from opcheck.commands.fleet.answers.report import write_reports
 
     if output is None:
         raise UsageError("--reports wants a page in a file", "give it with -o")

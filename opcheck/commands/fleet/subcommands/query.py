@@ -7,7 +7,7 @@ import typer
 from opcheck.app import options
 from opcheck.app.options import Detail
 from opcheck.app.output import Output
-from opcheck.commands.fleet import options as fleet_options
+from opcheck.commands.fleet import group as fleet_options
 from opcheck.commands.fleet.values import Ending, Filters
 from opcheck.model.verdict import Verdict
 from opcheck.views.formats import command_view
@@ -65,8 +65,8 @@ def query(
 
     With what is in the way of each. Of several values of one option any will do.
     """
-    from opcheck.commands.fleet.ask import query_of
-    from opcheck.commands.fleet.store.damage import whole
+    from opcheck.commands.fleet.answers.queries import query_of
+    from opcheck.commands.fleet.store.store import whole
 
     view, out = command_view("fleet", format), Output(output)
     filters = Filters(

@@ -8,7 +8,7 @@ from opcheck.app import options
 from opcheck.app.options import Detail
 from opcheck.app.outputs import Outputs
 from opcheck.app.progress import forward_output
-from opcheck.commands.fleet import options as fleet_options
+from opcheck.commands.fleet import group as fleet_options
 from opcheck.lang.speech import tell
 
 Model = Annotated[
@@ -38,7 +38,7 @@ def report(
     needed.
     """
     from opcheck.commands.fleet.answers.report import report_of_model
-    from opcheck.commands.fleet.store.damage import whole
+    from opcheck.commands.fleet.store.store import whole
 
     out = Outputs(format, output, Detail(verbose, quiet, explain, top))
     with whole(store):

@@ -5,7 +5,7 @@ from typing import Annotated
 from opcheck.app import options
 from opcheck.app.options import Detail
 from opcheck.app.output import Output
-from opcheck.commands.fleet import options as fleet_options
+from opcheck.commands.fleet import group as fleet_options
 from opcheck.views.formats import command_view
 
 
@@ -20,8 +20,8 @@ def summary(
 
     And how many on the device alone, which have no answer, and why.
     """
-    from opcheck.commands.fleet.answers.asked import summary_of
-    from opcheck.commands.fleet.store.damage import whole
+    from opcheck.commands.fleet.answers.queries import summary_of
+    from opcheck.commands.fleet.store.store import whole
 
     view, out = command_view("fleet", format), Output(output)
     with whole(store):

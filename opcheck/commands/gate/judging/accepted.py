@@ -1,11 +1,97 @@
-"""Baselines: what a report has today, and whether a later one has it still."""
+"""What is accepted: baselines, made, written and read; and uses that waivers hide."""
 
-from collections.abc import Sequence, Set
+import json
+from collections.abc import Mapping, Sequence, Set
+from datetime import date
+from fnmatch import fnmatchcase
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from opcheck.commands.gate.values import GateResult
-from opcheck.model.policy import Accepted, AcceptedTarget, Baseline
-from opcheck.model.report import Finding, TargetReport
+from opcheck.db.versions import covers
+from opcheck.model.policy import (
+    BASELINE_SCHEMA,
+    Accepted,
+    AcceptedTarget,
+    Baseline,
+    TargetRange,
+    Waiver,
+)
+from opcheck.model.report import Finding, Place, TargetReport
+from opcheck.model.target import target_name
+from opcheck.model.verdict import Verdict
 from opcheck.version import __version__
+from opcheck.views.document.parts import Json
+from opcheck.views.document.reading import Node, opened
+
+_HINT = "a baseline is what opcheck gate --write-baseline writes"
+
+
+def baseline_text(baseline: Baseline) -> str:
+    """The file of a baseline; every byte follows from it."""
+    return json.dumps(baseline_document(baseline), indent=2, allow_nan=False) + "\n"
+
+
+def baseline_document(baseline: Baseline) -> Json:
+    """A baseline as JSON."""
+    return {
+        "schema": BASELINE_SCHEMA,
+        "opcheck_version": baseline.opcheck_version,
+        "targets": [_target(target) for target in baseline.targets],
+    }
+
+
+def baseline_from_json(text: str, name: str) -> Baseline:
+    """The baseline that ``text`` holds; ``name`` is the file, for messages and answers.
+
+    Raises:
+        UsageError: it is none.
+    """
+    root = opened(text, name, BASELINE_SCHEMA, _HINT)
+    targets = tuple(map(_read_target, root.items("targets")))
+    return Baseline(root.text("opcheck_version"), targets, name)
+
+
+def _target(target: AcceptedTarget) -> Json:
+    return {
+        "target": target.target,
+        "support_rate": target.support_rate,
+        "islands": target.islands,
+        "fallback_bytes": target.fallback_bytes,
+        "findings": [_finding(finding) for finding in target.findings],
+    }
+
+
+def _finding(finding: Accepted) -> Json:
+    return {
+        "id": finding.id,
+        "op": finding.op,
+        "verdict": finding.verdict.value,
+        "reason": finding.reason,
+        "modules": list(finding.modules),
+    }
+
+
+def _read_target(node: Node) -> AcceptedTarget:
+    rate = node.optional("support_rate")
+    return AcceptedTarget(
+        target=node.text("target"),
+        support_rate=None if rate is None else rate.as_rate(),
+        islands=node.number("islands"),
+        fallback_bytes=node.number("fallback_bytes"),
+        findings=tuple(map(_read_finding, node.items("findings"))),
+    )
+
+
+def _read_finding(node: Node) -> Accepted:
+    return Accepted(
+        id=node.text("id"),
+        op=node.text("op"),
+        verdict=node.member("verdict", Verdict),
+        reason=node.text("reason"),
+        modules=node.texts("modules"),
+    )
 
 
 class AcceptedHere:
@@ -83,3 +169,71 @@ def _modules(finding: Finding) -> set[str]:
 def short(target: str) -> str:
     """The vendor and chip of a target."""
     return target.partition("@")[0]
+
+
+_NOWHERE = (Place("", "", 0, (), (), 0),)
+"""Stands for the uses of a finding that has none."""
+
+
+class Waived(Struct, frozen=True):
+    """What waivers make of one finding."""
+
+    left: Finding | None
+    """It with the uses that nothing hides; None where all are hidden."""
+    hiding: tuple[int, ...]
+    """The waivers that hide uses of it."""
+    about: tuple[int, ...]
+    """Those, and the expired ones that would."""
+
+
+class Waivers:
+    """The waivers of a policy on one target, on one day."""
+
+    def __init__(self, waivers: Sequence[Waiver], target: TargetReport, today: date) -> None:
+        here = [(i, waiver) for i, waiver in enumerate(waivers) if within(waiver.target, target)]
+        self._here = here
+        self._expired = {i for i, waiver in here if waiver.expired(today)}
+
+    def of(self, finding: Finding) -> Waived:
+        """What is left of a finding, and which waivers are about it."""
+        named = [(i, waiver) for i, waiver in self._here if _names(waiver, finding)]
+        left, about = dict[int, Place](), set[int]()
+        for index, use in enumerate(finding.uses or _NOWHERE):
+            matching = {i for i, waiver in named if fnmatchcase(use.module, waiver.module)}
+            about |= matching
+            if not matching - self._expired:
+                left[index] = use
+        hiding = tuple(sorted(about - self._expired))
+        if not left:
+            return Waived(None, hiding, tuple(sorted(about)))
+        if len(left) < len(finding.uses):
+            finding = _only(finding, left)
+        return Waived(finding, hiding, tuple(sorted(about)))
+
+
+def _only(finding: Finding, left: Mapping[int, Place]) -> Finding:
+    """A finding with some of its uses, and the ways out of those."""
+    numbers = {before: now for now, before in enumerate(left)}
+    kept = (
+        replace(way, places=tuple(numbers[i] for i in way.places if i in numbers))
+        for way in finding.suggestions
+        if not way.places or not numbers.keys().isdisjoint(way.places)
+    )
+    uses = tuple(left.values())
+    count = sum(use.count for use in uses)
+    return replace(finding, uses=uses, count=count, suggestions=tuple(kept))
+
+
+def within(wanted: TargetRange, target: TargetReport) -> bool:
+    """Whether a target lies in a range of targets."""
+    return (
+        fnmatchcase(target_name(target.vendor, target.chip), wanted.name)
+        and (not wanted.sdk or covers(wanted.sdk, target.sdk))
+        and (not wanted.torch or covers(wanted.torch, target.torch))
+    )
+
+
+def _names(waiver: Waiver, finding: Finding) -> bool:
+    if waiver.finding:
+        return waiver.finding == finding.id
+    return bool(finding.op) and fnmatchcase(finding.op, waiver.operator)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from opcheck.commands.gate.shared import excused
-from opcheck.commands.gate.terminal import words
+from opcheck.commands.gate import sentences
+from opcheck.commands.gate.sentences import excused
 from opcheck.commands.gate.values import Breach, GateResult, Judged, Standing
 from opcheck.lang.speech import Language, speaking
 from opcheck.model.report import Place
@@ -37,7 +37,7 @@ def _limit(target: str, breach: Breach) -> Row:
     standing = Standing.FAILS if breach.fails else Standing.UNCHANGED
     standing = Standing.BASELINED if breach.baselined else standing
     blank = ("",) * 7
-    return (target, standing, "limit", *blank, breach.limit, words.broken(breach), "", "", "")
+    return (target, standing, "limit", *blank, breach.limit, sentences.broken(breach), "", "", "")
 
 
 def _place(found: GateResult, target: str, one: Judged, place: Place | None) -> Row:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from opcheck.commands.gate.shared import bare, excused, pairs, summed, titled
-from opcheck.commands.gate.terminal import words
+from opcheck.commands.gate import sentences
+from opcheck.commands.gate.sentences import bare, excused, pairs, summed, titled
 from opcheck.commands.gate.values import GateResult, Judged, Standing
 from opcheck.lang.catalogue import joined
 from opcheck.lang.speech import tell
@@ -20,7 +20,7 @@ NAMED = 10
 def render(found: GateResult, page: Page = PLAIN) -> str:
     """The answer, then an error for each thing that fails, then what to look after."""
     lines = [_summary(found), *_limits(found), *_findings(found, Standing.FAILS, "error")]
-    warnings = map(tell, words.warnings(found))
+    warnings = map(tell, sentences.warnings(found))
     lines += [command("warning", {"title": "opcheck gate"}, text) for text in warnings]
     if page.waived:
         lines += _findings(found, Standing.WAIVED, "notice")
@@ -37,7 +37,7 @@ def _limits(found: GateResult) -> Iterator[str]:
     for target in found.targets:
         for breach in target.broken:
             properties = {**place, "title": f"opcheck gate: {breach.limit}"}
-            yield command("error", properties, f"{target.target}: {tell(words.broken(breach))}")
+            yield command("error", properties, f"{target.target}: {tell(sentences.broken(breach))}")
 
 
 def _findings(found: GateResult, standing: Standing, name: str) -> Iterator[str]:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from opcheck.commands.gate.shared import pairs, told
-from opcheck.commands.gate.terminal import words
+from opcheck.commands.gate import sentences
+from opcheck.commands.gate.sentences import finding_sentence, pairs
 from opcheck.commands.gate.values import GateResult, Standing
 from opcheck.lang.speech import tell
 from opcheck.views.document.parts import Json, as_text
@@ -27,7 +27,7 @@ def _limits(found: GateResult) -> Iterator[Json]:
         for breach in gate.breaches:
             if not breach.baselined:
                 standing = Standing.UNCHANGED if breach.unchanged else Standing.FAILS
-                text = f"{target.target}: {tell(words.broken(breach))}"
+                text = f"{target.target}: {tell(sentences.broken(breach))}"
                 key = f"{breach.limit}", names[target.target]
                 yield _issue(text, f"opcheck/{breach.limit}", key, SEVERITIES[standing], place)
 
@@ -42,7 +42,7 @@ def _findings(found: GateResult) -> Iterator[Json]:
                 key = finding.id, names[target.target]
                 place = where(found.report, finding)
                 severity = SEVERITIES[one.standing]
-                yield _issue(told(target, finding), name, key, severity, place)
+                yield _issue(finding_sentence(target, finding), name, key, severity, place)
 
 
 def _hidden(found: GateResult) -> Iterator[Json]:
@@ -50,7 +50,7 @@ def _hidden(found: GateResult) -> Iterator[Json]:
     counts = found.standings
     if sum(count for standing, count in counts.items() if standing not in SEVERITIES):
         place = (found.policy or model_file(found.report)), 1
-        text = f"opcheck gate: {tell(words.hidden(found))}"
+        text = f"opcheck gate: {tell(sentences.hidden(found))}"
         yield _issue(text, "opcheck/hidden", ("hidden", found.model.source), "info", place)
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from opcheck.commands.gate.shared import bare, excused, pairs, summed, titled, told
-from opcheck.commands.gate.terminal import words
+from opcheck.commands.gate import sentences
+from opcheck.commands.gate.sentences import bare, excused, finding_sentence, pairs, summed, titled
 from opcheck.commands.gate.values import Breach, GateResult, Judged, Standing, TargetGate
 from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, TargetReport
@@ -14,7 +14,7 @@ from opcheck.views.report.junit import Case, details, document, facts, suite
 
 def render(found: GateResult, page: Page = PLAIN) -> str:
     """One suite a target: a case for each limit and for each finding."""
-    warnings = (one_line(tell(text)) for text in words.warnings(found))
+    warnings = (one_line(tell(text)) for text in sentences.warnings(found))
     said = "\n".join([*summed(found, len(found.targets)), *warnings])
     return document(
         suite(
@@ -41,14 +41,14 @@ def _cases(found: GateResult, gate: TargetGate, target: TargetReport) -> Iterato
 
 
 def _limit(breach: Breach) -> Case:
-    text = tell(words.broken(breach))
+    text = tell(sentences.broken(breach))
     if breach.fails:
         return Case(breach.limit, "failure", text, breach.limit, (text,))
     return Case(breach.limit, "skipped", f"{tell('no worse than before')}: {text}")
 
 
 def _judged(found: GateResult, target: TargetReport, one: Judged) -> Case:
-    finding, text = one.finding, told(target, one.finding)
+    finding, text = one.finding, finding_sentence(target, one.finding)
     if one.standing is not Standing.FAILS:
         return Case(_name(finding), "skipped", f"{excused(found, one)}: {text}")
     kind = f"{finding.verdict}/{finding.reason.code}"

@@ -1,12 +1,12 @@
 """A gate's answer as a comment on a pull request, cut where it would become too long."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from opcheck.commands.gate.shared import PASSED, bare, pairs, titled
-from opcheck.commands.gate.terminal import words
+from opcheck.commands.gate import sentences
+from opcheck.commands.gate.sentences import PASSES_OR_FAILS, bare, pairs, titled
 from opcheck.commands.gate.values import GateResult, Judged, Standing, TargetGate
-from opcheck.commands.gate.ways import ways_out
 from opcheck.lang.speech import tell, wording
+from opcheck.model.plan import Suggestion
 from opcheck.model.report import Finding, Place
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.interchange import one_line
@@ -21,9 +21,52 @@ from opcheck.views.markdown_text import (
     prose,
     size,
 )
+from opcheck.views.terminal import plan_words
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import COLUMN_CONTEXT, LABEL_CONTEXT
 from opcheck.views.terminal.notation import plural
+
+SHOWN = 3
+"""Ways that are named of one finding: more than one where several overloads have to go."""
+
+
+def ways_out(finding: Finding) -> Iterator[str]:
+    """The cheapest for each overload that has to go: tier, what to write, and where."""
+    needed = _needed(finding)
+    for way in needed[:SHOWN]:
+        yield _line(finding, way)
+    if len(needed) > SHOWN:
+        yield tell(common.and_more(len(needed) - SHOWN, "suggestion"))
+    if not finding.verdict.on_device and all(way.is_advice for way in finding.suggestions):
+        yield f"**{tell(plan_words.WAY, LABEL_CONTEXT)}** · {tell(plan_words.NO_WAY)}"
+
+
+def _needed(finding: Finding) -> list[Suggestion]:
+    first: dict[tuple[str, tuple[int, ...]], Suggestion] = {}
+    for way in finding.suggestions:
+        first.setdefault((way.replaces, way.places), way)
+    return list(first.values())
+
+
+def _line(finding: Finding, way: Suggestion) -> str:
+    label = tell(plan_words.ADVICE if way.is_advice else plan_words.WAY, LABEL_CONTEXT)
+    said = filter(None, (plan_words.kind(way), plan_words.host(way), plan_words.hand(way)))
+    told = [f"**{label}**", *map(tell, said), code(way.rule)]
+    cost = f" · {tell(plan_words.GIVES_UP, LABEL_CONTEXT)}{colon()}{prose(way.gives_up)}"
+    where = _where([finding.uses[i] for i in way.places if i < len(finding.uses)])
+    return f"{' · '.join(told)}{colon()}{prose(way.summary)}{cost if way.gives_up else ''}{where}"
+
+
+def _where(places: list[Place]) -> str:
+    """The line of code that is called most, and how many more there are."""
+    counts: dict[str, int] = {}
+    for place in places:
+        name = f"{place.file}:{place.line}" if place.file else place.module
+        counts[name] = counts.get(name, 0) + place.count
+    first, *rest = sorted(filter(None, counts), key=lambda name: -counts[name]) or [""]
+    more = f" {tell(common.and_more(len(rest), 'place'))}" if rest else ""
+    return f" · {code(first)}{more}" if first else ""
+
 
 SIGNS = {True: "✅", False: "❌"}
 _PART = LIMIT // 8
@@ -50,9 +93,9 @@ def mark(found: GateResult) -> str:
 
 def _headline(found: GateResult) -> str:
     model = code(found.model.source) or tell("The model")
-    said = wording(PASSED[found.passed]).format(model=model)
+    said = wording(PASSES_OR_FAILS[found.passed]).format(model=model)
     told = f"### {SIGNS[found.passed]} {said}\n\n"
-    return f"{told}{prose(words.since(found))}.\n\n" if found.against else told
+    return f"{told}{prose(sentences.since(found))}.\n\n" if found.against else told
 
 
 def _table(found: GateResult) -> str:
@@ -85,12 +128,12 @@ def _failing(found: GateResult, room: int) -> str:
     told = []
     for target, scanned in pairs(found):
         planned = scanned.plan is not None
-        lines = [f"- {prose(words.broken(breach))}\n" for breach in target.broken]
+        lines = [f"- {prose(sentences.broken(breach))}\n" for breach in target.broken]
         lines += [_finding(one.finding, planned) for one in target.failing]
         if not lines:
             continue
-        title = f"{markup(words.FAILS[0])} · {markup(target.target)}"
-        start, end = _fold(f"<b>{title}</b>{comma()}{markup(words.FAILS[1])}", is_open=True)
+        title = f"{markup(sentences.FAILS[0])} · {markup(target.target)}"
+        start, end = _fold(f"<b>{title}</b>{comma()}{markup(sentences.FAILS[1])}", is_open=True)
         room -= size(start + end) + 200
         shown = fitting(lines, room)
         rest = f"- {tell(_more(len(lines) - shown))}\n" if shown < len(lines) else ""
@@ -137,7 +180,7 @@ def _fixed(found: GateResult) -> str:
         for target in found.targets
         for finding in target.fixed
     ]
-    return _listed(words.FIXED, lines, "finding")
+    return _listed(sentences.FIXED, lines, "finding")
 
 
 def _waived(found: GateResult) -> str:
@@ -147,7 +190,7 @@ def _waived(found: GateResult) -> str:
         for one in target.judged
         if one.waivers
     ]
-    return _listed(words.WAIVED, lines, "finding")
+    return _listed(sentences.WAIVED, lines, "finding")
 
 
 def _called(finding: Finding) -> str:
@@ -159,11 +202,13 @@ def _on(what: str, target: TargetGate) -> str:
 
 
 def _by(found: GateResult, one: Judged) -> str:
-    return "; ".join(prose(words.until(found.waivers[i].waiver)) for i in one.waivers)
+    return "; ".join(prose(sentences.until(found.waivers[i].waiver)) for i in one.waivers)
 
 
 def _warnings(found: GateResult) -> str:
-    return _listed(words.WARNINGS, [prose(text) for text in words.warnings(found)], "warning")
+    return _listed(
+        sentences.WARNINGS, [prose(text) for text in sentences.warnings(found)], "warning"
+    )
 
 
 def _listed(heading: tuple[str, str], lines: Sequence[str], noun: str) -> str:
@@ -186,5 +231,5 @@ def _fold(title: str, *, is_open: bool = False) -> tuple[str, str]:
 
 
 def _foot(found: GateResult) -> str:
-    told = [words.hidden(found), words.rests_on(found), f"opcheck {found.opcheck_version}"]
+    told = [sentences.hidden(found), sentences.rests_on(found), f"opcheck {found.opcheck_version}"]
     return f"<sub>{' · '.join(map(prose, told))}</sub>\n"

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from opcheck.commands.gate.shared import excused, pairs, told
-from opcheck.commands.gate.terminal import words
+from opcheck.commands.gate import sentences
+from opcheck.commands.gate.sentences import excused, finding_sentence, pairs
 from opcheck.commands.gate.values import Breach, GateResult, Judged, Limit, Standing
 from opcheck.errors import ExitCode
 from opcheck.lang.speech import Language, speaking
@@ -101,7 +101,7 @@ def _limits(found: GateResult, numbers: Mapping[str, int]) -> Iterator[Json]:
             yield {
                 "ruleId": _limit_id(breach),
                 "ruleIndex": numbers[_limit_id(breach)],
-                "message": message(f"{target.target}: {words.broken(breach)}"),
+                "message": message(f"{target.target}: {sentences.broken(breach)}"),
                 "locations": [{"physicalLocation": line(model_file(found.report), 1)}],
                 "partialFingerprints": {"primaryLocationLineHash": key},
                 "properties": {"target": target.target, "standing": standing.value},
@@ -126,7 +126,7 @@ def _finding(
     value = result(found.report, target, one.finding, numbers[rule_id(one.finding)], names)
     shown: Mapping[str, object] = value["properties"]  # type: ignore[assignment]  # as results.py has it
     if not one.finding.op:
-        value = {**value, "message": message(told(target, one.finding))}
+        value = {**value, "message": message(finding_sentence(target, one.finding))}
     properties = {**shown, "standing": one.standing.value, "cause": one.cause.value}
     why = excused(found, one)
     return {**value, "properties": properties, **_standing(one.standing, why)}
@@ -142,7 +142,7 @@ def _standing(standing: Standing, why: str) -> Json:
 
 
 def _invocation(found: GateResult) -> Json:
-    told = [notification("note", words.hidden(found))]
-    told += [notification("warning", text) for text in words.warnings(found)]
+    told = [notification("note", sentences.hidden(found))]
+    told += [notification("warning", text) for text in sentences.warnings(found)]
     code = ExitCode.PASS if found.passed else ExitCode.GATE
     return {"exitCode": int(code), "toolConfigurationNotifications": told}

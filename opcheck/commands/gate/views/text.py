@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from opcheck.commands.gate.terminal import words
+from opcheck.commands.gate import sentences
 from opcheck.commands.gate.values import GateResult, Judged, Standing, TargetGate
 from opcheck.lang.speech import tell
 from opcheck.model.report import Finding
@@ -42,9 +42,9 @@ def _page(found: GateResult, page: Page) -> str:
             _write_fixed(canvas, target)
     if page.waived:
         _write_waived(canvas, found)
-    _write_warnings(canvas, list(words.warnings(found)))
+    _write_warnings(canvas, list(sentences.warnings(found)))
     canvas.blank()
-    canvas.flow(split(words.rests_on(found), "dim"))
+    canvas.flow(split(sentences.rests_on(found), "dim"))
     canvas.flow(split(f"opcheck {found.opcheck_version}", "dim"))
     return canvas.text()
 
@@ -55,7 +55,7 @@ def _lines(found: GateResult, page: Page) -> str:
     for target in found.targets:
         sign = mark(target.passed, canvas.marks)
         model, on = (found.model.source, "bold"), (target.target, "bold")
-        said = split(words.verdict(target), sign[1])
+        said = split(sentences.verdict(target), sign[1])
         canvas.flow([sign, *phrase(common.VERDICT, said=said, model=[model], target=[on])])
     return canvas.text()
 
@@ -65,28 +65,30 @@ def _write_head(canvas: Canvas, found: GateResult) -> None:
         canvas.flow(split(common.partial(found.ended.where), "bold magenta"))
         canvas.blank()
     sign = mark(found.passed, canvas.marks)
-    canvas.flow([sign, (tell(words.PASSED[found.passed]), sign[1]), (found.model.source, "bold")])
+    canvas.flow(
+        [sign, (tell(sentences.PASSED[found.passed]), sign[1]), (found.model.source, "bold")]
+    )
     for target in found.targets:
         sign = mark(target.passed and found.ended is None, canvas.marks)
-        said = words.SO_FAR if target.passed and found.ended else words.verdict(target)
+        said = sentences.SO_FAR if target.passed and found.ended else sentences.verdict(target)
         name: list[Atom] = [(f"{target.target}:", "bold")]
         canvas.flow([*name, *split(said, sign[1])], 4, [("  ", ""), sign, (" ", "")])
     if found.against:
-        canvas.flow(split(words.since(found)), 2)
-    canvas.flow(split(words.hidden(found)), 2)
+        canvas.flow(split(sentences.since(found)), 2)
+    canvas.flow(split(sentences.hidden(found)), 2)
     if found.accepted is not None:
         count = sum(len(target.findings) for target in found.accepted.targets)
-        canvas.flow(split(words.accepted(count)), 2)
+        canvas.flow(split(sentences.accepted(count)), 2)
 
 
 def _write_target(canvas: Canvas, target: TargetGate) -> None:
     failing = target.failing
     if target.broken:
-        write_heading(canvas, words.BROKEN, target.target, "red")
+        write_heading(canvas, sentences.BROKEN, target.target, "red")
         for breach in target.broken:
-            canvas.flow(split(words.broken(breach)), 2)
+            canvas.flow(split(sentences.broken(breach)), 2)
     if failing:
-        write_heading(canvas, words.FAILS, target.target, "red")
+        write_heading(canvas, sentences.FAILS, target.target, "red")
     findings, top = [one.finding for one in failing], canvas.page.top
     few = findings if canvas.page.full else findings[:FINDINGS]
     shown = few if top is None else most_costly(findings)[:top]
@@ -98,7 +100,7 @@ def _write_target(canvas: Canvas, target: TargetGate) -> None:
 
 def _write_fixed(canvas: Canvas, target: TargetGate) -> None:
     """One line each: there is nothing left to do about it."""
-    write_heading(canvas, words.FIXED, target.target, "green")
+    write_heading(canvas, sentences.FIXED, target.target, "green")
     shown = target.fixed if canvas.page.full else target.fixed[:FINDINGS]
     for finding in shown:
         canvas.flow([*_headline(canvas, finding), *after_dot(canvas, finding.id)], 2)
@@ -120,10 +122,10 @@ def _write_finding(canvas: Canvas, finding: Finding) -> None:
     for i, step in enumerate(finding.steps if canvas.page.explain else ()):
         canvas.field("" if i else common.TRIED, split(step), 4)
     for way in finding.suggestions if canvas.page.full else finding.suggestions[:1]:
-        canvas.field(words.INSTEAD, split(words.way_out(way)), 4)
+        canvas.field(sentences.INSTEAD, split(sentences.way_out(way)), 4)
     known = [(finding.id, "bold"), *after_dot(canvas, finding.reason.code)]
     known += after_dot(canvas, common.confidence(finding.confidence.value))
-    canvas.field(words.ID, known, 4)
+    canvas.field(sentences.ID, known, 4)
 
 
 def _headline(canvas: Canvas, finding: Finding) -> list[Atom]:
@@ -131,13 +133,13 @@ def _headline(canvas: Canvas, finding: Finding) -> list[Atom]:
     if finding.op:
         return [(finding.op, style), *about(canvas, finding)]
     gap = finding.verdict is Verdict.UNKNOWN
-    return [*split(words.NOT_SEEN if gap else words.WHOLE_TARGET, style)]
+    return [*split(sentences.NOT_SEEN if gap else sentences.WHOLE_TARGET, style)]
 
 
 def _write_waived(canvas: Canvas, found: GateResult) -> None:
     """Each finding of which uses are waived, and by what."""
     count = found.standings[Standing.WAIVED] + found.waived_in_part
-    write_heading(canvas, words.WAIVED, plural(count, "finding"), "")
+    write_heading(canvas, sentences.WAIVED, plural(count, "finding"), "")
     for target in found.targets:
         for one in target.judged:
             if one.waivers:
@@ -147,14 +149,16 @@ def _write_waived(canvas: Canvas, found: GateResult) -> None:
 def _write_waived_one(canvas: Canvas, found: GateResult, target: TargetGate, one: Judged) -> None:
     canvas.blank()
     canvas.flow([*_headline(canvas, one.finding), *after_dot(canvas, target.target)], 2)
-    canvas.field(words.ID, [(one.finding.id, "bold")], 4)
+    canvas.field(sentences.ID, [(one.finding.id, "bold")], 4)
     for i in one.waivers:
         waiver = found.waivers[i].waiver
-        canvas.field(words.WAIVED_BY, split(f"{words.named(waiver)}: {words.until(waiver)}"), 4)
+        canvas.field(
+            sentences.WAIVED_BY, split(f"{sentences.named(waiver)}: {sentences.until(waiver)}"), 4
+        )
 
 
 def _write_warnings(canvas: Canvas, warnings: Sequence[str]) -> None:
     if warnings:
-        write_heading(canvas, words.WARNINGS, "", "yellow")
+        write_heading(canvas, sentences.WARNINGS, "", "yellow")
     for warning in warnings:
         canvas.flow(split(warning), 2)

@@ -1,1 +1,1 @@
-"""Advice, one kind a file."""
+"""Advice: a file for each kind of thing that it is about."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, prod
 
+from opcheck.commands.tune.advices.precision import HALVES
 from opcheck.commands.tune.base import NO_BOUND, WORTH, Advisor, Ground, first
-from opcheck.commands.tune.recast import HALVES
 from opcheck.commands.tune.values import Advice, Gain
 from opcheck.costs.roofline import Leaf, convolves
 from opcheck.model.costs import Multiple

@@ -2,17 +2,124 @@
 
 from collections.abc import Sequence
 
-from opcheck.commands.tune.terminal import words
-from opcheck.commands.tune.values import Advice, OperatorCost, TunedTarget, Tuning
+from opcheck.commands.tune.values import Advice, ChipFigure, Gain, OperatorCost, TunedTarget, Tuning
+from opcheck.costs.roofline import Limit, MemoryNeed
 from opcheck.lang.speech import tell
-from opcheck.model.text import duration, operations, percent, plural, size
+from opcheck.model.text import duration, number, operations, percent, plural, rate, size
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal.canvas import PLACE, Atom, Canvas, listed, phrase, split
 from opcheck.views.terminal.evidence import FEW, cited
 from opcheck.views.terminal.head import mark
 from opcheck.views.terminal.sections import write_heading
 
-OPERATORS = 5
+WORK, BOUND, MEMORY, CHIP = "work", "bound", "memory", "chip"
+WHERE, WHY, GAIN, DO, FROM = "where", "why", "gain", "do", "from"
+OPERATORS_TITLE = ("Where the time goes", "the least time of each operator's calls")
+BY_BYTES = ("What it runs", "nothing bounds its time")
+ADVICE = ("Advice", "each by itself, what brings most first")
+UNKNOWN = ("Left open", "what is not known, or not counted")
+NOTHING = "nothing in the trace gives reason for advice"
+NO_FIGURES = "what needs no figure of the chip's gives no reason for advice"
+NEEDED = "needed"
+NOT_KNOWN = "not known"
+NEVER = "times are bounds by the chip's figures, never forecasts"
+ROOM = "{total} of {has}"
+LIMITS = {
+    Limit.COMPUTE: "compute",
+    Limit.BANDWIDTH: "bandwidth",
+    Limit.HOST: "host",
+    Limit.UNKNOWN: "?",
+}
+HEADS = {
+    True: "{model} on {target}",
+    False: "{model} on {target}, where it does not run as it is",
+    None: "{model} on {target}, where it is not known to run",
+}
+
+
+def bound(target: TunedTarget) -> str:
+    """The least time of the run, and what most of it waits for."""
+    seconds = target.bound.seconds
+    if seconds is None:
+        return "no figure of the chip tells how long it takes at least"
+    if target.bound.limit is Limit.COMPUTE:
+        text = f"{duration(seconds)} at least, most of which is computing"
+    else:
+        text = f"{duration(seconds)} at least, most of which is moving bytes"
+    return text if target.bound.whole else f"{text}; some of it is not known"
+
+
+def product(target: TunedTarget) -> str:
+    """Whose figures are taken."""
+    if not target.product:
+        return f"{target.title}: no figures are known"
+    if not target.others:
+        return target.product
+    return f"{target.product}, one of {len(target.others) + 1} products; --product names another"
+
+
+def figure_sentence(one: ChipFigure) -> str:
+    """One figure of the chip's."""
+    value = one.value or 0.0
+    match one.name:
+        case "memory":
+            return size(value)
+        case "bandwidth":
+            return f"{size(value)}/s"
+        case _:
+            return f"{rate(value, 'OP' if one.name.startswith('int') else 'FLOP')} {one.name}"
+
+
+def elements(count: int) -> str:
+    """What is computed beside products."""
+    return f"{number(count)} element operations"
+
+
+def moved(nbytes: int) -> str:
+    """What is read and written."""
+    return f"{size(nbytes)} read and written"
+
+
+def memory_sentence(need: MemoryNeed) -> list[tuple[str, str]]:
+    """What the memory goes to, and how much of it."""
+    parts = [
+        ("weights", need.weights), ("buffers", need.buffers), ("inputs", need.inputs),
+        ("activations", need.activations), ("gradients", need.gradients),
+        ("optimizer states", need.states),
+    ]  # fmt: skip
+    return [(name, size(nbytes)) for name, nbytes in parts if nbytes]
+
+
+def capacity(target: TunedTarget) -> str:
+    """How much memory the chip has; "" where that is not known."""
+    has = next((f.value for f in target.figures if f.name == "memory"), None)
+    return "" if has is None else size(has)
+
+
+def largest(target: TunedTarget) -> str:
+    """The largest batch that fits; "" where it is not known, or not even one fits."""
+    most, batch = target.largest_batch, target.memory.batch
+    if not most or batch is None:
+        return ""
+    return f"a batch of {most:,} may fit; the run has {batch:,}"
+
+
+def gain(one: Gain) -> str:
+    """How much less, and how that was computed."""
+    return one.text or NOT_KNOWN
+
+
+def less(share: float) -> str:
+    """How much less time it takes at most."""
+    return f"{percent(share)} less time"
+
+
+def more(count: int, noun: str) -> str:
+    """What is left out."""
+    return f"and {plural(count, noun)} more (--verbose lists them)"
+
+
+MOST_OPERATORS = 5
 """How many operators are shown unless all are asked for."""
 
 
@@ -28,9 +135,7 @@ def render(found: Tuning, page: Page = PLAIN) -> str:
 
 
 def _write_target(canvas: Canvas, model: str, target: TunedTarget) -> None:
-    head = phrase(
-        words.HEADS[target.runs], model=[(model, "bold")], target=[(target.target, "bold")]
-    )
+    head = phrase(HEADS[target.runs], model=[(model, "bold")], target=[(target.target, "bold")])
     canvas.flow([mark(target.runs, canvas.marks), *head])
     canvas.blank()
     _write_figures(canvas, target)
@@ -38,33 +143,33 @@ def _write_target(canvas: Canvas, model: str, target: TunedTarget) -> None:
     if not target.advice:
         canvas.blank()
         sign = (canvas.marks.good, "green") if target.product else (canvas.marks.open, "magenta")
-        canvas.flow([sign, *split(words.NOTHING if target.product else words.NO_FIGURES)])
+        canvas.flow([sign, *split(NOTHING if target.product else NO_FIGURES)])
         return _write_unknown(canvas, target)
-    write_heading(canvas, words.ADVICE, "", "")
-    for number, one in enumerate(target.advice, 1):
-        _write_advice(canvas, number, one)
+    write_heading(canvas, ADVICE, "", "")
+    for position, one in enumerate(target.advice, 1):
+        _write_advice(canvas, position, one)
     return _write_unknown(canvas, target)
 
 
 def _write_figures(canvas: Canvas, target: TunedTarget) -> None:
     dot = (canvas.marks.dot, "dim")
-    figures = [words.figure(figure) for figure in target.figures if figure.value is not None]
-    canvas.field(words.CHIP, _between(dot, [words.product(target), *figures]), 2)
+    figures = [figure_sentence(figure) for figure in target.figures if figure.value is not None]
+    canvas.field(CHIP, _between(dot, [product(target), *figures]), 2)
     for figure in target.figures if canvas.page.verbose else ():
         for fact in figure.evidence[:1]:
             canvas.field("", [(f"{figure.name}:", "dim"), *cited(fact)], 2)
-    work = [operations(target.flops), words.elements(target.elements), words.moved(target.moved)]
-    canvas.field(words.WORK, _between(dot, work), 2)
-    canvas.field(words.BOUND, split(words.bound(target), "bold"), 2)
-    parts = words.memory(target.memory)
-    total, has = (size(target.memory.total), ""), words.capacity(target)
-    memory = phrase(words.ROOM, total=[total], has=[(has, "")]) if has else [total]
+    work = [operations(target.flops), elements(target.elements), moved(target.moved)]
+    canvas.field(WORK, _between(dot, work), 2)
+    canvas.field(BOUND, split(bound(target), "bold"), 2)
+    parts = memory_sentence(target.memory)
+    total, has = (size(target.memory.total), ""), capacity(target)
+    memory = phrase(ROOM, total=[total], has=[(has, "")]) if has else [total]
     memory.append(dot)
     for i, (name, nbytes) in enumerate(parts, 1):
         memory += [*split(name), (nbytes + "," * (i < len(parts)), "")]
-    if words.largest(target):
-        memory += [dot, *split(words.largest(target))]
-    canvas.field(words.MEMORY, memory, 2)
+    if largest(target):
+        memory += [dot, *split(largest(target))]
+    canvas.field(MEMORY, memory, 2)
 
 
 def _between(dot: Atom, texts: Sequence[str]) -> list[Atom]:
@@ -77,14 +182,14 @@ def _between(dot: Atom, texts: Sequence[str]) -> list[Atom]:
 def _write_operators(canvas: Canvas, operators: Sequence[OperatorCost]) -> None:
     timed = any(one.share for one in operators)
     shown = [one for one in operators if one.share or one.flops or one.moved]
-    shown = shown if canvas.page.verbose else shown[:OPERATORS]
+    shown = shown if canvas.page.verbose else shown[:MOST_OPERATORS]
     if not shown:
         return
-    write_heading(canvas, words.OPERATORS if timed else words.BY_BYTES, "", "")
+    write_heading(canvas, OPERATORS_TITLE if timed else BY_BYTES, "", "")
     _write_rows(canvas, [_row(one) for one in shown])
     left = len([one for one in operators if one.moved or one.flops]) - len(shown)
     if left > 0:
-        canvas.flow(split(words.more(left, "operator"), "dim"), 2)
+        canvas.flow(split(more(left, "operator"), "dim"), 2)
 
 
 def _write_rows(canvas: Canvas, rows: Sequence[Sequence[Atom]]) -> None:
@@ -105,7 +210,7 @@ def _row(one: OperatorCost) -> list[Atom]:
     seconds = one.bound.seconds
     time = "?" if seconds is None else duration(seconds)
     share = "" if one.share is None else percent(one.share)
-    limit = tell(words.LIMITS[one.bound.limit])
+    limit = tell(LIMITS[one.bound.limit])
     return [
         (one.op, ""),
         (f"{one.calls:,}", "dim"),
@@ -121,24 +226,24 @@ def _row(one: OperatorCost) -> list[Atom]:
 def _write_advice(canvas: Canvas, number: int, one: Advice) -> None:
     share = one.gain.share
     if one.needed:
-        sign = (tell(words.NEEDED), "bold red")
+        sign = (tell(NEEDED), "bold red")
     elif share is not None:
-        sign = (tell(words.less(share)), "bold green")
+        sign = (tell(less(share)), "bold green")
     else:
-        sign = (tell(words.NOT_KNOWN), "dim")
+        sign = (tell(NOT_KNOWN), "dim")
     dot = (canvas.marks.dot, "dim")
     lead = [(f"{number:>3} ", "dim")]
     canvas.flow([*split(one.title, "bold"), dot, sign, dot, (one.code, "dim")], 4, lead)
     if one.where:
-        canvas.field(words.WHERE, listed(map(tell, one.where), PLACE), 4)
-    canvas.field(words.WHY, _clauses(one.reason), 4)
-    canvas.field(words.GAIN, _clauses(words.gain(one.gain)), 4)
+        canvas.field(WHERE, listed(map(tell, one.where), PLACE), 4)
+    canvas.field(WHY, _clauses(one.reason), 4)
+    canvas.field(GAIN, _clauses(gain(one.gain)), 4)
     ways = [*map(split, one.actions), *([(line, "green")] for line in one.lines)]
     for i, way in enumerate(ways):
-        canvas.field("" if i else words.DO, way, 4)
+        canvas.field("" if i else DO, way, 4)
     shown = one.evidence if canvas.page.full else one.evidence[:FEW]
     for i, fact in enumerate(shown):
-        canvas.field("" if i else words.FROM, cited(fact), 4)
+        canvas.field("" if i else FROM, cited(fact), 4)
 
 
 def _write_footer(canvas: Canvas, found: Tuning) -> None:
@@ -153,7 +258,7 @@ def _write_footer(canvas: Canvas, found: Tuning) -> None:
     )
     canvas.flow(split(recorded, "dim"))
     canvas.flow([*split(f"opcheck {found.opcheck_version}", "dim"), (dot, "dim"),
-                 *split(words.NEVER, "dim")])  # fmt: skip
+                 *split(NEVER, "dim")])  # fmt: skip
 
 
 def _clauses(text: str) -> list[Atom]:
@@ -172,6 +277,6 @@ _APART = "; "
 def _write_unknown(canvas: Canvas, target: TunedTarget) -> None:
     if not target.unknown:
         return
-    write_heading(canvas, words.UNKNOWN, "", "magenta")
+    write_heading(canvas, UNKNOWN, "", "magenta")
     for text in target.unknown:
         canvas.flow(split(text), 4, [("  ", ""), (canvas.marks.dot, "dim"), (" ", "")])

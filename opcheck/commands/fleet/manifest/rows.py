@@ -1,0 +1,286 @@
+"""The rows of a manifest, YAML or CSV: models with the options of ``opcheck scan`` by name."""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from pathlib import Path
+from typing import Any, NoReturn
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from opcheck.db.files import document
+from opcheck.db.schema.checks import ListOf, Record, Shape, ShapeError, Text
+from opcheck.db.schema.checks import Path as Where
+from opcheck.errors import DatabaseError, OpcheckError, UsageError
+from opcheck.files import read_bytes
+from opcheck.model.dynamic import dynamic_inputs
+from opcheck.model.request import CallSpec, ModelSpec, ScanRequest, TrainingSpec
+from opcheck.source.inputs import InputSpec
+
+HINT = "docs/fleet.md tells what a manifest may say of a model"
+TRUST = "trust"
+"""What no file may say."""
+_SETS = re.compile(r".+\.py:[^:=]+")
+"""``inputs`` that name a function, and not one input."""
+
+
+class Row(Struct, frozen=True):
+    """One model, or a pattern for several, as a manifest has it."""
+
+    source: str
+    where: str
+    """``models.yaml:12``, for messages; the manifest itself where there are no lines."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Everything beside ``source`` and ``name``, as it was written."""
+    name: str = ""
+
+
+class FieldError(ValueError):
+    """A value that a field does not take."""
+
+
+def refuse_trust(where: str) -> NoReturn:
+    """Say that a file cannot trust what it names.
+
+    Raises:
+        UsageError: always.
+    """
+    raise UsageError(
+        f"{where}: a manifest cannot say that its models are trusted",
+        f"leave {TRUST} out; who knows who wrote them all types opcheck fleet MANIFEST --trust",
+    )
+
+
+def request_of(row: Row, source: str, *, trust: bool) -> ScanRequest:
+    """The request for one source of a row; ``trust`` is what was typed, and holds for every row.
+
+    Raises:
+        UsageError: a field is unknown, or its value is not one that it takes.
+    """
+    given: dict[str, Any] = {}
+    for key, value in row.options.items():
+        if key == TRUST:
+            refuse_trust(row.where)
+        if key not in FIELDS:
+            known = ", ".join(["source", "name", *FIELDS])
+            raise UsageError(f"{row.where}: unknown field {key!r}", f"known fields: {known}")
+        try:
+            given[key] = FIELDS[key](value)
+        except FieldError as error:
+            raise UsageError(f"{row.where}: {key}: {error}", HINT) from error
+    try:
+        return replace(
+            _request(source, given), model=replace(_request(source, given).model, trust=trust)
+        )
+    except OpcheckError as error:
+        raise UsageError(f"{row.where}: {error.message}", error.hint) from error
+
+
+def _request(source: str, given: Mapping[str, Any]) -> ScanRequest:
+    inputs = (*given.get("input", ()), *given.get("inputs", ()))
+    sets = [text for text in inputs if _SETS.fullmatch(text)]
+    single = tuple(text for text in inputs if text not in sets)
+    if len(sets) > 1:
+        raise UsageError(f"several functions that give inputs: {', '.join(sets)}", "name one")
+    for text in single:
+        InputSpec.parse(text)
+    steps = given.get("step", ())
+    train = given.get("train", bool(steps)) or bool(steps)
+    if given.get("decode") and train:
+        raise UsageError("a training step decodes nothing", "leave decode or train out")
+    return ScanRequest(
+        ModelSpec(
+            source,
+            single,
+            step=TrainingSpec.parse(steps) if train else None,
+            calls=CallSpec.parse(sets[0] if sets else "", decode=given.get("decode", False)),
+            dynamic=dynamic_inputs(given.get("dynamic", ())),
+            schemas=given.get("schemas", ()),
+            timeout=given.get("timeout"),
+            memory=given.get("memory"),
+        ),
+        (),
+    )
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """A text, or a list of texts; a mapping as ``NAME=VALUE`` texts."""
+    if isinstance(value, Mapping):
+        value = [f"{name}={_said(one)}" for name, one in value.items()]
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, Sequence) or not all(isinstance(one, str) for one in value):
+        raise FieldError(f"expected text or a list of texts, found {value!r:.60}")
+    return tuple(value)
+
+
+def _said(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _flag(value: object) -> bool:
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    found = value if isinstance(value, bool) else words.get(str(value).lower())
+    if found is None:
+        raise FieldError(f"expected true or false, found {value!r:.60}")
+    return found
+
+
+def _positive(value: object) -> float:
+    try:
+        number = float(value) if isinstance(value, str | int | float) else 0.0
+    except (ValueError, OverflowError):
+        number = 0.0
+    if isinstance(value, bool) or not 0 < number < inf:
+        raise FieldError(f"expected a positive number, found {value!r:.60}")
+    return number
+
+
+FIELDS: Mapping[str, Callable[[object], Any]] = {
+    "input": _texts,
+    "inputs": _texts,
+    "decode": _flag,
+    "train": _flag,
+    "step": _texts,
+    "dynamic": _texts,
+    "schemas": _texts,
+    "timeout": _positive,
+    "memory": _positive,
+}
+"""Field -> what reads its value."""
+LISTS = frozenset(("input", "inputs", "step", "dynamic", "schemas"))
+"""Fields of which there may be several values."""
+
+
+SEPARATOR = ";"
+"""Between several values in one cell."""
+_MOST_BYTES = 1 << 28
+"""Of a manifest: a million models in rows of two hundred bytes and more."""
+
+
+def read_csv(path: Path) -> tuple[Row, ...]:
+    """The rows of a file.
+
+    Raises:
+        UsageError: it cannot be read, or is no manifest.
+    """
+    try:
+        text = read_bytes(path, _MOST_BYTES).decode("utf-8-sig")
+        table = csv.reader(io.StringIO(text, newline=""), strict=True)
+        columns = [name.strip() for name in next(table, [])]
+        _check(columns, path)
+        found = [
+            _csv_row(dict(zip(columns, cells, strict=True)), f"{path}:{table.line_num}")
+            for cells in table
+            if any(map(str.strip, cells)) and _fits(cells, columns, path, table.line_num)
+        ]
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}", HINT) from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: expected a table in UTF-8, but {error}", HINT) from error
+    if not found:
+        raise UsageError(f"{path}: names no model", HINT)
+    return tuple(found)
+
+
+def _check(columns: list[str], path: Path) -> None:
+    known = ["source", "name", *FIELDS]
+    if "source" not in columns:
+        found = ", ".join(columns) or "nothing"
+        raise UsageError(f"{path}:1: expected a column 'source', found {found:.80}", HINT)
+    for column in columns:
+        if column == TRUST:
+            refuse_trust(f"{path}:1")
+        if column not in known:
+            hint = f"known columns: {', '.join(known)}"
+            raise UsageError(f"{path}:1: unknown column {column!r:.60}", hint)
+        if columns.count(column) > 1:
+            raise UsageError(f"{path}:1: the column {column!r} stands twice", "take one out")
+
+
+def _fits(cells: list[str], columns: list[str], path: Path, line: int) -> bool:
+    if len(cells) != len(columns):
+        raise UsageError(
+            f"{path}:{line}: expected {len(columns)} cells, found {len(cells)}",
+            "put what has commas in quotes",
+        )
+    return True
+
+
+def _csv_row(cells: Mapping[str, str], where: str) -> Row:
+    given = {name: cell.strip() for name, cell in cells.items() if cell.strip()}
+    source, name = given.pop("source", ""), given.pop("name", "")
+    if not source:
+        raise UsageError(f"{where}: expected a source, found nothing", HINT)
+    options: dict[str, Any] = {
+        key: [part.strip() for part in cell.split(SEPARATOR)] if key in LISTS else cell
+        for key, cell in given.items()
+    }
+    return Row(source, where, options, name)
+
+
+_NAME = Text(pattern=r"(?s).*\S.*", form="some text")
+
+
+class _Any(Struct, frozen=True):
+    """Whatever a field's own reader is to judge."""
+
+    def check(self, value: object, path: Where) -> None:
+        """Nothing is wrong yet."""
+
+
+class _Model(Struct, frozen=True):
+    """A source alone, or a mapping."""
+
+    def check(self, value: object, path: Where) -> None:
+        """Raise where ``value`` is neither."""
+        if isinstance(value, str):
+            _NAME.check(value, path)
+        elif isinstance(value, dict):
+            _ENTRY.check(value, path)
+        else:
+            raise ShapeError(path, "expected a source, or a mapping with the key 'source'")
+
+
+_OPTIONS: Mapping[str, Shape] = dict.fromkeys((*FIELDS, TRUST), _Any())
+_ENTRY = Record({"source": _NAME}, {"name": _NAME, **_OPTIONS})
+_MODELS = ListOf(_Model(), least=1)
+_WHOLE = Record({"models": _MODELS}, {"defaults": Record({}, _OPTIONS)})
+
+
+class _Manifest(Struct, frozen=True):
+    """The list alone, or a mapping that has it."""
+
+    def check(self, value: object, path: Where) -> None:
+        """Raise where ``value`` is neither."""
+        shape = _WHOLE if isinstance(value, dict) else _MODELS
+        shape.check(value, path)
+
+
+def read_yaml(path: Path) -> tuple[Row, ...]:
+    """The rows of a file.
+
+    Raises:
+        UsageError: it cannot be read, or is no manifest.
+    """
+    try:
+        data: Any = document.read(path, _Manifest(), hint=HINT).data
+        trail: Where = ("models",) if isinstance(data, dict) else ()
+        models = data["models"] if isinstance(data, dict) else data
+        lines = document.lines_of(path, [(*trail, at) for at in range(len(models))])
+    except DatabaseError as error:
+        raise UsageError(error.message, error.hint) from error
+    defaults = data.get("defaults", {}) if isinstance(data, dict) else {}
+    return tuple(
+        _yaml_row(model, f"{path}:{line}", defaults)
+        for model, line in zip(models, lines, strict=True)
+    )
+
+
+def _yaml_row(model: Any, where: str, defaults: Mapping[str, Any]) -> Row:
+    given = {"source": model} if isinstance(model, str) else dict(model)
+    source, name = given.pop("source"), given.pop("name", "")
+    return Row(source, where, {**defaults, **given}, name)

@@ -1,1 +1,0 @@
-"""What is said of a fleet as a whole, for people at a terminal."""

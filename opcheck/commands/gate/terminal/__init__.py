@@ -1,1 +1,0 @@
-"""A gate's answer, for people at a terminal."""
