@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import TraceInfo
 from opcheck.model.target import Target
@@ -99,6 +100,9 @@ class Traced(Struct, frozen=True):
         return str(target) in self.targets or (alike and not self.targets)
 
 
+_DIFFERS = "traced for {list}: {count} calls of {count_of} operators"
+
+
 class Scanned(Struct, frozen=True):
     """A model loaded, and traced so that there is a trace for each of its targets."""
 
@@ -135,7 +139,7 @@ class Scanned(Struct, frozen=True):
         traces = self.traces
         calls, operators = _size(self.first)
         differ = [
-            f"traced for {part.for_whom}: {size[0]} calls of {size[1]} operators"
+            Sentence(_DIFFERS, list=part.for_whom, count=size[0], count_of=size[1])
             for part in self.parts
             if (size := _size(part.trace)) != (calls, operators)
         ]

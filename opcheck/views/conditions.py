@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from opcheck.lang.sentence import Sentence, place_names
+from opcheck.lang.speech import tell
 from opcheck.model.matrix import Condition
 from opcheck.model.predicates import (
     ANY,
@@ -29,16 +31,24 @@ def sentence(conditions: Sequence[Condition], chip: str) -> str:
     """The text of conditions that share it, for every use that one of them matches, on ``chip``."""
     first = [condition.predicates[0] for condition in conditions if condition.predicates]
     argument = _either(map(_argument, first)) or INPUT
-    actual = _either(map(_values, first)) or CALL
-    text = conditions[0].text.replace("{argument}", argument).replace("{actual}", actual)
-    return text.replace("{chip}", chip)
+    actual = Sentence(_either(map(_values, first)) or CALL)
+    template = conditions[0].text
+    known = {"argument": argument, "actual": actual, "chip": chip}
+    named = place_names(template)
+    return Sentence(template, **{name: known[name] for name in known if name in named})
 
 
-def when(condition: Condition) -> str:
-    """What must hold for the condition to match; empty where it always does."""
-    return "; ".join(
-        f"{_subject(predicate)}: {_values(predicate)}" for predicate in condition.predicates
-    )
+def when(conditions: Iterable[Condition]) -> str:
+    """What must hold for one of the conditions to match, in the reader's language.
+
+    Empty where each of them always does.
+    """
+    tests = ("; ".join(map(tell, _tests(condition))) for condition in conditions)
+    return f" {tell(OR)} ".join(filter(None, tests))
+
+
+def _tests(condition: Condition) -> Iterable[str]:
+    return (f"{_subject(predicate)}: {_values(predicate)}" for predicate in condition.predicates)
 
 
 def _either(names: Iterable[str]) -> str:

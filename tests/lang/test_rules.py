@@ -1,17 +1,36 @@
-"""Every rewrite rule says in Chinese what it does."""
+"""Every rewrite rule, and every setting and package of a vendor, says in Chinese what it does."""
+
+from pathlib import Path
 
 import pytest
+import yaml
 
 from opcheck.commands.rules import answer as rules_answer
-from opcheck.lang.speech import Language, catalogue
+from opcheck.lang.speech import Language, speaking, tell
+from tests.lang.messages import PACKAGE
+from tests.lang.test_mixed import CHINESE, mixed
 
 SUMMARIES = sorted({rule.summary for rule in rules_answer.rules("", ())})
+COSTS = sorted({rule.gives_up for rule in rules_answer.rules("", ())} - {""})
+REMEDIES = sorted((PACKAGE.parent / "compat_db" / "remedies").glob("*.yaml"))
 
 
 def test_there_are_rules() -> None:
     assert len(SUMMARIES) > 100
 
 
-@pytest.mark.parametrize("summary", SUMMARIES)
-def test_a_rule_has_its_chinese(summary: str) -> None:
-    assert catalogue(Language.CHINESE).knows(summary), f"zh.po lacks {summary!r}"
+@pytest.mark.parametrize("text", [*SUMMARIES, *COSTS])
+def test_a_rule_has_its_chinese(text: str) -> None:
+    with speaking(Language.CHINESE):
+        assert CHINESE.search(tell(text)), f"zh.po lacks {text!r}"
+        assert not mixed(tell(text))
+
+
+@pytest.mark.parametrize("path", REMEDIES, ids=lambda path: path.stem)
+def test_a_remedy_has_its_chinese(path: Path) -> None:
+    """What it does, with what to write behind it, and what that costs."""
+    told = yaml.safe_load(path.read_text(encoding="utf-8"))
+    with speaking(Language.CHINESE):
+        does = tell(f"{told['summary']}: {told['write']}")
+        assert CHINESE.search(does) and does.endswith(f"：{told['write']}")
+        assert CHINESE.search(tell(told["gives_up"]))

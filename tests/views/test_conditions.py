@@ -49,7 +49,7 @@ from opcheck.views.conditions import sentence, when
 )
 def test_when_a_condition_bites(test: Predicate, expected: str) -> None:
     condition = Condition("code", Verdict.FALLBACK, "{argument}", Confidence.HIGH, (test,))
-    assert when(condition) == expected
+    assert when([condition]) == expected
 
 
 def test_a_sentence_says_what_must_divide() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from opcheck.app import options
 from opcheck.app.output import Output
+from opcheck.lang.speech import tell
 
 
 def init(target: options.Targets = None) -> None:
@@ -11,4 +12,4 @@ def init(target: options.Targets = None) -> None:
 
     path, text = answer.init_policy(tuple(target or ()), Path.cwd())
     Output(path).write(text)
-    Output(None).write(f"wrote {path.name}\n")
+    Output(None).write(f"{tell('wrote')} {path.name}\n")

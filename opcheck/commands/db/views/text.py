@@ -25,7 +25,7 @@ from opcheck.model.matrix import Condition
 from opcheck.model.verdict import Verdict
 from opcheck.views.conditions import sentence, when
 from opcheck.views.formats import PLAIN, Page
-from opcheck.views.terminal.canvas import Atom, Canvas, listed, split
+from opcheck.views.terminal.canvas import Atom, Canvas, listed, split, split_told
 from opcheck.views.terminal.notation import STYLES, plural
 from opcheck.views.terminal.sections import write_heading
 from opcheck.views.terminal.words import more
@@ -87,9 +87,8 @@ def _write_change(canvas: Canvas, change: CellChange, ops: Sequence[str], chip: 
         if pair is not None:
             canvas.field(label, _pair(canvas, pair), 4)
     for label, conditions in ((terminal.GONE, change.gone), (terminal.NEW, change.come)):
-        for i, (condition, tests) in enumerate(_grouped(conditions)):
-            atoms = _condition(condition, tests, chip)
-            canvas.field("" if i else label, atoms, 4)
+        for i, alike in enumerate(_grouped(conditions)):
+            canvas.field("" if i else label, _condition(alike, chip), 4)
 
 
 def _pair(canvas: Canvas, pair: Pair) -> list[Atom]:
@@ -97,23 +96,23 @@ def _pair(canvas: Canvas, pair: Pair) -> list[Atom]:
     return [*before, (canvas.marks.arrow, "dim"), *after]
 
 
-def _grouped(conditions: Iterable[Condition]) -> list[tuple[list[Condition], list[str]]]:
-    """Conditions of the same words together, with what they test where the words do not tell."""
+def _grouped(conditions: Iterable[Condition]) -> Iterable[list[Condition]]:
+    """Conditions of the same words together."""
     groups: dict[tuple[str, str, Verdict], list[Condition]] = {}
     for condition in conditions:
         key = (condition.code, condition.text, condition.verdict)
         groups.setdefault(key, []).append(condition)
-    return [
-        (alike, [] if "{actual}" in text else list(filter(None, map(when, alike))))
-        for (_, text, _), alike in groups.items()
-    ]
+    return groups.values()
 
 
-def _condition(alike: Sequence[Condition], tests: Sequence[str], chip: str) -> list[Atom]:
+def _condition(alike: Sequence[Condition], chip: str) -> list[Atom]:
+    """The words of conditions that share them, and what they test where those do not tell."""
     verdict = alike[0].verdict
     label = terminal.CAUTION if verdict is Verdict.NATIVE else verdict.value
-    told = f" [{' or '.join(tests)}]" if tests else ""
-    return [(f"{label}:", STYLES[verdict]), *split(f"{sentence(alike, chip)}{told}")]
+    atoms: list[Atom] = [(tell(f"{label}:"), STYLES[verdict]), *split(sentence(alike, chip))]
+    if "{actual}" not in alike[0].text and (tests := when(alike)):
+        atoms += split_told(f"[{tests}]")
+    return atoms
 
 
 PROBLEMS = 8

@@ -133,9 +133,8 @@ def _write_conditions(canvas: Canvas, conditions: Iterable[Condition], chip: str
         if confidence is not Confidence.HIGH:
             atoms += split(f"({words.confidence(confidence.value)})")
         canvas.field("" if i else words.BUT, atoms, 4)
-        tests = [test for test in map(when, alike) if test]
-        if tests and canvas.page.verbose:
-            canvas.field("", split(f"{words.WHEN} {f' {words.OR} '.join(tests)}", "dim"), 4)
+        if canvas.page.verbose and (tests := when(alike)):
+            canvas.field("", split(f"{words.WHEN} {tests}", "dim"), 4)
         _write_evidence(canvas, "", evidence[:1])
 
 

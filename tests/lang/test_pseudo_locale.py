@@ -1,0 +1,199 @@
+"""Every command in a language whose every message stands in brackets: nothing else is prose.
+
+Pages for browsers are read by tests/views, and ``--verbose`` of a plan by nobody: it shows code.
+"""
+
+import io
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from opcheck.app.main import run
+from opcheck.lang import speech
+from opcheck.lang.catalogue import Catalogue, Entry, read_po
+from tests.lang.messages import PACKAGE
+
+pytestmark = pytest.mark.slow
+OPENS, CLOSES = "⟦⟧"
+PROSE = re.compile(r"[A-Za-z][a-z']+(?: [a-z']{2,}){2,}")
+"""Three English words in a row: names, dtypes and code are not that."""
+CODE = re.compile(r"^(?:[·$] )?(?:opcheck|pip install) |: UserWarning: ")
+"""Command lines, the same in every language, and what the vendor's runtime warns of."""
+MODEL = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x):
+        y = self.linear(x)
+        places = torch.nonzero(y > 0)
+        if y.sum() > 0:
+            y = y + 1
+        z = torch.fft.fft(y).real
+        return torch.erfinv(torch.tanh(z)), places, torch.cdist(y, y)
+
+
+def model():
+    return Model(), (torch.randn(4, 8),)
+
+
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return torch.frac(torch.special.log_ndtr(self.linear(x)).sigmoid())
+
+
+def plain():
+    return Plain(), (torch.randn(4, 8),)
+"""
+FILES = {
+    "m.py": MODEL,
+    "models.yaml": "models:\n  - source: m.py:model\n  - source: m.py:plain\n",
+    "broken.py": "def model(:\n",
+    "broken.yaml": "models: [\n",
+    "broken.pt2": "PK",
+    "broken.json": "{",
+}
+LINES = """\
+--help
+scan m.py:model -t all --verbose --explain
+scan m.py:plain -t all --train --top 2
+scan m.py:model -t google-tpu-v4 -t ascend-910b --dynamic x:0
+scan m.py:model -t ascend-910a --format markdown
+plan m.py:model -t google-tpu-v4 -t cambricon-mlu370 -t apple-mps
+plan m.py:plain -t ascend-910b -t apple-mps --train
+gate m.py:model -t ascend-310p -t apple-mps
+emulate m.py:model -t ascend-910b --check
+emulate m.py:plain -t ascend-910b --train --verbose
+upgrade m.py:model -t apple-mps@2.4.1
+tune m.py:plain -t ascend-910b -t nvidia-h100 --train
+choose m.py:model
+lint m.py -t all
+fix m.py:plain -t moorethreads-s4000@1.3.0 --diff
+fix m.py:plain -t apple-mps --shim shim.py --allow tolerance
+explain aten::nonzero -t apple-mps -t google-tpu-v4 --verbose
+rules
+doctor
+probe --device cpu --operators abs
+init -t ascend-910b
+targets
+convert report.json --format text
+convert report.json --format markdown
+repro report.json aten::fft_fft
+db check
+db status
+db diff ascend@6.0.0 ascend@7.2.0
+db show ascend-910b aten::gelu
+fleet models.yaml -t ascend-910b -t apple-mps -t moorethreads-s4000
+fleet report opcheck-fleet.db m.py:model
+fleet missing opcheck-fleet.db
+fleet query opcheck-fleet.db
+"""
+REFUSED = """\
+scan
+scan m.py:model --wrong
+scan m.py:model -t nowhere
+scan m.py:none -t ascend-910b
+scan broken.py:model -t ascend-910b
+scan broken.pt2 -t ascend-910b
+scan torchvision:nothing -t ascend-910b
+scan hf:nothing -t ascend-910b
+scan m.py:model -t ascend-910b --input x=3xq
+scan m.py:model -t ascend-910b --dynamic y:0
+scan m.py:model -t ascend-910b --step optimizer=none
+scan m.py:model -t ascend-910b --format nothing
+explain nothing -t ascend-910b
+convert broken.json --format text
+repro report.json aten::none
+gate m.py:model --against broken.json
+fleet broken.yaml -t ascend-910b
+fleet report opcheck-fleet.db none
+db show none
+emulate m.py:model -t nvidia-h100
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the lines name."""
+    found = tmp_path_factory.mktemp("pseudo")
+    for name, text in FILES.items():
+        (found / name).write_text(text, encoding="utf-8")
+    return found
+
+
+@pytest.fixture(autouse=True)
+def pseudo_locale(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chinese, with each translation replaced by its English in brackets."""
+    read = read_po((PACKAGE / "lang" / "zh.po").read_text(encoding="utf-8"), "zh.po")
+    made = Catalogue([read[0], *map(_in_brackets, read[1:])])
+    monkeypatch.setattr(speech, "catalogue", lambda _: made)
+    monkeypatch.chdir(folder)
+    if not (folder / "report.json").exists():
+        said("scan m.py:model -t ascend-910a -t apple-mps --format json=report.json --quiet")
+
+
+def _in_brackets(entry: Entry) -> Entry:
+    form = f"{OPENS}{entry.english}{CLOSES}"
+    return Entry(entry.english, entry.plural, entry.context, (form,), entry.line)
+
+
+def said(line: str) -> str:
+    """What a command line writes to both streams, one after the other."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        run(["--lang", "zh", *shlex.split(line)])
+    return f"{out.getvalue()}\n{err.getvalue()}"
+
+
+def outside(text: str) -> Iterator[str]:
+    """The lines of a text without what is in brackets, which may be in one another."""
+    depth, kept = 0, []
+    for letter in text:
+        depth += letter == OPENS
+        kept.append(letter if depth == 0 or letter == "\n" else " ")
+        depth -= letter == CLOSES
+    yield from (line.strip() for line in "".join(kept).splitlines())
+
+
+def prose(text: str) -> list[str]:
+    """The lines with words that are no message."""
+    return [line for line in outside(text) if PROSE.search(line) and not CODE.search(line)]
+
+
+def test_prose_is_seen() -> None:
+    assert prose("⟦a message of two lines,\n⟦one⟧ in another⟧: nobody wrote these words") == [
+        ": nobody wrote these words"
+    ]
+    assert prose("opcheck scan some file here; ⟦all well⟧ aten::mm") == []
+
+
+def test_every_command_is_run() -> None:
+    named = {line.split()[0] for line in LINES.splitlines()} - {"--help"}
+    assert named == {path.parent.name for path in (PACKAGE / "commands").glob("*/__init__.py")}
+
+
+@pytest.mark.parametrize("line", LINES.splitlines())
+def test_what_a_command_says_is_in_the_catalogue(line: str) -> None:
+    text = said(line)
+    assert OPENS in text
+    assert prose(text) == []
+
+
+@pytest.mark.parametrize("line", REFUSED.splitlines())
+def test_what_a_command_refuses_with_is_in_the_catalogue(line: str) -> None:
+    text = said(line)
+    assert OPENS in text.splitlines()[-1] or "：" in text
+    assert prose(text) == []
