@@ -8,7 +8,7 @@
 #   make docs    docs/ as a site, into site/
 #   make readme  write the outputs that the README shows anew
 #   make rates   write docs/support-rates.md anew
-#   make ways    write docs/ways-out.md anew
+#   make fixes  write docs/fixes.md anew
 #   make fuzz    hostile files for every reader, for a quarter of an hour, then the corpus of them
 #   make fuzz-whole  many more, for hours
 #   make models  write docs/scanned-models.md anew
@@ -16,7 +16,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs test test-whole test-torch lint format bench readme rates ways models missing fuzz fuzz-whole
+.PHONY: help setup demo docs test test-whole test-torch lint format bench readme rates fixes models missing fuzz fuzz-whole
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -94,8 +94,8 @@ readme: setup
 rates: setup
 	$(BIN)/python -m benchmarks.rates
 
-ways: setup
-	$(BIN)/python -m benchmarks.ways_out
+fixes: setup
+	$(BIN)/python -m benchmarks.fixes
 
 models: setup
 	$(BIN)/python -m benchmarks.scanned_models

@@ -1,4 +1,4 @@
-"""What a scan of Llama-3.1-405B is held against: import, build on meta, run forward.
+"""What a scan of Llama-3.1-405B is checked against: import, build on meta, run forward.
 
 It leaves as the scan's worker does, without taking the interpreter down: that costs a fifth of the
 time here, and would make the scan look faster than the model it runs.

@@ -1,4 +1,4 @@
-"""Scans one after the other with torch loaded once, as a fleet's are held against.
+"""Scans one after the other with torch loaded once, as a fleet's are checked against.
 
 ``python -m benchmarks.bare_scans TARGET SOURCE…``: each in a process of its own, with nothing kept.
 """

@@ -39,7 +39,7 @@ _DRAWS = 400
 
 
 def targets(digest: str = "0123456789abcdef") -> tuple[RunTarget, ...]:
-    """Twenty-five chips of eight vendors, held against data of a digest."""
+    """Twenty-five chips of eight vendors, checked against data of a digest."""
     return tuple(
         RunTarget(
             f"{vendor}-{chip}@{sdk}+torch2.12", vendor, chip, sdk, "2.12", device, digest,

@@ -36,7 +36,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """One model held against the targets."""
+    """One model checked against the targets."""
 
     model: str
     report: Report

@@ -1,4 +1,4 @@
-"""A saved graph held against tables alone: an exported model scanned without loading torch."""
+"""A saved graph compared with tables alone: an exported model scanned without loading torch."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -36,7 +36,7 @@ def assert_compatible(
 ) -> "GateResult":
     """Fail unless ``model`` runs on every one of ``targets``, as the emptiest policy asks.
 
-    The message of the failure says what fails, where, why, and the cheapest way out.
+    The message of the failure says what fails, where, why, and the cheapest fix.
 
     Args:
         model: a ``torch.nn.Module``, or a source, as :func:`opcheck.scan` takes them.

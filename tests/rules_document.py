@@ -14,7 +14,7 @@ _HEAD = """\
 
 What `opcheck plan` chooses from, beside PyTorch's own decompositions: {count} rules for {overloads}
 overloads and their in-place and `out=` forms. `opcheck rules NAME` shows the code of one, and
-`opcheck rules NAME --check` tries it. Every rule is held against the operator that it replaces by
+`opcheck rules NAME --check` tries it. Every rule is compared with the operator that it replaces by
 tests that draw shapes, dtypes, layouts, NaN, infinities and negative zero, forward and backward.
 
 *exact* is equal to the last bit; *tolerance* is off by at most so many `eps` of the dtype, relative

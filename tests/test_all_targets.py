@@ -1,4 +1,4 @@
-"""A model held against every target at once, or all of a vendor's, best first."""
+"""A model compared with every target at once, or all of a vendor's, best first."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Differences held against what labels promise."""
+"""Differences compared with what labels promise."""
 
 from opcheck.commands.fix.running import Limits, named_as, tolerances
 from opcheck.model.emulation import Difference

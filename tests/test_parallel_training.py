@@ -1,4 +1,4 @@
-"""A step of one of several processes: its collectives, held against the vendors' backends."""
+"""A step of one of several processes: its collectives, compared with the vendors' backends."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The scan's prediction held against what the dispatcher asked the device for."""
+"""The scan's prediction compared with what the dispatcher asked the device for."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -49,7 +49,7 @@ class Judgement(Struct, frozen=True):
 
 
 class Ground(Struct, frozen=True, dict=True):
-    """What sightings are held against: a target's words, and what is so on all of them."""
+    """What sightings are compared with: a target's words, and what is so on all of them."""
 
     porting: Porting
     names: CudaNames

@@ -83,7 +83,7 @@ class ReadSource(Struct, frozen=True):
 
 
 class JudgedSource(Struct, frozen=True):
-    """One sighting held against a target."""
+    """One sighting compared with a target."""
 
     finding: LintFinding
     sighting: Sighting

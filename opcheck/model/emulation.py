@@ -149,7 +149,7 @@ class Disagreement(Struct, frozen=True):
 
 
 class Agreement(Struct, frozen=True):
-    """The scan's prediction held against what the dispatcher did."""
+    """The scan's prediction compared with what the dispatcher did."""
 
     native: int
     """Distinct native kernels asked for in either."""
@@ -159,7 +159,7 @@ class Agreement(Struct, frozen=True):
     """Distinct overloads refused by a condition in either."""
     disagreements: tuple[Disagreement, ...]
     ended: str = ""
-    """What ended the run early that the prediction was held against; "": it came to its end."""
+    """What ended the run early that the prediction was compared with; "": it came to its end."""
 
     @property
     def whole(self) -> bool:

@@ -9,7 +9,7 @@ from opcheck.model.verdict import Confidence, Evidence
 
 
 class Compared(Struct, frozen=True):
-    """Results, or gradients, of the changed model held against those of the unchanged one."""
+    """Results, or gradients, of the changed model compared with those of the unchanged one."""
 
     results: int
     """How many tensors were compared on the host, or else on the emulated device."""
@@ -54,7 +54,7 @@ class Proof(Struct, frozen=True):
 
 
 class Tier(IntEnum):
-    """How much a way out changes, the least first."""
+    """How much a suggestion changes, the least first."""
 
     SWAP = 1
     """The same values through overloads that the target has."""
@@ -92,7 +92,7 @@ class Difference(Struct, frozen=True):
 
 
 class Measured(Struct, frozen=True):
-    """A way out computed on the host beside what it replaces, on random values."""
+    """A suggestion computed on the host beside what it replaces, on random values."""
 
     inputs: tuple[str, ...]
     """``name: dtype[shape]`` of the tensors it was computed for."""
@@ -102,7 +102,7 @@ class Measured(Struct, frozen=True):
 
 
 class Declined(Struct, frozen=True):
-    """A way that was looked at, and why it is no way out here."""
+    """A way that was looked at, and why it is no suggestion here."""
 
     rule: str
     tier: Tier
@@ -111,7 +111,7 @@ class Declined(Struct, frozen=True):
 
 
 class Suggestion(Struct, frozen=True):
-    """One way out for the calls of a finding."""
+    """One suggestion for the calls of a finding."""
 
     rule: str
     """Its name; what ``opcheck explain`` takes."""
@@ -162,7 +162,7 @@ class Suggestion(Struct, frozen=True):
 
 
 class NodePlan(Struct, frozen=True):
-    """The ways out for one distinct call on one target."""
+    """The suggestions for one distinct call on one target."""
 
     node: int
     """Index into ``Trace.nodes``."""
@@ -172,7 +172,7 @@ class NodePlan(Struct, frozen=True):
     declined: tuple[Declined, ...] = ()
     """Everything that was looked at, where ``suggestions`` leaves an overload without a way."""
     stuck: tuple[str, ...] = ()
-    """Overloads without a way out, or with none but a kernel of one's own."""
+    """Overloads without a suggestion, or with none but a kernel of one's own."""
     site: str = ""
     """``file:line`` of the one place that it is for; "" for every place of the call."""
 

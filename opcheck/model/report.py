@@ -48,9 +48,9 @@ class Finding(Struct, frozen=True):
     uses: tuple[Place, ...]
     evidence: tuple[Evidence, ...]
     suggestions: tuple[Suggestion, ...] = ()
-    """Ways out, the cheapest first; only in a plan."""
+    """Suggestions, the cheapest first; only in a plan."""
     declined: tuple[Declined, ...] = ()
-    """What was looked at for calls that no suggestion helps, and why it is no way out."""
+    """What was looked at for calls that no suggestion helps, and why it is no suggestion."""
     steps: tuple[str, ...] = ()
     """What was looked at for the first of its calls, in order; only where that is asked for."""
 

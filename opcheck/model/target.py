@@ -1,4 +1,4 @@
-"""What a model is held against: vendor, chip, SDK release and torch version, never merged."""
+"""What a model is compared with: vendor, chip, SDK release and torch version, never merged."""
 
 import re
 

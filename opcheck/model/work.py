@@ -32,7 +32,7 @@ class DeviceWork(Struct, frozen=True):
     autocast: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Policy of ``torch.autocast`` -> overloads, where the vendor has lists of its own."""
     plan: tuple[str, ...] = ()
-    """``str(Target)`` of the targets to find ways out for."""
+    """``str(Target)`` of the targets to find suggestions for."""
     targets: tuple[str, ...] = ()
     """``str(Target)`` of all targets of this type: a training step has a trace for each set of
     them whose gradients are alike."""
@@ -64,7 +64,7 @@ class WorkResult(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     """What was chosen for the user while loading."""
     plans: Mapping[str, tuple[NodePlan, ...]] = field(default_factory=dict)
-    """``str(Target)`` -> the ways out on it, for the targets asked for."""
+    """``str(Target)`` -> the suggestions on it, for the targets asked for."""
     targets: tuple[str, ...] = ()
     """``str(Target)`` of those that the trace holds for; (): of all of its device type."""
     files: Mapping[str, str] = field(default_factory=dict)

@@ -61,7 +61,7 @@ def with_plans(
     matrices: Sequence[SupportMatrix],
     plans: Mapping[str, Sequence[NodePlan]],
 ) -> Report:
-    """The same report with the ways out beside its findings; ``plans`` by target.
+    """The same report with the suggestions beside its findings; ``plans`` by target.
 
     A target that no plan was made for, since its run ended before, stays as it is.
     """

@@ -90,7 +90,7 @@ def worked(
 ) -> tuple[WorkResult, ...]:
     """The model traced by torch, once for each device type.
 
-    With ways out, or with what calls cost, where that is asked for.
+    With suggestions, or with what calls cost, where that is asked for.
     """
     from opcheck.sandbox.parent import run
 

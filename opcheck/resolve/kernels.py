@@ -40,7 +40,7 @@ def torch_differs(running: str, matrix: SupportMatrix, done: str) -> str:
         return ""
     return Sentence(
         f"{done} with torch {{version}}, while the target runs torch {{wanted}}: "
-        "composites may be taken apart differently there",
+        "composites may be decomposed differently there",
         version=running, wanted=matrix.target.torch,
     )  # fmt: skip
 

@@ -27,7 +27,7 @@ _Needed = Mapping[str, Tier | None]
 
 
 def planned(report: TargetReport, trace: Trace, plans: Sequence[NodePlan]) -> TargetReport:
-    """The same report with a way out beside each finding that has one, and the plan's sum."""
+    """The same report with a suggestion beside each finding that has one, and the plan's sum."""
     by_call: dict[_Call, list[NodePlan]] = defaultdict(list)
     for plan in plans:
         node = trace.nodes[plan.node]

@@ -108,7 +108,7 @@ def _settled(nodes: list[Node], root: int, walk: Walk, matrix: SupportMatrix) ->
     if fate.verdict not in (Verdict.NATIVE, Verdict.DECOMPOSED) or fate.code not in PLAIN:
         return False
     if fate.code == CHOSEN:
-        return True  # what is asked for instead was held against the call's own arguments
+        return True  # what is asked for instead was compared with the call's own arguments
     return not any(
         _might_hold(condition, node)
         for leaf in fate.leaves

@@ -1,1 +1,1 @@
-"""Ways out: other code that gives the same values through what a target has, and its proof."""
+"""Suggestions: other code that gives the same values through what a target has, and its proof."""

@@ -39,7 +39,7 @@ class Rule(ABC):
     """Overloads in schema spelling that give a new result; their in-place and ``out=`` forms
     follow by themselves."""
     random: ClassVar[bool] = False
-    """Whether its results are drawn anew by every call: it is held against the operator by the
+    """Whether its results are drawn anew by every call: it is compared with the operator by the
     distribution of many results, never one by one. Its label is approximate."""
     dynamic: ClassVar[bool] = False
     """Whether the size of its result depends on values, as that of the operator does."""

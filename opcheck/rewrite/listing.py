@@ -23,7 +23,7 @@ from opcheck.rewrite.text import standalone
 
 
 def fix_called(name: str) -> RuleInfo | None:
-    """The page of a way out by the name that a plan shows; None where it is none of these."""
+    """The page of a suggestion by the name that a plan shows; None where it is none of these."""
     kind, _, inner = name.removesuffix(")").partition("(")
     found = _PAGES.get(kind)
     if found is None or not inner:
@@ -130,7 +130,7 @@ size holds is left out; a second result marks the places that hold one.""",
             "Compute complex tensors on their real and imaginary parts",
             """For a target without complex tensors, or one that refuses some call on them: each
 complex tensor of the model becomes two real ones, and each call on it what it is in real
-arithmetic. Transforms become products with tables, up to 2048 long. It is a way out only where
+arithmetic. Transforms become products with tables, up to 2048 long. It is a suggestion only where
 every complex call of the model has such a form that the target runs.
 
 opcheck fix --graph carries it out in the exported program, complex weights included. It leaves
@@ -145,7 +145,7 @@ programs that take or give complex tensors, or that write to one which is seen i
 
 
 def described(name: str = "", extra: Sequence[Rule] = ()) -> tuple[RuleInfo, ...]:
-    """The rules asked for, by tier and name, see :func:`named`; or the way out of that name."""
+    """The rules asked for, by tier and name, see :func:`named`; or the suggestion of that name."""
     if way := fix_called(name):
         return (way,)
     return tuple(_described(r) for r in sorted(named(name, extra), key=lambda r: (r.tier, r.name)))

@@ -1,4 +1,4 @@
-"""A live module held against one target: what it refuses, and a shim of what it lacks."""
+"""A live module compared with one target: what it refuses, and a shim of what it lacks."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any

@@ -25,7 +25,7 @@ from opcheck.trace.torch_internals.dispatcher import overload_named
 def remedied(
     node: Node, blamed: Collection[tuple[Node, Resolution]], remedies: Sequence[Remedy]
 ) -> Iterator[Suggestion]:
-    """Ways out for a call: remedies that help with everything inside it that is to blame."""
+    """Suggestions for a call: remedies that help with everything inside it that is to blame."""
     for remedy in remedies:
         if all(helps(remedy, inner, fate) for inner, fate in blamed):
             yield Suggestion(
@@ -247,7 +247,7 @@ def _eps(node: Node) -> float:
     return max((torch.finfo(dtype).eps for dtype in known), default=torch.finfo(torch.float32).eps)
 
 
-_RANDOM = "it draws random numbers: its distribution is held against the operator's, no value is"
+_RANDOM = "it draws random numbers: its distribution is compared with the operator's, no value is"
 _TOO_FAR = 1e-2
 """Relative difference beyond which two codes do not compute the same."""
 

@@ -1,4 +1,4 @@
-"""What a stand-in asks a target for: recorded as the model itself was, and held against it."""
+"""What a stand-in asks a target for: recorded as the model itself was, and compared with it."""
 
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
@@ -26,7 +26,7 @@ class Runs(Struct, frozen=True):
     backward: tuple[str, ...]
     """Those of its gradients, where they were recorded; sorted."""
     calls: int
-    """Kernels asked for in the forward, each as often as it is."""
+    """Kernels called in the forward, each as often as it is."""
     memory: int
     """Bytes that are made beside the result, if none is given back before the end."""
 

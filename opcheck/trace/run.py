@@ -124,7 +124,7 @@ def trace_model(
         done: dict[frozenset[str], Counted] = {}
         for target, names in (exact or {}).items():
             if names not in done:
-                progress(f"counting the kernels that {target} is asked for")
+                progress(f"counting the kernels called on {target}")
                 counted = begun[names]()
                 if learned and counted.gaps != tuple(tree.modules.gaps):
                     forget()  # in a copy of the process, nothing was learned

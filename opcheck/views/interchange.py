@@ -39,7 +39,7 @@ def claim(finding: Finding, compiler: bool) -> str:
 
 
 def sentence(target: TargetReport, finding: Finding) -> str:
-    """Verdict, overload, target, why, how often, and the first way out that is known."""
+    """Verdict, overload, target, why, how often, and the first suggestion that is known."""
     told = f"{claim(finding, bool(target.elsewhere))} {target.target}"
     return one_line(joined([f"{told}: {reasoned(finding)}", what_of_it(finding)]))
 
@@ -50,7 +50,7 @@ def reasoned(finding: Finding) -> str:
 
 
 def what_of_it(finding: Finding) -> str:
-    """How often it matters, and the first way out that is known."""
+    """How often it matters, and the first suggestion that is known."""
     said = [f"{plural(finding.count, 'call')} in {finding.phase.value}{_module(finding)}."]
     said += [f"Instead ({way.label}): {ended(way.summary)}" for way in finding.suggestions[:1]]
     return one_line(joined([tell(text) for text in said]))

@@ -105,7 +105,8 @@ def test_files_are_offered_as_they_are_typed(
 def test_meanings_are_for_the_shells_that_show_them() -> None:
     assert shell_lines(PROGRAM, ["sca"], "bash") == "scan\n"
     assert (
-        shell_lines(PROGRAM, ["sca"], "zsh") == "scan\tSay whether a model runs on an accelerator\n"
+        shell_lines(PROGRAM, ["sca"], "zsh")
+        == "scan\tCheck whether a model runs on an accelerator\n"
     )
     assert shell_lines(PROGRAM, ["sca"], "fish") == shell_lines(PROGRAM, ["sca"], "zsh")
 

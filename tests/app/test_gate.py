@@ -336,4 +336,4 @@ def test_a_plan_names_the_way_out_where_it_fails() -> None:
     assert gate("r.json", "--format", "markdown=d.md") == ExitCode.GATE
     assert Path("d.md").read_text("utf-8").replace("net.py:net", "r.json") == planned
     assert run(line) == ExitCode.GATE
-    assert "way out" not in Path("c.md").read_text("utf-8")
+    assert "fix" not in Path("c.md").read_text("utf-8")

@@ -76,7 +76,7 @@ NO_BFLOAT16 = [("dtype-not-supported", Verdict.UNSUPPORTED, Confidence.HIGH)]
         ("ascend-910a", "aten::relu", "complex64", [*DOUBTED, *NO_COMPLEX]),
         ("ascend-310b", "aten::relu", "complex64", DOUBTED),
         ("ascend-910a@5.0.0", "aten::mm", "bfloat16", NO_BFLOAT16),
-        # the list of that time was one for all: what the next tables list is not held against it
+        # the list of that time was one for all: what the next tables list is not compared with it
         ("ascend-910b@7.2.0", "aten::mm", "bfloat16", []),
         ("ascend-910b@7.2.0", "aten::gelu", "complex64", UNDOCUMENTED),
     ],

@@ -1,4 +1,4 @@
-"""Entries read by hand in the vendor's files, held against the database."""
+"""Entries read by hand in the vendor's files, compared with the database."""
 
 import pytest
 

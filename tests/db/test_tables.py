@@ -1,4 +1,4 @@
-"""PyTorch's tables, held against the installed torch."""
+"""PyTorch's tables, compared with the installed torch."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The scan's predictions held against the dispatcher: operators and models, target by target."""
+"""The scan's predictions compared with the dispatcher: operators and models, target by target."""
 
 import json
 import re

@@ -181,7 +181,7 @@ AdamW.
 Autograd adds up the gradients of a tensor that is used twice: in place where nothing else holds
 one, as on a real device, and a scan says so (`aten::add_.Tensor`). The emulated device does not,
 since Python has seen the storages of its tensors (`aten::add.Tensor`). In a backward the two count
-as one here; for them a scan is held against PyTorch's own backward on the CPU.
+as one here; for them a scan is compared with PyTorch's own backward on the CPU.
 """
 
 

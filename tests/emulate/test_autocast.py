@@ -1,4 +1,4 @@
-"""Autocast on a device that Python hosts: held against torch's own, on the CPU and by its lists."""
+"""Autocast on a device that Python hosts: compared with torch's own, on the CPU and by lists."""
 
 import gc
 import re

@@ -1,4 +1,4 @@
-"""Gradients and optimizers on the emulated device, held against the host's."""
+"""Gradients and optimizers on the emulated device, compared with the host's."""
 
 import copy
 from collections.abc import Iterator

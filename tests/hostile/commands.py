@@ -28,7 +28,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a command did with a file, held against what it may."""
+    """What a command did with a file, compared with what it may."""
 
     case: Case
     command: str

@@ -1,4 +1,4 @@
-"""Sources held against targets, in few words."""
+"""Sources compared with targets, in few words."""
 
 import textwrap
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ def _shown(found: LintFinding) -> str:
 
 @cache
 def ground(target: str) -> Ground:
-    """What sources are held against for a target."""
+    """What sources are compared with for a target."""
     resolved = DATABASE.resolve(TargetSpec.parse(target))
     return Ground(DATABASE.porting(resolved), DATABASE.cuda_names())
 

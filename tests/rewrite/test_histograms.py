@@ -1,4 +1,4 @@
-"""Histograms of integers, which the host has no kernel for, held against counting one by one."""
+"""Histograms of integers, which the host has no kernel for, compared with counting one by one."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The rules for operators of libraries that are not installed: held against plain loops."""
+"""The rules for operators of libraries that are not installed: compared with plain loops."""
 
 import inspect
 import math

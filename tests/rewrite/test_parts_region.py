@@ -37,8 +37,8 @@ def test_a_complex_region_is_computed_on_parts() -> None:
 @pytest.mark.parametrize(
     ("registered", "told"),
     [
-        (REAL, "aten::view_as_real on parts is no way out: it needs aten::stack"),
-        (("aten::cat",), "aten::mul.Tensor on parts is no way out: it needs aten::mul.Tensor"),
+        (REAL, "aten::view_as_real on parts is no fix: it needs aten::stack"),
+        (("aten::cat",), "aten::mul.Tensor on parts is no fix: it needs aten::mul.Tensor"),
     ],
 )
 def test_one_call_that_cannot_be_on_parts_keeps_all_as_they_are(

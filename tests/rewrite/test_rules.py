@@ -28,7 +28,7 @@ ELSEWHERE = (
     "causal_conv1d::causal_conv1d_fn", "flash_attn::flash_attn_func",
     "xformers::memory_efficient_attention",
 )  # fmt: skip
-"""Without a kernel on the host: held against plain loops in test_regions and test_libraries."""
+"""Without a kernel on the host: compared with plain loops in test_regions and test_libraries."""
 EXAMPLES = int(os.environ.get("OPCHECK_RULE_EXAMPLES", "25"))
 """Drawn calls of each overload; a thousand after a rule was changed."""
 PAIRS = [(rule, op) for rule in rules() for op in rule.replaces if op not in ELSEWHERE]

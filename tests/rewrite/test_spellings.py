@@ -1,4 +1,4 @@
-"""Every way how users write calls, as the rules name them, held against what PyTorch does."""
+"""Every way how users write calls, as the rules name them, compared with what PyTorch does."""
 
 import importlib
 import inspect

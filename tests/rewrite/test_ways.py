@@ -1,4 +1,4 @@
-"""Every name that a plan gives to a way out has a page."""
+"""Every name that a plan gives to a suggestion has a page."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Calls held against the host in this process: what shares memory, lazy conjugates, errors."""
+"""Calls compared with the host in this process: what shares memory, lazy conjugates, errors."""
 
 from collections.abc import Callable
 from typing import Any

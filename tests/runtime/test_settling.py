@@ -1,4 +1,4 @@
-"""Before its first call, a model is held against the chip in each precision, the best first."""
+"""Before its first call, a model is compared with the chip in each precision, the best first."""
 
 from dataclasses import dataclass
 from typing import Any

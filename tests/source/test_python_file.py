@@ -153,7 +153,7 @@ def test_the_digest_is_the_files(net: Path) -> None:
          "directory: 'absent.pt' (at net.py:36)", "weights are not needed"),
         ("on_cuda", "on_cuda() of net.py raised AssertionError: Torch not compiled with CUDA "
          "enabled (at net.py:38)", "leave out .cuda()"),
-        ("two", "nothing tells the inputs of this model; it takes (a, b)",
+        ("two", "cannot infer inputs for this model; it takes (a, b)",
          "--input a=1x16:float32 --input b=1x16:float32"),
     ],
 )  # fmt: skip

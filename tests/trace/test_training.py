@@ -1,4 +1,4 @@
-"""Training steps predicted, held against a device really registered and against the CPU."""
+"""Training steps predicted, compared with a device really registered and against the CPU."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The tree of a training step, held against the kernels that the same step is counted to ask."""
+"""The tree of a training step, compared with the kernels that the same step is counted to ask."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -56,7 +56,7 @@ def _compared() -> GateResult:
 
 
 def _planned() -> GateResult:
-    """With two ways out of one finding, and none of the others."""
+    """With two suggestions of one finding, and none of the others."""
     policy = Policy(fail_verdicts=frozenset({Verdict.UNSUPPORTED, Verdict.FALLBACK}))
     return judge(PLANS["swap"], policy, None, TODAY)
 

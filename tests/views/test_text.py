@@ -226,10 +226,10 @@ def test_any_report_can_be_written(report: Report, width: int, verbose: bool) ->
 @pytest.mark.parametrize(
     ("width", "header", "first"),
     [
-        (120, "target runs share fallback moved islands breaks", "ascend-910b@26.1.0+torch2.12"),
-        (80, "target runs share fallback moved islands breaks", "ascend-910b"),
-        (60, "target runs share fallback moved islands", "ascend-910b"),
-        (20, "target runs share fallback moved islands", "ascend-910b"),
+        (120, "target runs share fallback moved parts breaks", "ascend-910b@26.1.0+torch2.12"),
+        (80, "target runs share fallback moved parts breaks", "ascend-910b"),
+        (60, "target runs share fallback moved parts", "ascend-910b"),
+        (20, "target runs share fallback moved parts", "ascend-910b"),
     ],
 )
 def test_a_narrow_table_has_shorter_names_then_fewer_columns(

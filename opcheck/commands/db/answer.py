@@ -18,7 +18,7 @@ from opcheck.pipeline.database import open_database
 
 
 def database_status(databases: Sequence[str] = ()) -> DatabaseStatus:
-    """Say how old the database is and what it holds."""
+    """Show how old the database is and what it holds."""
     from opcheck.db.status import status
 
     return status(open_database(databases), date.today())

@@ -1,4 +1,4 @@
-"""Say how an operator fares on a target, or what a rewrite rule does.
+"""Show how an operator fares on a target, or what a rewrite rule does.
 
 With every condition, what it decomposes to, the releases that have it, and the evidence.
 """

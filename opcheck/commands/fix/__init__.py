@@ -1,4 +1,4 @@
-"""Carry out what opcheck plan suggests, and prove it.
+"""Apply what opcheck plan suggests, and prove it.
 
 The changed model is run on the emulated device, with values: what was replaced must be gone,
 and the results must be those of the unchanged model: of every call that is asked for, or of a

@@ -155,7 +155,7 @@ def _swap(path: Path, wanted: Sequence[tuple[PlacedSuggestion, Mapping[str, "For
         file.encoded(found.text)
     except UnreadableError as error:
         return _Swapped(
-            None, left=[(way, f"{shown} cannot be taken apart: {error}") for way in ways]
+            None, left=[(way, f"{shown} cannot be decomposed: {error}") for way in ways]
         )
     except UnicodeEncodeError:
         reason = f"the replacement has characters that {file.encoding}, as {shown} is in, has not"

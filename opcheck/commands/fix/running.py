@@ -241,7 +241,7 @@ def _is_wrapped(scan: ScanRequest) -> bool:
 
 
 def _on_host(change: Change, progress: Progress, output: Progress) -> tuple[HostRun, HostRun]:
-    """The unchanged model on the host, and the changed one held against it."""
+    """The unchanged model on the host, and the changed one compared with it."""
     from opcheck.sandbox.parent.run import on_host
 
     with tempfile.TemporaryDirectory(prefix="opcheck-") as folder:

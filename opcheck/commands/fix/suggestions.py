@@ -93,7 +93,7 @@ def choose_by_place(
 
 
 def off_device(report: Report) -> Iterator[Finding]:
-    """The findings of the one target that need a way out."""
+    """The findings of the one target that need a fix."""
     (target,) = report.targets
     yield from (finding for finding in target.findings if not finding.verdict.on_device)
 

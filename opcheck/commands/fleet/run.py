@@ -117,7 +117,7 @@ def targets_of(matrices: Sequence[SupportMatrix]) -> tuple[RunTarget, ...]:
 
 
 def _trained(matrices: Sequence[SupportMatrix]) -> frozenset[str]:
-    """The targets that a training step can be held against."""
+    """The targets that a training step can be compared with."""
     return frozenset(str(m.target) for m in matrices if not m.compiles_graphs)
 
 
@@ -189,7 +189,7 @@ class _Plan:
         return Job(position, entry.name, request, casts, traces)
 
     def _missing(self, entry: Entry, known: Known | None) -> Sequence[RunTarget]:
-        """The targets that a model has to be held against; none of one that is known."""
+        """The targets that a model has to be compared with; none of one that is known."""
         able = [t for t in self.targets if not entry.request.model.step or t.target in self.trained]
         if known is None or self._again(entry, known):
             return able

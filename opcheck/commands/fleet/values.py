@@ -1,4 +1,4 @@
-"""Many models held against many targets: what is asked, what is answered, and a run of it."""
+"""Many models compared with many targets: what is asked, what is answered, and a run of it."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -168,7 +168,7 @@ class Began(Struct, frozen=True):
 
 
 class RunTarget(Struct, frozen=True):
-    """One target of a run, with the data that it was held against."""
+    """One target of a run, with the data that it was compared with."""
 
     target: str
     """``str(Target)``."""

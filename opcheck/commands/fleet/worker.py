@@ -122,7 +122,7 @@ class Worker:
             )
 
     def _found(self, job: Job, traced: _Results) -> Outcome:
-        """The traces held against every target of the job."""
+        """The traces compared with every target of the job."""
         results = [result for group in traced.values() for result in group]
         first = results[0]
         parts = tuple(Traced(result.trace, result.targets) for result in results)
@@ -171,7 +171,7 @@ def _failed(error: OpcheckError, until_then: Outcome) -> Outcome:
 
 
 def _held(trace: Trace, matrix: SupportMatrix) -> TargetResult:
-    """One trace held against one target."""
+    """One trace compared with one target."""
     walk = Walk(trace.nodes, matrix, trace.torch_version)
     figures = summary(trace, walk)
     met = [verdict for verdict, count in figures.calls.items() if count]

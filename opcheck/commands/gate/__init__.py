@@ -1,4 +1,4 @@
-"""Hold a model, or a report of one, against the project's policy.
+"""Check a model, or a report of one, against the project's policy.
 
 The policy says what fails: verdicts, reasons, figures beyond a limit. Waivers let findings
 through until a day, a baseline accepts those of today, and --against those of the branch that

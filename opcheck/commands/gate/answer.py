@@ -1,4 +1,4 @@
-"""A model, or a report of one, held against a project's policy."""
+"""A model, or a report of one, compared with a project's policy."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -78,7 +78,7 @@ def gate(
 def _scanned(
     request: ScanRequest, progress: Progress, output: Progress, *, plan: bool
 ) -> tuple[Report, OpcheckError | None]:
-    """The report, with ways out where ``plan`` says so, and why it is partial where it is."""
+    """The report, with suggestions where ``plan`` says so, and why it is partial where it is."""
     run = planned if plan else scan
     try:
         return run(request, progress, output), None

@@ -191,7 +191,7 @@ def require_whole(report: Report) -> None:
         raise early
     source = report.model.source
     if not report.targets or not report.trace.calls:
-        what = "calls no operator" if report.targets else "was held against no target"
+        what = "calls no operator" if report.targets else "was checked against no target"
         raise TraceError(f"{source} {what}, so there is nothing to judge")
 
 

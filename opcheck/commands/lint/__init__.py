@@ -1,4 +1,4 @@
-"""Say what in sources is for CUDA alone, and what a target has instead.
+"""Find what in sources is for CUDA alone, and what a target has instead.
 
 The sources are read, never run: device strings, torch.cuda, NCCL, packages and extensions for
 CUDA, kernels in CUDA C++ and Triton, and names that vendors have given up. A comment

@@ -1,4 +1,4 @@
-"""Say what to change so that a model runs on an accelerator.
+"""Suggest changes so that a model runs on an accelerator.
 
 For each operator that a target does not run itself: the cheapest code that gives the same
 values through operators that it does run, what that was recorded to run as, how far its values

@@ -1,4 +1,4 @@
-"""A model held against targets, with a way out of what each of them does not run."""
+"""A model compared with targets, with a suggestion of what each of them does not run."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from opcheck.pipeline.traces import gathered, worked
 
 
 def plan(request: ScanRequest, progress: Progress = silent, output: Progress = silent) -> Report:
-    """Hold a model against targets, and find a way out for each call that leaves the device.
+    """Hold a model against targets, and find a suggestion for each call that leaves the device.
 
     Raises:
         UsageError, SourceError, TraceError, DatabaseError: as :func:`opcheck.commands.scan.answer`.

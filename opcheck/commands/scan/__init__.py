@@ -1,4 +1,4 @@
-"""Say whether a model runs on an accelerator.
+"""Check whether a model runs on an accelerator.
 
 The report says on what share it runs natively, what breaks, where in the model's code, and
 how that is known. The exit code is 0 whenever there is an answer, whatever the answer is. Where

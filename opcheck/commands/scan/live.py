@@ -1,4 +1,4 @@
-"""A live module held against targets, in this process."""
+"""A live module compared with targets, in this process."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ def scan_module(
     plan: bool = False,
 ) -> Report:
     """Hold a live module against targets, in this process; see :func:`opcheck.scan`."""
-    from opcheck.sandbox.child.runs import runs_of, ways_out
+    from opcheck.sandbox.child.runs import plan_targets, runs_of
     from opcheck.source.base import LoadOptions
     from opcheck.source.building.ready import load_live
     from opcheck.trace import trace_model
@@ -66,7 +66,7 @@ def scan_module(
                 parts.append(Traced(trace, run.targets))
                 wanted = [target for target in work.plan if run.holds_for(target)]
                 if wanted:
-                    plans.update(ways_out(trace, work, run, wanted, (), databases, silent))
+                    plans.update(plan_targets(trace, work, run, wanted, (), databases, silent))
     finally:
         forget()
     scanned = Scanned(tuple(parts), loaded.kind, loaded.digest, loaded.notes)

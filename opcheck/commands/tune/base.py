@@ -36,7 +36,7 @@ class Ground(Struct, frozen=True):
     bound: Bound
     memory: MemoryNeed
     report: TargetReport
-    """The same model held against the same target."""
+    """The same model compared with the same target."""
     source: str
     """The model, as the user wrote it."""
     remedies: tuple[Remedy, ...] = ()

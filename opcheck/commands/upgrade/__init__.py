@@ -1,4 +1,4 @@
-"""Say which release, torch version or chip would unblock a model.
+"""Find the release, torch version or chip that would unblock a model.
 
 For each operator that a target does not run itself: the nearest target of the same vendor that
 does. And the smallest move that helps most: first another torch version of the same release,

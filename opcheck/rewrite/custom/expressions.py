@@ -2,7 +2,7 @@
 
 An expression is Python: assignments, then the value, over the overload's own arguments, numbers,
 ``inf``, ``nan`` and ``pi``, arithmetic, comparisons joined by ``&`` and ``|``, ``where`` and the
-functions of :data:`FUNCTIONS`. Each is held against the overload on the CPU.
+functions of :data:`FUNCTIONS`. Each is compared with the overload on the CPU.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""A kernel of one's own as the last way out, where nothing that a target runs was found."""
+"""A kernel of one's own as the last suggestion, where nothing that a target runs was found."""
 
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Declined, Label, Suggestion, Tier

@@ -18,7 +18,7 @@ from opcheck.rewrite.parts.table import Form, form
 from opcheck.trace.torch_internals.dispatcher import overload_named
 
 NAME = "complex-as-parts"
-"""The way out as plans name it."""
+"""The suggestion as plans name it."""
 _GIVES_UP = (
     "Complex tensors: each becomes two real ones, those that the model takes, keeps or returns "
     "too; it holds for all calls of the model together or for none"
@@ -58,7 +58,7 @@ def complex_calls(nodes: Sequence[Node], index: int) -> Iterator[int]:
 
 
 def in_parts(op: str) -> Candidate | None:
-    """An overload on parts, as a way out; None where there is no form of it."""
+    """An overload on parts, as a suggestion; None where there is no form of it."""
     found = form(op)
     if found is None:
         return None
@@ -126,7 +126,7 @@ def together(value: Any) -> Any:
 
 
 _Way = Callable[[Candidate, Node], Suggestion | str]
-"""Records, holds and measures a candidate for a call; a sentence where it is no way out."""
+"""Records, holds and measures a candidate for a call; a sentence where it is no suggestion."""
 _Ways = Callable[[Node], tuple[tuple[Suggestion, ...], tuple[Declined, ...]]]
 """Ways for one call that is not complex."""
 
@@ -145,7 +145,7 @@ class Region:
         self._way = way
 
     def planned(self, plans: Sequence[NodePlan]) -> tuple[NodePlan, ...]:
-        """The same plans; where a complex call has no way out, ones that compute on parts.
+        """The same plans; where a complex call has no suggestion, ones that compute on parts.
 
         Then no other way is left to any complex call: what it gave would be no parts.
         """
@@ -169,7 +169,7 @@ class Region:
                 return f"{node.op} has no form on real and imaginary parts"
             way = self._way(candidate, node)
             if isinstance(way, str):
-                return f"{node.op} on parts is no way out: {way}"
+                return f"{node.op} on parts is no fix: {way}"
             self._found[index] = way
         return ""
 

@@ -228,7 +228,7 @@ class _Writer:
         try:
             found = spliced(function, node)
         except Exception as error:  # in PyTorch's own code, which may ask for values
-            what = f"{node.target} cannot be taken apart: {type(error).__name__}: {error}"
+            what = f"{node.target} cannot be decomposed: {type(error).__name__}: {error}"
             raise _CannotError(what) from error
         _require(not found.decided, node, f"decides by a size that is left open ({found.decided})")
         again = any(item.target is node.target for item in found.graph.nodes)
@@ -247,7 +247,7 @@ class _Writer:
         args, kwargs = values_of(node)
         reason = found.refuses(Call(node.target, args, kwargs))
         if reason:
-            raise _CannotError(f"{node.target} on parts is no way out: {reason}")
+            raise _CannotError(f"{node.target} on parts is no fix: {reason}")
         made = spliced(found.function, node, _of((node.args, node.kwargs), known))
         _require(not made.decided, node, f"decides by a size that is left open ({made.decided})")
         results = made.copied_into(self.graph, node)

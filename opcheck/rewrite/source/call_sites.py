@@ -87,7 +87,7 @@ METHOD = "Tensor."
 
 
 class UnreadableError(ValueError):
-    """A source that cannot be taken apart and put together again."""
+    """A source that cannot be decomposed and put together again."""
 
 
 class CallSite(Struct, frozen=True):

@@ -213,7 +213,7 @@ class Structural:
         return [Site(file, line, self._text(file)) for file, line in dict.fromkeys(places)]
 
     def _inside(self, plan: NodePlan) -> Iterator[Node]:
-        """The calls inside the planned one of overloads without a way out."""
+        """The calls inside the planned one of overloads without a suggestion."""
         reached = [plan.node]
         for index in reached:
             node = self._trace.nodes[index]

@@ -1,1 +1,1 @@
-"""Samples of every operator, run on a device and held against the host."""
+"""Samples of every operator, run on a device and compared with the host."""

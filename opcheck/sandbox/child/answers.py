@@ -34,7 +34,7 @@ from opcheck.sandbox.child.changed_model import on_the_host, write_graph
 from opcheck.sandbox.child.copies import aside, can_copy, spread
 from opcheck.sandbox.child.limits import Refusals
 from opcheck.sandbox.child.process import Process, Ticks, leave_compiler_out
-from opcheck.sandbox.child.runs import Run, runs_of, ways_out
+from opcheck.sandbox.child.runs import Run, plan_targets, runs_of
 from opcheck.source import base
 from opcheck.source.base import Loaded, options_of
 from opcheck.source.load import load
@@ -182,7 +182,7 @@ def _traces(
         if not plan:
             return result(trace)
         rules, databases = request.rules, request.databases
-        return result(trace, ways_out(trace, work, run, plan, rules, databases, ticks.begin))
+        return result(trace, plan_targets(trace, work, run, plan, rules, databases, ticks.begin))
 
     numbers = count()
     groups = [

@@ -67,7 +67,7 @@ def runs_of(
     )
 
 
-def ways_out(
+def plan_targets(
     trace: Trace,
     work: DeviceWork,
     run: Run,
@@ -76,7 +76,7 @@ def ways_out(
     databases: Sequence[str],
     progress: Callable[[str], None],
 ) -> Mapping[str, tuple[NodePlan, ...]]:
-    """The ways out on each of ``targets``; ``rules`` are folders of the user's own."""
+    """The suggestions on each of ``targets``; ``rules`` are folders of the user's own."""
     from opcheck.rewrite.extra import extra_rules
     from opcheck.rewrite.planner import Planner
     from opcheck.rewrite.record import Recorder
@@ -90,7 +90,7 @@ def ways_out(
     structural = Structural(trace, Prover(recorder), _text)
     found: dict[str, tuple[NodePlan, ...]] = {}
     for target in targets:
-        progress(f"looking for ways out on {target}")
+        progress(f"looking for fixes on {target}")
         resolved = database.resolve(TargetSpec.parse(target))
         matrix = database.matrix(resolved)
         plans = planner.plan(matrix, database.remedies(resolved))

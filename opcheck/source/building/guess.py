@@ -59,7 +59,7 @@ def guess(module: nn.Module, signature: Signature, *, weights: bool = False) -> 
     on one that has its ``weights``.
     """
     if len(signature.required or signature.names) != 1:
-        raise needed("nothing tells the inputs of this model", signature)
+        raise needed("cannot infer inputs for this model", signature)
     problem = "no layer tells its input"
     for layer, candidate in _candidates(module):
         try:
@@ -70,7 +70,7 @@ def guess(module: nn.Module, signature: Signature, *, weights: bool = False) -> 
         shape = "x".join(map(str, candidate.shape))
         dtype = str(candidate.dtype).removeprefix("torch.")
         return ((candidate,), {}), f"no inputs given: {shape}:{dtype}, as {layer} wants"
-    raise needed(f"the inputs of this model cannot be told ({problem})", signature)
+    raise needed(f"cannot infer inputs for this model ({problem})", signature)
 
 
 def _candidates(module: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:

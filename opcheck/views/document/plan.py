@@ -79,7 +79,7 @@ def _read_compared(node: Node) -> Compared:
 
 
 def suggestion_value(found: Suggestion) -> Json:
-    """One way out."""
+    """One suggestion."""
     return {
         "rule": found.rule,
         "tier": int(found.tier),
@@ -123,7 +123,7 @@ def plan_value(plan: PlanSummary) -> Json:
 
 
 def read_suggestion(node: Node) -> Suggestion:
-    """The way out that a document holds."""
+    """The suggestion that a document holds."""
     measured, proof = node.optional("measured"), node.optional("proof")
     return Suggestion(
         rule=node.text("rule"),

@@ -132,7 +132,7 @@ def _card(report: Report, target: TargetReport, index: int, short: str) -> Card:
         moved=size(summary.fallback_bytes),
         steps=_steps(target),
         cuts=_cuts(target),
-        pieces=tell(plural(summary.islands, "island")),
+        pieces=tell(plural(summary.islands, "partition")),
     )
 
 

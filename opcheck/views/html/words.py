@@ -23,7 +23,7 @@ PICTURE_IS = (
     "colour of the worst in them. Choose one to go into it, and to see its findings alone."
 )
 DEPTH = "Along the run"
-DEPTH_IS = "From the first call to the last: islands on the device, and the calls that leave it."
+DEPTH_IS = "From the first call to the last: partitions on the device, and the calls that leave it."
 HEAT = "Targets and kinds of operators"
 HEAT_IS = (
     "How many operators of a kind need a look, or all of them where none does; in the colour of "
@@ -38,7 +38,7 @@ NO_SCRIPT = (
 REST = "What it rests on"
 STEPS = "Step by step"
 TARGET, RUNS, SHARE, OPERATORS, CALLS = "target", "runs", "share", "operators", "calls"
-TIER, ISLANDS, MOVED, BREAKS = "tier", "islands", "moved", "breaks"
+TIER, PARTITIONS, MOVED, BREAKS = "tier", "parts", "moved", "breaks"
 NOTHING_SEEN = "–"
 
 FOR_SCRIPT: Mapping[str, object] = {
@@ -69,11 +69,11 @@ FOR_SCRIPT: Mapping[str, object] = {
     "no_evidence": "None is given.",
     "plan": "Way out",
     "no_plan": "Not asked for: opcheck plan looks for one.",
-    "declined": "Looked at, and no way out",
+    "declined": "Considered, and no fix",
     "inputs": "inputs",
     "runs_as": "runs as",
-    "gives_up": "gives up",
-    "off": "off by, of the largest value",
+    "gives_up": "trade-off",
+    "off": "max error, of the largest value",
     "unmeasured": "not measured",
     "equal": "equal to the last bit",
     "proof": "proof",

@@ -31,7 +31,7 @@ from opcheck.views.terminal.plan_words import STEPS
 
 INSTEAD = "instead"
 SHOWN = 3
-"""Places, facts and ways out that are named of one operator."""
+"""Places, facts and suggestions that are named of one operator."""
 ROWS = 20
 """Operators that are named of several alike."""
 NAMED = 10
@@ -39,7 +39,7 @@ NAMED = 10
 
 
 def apart(block: Block) -> Sequence[Block]:
-    """The findings one by one where each has its own way out, else together."""
+    """The findings one by one where each has its own suggestion, else together."""
     ways = any(group.first.suggestions for group in block.groups)
     return [Block((group,)) for group in block.groups] if ways else [block]
 

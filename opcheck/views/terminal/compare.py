@@ -70,7 +70,7 @@ def _forms(
     names: Sequence[_Column], targets: Sequence[TargetReport]
 ) -> Iterator[tuple[_Column, ...]]:
     """The table's columns, from all to few; what none of the targets has is in none of them."""
-    host = (_CALLS, _MOVED, _ISLANDS) if any(map(_falls_back, targets)) else ()
+    host = (_CALLS, _MOVED, _PARTITIONS) if any(map(_falls_back, targets)) else ()
     broken = (_BREAKS,) if any(map(first_broken, targets)) else ()
     for ending in (broken, ()):
         for name in names:
@@ -114,7 +114,7 @@ def _moved(target: TargetReport, _: Marks) -> Atom:
     return size(moved), "" if moved else "dim"
 
 
-def _islands(target: TargetReport, _: Marks) -> Atom:
+def _partitions(target: TargetReport, _: Marks) -> Atom:
     return f"{target.summary.islands:,}", ""
 
 
@@ -134,7 +134,7 @@ _RUNS = _Column(words.RUNS_COLUMN, _runs, left=True)
 _SHARE = _Column(words.SHARE, _share)
 _CALLS = _Column(words.FALLBACK_CALLS, _calls)
 _MOVED = _Column(words.MOVED, _moved)
-_ISLANDS = _Column(words.ISLANDS, _islands)
+_PARTITIONS = _Column(words.PARTITIONS, _partitions)
 _BREAKS = _Column(words.BREAKS, _breaks, left=True)
 
 

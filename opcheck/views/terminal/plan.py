@@ -45,7 +45,7 @@ def plan_page(report: Report, page: Page) -> str:
 
 
 def plan_lines(report: Report, page: Page) -> str:
-    """How much of each target's trouble there is a way out of."""
+    """How much of each target's trouble there is a suggestion of."""
     canvas = unbroken(page)
     for target in report.targets:
         write_verdict(canvas, report, target)
@@ -53,7 +53,7 @@ def plan_lines(report: Report, page: Page) -> str:
 
 
 def write_verdict(canvas: Canvas, report: Report, target: TargetReport) -> None:
-    """How much of a target's trouble there is a way out of, in one line."""
+    """How much of a target's trouble there is a suggestion of, in one line."""
     bad, harmed = _troubled(target)
     stuck = [finding for finding in bad if _open(finding, target)]
     sign = mark(target.summary.runs, canvas.marks)

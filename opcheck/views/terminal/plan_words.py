@@ -12,19 +12,19 @@ TIERS = {
 }
 NOTHING = "every call stays on the device"
 STEPS = ("Step by step", "what the target does once everything up to a tier is followed")
-WAYS = ("Ways out", "the cheapest that works for each finding")
+WAYS = ("Suggestions", "the cheapest that works for each finding")
 OWN = ("Kernels of one's own", "nothing else was found, and only its test will prove what is built")
-STUCK = ("No way out", "nothing was found that the target runs")
+STUCK = ("No fix", "nothing was found that the target runs")
 HARMED = ("Better written otherwise", "it runs on the device, with wrong values or slowly")
 STEP_COLUMNS = ("tier", "", "share", "runs", "brings to the device")
 TODAY = "today"
-WAY = "way out"
+WAY = "fix"
 ADVICE = "advice"
 RUNS_AS = "runs as"
 BACKWARD = "backward"
-FIGURES = "off by"
+FIGURES = "max error"
 CODE = "code"
-GIVES_UP = "gives up"
+GIVES_UP = "trade-off"
 DECLINED = "not by"
 NO_WAY = "none that the target runs"
 TIER = "tier"
@@ -36,21 +36,21 @@ EQUAL = "equal to the last bit"
 
 
 def verdict(findings: int, stuck: int, own: int) -> str:
-    """How many findings need a way out, how many have none, or none but a kernel of one's own."""
+    """How many findings need a fix, how many have none, or none but a kernel of one's own."""
     have = "each has one" if not stuck else f"{stuck:,} without"
     if own:
         some = "" if own == stuck else f", {own:,} of them"
         have = f"{have}{some} but for a kernel of one's own"
-    return f"{plural(findings, 'finding')} {'needs' if findings == 1 else 'need'} a way out, {have}"
+    return f"{plural(findings, 'finding')} {'needs' if findings == 1 else 'need'} a fix, {have}"
 
 
 def unplanned(findings: int) -> str:
-    """That the run ended before ways out were looked for."""
-    return f"{plural(findings, 'finding')} so far; it ended before ways out were looked for"
+    """That the run ended before suggestions were looked for."""
+    return f"{plural(findings, 'finding')} so far; it ended before fixes were looked for"
 
 
 def nothing(harmed: int) -> str:
-    """That no finding needs a way out, and how many calls are better written otherwise."""
+    """That no finding needs a fix, and how many calls are better written otherwise."""
     if not harmed:
         return f"{NOTHING}, so there is nothing to change"
     are = "is" if harmed == 1 else "are"

@@ -16,10 +16,10 @@ NO_TARGETS_KNOWN = "The database has no targets."
 NOTHING_TO_EXPLAIN = "There is nothing to explain."
 REGISTERED_IN = "registered in"
 ALL_OF_THESE = "All of these"
-NOTHING = "nothing that the device is asked for"
+NOTHING = "no kernel is called on the device"
 MOST_CALLED, FIRST = "most called", "first"
 TARGET, RUNS_COLUMN, SHARE, BREAKS = "target", "runs", "share", "breaks"
-FALLBACK_CALLS, MOVED, ISLANDS = "fallback", "moved", "islands"
+FALLBACK_CALLS, MOVED, PARTITIONS = "fallback", "moved", "parts"
 ROOT = "the model itself"
 EVERY_TARGET, EXCEPT = "every target", "but"
 THE_OPERATOR = "the operator"
@@ -53,7 +53,7 @@ TAKING = {
     Taking.UNKNOWN: "unknown:",
 }
 ADVISORIES = ("Advisories", "holds for the whole target")
-KERNELS = ("Kernels asked for", "after decomposition")
+KERNELS = ("Kernels called", "after decomposition")
 
 OUTCOME = "{said}: {model} on an emulated {target}"
 IN_PHASE = {phase: f"in {phase.value}" for phase in Phase}
@@ -64,11 +64,11 @@ ELSEWHERE = "refused or on the host"
 REFUSED = ("Refused", "the device raises an error")
 ON_HOST = ("On the host", "works, slow")
 DIFFERENCES = ("Device against host", "largest absolute difference")
-AGREEMENT = ("Scan against device", "what the scan predicted, and what the device was asked for")
+AGREEMENT = ("Scan against device", "what the scan predicted, and what was called on the device")
 OUTPUTS, GRADIENTS, PARAMETERS = "outputs", "gradients", "parameters after the step"
 ALL_EQUAL = "equal to the last bit"
 NO_NUMBER = "NaN or infinity on one side alone"
-NOTHING_ASKED = "the device was asked for no kernel"
+NOTHING_ASKED = "no kernel was called on the device"
 NOTHING_COMPARED = "there was nothing to compare"
 DISAGREEMENT_COLUMNS = ("operator", "kind", "phase", "predicted", "asked")
 
@@ -118,7 +118,7 @@ def pieces(count: int) -> str:
 
 def fallback_cost(islands: int, moved: str, run: str = "forward") -> str:
     """How fallbacks split the work, and what they move in one ``run``."""
-    return f"{plural(islands, 'island')} on the device, {moved} to and from the host a {run}"
+    return f"{plural(islands, 'partition')} on the device, {moved} to and from the host a {run}"
 
 
 def trouble(count: int, verdict: Verdict, elsewhere: str = "") -> str:
@@ -244,7 +244,7 @@ def agree(native: int, missing: int, refused: int) -> str:
 
 def held_until(error: str) -> str:
     """That a run ended before all of a prediction could come true."""
-    return f"not confirmed: the run that it is held against ended early, with {error}"
+    return f"not confirmed: the run that it is compared with ended early, with {error}"
 
 
 def disagree(counts: int, native: int, missing: int, refused: int) -> str:

@@ -25,7 +25,7 @@ def entry(name: str, source: str = "") -> Entry:
 
 
 def target(name: str, digest: str = "1234567890abcdef") -> RunTarget:
-    """``ascend-910b@26.1.0+torch2.12``, held against data of some digest."""
+    """``ascend-910b@26.1.0+torch2.12``, compared with data of some digest."""
     vendor, _, chip = name.partition("@")[0].partition("-")
     sdk, _, torch = name.partition("@")[2].partition("+torch")
     return RunTarget(name, vendor, chip, sdk, torch, "npu", digest, "2026-10-01")

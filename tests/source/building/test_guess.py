@@ -78,8 +78,8 @@ def test_the_first_layer_tells(
 @pytest.mark.parametrize(
     ("module", "message"),
     [
-        (Pair(), "nothing tells the inputs of this model; it takes (a, b)"),
-        (nn.ReLU(), "the inputs of this model cannot be told (no layer tells its input); "
+        (Pair(), "cannot infer inputs for this model; it takes (a, b)"),
+        (nn.ReLU(), "cannot infer inputs for this model (no layer tells its input); "
          "it takes (input)"),
     ],
 )  # fmt: skip

@@ -38,7 +38,7 @@ def diff(
     output: options.OutputFile = None,
     verbose: options.Verbose = False,
 ) -> None:
-    """Tell what changed from one target to another.
+    """Show what changed from one target to another.
 
     Operators added and removed, and those whose keys, kernel paths or conditions differ.
     """

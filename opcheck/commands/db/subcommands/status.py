@@ -16,7 +16,7 @@ def status(
     output: options.OutputFile = None,
     verbose: options.Verbose = False,
 ) -> None:
-    """Say how old the database is and what it holds.
+    """Show how old the database is and what it holds.
 
     Vendors, releases, the torch versions that each serves, kernels by how they are known.
     """

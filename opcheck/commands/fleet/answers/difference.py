@@ -30,7 +30,7 @@ def difference(
 ) -> Difference:
     """Hold ``after``, of ``store``, against ``before``, of the store at ``earlier``.
 
-    Without ``pairs``, each target is held against that of the same name, else of the same chip.
+    Without ``pairs``, each target is compared with that of the same name, else of the same chip.
     """
     found = _paired(before.targets, after.targets) if pairs is None else tuple(pairs)
     olds, news = ({pair[side].target for pair in found} for side in (0, 1))
@@ -46,7 +46,7 @@ def difference(
 
 
 def _paired(before: Sequence[RunTarget], after: Sequence[RunTarget]) -> tuple[Pair, ...]:
-    """Targets of both runs, in the order of the later: another release is held against the old."""
+    """Targets of both runs, in the order of the later: another release is compared with the old."""
     whole = {target.target: target for target in before}
     chips: dict[str, list[RunTarget]] = {}
     kept = {target.target for target in after}

@@ -91,7 +91,7 @@ class Wanted(Struct, frozen=True):
 
 
 class Compared(Struct, frozen=True):
-    """Which runs are held against each other, and which of their targets."""
+    """Which runs are compared with each other, and which of their targets."""
 
     before: str = ""
     """A run; "" for the one before ``after`` of the same store, for the last of another one."""

@@ -1,4 +1,4 @@
-"""Models of a run as reports: stored traces held against today's data; each in a file."""
+"""Models of a run as reports: stored traces compared with today's data; each in a file."""
 
 import multiprocessing
 import re
@@ -36,7 +36,7 @@ class Found(Struct, frozen=True):
 
     report: Report
     newer: tuple[str, ...]
-    """Targets whose data is another than that which the run was held against."""
+    """Targets whose data is another than that which the run was compared with."""
 
 
 class Reports:
@@ -57,7 +57,7 @@ class Reports:
 
     @property
     def newer(self) -> tuple[str, ...]:
-        """Targets whose data is another than that which the run was held against."""
+        """Targets whose data is another than that which the run was compared with."""
         pairs = zip(self._asked, self._matrices, strict=True)
         return tuple(
             target.target for target, matrix in pairs

@@ -69,7 +69,7 @@ def diff(
     output: options.OutputFile = None,
     verbose: options.Verbose = False,
 ) -> None:
-    """Tell what changed from one run to another: newly broken, newly fixed, new, gone, and by what.
+    """Show what changed from one run to another: newly broken, newly fixed, new, gone, and by what.
 
     After a new release of the database, of opcheck, of torch or of a vendor, or a change of models.
     """

@@ -34,7 +34,7 @@ def report(
 ) -> None:
     """Give the whole report of one model of a run.
 
-    Its stored trace is held against the targets anew: the model is not run, and torch is not
+    Its stored trace is checked against the targets anew: the model is not run, and torch is not
     needed.
     """
     from opcheck.commands.fleet.answers.report import report_of_model

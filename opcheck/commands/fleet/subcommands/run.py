@@ -1,4 +1,4 @@
-"""``opcheck fleet MANIFEST``: every model of it held against every target, and how far it is."""
+"""``opcheck fleet MANIFEST``: every model of it compared with every target, and how far it is."""
 
 import os
 import sys
@@ -215,7 +215,7 @@ def run(
     verbose: options.Verbose = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say of many models which run where.
+    """Scan many models, and list which run where.
 
     Each has a process and limits of its own; what stops one stops no other. The store keeps each
     model that is over, and the same command goes on where it was ended. What is known already is

@@ -16,7 +16,7 @@ def summary(
     output: options.OutputFile = None,
     verbose: options.Verbose = False,
 ) -> None:
-    """Say how many models of a run run on each target.
+    """Count the models of a run that run on each target.
 
     And how many on the device alone, which have no answer, and why.
     """

@@ -1,1 +1,1 @@
-"""A report held against a policy: what passes, what fails, what is hidden and by what."""
+"""A report compared with a policy: what passes, what fails, what is hidden and by what."""

@@ -212,7 +212,7 @@ class Waivers:
 
 
 def _only(finding: Finding, left: Mapping[int, Place]) -> Finding:
-    """A finding with some of its uses, and the ways out of those."""
+    """A finding with some of its uses, and the suggestions of those."""
     numbers = {before: now for now, before in enumerate(left)}
     kept = (
         replace(way, places=tuple(numbers[i] for i in way.places if i in numbers))

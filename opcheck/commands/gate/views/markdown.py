@@ -30,7 +30,7 @@ SHOWN = 3
 """Ways that are named of one finding: more than one where several overloads have to go."""
 
 
-def ways_out(finding: Finding) -> Iterator[str]:
+def suggestion_lines(finding: Finding) -> Iterator[str]:
     """The cheapest for each overload that has to go: tier, what to write, and where."""
     needed = _needed(finding)
     for way in needed[:SHOWN]:
@@ -153,7 +153,7 @@ def _unshown(count: int) -> str:
 
 
 def _finding(finding: Finding, planned: bool) -> str:
-    """Verdict, operator, where, why, the way out, and the name to waive it by."""
+    """Verdict, operator, where, why, the suggestion, and the name to waive it by."""
     name = f"**{_called(finding)}**"
     head = f"- {name} · {tell(finding.verdict)} · {code(finding.id)}"
     if not finding.op:
@@ -163,7 +163,7 @@ def _finding(finding: Finding, planned: bool) -> str:
     if len(finding.uses) > _PLACES:
         lines.append(f"  - {tell(common.and_more(len(finding.uses) - _PLACES, 'place'))}")
     lines.append(f"  - {tell(common.WHY, LABEL_CONTEXT)}{colon()}{prose(finding.reason.text)}")
-    lines += [f"  - {line}" for line in (ways_out(finding) if planned else ())]
+    lines += [f"  - {line}" for line in (suggestion_lines(finding) if planned else ())]
     return "".join(f"{line}\n" for line in lines)
 
 

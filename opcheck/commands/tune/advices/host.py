@@ -23,7 +23,7 @@ class Fallbacks(Advisor):
             found = [leaf for leaf in left if leaf.op == op]
             moved = sum(leaf.count * leaf.cost.moved for leaf in found)
             calls = plural(sum(leaf.count for leaf in found), "call")
-            islands = plural(ground.report.summary.islands, "island")
+            islands = plural(ground.report.summary.islands, "partition")
             where = "outside of the compiled graph" if elsewhere else "on the host"
             yield self.advice(
                 f"Keep {op} on the device",

@@ -72,7 +72,7 @@ class Copies(Advisor):
     about = "casts and copies into another layout that take a part of the time that is worth it"
 
     def advise(self, ground: Ground) -> Iterator[Advice]:
-        """Speak of casts and of other copies apart; their ways out differ."""
+        """Speak of casts and of other copies apart; their suggestions differ."""
         copies = [
             leaf
             for leaf in ground.leaves

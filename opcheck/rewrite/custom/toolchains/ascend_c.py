@@ -88,7 +88,7 @@ class AscendC(Toolchain):
     }
     checked = (
         "host side and kernel compile with a host compiler against stand-ins for CANN's headers, "
-        "and what they compute is held against the CPU's; CANN has not seen them"
+        "and what they compute is compared with the CPU's; CANN has not seen them"
     )
     plugin = "torch_npu"
     needs = "torch_npu, and the CANN toolkit with msopgen"

@@ -65,7 +65,7 @@ class BangC(Toolchain):
     }
     checked = (
         "the kernel compiles with a host compiler against a stand-in for BANG's header, and what "
-        "it computes is held against the CPU's; cncc has not seen it"
+        "it computes is compared with the CPU's; cncc has not seen it"
     )
     plugin = "torch_mlu"
     needs = "torch_mlu, and NEUWARE_HOME with cncc"

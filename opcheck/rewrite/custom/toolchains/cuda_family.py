@@ -44,7 +44,7 @@ class Cuda(_GpuToolchain):
         "csrc/kernel.cu": "gpu/kernel.j2",
         "csrc/binding.cpp": "binding.cpp.j2",
     }
-    checked = "the kernel compiles with nvcc, and what it computes is held against the CPU's"
+    checked = "the kernel compiles with nvcc, and what it computes is compared with the CPU's"
     needs = "a torch with CUDA, and the CUDA toolkit of the same version (nvcc)"
     build = ("pip install --no-build-isolation -e .",)
     left = "csrc/kernel.cu"
@@ -72,7 +72,7 @@ class Hip(_GpuToolchain):
     }
     checked = (
         "the kernel compiles with a host compiler against a stand-in for HIP's header, and what "
-        "it computes is held against the CPU's; hipcc has not seen it"
+        "it computes is compared with the CPU's; hipcc has not seen it"
     )
     needs = "a torch with ROCm (Hygon: DTK), and its hipcc"
     build = ("pip install --no-build-isolation -e .",)
@@ -101,7 +101,7 @@ class MusaC(_GpuToolchain):
     }
     checked = (
         "the kernel compiles with a host compiler against a stand-in for MUSA's header, and what "
-        "it computes is held against the CPU's; mcc has not seen it"
+        "it computes is compared with the CPU's; mcc has not seen it"
     )
     plugin = "torch_musa"
     needs = "torch_musa, and the MUSA toolkit (mcc)"

@@ -40,8 +40,8 @@ class Metal(Toolchain):
     }
     checked = (
         "the kernel compiles with a host compiler against a stand-in for Metal's library, and what "
-        "it computes is held against the CPU's; Metal's compiler, which is on macOS alone, has not "
-        "seen it"
+        "it computes is compared with the CPU's; Metal's compiler, which is on macOS alone, has "
+        "not seen it"
     )
     needs = "a torch whose torch.mps has compile_shader"
     build = ("pip install --no-build-isolation -e .",)

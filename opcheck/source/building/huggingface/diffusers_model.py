@@ -52,7 +52,7 @@ def inputs_of(model: nn.Module, given: frozenset[str]) -> tuple[Inputs, tuple[st
         made = {**main, **_others(model, config, signature, main)}
         unknown = [n for n in signature.required if n not in made and n not in given]
         if unknown:
-            problem = f"nothing tells {', '.join(unknown)}"
+            problem = f"cannot infer {', '.join(unknown)}"
             break
         if given:
             return ((), made), ()

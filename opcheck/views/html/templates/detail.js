@@ -1,4 +1,4 @@
-/* One finding whole: why, where, how that is known, and the way out. */
+/* One finding whole: why, where, how that is known, and the suggestion. */
 
 const panel = document.getElementById("detail");
 

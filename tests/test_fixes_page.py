@@ -1,9 +1,9 @@
-"""The page of ways out says what was found, and a model that is fixed is really fixed."""
+"""The page of suggestions says what was found, and a model that is fixed is really fixed."""
 
 import pytest
 from msgspec.structs import replace
 
-from benchmarks.ways_out_page import Tally, page
+from benchmarks.fixes_page import Tally, page
 from benchmarks.zoo_fixes import Outcome, fixed, outcome
 from opcheck.commands.fix.values import Left
 from opcheck.model.plan import Compared
@@ -26,7 +26,7 @@ OUTCOMES = [
 def test_the_page_tells_models_today_planned_and_fixed() -> None:
     text = page(TALLIES, OUTCOMES, "2.9.9")
     head, heading, rest = text.partition("| target | missing")
-    assert head.startswith("# Ways out\n")
+    assert head.startswith("# Fixes\n")
     models, between, each = rest.partition("### Each model")
     assert (
         heading + models.replace(models[models.index("Of 3 models") : models.index("| target")], "")
@@ -56,7 +56,7 @@ def test_the_page_tells_models_today_planned_and_fixed() -> None:
 
 Torch 2.9.9, which they ran with, asks on some for what the target's own does not: `aten::new`.
 
-## Without a way out
+## Without a fix
 
 | overload | on |
 | --- | --- |

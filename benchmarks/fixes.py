@@ -1,7 +1,7 @@
-"""Writes ``docs/ways-out.md``: ``python -m benchmarks.ways_out`` (``make ways``), in minutes.
+"""Writes ``docs/fixes.md``: ``python -m benchmarks.fixes`` (``make fixes``), in minutes.
 
 Every PrivateUse1 target at some of its releases, against PyTorch's own operator samples and the
-model zoo: which missing overloads have a way out that was recorded and measured, and which models
+model zoo: which missing overloads have a fix that was recorded and measured, and which models
 run wholly on the device before, once the plan is followed, and fixed and run on it, emulated.
 """
 
@@ -15,12 +15,12 @@ from importlib.metadata import version
 from itertools import chain
 from typing import Any
 
+from benchmarks.fixes_page import Tally, page
 from benchmarks.measure import ROOT
-from benchmarks.ways_out_page import Tally, page
 from benchmarks.zoo_fixes import fixed
 from opcheck.model.plan import Tier
 
-PAGE = ROOT / "docs" / "ways-out.md"
+PAGE = ROOT / "docs" / "fixes.md"
 TARGETS: Mapping[str, tuple[str, ...]] = {
     "npu": ("ascend-910b", "ascend-910a", "ascend-910b@6.0.0", "ascend-910b@5.0.0"),
     "mlu": ("cambricon-mlu590", "cambricon-mlu370", "cambricon-mlu590@r1.22_pt2.1.0"),
@@ -116,7 +116,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     found: dict[str, Tally] = {}
     for device_type in TARGETS:
-        command = [sys.executable, "-m", "benchmarks.ways_out", device_type]
+        command = [sys.executable, "-m", "benchmarks.fixes", device_type]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
         last = done.stdout.splitlines()[-1]
         found |= {name: Tally(**tally) for name, tally in json.loads(last).items()}

@@ -1,4 +1,4 @@
-"""The page of ways out, made from what was found."""
+"""The page of fixes, made from what was found."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ class Tally:
     """What was found on one target."""
 
     missing: dict[str, list[int]] = field(default_factory=dict)
-    """Overload that keeps calls off the device -> how many distinct ones have a way out, and how
+    """Overload that keeps calls off the device -> how many distinct ones have a fix, and how
     many have none."""
     models: int = 0
     off: list[str] = field(default_factory=list)
@@ -23,13 +23,13 @@ class Tally:
 
 
 _HEAD = """\
-# Ways out
+# Fixes
 
 For each target: the overloads that it lacks, or refuses as they were called, among PyTorch's own
 samples of its operators (float32, else int64, the first three of each) and the models of
-`tests/zoo`; and on how many of those `opcheck plan` finds a way out in tiers 1 to 3 that was
+`tests/zoo`; and on how many of those `opcheck plan` finds a fix in tiers 1 to 3 that was
 recorded to run as what the target has and measured beside the original. Written by
-`python -m benchmarks.ways_out`.
+`python -m benchmarks.fixes`.
 
 | target | missing overloads | all calls have one | some | share |
 | --- | ---: | ---: | ---: | ---: |
@@ -59,7 +59,7 @@ _NEWER = """
 Torch {torch}, which they ran with, asks on some for what the target's own does not: {ops}.
 """
 _WITHOUT = """
-## Without a way out
+## Without a fix
 
 | overload | on |
 | --- | --- |
