@@ -1,6 +1,7 @@
 # Everything from a bare clone, with Python 3.11 or newer and pip:
 #   make setup   .venv with opcheck, the model libraries and the test tools
 #   make demo    set up, then scan two models
+#   make check   set up, then lint, types and every test of less than half a second
 #   make test    set up, then everything that CI checks
 #   make test-whole  the tests that "make test" takes a share of, too: all of them for every target
 #   make test-torch VERSION=2.6.0  a share of the tests with another release of torch, in .venv-torch-2.6.0
@@ -16,7 +17,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs test test-whole test-torch lint format bench readme rates fixes models missing fuzz fuzz-whole
+.PHONY: help setup demo docs check test test-whole test-torch lint format bench readme rates fixes models missing fuzz fuzz-whole
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -55,6 +56,10 @@ PYTEST := $(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder 
 
 test: setup lint docs
 	$(PYTEST)
+
+# what is left for "slow": real models, whole processes, and any test of half a second or more
+check: setup lint
+	$(PYTEST) -m "not slow"
 
 test-whole: setup
 	OPCHECK_WHOLE=1 $(PYTEST)

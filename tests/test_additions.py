@@ -202,6 +202,7 @@ def written_for(what: str) -> set[str]:
     return {path.replace("<name>", "added").replace("<command>", "targets") for path in paths}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ADDITIONS)
 def test_an_addition_takes_what_is_said(what: str, package: Path) -> None:
     addition = ADDITIONS[what]

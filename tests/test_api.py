@@ -41,6 +41,7 @@ def operators(report: Report, target: int = 0) -> dict[str, Verdict]:
     return {finding.op: finding.verdict for finding in report.targets[target].findings}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "inputs", [torch.ones(2, 8), (torch.ones(2, 8),), {"x": torch.ones(2, 8)}, None]
 )
@@ -55,11 +56,13 @@ def test_inputs_of_every_form(inputs: Any) -> None:
     assert report.targets[0].target == TARGET
 
 
+@pytest.mark.slow
 def test_positional_and_named_inputs_together() -> None:
     report = opcheck.scan(Net(), ((torch.ones(2, 8),), {"double": True}), targets=[TARGET])
     assert operators(report)["aten::lgamma"] is Verdict.FALLBACK
 
 
+@pytest.mark.slow
 def test_module_is_left_as_it_was() -> None:
     model = Net().train()
     before = dict(model.named_parameters()) | dict(model.named_buffers())
@@ -73,11 +76,13 @@ def test_module_is_left_as_it_was() -> None:
     assert model(torch.ones(2, 8)).shape == (2, 8)
 
 
+@pytest.mark.slow
 def test_same_model_gives_the_same_report() -> None:
     reports = [opcheck.scan(Net(), torch.ones(2, 8), targets=[TARGET]) for _ in range(2)]
     assert reports[0] == reports[1]
 
 
+@pytest.mark.slow
 def test_one_target_and_many_agree() -> None:
     names = ["ascend-910a", "ascend-310p", "ascend-910b@6.0.0", TARGET]
     many = opcheck.scan(Net(), torch.ones(2, 8), targets=names)
@@ -89,6 +94,7 @@ def test_one_target_and_many_agree() -> None:
     assert [target.kernels for target in many.targets] == [None] * 4
 
 
+@pytest.mark.slow
 def test_exact_gives_kernels_of_every_target() -> None:
     report = opcheck.scan(
         Net(), torch.ones(2, 8), targets=["ascend-910b", "ascend-910b@6.0.0"], exact=True
@@ -102,6 +108,7 @@ def test_exact_gives_kernels_of_every_target() -> None:
         }
 
 
+@pytest.mark.slow
 def test_no_targets_means_the_newest_of_each() -> None:
     report = opcheck.scan(Net(), torch.ones(2, 8))
     assert [t.target for t in report.targets] == [
@@ -109,6 +116,7 @@ def test_no_targets_means_the_newest_of_each() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_report_is_valid_against_the_published_schema() -> None:
     schema = json.loads(
         resources.files("opcheck.views").joinpath("schema/opcheck.report-1.json").read_text()
@@ -132,11 +140,13 @@ def test_unknown_target_names_what_there_is(target: str, hint: str) -> None:
     assert hint in error.value.hint
 
 
+@pytest.mark.slow
 def test_inputs_that_do_not_fit() -> None:
     with pytest.raises(TraceError, match=r"refuses its inputs at once.*float32\[2, 7\]"):
         opcheck.scan(Net(), torch.ones(2, 7), targets=[TARGET])
 
 
+@pytest.mark.slow
 def test_model_without_operators() -> None:
     with pytest.raises(TraceError, match="calls no operator"):
         opcheck.scan(nn.Identity(), torch.ones(2), targets=[TARGET])
@@ -148,6 +158,7 @@ def test_what_is_no_module_is_refused(model: object) -> None:
         opcheck.scan(model, torch.ones(2), targets=[TARGET])
 
 
+@pytest.mark.slow
 def test_compiled_modules_keep_their_names() -> None:
     compiled: Any = torch.compile(nn.Sequential(nn.ReLU()))
     model = nn.Sequential(compiled)
@@ -172,6 +183,7 @@ def test_source_text_is_scanned_as_on_the_command_line(tmp_path: Path) -> None:
         opcheck.scan(str(tmp_path / "none.py:Net"), targets=[TARGET])
 
 
+@pytest.mark.slow
 def test_explain_takes_every_spelling_of_an_operator() -> None:
     spec = (TargetSpec.parse(TARGET),)
     for text in ("aten::gelu", "gelu", "aten.gelu.default", "torch.ops.aten.gelu.default"):

@@ -107,6 +107,7 @@ def test_a_file_that_does_not_tell_its_size_is_read_up_to_the_limit() -> None:
     assert caught.value.strerror == "it is larger than 9 bytes"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [pipe, endless, sparse])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_refuses_at_once_what_is_no_fitting_file(

@@ -175,6 +175,7 @@ class Holder:
     last: object = None
 
 
+@pytest.mark.slow
 def test_what_the_user_has_on_an_emulated_device_is_left_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

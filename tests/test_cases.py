@@ -232,6 +232,7 @@ def scanned(case: Case) -> Report:
     return opcheck.scan(Applied(case.function), case.inputs, targets=list(case.fates))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_users_case_gets_the_verdict_that_the_vendors_files_support(case: Case) -> None:
     report = scanned(case)
@@ -257,6 +258,7 @@ def case_of(name: str) -> Case:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "target", "confidence", "method", "words"),
     [
@@ -285,6 +287,7 @@ def test_a_reason_says_how_it_is_known(
     assert found.evidence[0].path
 
 
+@pytest.mark.slow
 def test_real_arithmetic_takes_the_place_of_complex_numbers() -> None:
     """What users were told to write instead of case 4 runs where complex numbers do not."""
 
@@ -298,6 +301,7 @@ def test_real_arithmetic_takes_the_place_of_complex_numbers() -> None:
     assert [t.summary.support_rate for t in report.targets] == [1.0, 1.0]
 
 
+@pytest.mark.slow
 def test_a_fallback_counts_the_bytes_that_it_moves() -> None:
     target = scanned(case_of("10: nms")).targets[0]
     boxes, scores, kept = 6 * 4 * 4, 6 * 4, 6 * 8

@@ -42,6 +42,7 @@ def overlay(tmp_path: Path) -> str:
     return str(written(acme(tmp_path / "over"), team=OVERLAY))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dtype", "layered", "verdict", "origins"),
     [
@@ -61,6 +62,7 @@ def test_a_scan_holds_to_overlays(
     assert {Path(fact.origin).name for fact in finding.evidence} == origins
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layered", [False, True])
 def test_a_scan_of_a_live_module_holds_to_overlays(layered: bool, overlay: str) -> None:
     torch = pytest.importorskip("torch")
@@ -110,6 +112,7 @@ def test_folders_without_a_database_are_refused_before_anything_opens(tmp_path: 
         opcheck.emulate("ascend-910b", databases=[tmp_path])
 
 
+@pytest.mark.slow
 def test_an_overlay_of_a_vendor_is_a_target(overlay: str) -> None:
     added = {row.target.name for row in targets_answer.targets((overlay,))}
     assert added - {row.target.name for row in targets_answer.targets()} == {"acme-one"}
@@ -119,6 +122,7 @@ def test_an_overlay_of_a_vendor_is_a_target(overlay: str) -> None:
     assert neg.verdict is Verdict.UNSUPPORTED
 
 
+@pytest.mark.slow
 def test_an_explanation_tells_every_layer(overlay: str) -> None:
     (found,) = explain_answer.explain("aten::lgamma", (TARGET,), (overlay,))
     assert [said.says for said in found.statements] == [

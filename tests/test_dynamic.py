@@ -70,6 +70,7 @@ def test_what_depends_on_data_is_told_unasked() -> None:
     }
 
 
+@pytest.mark.slow
 def test_what_is_marked_is_tried_for_each_device_type() -> None:
     report = scanned("ids:1", targets=("google-tpu-v4", "nvidia-tensorrt", "ascend-910b"))
     ways = {}
@@ -86,12 +87,14 @@ def test_what_is_marked_is_tried_for_each_device_type() -> None:
     assert any(note.startswith("sizes tried: ids:1 = 16;") for note in report.trace.notes)
 
 
+@pytest.mark.slow
 def test_the_trace_itself_is_the_same() -> None:
     plain, marked = scanned(), scanned("ids:1")
     assert plain.trace.calls == marked.trace.calls
     assert plain.targets[0].findings == marked.targets[0].findings
 
 
+@pytest.mark.slow
 def test_a_plan_has_them_too() -> None:
     spec = TargetSpec.parse("ascend-910b")
     request = ScanRequest(ModelSpec("net.py:net", dynamic=dynamic_inputs(["ids:1"])), (spec,))
@@ -103,6 +106,7 @@ def command(*arguments: str) -> int:
     return run(["scan", "net.py:net", "-t", "google-tpu-v4", *arguments])
 
 
+@pytest.mark.slow
 def test_the_command_writes_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert command("--dynamic", "ids:1", "--format", "json") == ExitCode.PASS
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -128,6 +132,7 @@ class Padded(nn.Module):
         return nn.functional.pad(x, (0, missing)) if missing else x.relu()
 
 
+@pytest.mark.slow
 def test_live_modules_are_tried_as_well() -> None:
     report = opcheck.scan(Padded(), torch.zeros(1, 16), targets=["ascend-910b"], dynamic=["x:1"])
     (branch,) = (t for t in report.targets[0].dynamic if t.site.kind is SiteKind.SHAPE_BRANCH)

@@ -135,6 +135,7 @@ def test_a_key_that_stands_twice_in_a_good_file_is_refused(kind: str, tmp_path: 
     assert raised.value.message == told
 
 
+@pytest.mark.slow
 def test_a_check_of_the_database_tells_of_each_file(tmp_path: Path) -> None:
     folder, wanted = acme(tmp_path), set()
     for number, (content, line, expected) in enumerate(HOSTILE.values()):

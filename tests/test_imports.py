@@ -62,6 +62,7 @@ def test_help_imports_no_command() -> None:
     assert heavy == []
 
 
+@pytest.mark.slow
 def test_a_saved_graph_is_scanned_with_few_modules(saved: Path) -> None:
     imported("scan", str(saved), "-t", "ascend-910b")  # the index is written on its first use
     ours, heavy = imported("scan", str(saved), "-t", "ascend-910b")
@@ -70,6 +71,7 @@ def test_a_saved_graph_is_scanned_with_few_modules(saved: Path) -> None:
     assert heavy == []
 
 
+@pytest.mark.slow
 def test_every_target_needs_no_torch_where_tables_decide(saved: Path) -> None:
     imported("scan", str(saved))
     ours, heavy = imported("scan", str(saved), "-t", "all")

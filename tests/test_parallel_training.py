@@ -106,6 +106,7 @@ def finding(report: TargetReport, op: str) -> Finding:
     return next(f for f in report.findings if f.op == op)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "verdict", "code"),
     [

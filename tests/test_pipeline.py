@@ -108,6 +108,7 @@ def test_an_emulation_that_cannot_be_starts_no_process(
         )
 
 
+@pytest.mark.slow
 def test_targets_are_every_chip_at_its_newest_release() -> None:
     rows = targets_answer.targets()
     database = Database.open()

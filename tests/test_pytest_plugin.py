@@ -106,6 +106,7 @@ def test_pytest_finds_the_plugin_by_its_entry_point() -> None:
     assert project["entry-points"]["pytest11"] == {"opcheck": MODULE}
 
 
+@pytest.mark.slow
 def test_without_a_device_nothing_is_loaded(run_anew: Run) -> None:
     result = run_anew(
         test_plain="""
@@ -126,6 +127,7 @@ def test_without_a_device_nothing_is_loaded(run_anew: Run) -> None:
     result.stdout.no_fnmatch_line("*opcheck: *")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -164,6 +166,7 @@ def test_bad_options_are_usage_errors(
 # with a device
 
 
+@pytest.mark.slow
 def test_the_device_is_open_from_the_first_import_to_the_end(
     run: Run, pytester: pytest.Pytester
 ) -> None:
@@ -221,6 +224,7 @@ COUNTED = """
 """
 
 
+@pytest.mark.slow
 def test_each_test_counts_what_it_asked_for(run: Run) -> None:
     document = report_of(run, DEVICE, test_it=COUNTED)
     counts = asked(document)
@@ -274,6 +278,7 @@ def refused(run: Run, kept: dict[str, pytest.RunResult]) -> pytest.RunResult:
     return kept["refused"]
 
 
+@pytest.mark.slow
 def test_a_refused_call_fails_in_the_users_line(refused: pytest.RunResult) -> None:
     assert failure(refused) == [
         "test_it.py:7: in test_refused",
@@ -334,6 +339,7 @@ STRICT = """
 """
 
 
+@pytest.mark.slow
 def test_a_marked_test_fails_on_the_host(run: Run) -> None:
     result = run(DEVICE, "--strict-markers", test_it=STRICT)
     result.assert_outcomes(failed=1, passed=2, warnings=1)
@@ -343,6 +349,7 @@ def test_a_marked_test_fails_on_the_host(run: Run) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_every_test_fails_on_the_host_when_strict(run: Run, pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nopcheck_device = ascend-910b\nopcheck_strict = true")
     document = report_of(run, test_it=STRICT)
@@ -353,6 +360,7 @@ def test_every_test_fails_on_the_host_when_strict(run: Run, pytester: pytest.Pyt
     }
 
 
+@pytest.mark.slow
 def test_outcomes_are_those_that_pytest_tells(run: Run) -> None:
     document = report_of(
         run,
@@ -386,6 +394,7 @@ def test_outcomes_are_those_that_pytest_tells(run: Run) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_run_without_tests_tells_nothing(run: Run) -> None:
     result = run(DEVICE, "--collect-only", test_it="def test_it(): ...")
     result.stdout.no_fnmatch_line("=* opcheck: *")
@@ -399,6 +408,7 @@ LGAMMA = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("configured", [False, True])
 def test_the_device_holds_to_overlays(
     configured: bool, run: Run, pytester: pytest.Pytester
@@ -413,12 +423,14 @@ def test_the_device_holds_to_overlays(
     assert (layered["outcome"], layered["host_calls"]) == ("passed", [])
 
 
+@pytest.mark.slow
 def test_a_folder_that_holds_no_overlay_is_a_usage_error(run: Run) -> None:
     result = run(DEVICE, "--opcheck-db=.", test_it="def test_it(): ...")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "holds nothing that opcheck reads" in result.errlines[0]
 
 
+@pytest.mark.slow
 def test_new_tensors_go_to_the_device_by_default(run: Run) -> None:
     result = run(
         DEVICE,
@@ -488,6 +500,7 @@ AS_CUDA = """
 """
 
 
+@pytest.mark.slow
 def test_cuda_means_the_device(run: Run) -> None:
     document = report_of(run, DEVICE, "--opcheck-as-cuda", test_it=AS_CUDA)
     assert outcomes(document) == {
@@ -523,6 +536,7 @@ def test_cuda_is_as_before_when_the_run_is_over(run: Run, pytester: pytest.Pytes
     subprocess.run([*python("torch"), "check.py"], check=True, env=path)
 
 
+@pytest.mark.slow
 def test_shapes_alone_take_no_time_for_values(run: Run) -> None:
     result = run(
         DEVICE,
@@ -576,10 +590,12 @@ ON_HOST = [
 ]
 
 
+@pytest.mark.slow
 def test_the_example_passes_on_910b(run: Run, pytester: pytest.Pytester) -> None:
     assert suite_on(run, pytester, "ascend-910b") == (PASSED, ON_HOST, [])
 
 
+@pytest.mark.slow
 def test_the_example_has_no_bfloat16_on_910a(run: Run, pytester: pytest.Pytester) -> None:
     test = "test_classifier.py::test_bfloat16_weights"
     error = (
@@ -593,6 +609,7 @@ def test_the_example_has_no_bfloat16_on_910a(run: Run, pytester: pytest.Pytester
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("xdist") is None, reason="pytest-xdist is not installed")
 def test_workers_of_xdist_count_as_one_process_does(run: Run) -> None:
     alone = report_of(run, DEVICE, test_it=COUNTED)
@@ -647,6 +664,7 @@ def test_the_section_is_told_in_the_language_of_the_run() -> None:
         ]
 
 
+@pytest.mark.slow
 def test_a_refusal_is_told_in_the_language_of_the_run(
     run_anew: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

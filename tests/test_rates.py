@@ -111,6 +111,7 @@ def test_the_page_is_of_this_database() -> None:
     assert told == now, "`make rates` writes docs/support-rates.md anew; read what has changed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", HELD)
 def test_the_page_says_what_a_scan_says_today(model: str) -> None:
     known = devices(Database.open())
@@ -118,6 +119,7 @@ def test_the_page_says_what_a_scan_says_today(model: str) -> None:
     assert operators(found, known) in PAGE.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_every_device_is_taken_at_the_release_nearest_to_then_and_at_the_newest() -> None:
     found = {
         device.name: (str(device.then), str(device.newest)) for device in devices(Database.open())

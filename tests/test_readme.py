@@ -18,6 +18,7 @@ def test_the_readme_shows_help_and_a_run() -> None:
     assert any(arguments.startswith("scan ") for arguments in RUNS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", HELP)
 def test_help_is_as_shown(arguments: str) -> None:
     assert output_of(arguments) == blocks()[arguments], "make readme writes it anew"

@@ -37,6 +37,7 @@ def answered(dtype: torch.dtype, target: str) -> tuple[Finding, bool | None]:
     return sent, found.summary.runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dtype", "target", "verdict", "runs"),
     [
@@ -62,6 +63,7 @@ def test_a_collective_is_as_good_as_the_dtype_that_it_sends(
         assert str(dtype).removeprefix("torch.") in sent.reason.text
 
 
+@pytest.mark.slow
 def test_a_backend_whose_table_nobody_read_is_known_for_the_usual_dtypes_alone() -> None:
     assert answered(torch.float32, "google-tpu-v5e@r2.10")[0].verdict is Verdict.NATIVE
     sent, runs = answered(torch.int16, "google-tpu-v5e@r2.10")
@@ -70,6 +72,7 @@ def test_a_backend_whose_table_nobody_read_is_known_for_the_usual_dtypes_alone()
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_emulated_device_refuses_what_the_scan_does() -> None:
     with opcheck.emulate("ascend-910b") as device:
         with pytest.raises(TypeError, match="has no dtype for uint16"):

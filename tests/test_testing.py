@@ -48,11 +48,13 @@ def failure(*arguments: Any, **options: Any) -> str:
     return str(caught.value)
 
 
+@pytest.mark.slow
 def test_what_runs_passes() -> None:
     found = assert_compatible(Plain(), X, TARGET)
     assert [target.target for target in found.targets] == [TARGET]
 
 
+@pytest.mark.slow
 def test_the_message_says_what_fails_where_and_the_way_out() -> None:
     told = failure(Gamma(), X, TARGET, policy=STRICT)
     assert told.startswith(f"✘ fails the gate: Gamma\n  ✘ {TARGET}: fails by 1 finding\n")
@@ -62,10 +64,12 @@ def test_the_message_says_what_fails_where_and_the_way_out() -> None:
     assert "lgamma-by-polynomials" in told
 
 
+@pytest.mark.slow
 def test_inputs_of_an_iterator_are_read_once() -> None:
     assert "aten::lgamma" in failure(Gamma(), iter([X, X[:1]]), TARGET, policy=STRICT)
 
 
+@pytest.mark.slow
 def test_what_is_allowed_passes() -> None:
     found = assert_compatible(Gamma(), X, TARGET, policy=STRICT, allow=["aten::lgam*"])
     assert found.standings[Standing.WAIVED] == 1
@@ -73,22 +77,26 @@ def test_what_is_allowed_passes() -> None:
     assert_compatible(Gamma(), X, TARGET, policy=STRICT, allow=[one.finding.id])
 
 
+@pytest.mark.slow
 def test_what_is_allowed_for_nothing_is_told() -> None:
     with pytest.warns(UserWarning, match="nothing that fails matches allow='aten::sin'"):
         assert_compatible(Plain(), X, TARGET, allow=["aten::sin"])
 
 
+@pytest.mark.slow
 def test_a_test_looks_for_no_policy_file() -> None:
     Path("opcheck.yaml").write_text("fail-on: {reason: ['*']}\n")
     assert_compatible(Plain(), X, TARGET)
     assert "policy: opcheck.yaml" in failure(Plain(), X, TARGET, policy="opcheck.yaml")
 
 
+@pytest.mark.slow
 def test_the_policy_names_targets_where_the_test_does_not() -> None:
     found = assert_compatible(Plain(), X, policy={"targets": [TARGET]})
     assert [target.target for target in found.targets] == [TARGET]
 
 
+@pytest.mark.slow
 def test_what_failed_before_does_not_fail_beside_it() -> None:
     base = opcheck.scan(Gamma(), X, targets=[TARGET])
     found = assert_compatible(Gamma(), X, TARGET, policy=STRICT, against=base)

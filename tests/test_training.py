@@ -69,6 +69,7 @@ def test_each_finding_has_its_phase_and_a_place_in_the_model(file: str) -> None:
     assert {kernel.phase for kernel in report.kernels} == set(Phase)
 
 
+@pytest.mark.slow
 def test_an_optimizer_that_the_device_lacks_is_found(file: str) -> None:
     report, other = scanned(
         f"{file}:net", "ascend-910b", "nvidia-a100", step=("optimizer=adam:fused",)
@@ -81,6 +82,7 @@ def test_an_optimizer_that_the_device_lacks_is_found(file: str) -> None:
     assert found(plain, "_fused_adam_") == {}
 
 
+@pytest.mark.slow
 def test_the_loss_that_is_named_is_what_is_differentiated(file: str) -> None:
     (with_loss,) = scanned(f"{file}:net", "ascend-910b", step=(f"loss={file}:entropy",))
     (without,) = scanned(f"{file}:net", "ascend-910b")
@@ -97,6 +99,7 @@ def test_a_loss_that_is_not_there_is_an_error(file: str, name: str, message: str
         scanned(f"{file}:net", "ascend-910b", step=(f"loss={file}:{name}",))
 
 
+@pytest.mark.slow
 def test_mixed_precision_is_seen_with_its_scaler_and_is_no_gap(file: str) -> None:
     step = ("autocast=float16", "scaler=true", "clip=1.0")
     request = ScanRequest(
@@ -119,11 +122,13 @@ def test_a_target_for_inference_alone_is_refused_by_name_and_left_out_of_all(fil
     assert not any(name.startswith("nvidia-tensorrt") for name in names)
 
 
+@pytest.mark.slow
 def test_a_model_with_nothing_to_train_is_an_error(file: str) -> None:
     with pytest.raises(TraceError, match="no parameter that requires a gradient"):
         scanned(f"{file}:frozen", "ascend-910b")
 
 
+@pytest.mark.slow
 def test_targets_of_one_type_whose_gradients_differ_have_a_trace_each(file: str) -> None:
     newest, old = scanned(f"{file}:net", "ascend-910b", "ascend-910b@5.0.0")
     apart, alone = (
@@ -139,6 +144,7 @@ class Doubled(nn.Linear):
         return super().forward(x).sin()
 
 
+@pytest.mark.slow
 def test_a_live_module_is_scanned_in_training_and_left_as_it_is() -> None:
     module = Doubled(3, 3).eval()
     report = opcheck.scan(

@@ -42,6 +42,7 @@ class Block(nn.Module):
         return z
 
 
+@pytest.mark.slow
 def test_checkpointing_in_the_model_computes_its_forward_again_in_backward() -> None:
     once, twice = (scanned(Block(again), torch.ones(2, 8)) for again in (False, True))
     assert twice.trace.gaps == ()
@@ -62,6 +63,7 @@ class Accumulating(nn.Module):
         return total
 
 
+@pytest.mark.slow
 def test_gradients_of_several_batches_are_added_up() -> None:
     report = scanned(Accumulating(), torch.ones(4, 8))
     assert report.trace.gaps == ()
@@ -69,6 +71,7 @@ def test_gradients_of_several_batches_are_added_up() -> None:
     assert Phase.BACKWARD in {f.phase for f in added}
 
 
+@pytest.mark.slow
 def test_mixed_precision_with_a_scaler_and_clipping_is_whole() -> None:
     report = scanned(Block(), torch.ones(2, 8), "autocast=float16", "scaler=true", "clip=1.0")
     assert report.trace.gaps == ()
@@ -89,6 +92,7 @@ class Adapted(nn.Module):
         return result
 
 
+@pytest.mark.slow
 def test_frozen_parameters_have_neither_gradients_nor_a_step() -> None:
     report = scanned(Adapted(), torch.ones(2, 8), "optimizer=sgd:plain")
     assert report.trace.gaps == ()
@@ -119,6 +123,7 @@ class OwnGradient(nn.Module):
         return result
 
 
+@pytest.mark.slow
 def test_a_gradient_of_the_models_own_is_seen_at_its_line() -> None:
     report = scanned(OwnGradient(), torch.ones(2, 8))
     assert report.trace.gaps == ()
@@ -136,6 +141,7 @@ class Recurrent(nn.Module):
         return output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
 @pytest.mark.parametrize(
     "target", ["moorethreads-s4000", "apple-mps", "nvidia-a100", "google-tpu-v5e"]
@@ -148,6 +154,7 @@ def test_recurrent_layers_are_trained_everywhere(
     assert report.targets[0].summary.runs is True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_a_gru_on_ascend_asks_for_the_gradient_that_its_kernel_has(bidirectional: bool) -> None:
     def kind(*sizes: int, **options: bool) -> nn.Module:
@@ -160,6 +167,7 @@ def test_a_gru_on_ascend_asks_for_the_gradient_that_its_kernel_has(bidirectional
     assert report.targets[0].summary.runs is True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", [nn.Conv2d(3, 4, 3), nn.ConvTranspose2d(3, 4, 3)])
 def test_the_gradient_of_a_convolution_is_the_one_of_apples_own(layer: nn.Module) -> None:
     report = scanned(layer, torch.ones(1, 3, 8, 8), target="apple-mps")
@@ -177,12 +185,14 @@ class Sparse(nn.Module):
         return total
 
 
+@pytest.mark.slow
 def test_sparse_gradients_are_a_gap_that_says_so() -> None:
     report = scanned(Sparse(), torch.zeros(2, 3, dtype=torch.int64), "optimizer=sgd")
     assert any("sparse" in gap.reason for gap in report.trace.gaps)
     assert report.targets[0].summary.runs is not True
 
 
+@pytest.mark.slow
 def test_a_compiled_module_is_scanned_as_what_it_compiles() -> None:
     plain = scanned(Block(), torch.ones(2, 8))
     compiled = scanned(torch.compile(Block()), torch.ones(2, 8))
@@ -202,6 +212,7 @@ def model():
 """
 
 
+@pytest.mark.slow
 def test_a_language_model_takes_its_own_loss_of_labels(tmp_path: Path) -> None:
     (tmp_path / "language.py").write_text(LANGUAGE_MODEL)
     report = opcheck.scan(f"{tmp_path}/language.py:model", targets=[TARGET], train=True)

@@ -63,6 +63,7 @@ def test_a_file_beside_the_config_counts_too(name: str, tmp_path: Path) -> None:
     assert gap.where == str(tmp_path / name)
 
 
+@pytest.mark.slow
 def test_a_live_model_says_it_by_its_config() -> None:
     class Packed(nn.Module):
         def __init__(self) -> None:

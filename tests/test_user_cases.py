@@ -8,6 +8,7 @@ from tests.user_cases_document import COMMAND, PATH, page
 NAMES = tuple(name for name, case in cases().items() if case.program is not None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_scan_tells_what_users_met(name: str) -> None:
     assert {said.target: said.code for said in said_of(name)} == case_of(name).expected

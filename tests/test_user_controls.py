@@ -12,6 +12,7 @@ SCANNED = tuple(name for name in controls() if name != NOT_TRACED)
 QUICK = tuple(name for number, name in enumerate(SCANNED) if number % 10 == 0 or name in NOW)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_a_scan_says_of_every_tenth_control_what_is_written_down(name: str) -> None:
     assert answer_of(name) == now(name)

@@ -84,6 +84,7 @@ net = Spectrum()
 """
 
 
+@pytest.mark.slow
 def test_one_trace_answers_for_every_target(tmp_path: Path) -> None:
     file = tmp_path / "spectrum.py"
     file.write_text(MODEL, encoding="utf-8")

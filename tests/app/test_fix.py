@@ -130,6 +130,7 @@ def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_shim_is_written_once_the_emulated_device_has_proved_it(net: Path) -> None:
     exact = fix_answer.fix(request("shim.py"))
     assert [way.replaces for way in exact.followed] == ["aten::isin.Tensor_Tensor"]
@@ -165,6 +166,7 @@ def test_a_place_that_cannot_be_written_to_is_told_before_any_work(net: Path, pa
         fix_answer.fix(request(path, write=True))
 
 
+@pytest.mark.slow
 def test_a_wrong_kernel_is_not_written(net: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _spoil(monkeypatch, ".any(-1)", ".all(-1)")
     found = fix_answer.fix(request("shim.py"))

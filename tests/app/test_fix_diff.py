@@ -97,6 +97,7 @@ def everything(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
+@pytest.mark.slow
 def test_a_diff_is_proved_printed_and_applied(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -135,6 +136,7 @@ def test_a_diff_is_proved_printed_and_applied(
     assert (again.files, again.followed, everything(files)) == ((), (), changed)
 
 
+@pytest.mark.slow
 def test_the_printed_diff_is_one_that_git_applies(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -149,6 +151,7 @@ def test_the_printed_diff_is_one_that_git_applies(
     assert report.read_text(encoding="utf-8").startswith("{")
 
 
+@pytest.mark.slow
 def test_a_wrong_replacement_changes_nothing(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def spoiled(function: Callable[..., Any]) -> str:
         return standalone(function).replace(".any(-1)", ".all(-1)")

@@ -84,6 +84,7 @@ def calls(path: str) -> list[str]:
     return [str(n.target) for n in program.graph.nodes if n.op == "call_function"]
 
 
+@pytest.mark.slow
 def test_a_program_is_written_once_its_proof_holds(saved: Path) -> None:
     before = saved.read_bytes()
     found = fixed("net.pt2", "out.pt2", Label.TOLERANCE)
@@ -110,6 +111,7 @@ def test_a_program_is_written_once_its_proof_holds(saved: Path) -> None:
     assert all("net.py" in n.meta["stack_trace"] for n in means)
 
 
+@pytest.mark.slow
 def test_another_source_is_exported_first(saved: Path) -> None:
     found = fixed("net.py:model", "out.pt2")
     assert [way.replaces for way in found.followed] == ["aten::isin.Tensor_Tensor"]
@@ -119,6 +121,7 @@ def test_another_source_is_exported_first(saved: Path) -> None:
     assert "aten.std.dim" in calls("out.pt2")
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_exported_is_told(saved: Path) -> None:
     with pytest.raises(SourceError, match=r"torch\.export cannot export the model"):
         fixed("net.py:branching", "out.pt2")

@@ -58,6 +58,7 @@ def test_what_is_no_file_leads_nowhere(file: str) -> None:
     assert locate(file, 1) == ""
 
 
+@pytest.mark.slow
 def test_pipes_and_files_get_no_links(tmp_path: Path) -> None:
     assert b"\x1b]8" not in opcheck("scan", "mixed", **KNOWN).stdout
     assert b"\x1b]8;;https://" in opcheck("scan", "mixed", FORCE_HYPERLINK="1").stdout

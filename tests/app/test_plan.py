@@ -96,6 +96,7 @@ def model():
 """
 
 
+@pytest.mark.slow
 def test_a_model_of_a_users_gets_its_way_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +147,7 @@ class ErfcxByErfc(Rule):
 """
 
 
+@pytest.mark.slow
 def test_rules_of_the_users_own_are_tried_and_planned_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,6 +41,7 @@ def test_a_pipe_gets_eighty_columns_without_colour() -> None:
     assert done.stdout.decode() == text("mixed", Page())
 
 
+@pytest.mark.slow
 def test_columns_are_followed_up_to_a_readable_width() -> None:
     for columns, width in (("100", 100), ("500", 120), ("7", 40)):
         done = opcheck("scan", "mixed", COLUMNS=columns)
@@ -76,6 +77,7 @@ def test_a_file_does_not_depend_on_where_it_was_written_from(tmp_path: Path) -> 
     assert path.read_text("utf-8") == text("mixed", Page())
 
 
+@pytest.mark.slow
 def test_json_is_the_same_bytes_in_every_encoding() -> None:
     answers = {
         opcheck("scan", "mixed", "--format", "json", PYTHONIOENCODING=encoding).stdout
@@ -195,6 +197,7 @@ def on_a_terminal(seconds: str, *options: str, **changes: str) -> bytes:
     return shown
 
 
+@pytest.mark.slow
 def test_progress_shows_on_a_terminal_what_takes_longer_than_a_second() -> None:
     shown = on_a_terminal("1.5")
     assert b"building [bold] 1.5" in shown
@@ -202,11 +205,13 @@ def test_progress_shows_on_a_terminal_what_takes_longer_than_a_second() -> None:
     assert on_a_terminal("0.1") == b""
 
 
+@pytest.mark.slow
 def test_progress_leaves_nothing_behind() -> None:
     *_, last = on_a_terminal("1.5").split(b"\x1b[2K")  # what comes after the line was erased
     assert last in (b"", b"\x1b[?25h")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "changes"),
     [((), {"CI": "true"}), ((), {"TERM": "dumb"}), (("--quiet",), {})],

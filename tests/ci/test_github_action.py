@@ -90,6 +90,7 @@ def test_a_baseline_from_the_first_day_on(scratch: Repository) -> None:
     assert "aten::new" in step.summary
 
 
+@pytest.mark.slow
 def test_a_pull_request_fails_by_what_is_new_alone(scratch: Repository) -> None:
     """The base's tree is taken from its commit; nothing of it is left behind."""
     scratch.write("report.json", BAD)

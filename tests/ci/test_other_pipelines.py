@@ -40,6 +40,7 @@ def test_a_merge_request_has_its_reports(scratch: Repository) -> None:
     assert issue["severity"] == "critical"
 
 
+@pytest.mark.slow
 def test_a_merge_request_beside_its_base(scratch: Repository) -> None:
     scratch.write("report.json", BAD)
     base = scratch.commit()
@@ -81,6 +82,7 @@ def test_a_hook_s_entry_is_a_command(hook: Any, tmp_path: Path, monkeypatch: Any
     assert run([*arguments, *hook.get("args", ["report.json"])]) == ExitCode.PASS
 
 
+@pytest.mark.slow
 def test_the_guide_s_shell_lines_run(scratch: Repository) -> None:
     """The example for any other pipeline, beside a base that is no worse."""
     text = (ROOT / "docs/ci.md").read_text("utf-8")

@@ -70,6 +70,7 @@ EDITS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EDITS)
 def test_what_is_wrong_is_told(name: str, root: Path) -> None:
     file, old, new, code, text = EDITS[name]
@@ -79,12 +80,14 @@ def test_what_is_wrong_is_told(name: str, root: Path) -> None:
     assert text in " ".join(problem.text for problem in found)
 
 
+@pytest.mark.slow
 def test_the_database_itself_is_sound() -> None:
     found = audit(Database.open(ROOT, cached=False))
     assert found.files > 100
     assert found.problems == ()
 
 
+@pytest.mark.slow
 def test_names_that_only_the_vendors_own_torch_has_may_be_listed(root: Path) -> None:
     edit(root, RELEASE, ABS, '  aten::abz: {at: "plugin:1"}\n' + ABS)
     assert "PyTorch never had aten::abz" in {p.text for p in problems(root)}
@@ -92,6 +95,7 @@ def test_names_that_only_the_vendors_own_torch_has_may_be_listed(root: Path) -> 
     assert problems(root) == []
 
 
+@pytest.mark.slow
 def test_two_entries_for_one_version_are_told(root: Path) -> None:
     text = (root / RELEASE).read_text()
     (line,) = [line for line in text.splitlines() if line.startswith(ABS)]

@@ -105,6 +105,7 @@ def test_nothing_else_is_told(found: set[Problem]) -> None:
     }
 
 
+@pytest.mark.slow
 def test_an_overlay_of_schemas_that_tell_of_kernels_without_a_source_is_refused(
     tmp_path: Path,
 ) -> None:
@@ -118,6 +119,7 @@ def test_an_overlay_of_schemas_that_tell_of_kernels_without_a_source_is_refused(
     assert [(p.line, p.code) for p in problems] == [(6, "schema")]
 
 
+@pytest.mark.slow
 def test_chips_that_an_overlay_names_are_known(tmp_path: Path) -> None:
     odd = OVERLAY.replace("impl: [acme]}", 'impl: [acme], chips: ["910x"]}')
     folder = written(tmp_path, team=odd)

@@ -105,6 +105,7 @@ def lists(matrix: SupportMatrix) -> set[str]:
     return {op for way in ways for op in way.asks or ()}
 
 
+@pytest.mark.slow
 def test_what_a_cpu_runs_of_a_list_is_what_the_dispatcher_says() -> None:
     has = torch._C._dispatch_has_computed_kernel_for_dispatch_key
     for vendor, device_type in DEVICES:

@@ -151,6 +151,7 @@ def test_cache_folder_follows_the_environment(
     assert document.cache_folder() == tmp_path / "opcheck"
 
 
+@pytest.mark.slow
 def test_matrices_from_the_index_are_equal(tmp_path: Path) -> None:
     root = _CHECKOUT / "compat_db"
     spec = TargetSpec.parse("ascend-910a@26.1.0+torch2.7")

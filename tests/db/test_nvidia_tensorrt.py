@@ -206,6 +206,7 @@ def test_validators_are_those_of_the_release(
     assert _fate(database, f"{_NAME}@{release}", op, **given).code == code
 
 
+@pytest.mark.slow
 def test_every_cell_has_evidence_and_a_known_name(database: Database) -> None:
     for found in newest_of_each_release(database, _NAME):
         check_evidence(found)

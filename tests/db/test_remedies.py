@@ -42,6 +42,7 @@ def test_each_is_for_its_vendors_own_releases(spec: str, found: set[str]) -> Non
     assert ids(spec) == found
 
 
+@pytest.mark.slow
 def test_every_file_is_for_some_target_and_cites_its_source() -> None:
     seen = {
         remedy.id: remedy
@@ -79,6 +80,7 @@ def test_a_damaged_file_is_told_with_its_place(
     assert str(path) in caught.value.message
 
 
+@pytest.mark.slow
 def test_the_audit_reads_them(tmp_path: Path) -> None:
     overlay = tmp_path / "team"
     (overlay / "remedies").mkdir(parents=True)

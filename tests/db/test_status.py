@@ -38,6 +38,7 @@ def test_every_vendor_and_release_is_there(database: Database) -> None:
     assert set(found.advisories) == {path.stem for path in (ROOT / "advisories").glob("*.yaml")}
 
 
+@pytest.mark.slow
 def test_overlays_are_told_and_change_the_digest(database: Database, tmp_path: Path) -> None:
     folder = written(acme(tmp_path), team=OVERLAY)
     found = status(Database.open(ROOT, cached=False, overlays=[folder]), TODAY)

@@ -171,6 +171,7 @@ def test_no_database(tmp_path: Path) -> None:
         Database.open(tmp_path).names()
 
 
+@pytest.mark.slow
 def test_a_damaged_release_is_told_when_it_is_read(tmp_path: Path) -> None:
     root = tmp_path / "compat_db"
     shutil.copytree(_ROOT, root)

@@ -64,6 +64,7 @@ def _known(case: str) -> str:
     return next((cause for pattern, cause in KNOWN.items() if re.fullmatch(pattern, case)), "")
 
 
+@pytest.mark.slow
 def test_the_first_sample_of_some_operators() -> None:
     some = operator_names()[::SOME]
     choice = {"dtypes": ["float32"], "first": 1, "operators": some, "conditions": True}
@@ -108,6 +109,7 @@ def test_what_conditions_refuse_of_the_first_sample_of_every_operator(target: st
     assert found.by_condition >= LEAST_REFUSALS
 
 
+@pytest.mark.slow
 def test_a_condition_on_what_only_plain_tensors_ask_for() -> None:
     """C++ asks for no singular vectors where nothing needs them, which torch_mlu refuses."""
     names = ["linalg_svdvals", "linalg_eigvals"]
@@ -236,6 +238,7 @@ def test_sides_that_ran_other_cases_are_not_compared() -> None:
         compared({"add float32 0 forward": ADD}, {})
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_tells_where() -> None:
     choice = {"operators": ["neg"], "dtypes": ["float32"], "first": 1}
     with pytest.raises(AssertionError, match=r"ended with 1 at 'neg float32 0 backward'"):

@@ -278,6 +278,7 @@ def test_what_is_unsafe_raises_torchs_own_error(device: None) -> None:
     )
 
 
+@pytest.mark.slow
 def test_nothing_is_left_when_it_is_taken_back() -> None:
     clear = torch.clear_autocast_cache
     with plain_device():

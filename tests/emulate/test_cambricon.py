@@ -63,6 +63,7 @@ def emulated(target: str, *, train: bool) -> Emulation:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("train", [False, True], ids=["inference", "train"])
 @pytest.mark.parametrize(
     "target",
@@ -76,6 +77,7 @@ def test_the_scan_predicts_what_the_device_is_asked_for(target: str, train: bool
     assert agreement.missing > 0
 
 
+@pytest.mark.slow
 def test_what_the_chips_refuse_and_narrow() -> None:
     refused, cautioned = {}, {}
     for chip in ("mlu370", "mlu590"):

@@ -9,6 +9,7 @@ from torch import Tensor
 from opcheck.emulate.session import Emulator
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [False, True], ids=["shapes", "values"])
 @pytest.mark.parametrize("release", ["6.0.0", "7.2.0", "26.1.0"])
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -149,6 +149,7 @@ def test_what_only_another_process_knows_is_refused(
         collective(torch.zeros(6, device=place))
 
 
+@pytest.mark.slow
 def test_shapes_go_on_where_values_are_not_known() -> None:
     with opcheck.emulate("ascend-910b", values=False) as device:
         tensor = torch.empty(4096, device=device)

@@ -17,6 +17,7 @@ LARGE = 5000
 """More floats than those whose values are followed."""
 
 
+@pytest.mark.slow
 def test_sizes_that_values_decide_are_found_in_its_parts() -> None:
     """``where`` of a mask alone gives as many places as it has; its parts say how that is taken."""
     emulator = Emulator("ascend-910b", values=False)
@@ -74,6 +75,7 @@ class Products(nn.Module):
         return turned
 
 
+@pytest.mark.slow
 def test_products_fold_their_batches_for_what_requires_a_gradient_without_gradients_too() -> None:
     matrix = without(ASCEND, ["linear", "matmul"])
     model, args = Products(), (torch.randn(2, 4, 4),)

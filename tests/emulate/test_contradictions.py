@@ -54,6 +54,7 @@ def emulated(model: nn.Module) -> Emulation:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("last", "op", "verdict", "runs"),
     [
@@ -81,6 +82,7 @@ def test_scan_and_device_tell_the_same(
     assert ((op, DOUBTED) in cautions) is (runs is None)
 
 
+@pytest.mark.slow
 def test_a_device_of_which_nobody_has_said_so_is_no_proof() -> None:
     device = emulated(Net("attention").eval())
     assert device.finished

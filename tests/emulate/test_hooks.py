@@ -25,6 +25,7 @@ def _broken(*_: Tensor) -> Tensor:
     raise ZeroDivisionError("in a hook")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reentrant", [False, True])
 def test_a_checkpointed_layer_has_the_gradients_of_a_plain_one(
     device: torch.device, reentrant: bool
@@ -39,6 +40,7 @@ def test_a_checkpointed_layer_has_the_gradients_of_a_plain_one(
     assert torch.equal(x.grad.cpu(), expected.cpu())
 
 
+@pytest.mark.slow
 def test_a_tensor_hook_that_raises_raises_from_backward(device: torch.device) -> None:
     x = torch.randn(2, 4, device=device, requires_grad=True)
     y = _model(device)(x)
@@ -47,6 +49,7 @@ def test_a_tensor_hook_that_raises_raises_from_backward(device: torch.device) ->
         y.sum().backward()
 
 
+@pytest.mark.slow
 def test_a_hook_on_an_accumulated_gradient_that_raises_raises_from_backward(
     device: torch.device,
 ) -> None:
@@ -56,6 +59,7 @@ def test_a_hook_on_an_accumulated_gradient_that_raises_raises_from_backward(
         _model(device)(x).sum().backward()
 
 
+@pytest.mark.slow
 def test_a_saved_tensor_that_cannot_be_unpacked_raises_from_backward(device: torch.device) -> None:
     x = torch.randn(2, 4, device=device, requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, _broken):
@@ -64,6 +68,7 @@ def test_a_saved_tensor_that_cannot_be_unpacked_raises_from_backward(device: tor
         y.sum().backward()
 
 
+@pytest.mark.slow
 def test_the_device_works_on_after_a_hook_raised(device: torch.device) -> None:
     x = torch.ones(3, device=device, requires_grad=True)
     y = x * 2
@@ -76,6 +81,7 @@ def test_the_device_works_on_after_a_hook_raised(device: torch.device) -> None:
     assert x.grad.tolist() == [3.0, 3.0, 3.0]
 
 
+@pytest.mark.slow
 def test_a_hook_may_change_a_gradient(device: torch.device) -> None:
     x = torch.ones(3, device=device, requires_grad=True)
     x.register_hook(lambda grad: grad * 10)

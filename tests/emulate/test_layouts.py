@@ -34,6 +34,7 @@ CASES: dict[str, tuple[str, Callable[[torch.Tensor], Any]]] = {
 cases = pytest.mark.parametrize("case", CASES)
 
 
+@pytest.mark.slow
 @cases
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_device_says_what_is_not_emulated(either: torch.device, case: str) -> None:
@@ -61,6 +62,7 @@ def test_a_prediction_ends_there_too(case: str) -> None:
     assert str(caught.value) == said
 
 
+@pytest.mark.slow
 def test_quantised_and_nested_tensors_are_refused(either: torch.device) -> None:
     rows = [torch.ones(2), torch.ones(3)]
     with pytest.raises(EmulationError, match=r"^aten::empty_quantized takes or gives"):
@@ -69,6 +71,7 @@ def test_quantised_and_nested_tensors_are_refused(either: torch.device) -> None:
         torch.nested.nested_tensor(rows).to(either)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_behind() -> None:
     def kernels() -> list[str]:
         keys = ("SparsePrivateUse1", "SparseCsrPrivateUse1", "NestedTensorPrivateUse1")

@@ -1,8 +1,10 @@
 """Lazy conjugates on a device that computes, also where a host kernel leaves one behind."""
 
+import pytest
 import torch
 
 
+@pytest.mark.slow
 def test_an_output_that_the_host_kernel_conjugates_has_its_values(device: torch.device) -> None:
     """The CPU kernel marks its ``out=`` tensor as conjugate; a device's tensor stays unmarked."""
     generator = torch.Generator().manual_seed(0)

@@ -60,6 +60,7 @@ def emulated(target: str, *, train: bool) -> Emulation:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("train", [False, True], ids=["inference", "train"])
 @pytest.mark.parametrize(
     "target",
@@ -72,6 +73,7 @@ def test_the_scan_predicts_what_the_device_is_asked_for(target: str, train: bool
     assert agreement.native >= 20
 
 
+@pytest.mark.slow
 def test_what_releases_lack_and_compute_on_the_host() -> None:
     found = {
         release: emulated(f"moorethreads-s4000@{release}", train=False)
@@ -96,6 +98,7 @@ def test_what_releases_lack_and_compute_on_the_host() -> None:
     assert {call.op for call in found["2.7.1"].host_calls} == {"aten::fft_rfft", "aten::mul.Tensor"}
 
 
+@pytest.mark.slow
 def test_a_missing_operator_raises_pytorchs_words_where_it_is_called() -> None:
     with opcheck.emulate(under_npu("moorethreads-s4000@1.3.0")) as device:
         x = torch.randn(4, 8).to(device)
@@ -107,6 +110,7 @@ def test_a_missing_operator_raises_pytorchs_words_where_it_is_called() -> None:
     assert Path(caught.traceback[0].path) == Path(__file__)
 
 
+@pytest.mark.slow
 def test_lazy_tensors_are_copied_as_they_are() -> None:
     """Neither ``clone`` nor ``copy_`` is the device's own: ``_copy_from`` takes the conjugate."""
     z = torch.complex(torch.arange(4.0), torch.ones(4))

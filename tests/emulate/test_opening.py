@@ -65,6 +65,7 @@ def use(device: torch.device) -> None:
         torch.ones(2, 2, dtype=torch.float64, device=device).mm(torch.ones(2, device=device))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [True, False])
 def test_a_closed_device_leaves_torch_as_it_was(values: bool) -> None:
     with torch.random.fork_rng(devices=[]), opcheck.emulate("ascend-910b") as device:
@@ -84,6 +85,7 @@ def test_a_closed_device_leaves_torch_as_it_was(values: bool) -> None:
     assert {name for name in before if after[name] != before[name]} == set()
 
 
+@pytest.mark.slow
 def test_a_device_that_ends_in_an_error_leaves_torch_as_it_was() -> None:
     before = left_behind()
     with pytest.raises(ZeroDivisionError), opcheck.emulate("ascend-910b"):
@@ -93,6 +95,7 @@ def test_a_device_that_ends_in_an_error_leaves_torch_as_it_was() -> None:
         assert (torch.ones(2, device=device) + 1).tolist() == [2, 2]
 
 
+@pytest.mark.slow
 def test_one_target_after_another_behaves_each_as_its_own() -> None:
     refused, asked = {}, {}
     names = ("ascend-910b", "ascend-910a", "ascend-910b@5.0.0", "ascend-910b")
@@ -109,6 +112,7 @@ def test_one_target_after_another_behaves_each_as_its_own() -> None:
     assert asked == nothing | {"ascend-910b@5.0.0": (("aten::isin.Tensor_Tensor_out", 1),)}
 
 
+@pytest.mark.slow
 def test_one_emulator_opens_again_and_counts_anew() -> None:
     emulator = opcheck.emulate("ascend-910b")
     for _ in range(2):
@@ -117,6 +121,7 @@ def test_one_emulator_opens_again_and_counts_anew() -> None:
         assert [(k.op, k.count) for k in emulator.kernels] == [("aten::exp", 1), ("aten::ones", 1)]
 
 
+@pytest.mark.slow
 def test_a_second_device_is_refused_while_one_is_open() -> None:
     with opcheck.emulate("ascend-910b") as device:
         with pytest.raises(EmulationError) as caught, opcheck.emulate("ascend-910a"):
@@ -127,6 +132,7 @@ def test_a_second_device_is_refused_while_one_is_open() -> None:
         assert (torch.ones(2, device=device) * 3).tolist() == [3, 3]
 
 
+@pytest.mark.slow
 def test_another_thread_may_use_the_device_but_not_open_one() -> None:
     found: list[Any] = []
 
@@ -184,6 +190,7 @@ def test_a_device_is_not_copied() -> None:
         copy(opcheck.emulate("ascend-910b"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [True, False])
 def test_memory_is_given_back_when_tensors_die(values: bool) -> None:
     emulator = opcheck.emulate("ascend-910b", values=values)
@@ -217,6 +224,7 @@ OUTLIVING: dict[str, Callable[[Tensor], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", OUTLIVING)
 def test_a_tensor_that_outlives_its_device_says_so(asked: str) -> None:
     with opcheck.emulate("ascend-910b") as device:
@@ -230,6 +238,7 @@ def test_a_tensor_that_outlives_its_device_says_so(asked: str) -> None:
         assert (x + 1).tolist() == [2, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [True, False])
 def test_a_tensor_prints_after_its_device_was_closed_as_before(values: bool) -> None:
     emulator = opcheck.emulate("ascend-910b", values=values)

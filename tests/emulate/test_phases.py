@@ -11,6 +11,7 @@ from tests.emulate.outcome import HOST
 from tests.emulate.training import OPTIMIZERS, network, stepped
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -32,6 +33,7 @@ def test_an_optimizer_asks_for_the_kernels_that_it_chose(
     assert steps & asked == expected
 
 
+@pytest.mark.slow
 def test_phases_are_told_apart_without_being_told() -> None:
     emulator = opcheck.emulate("ascend-910b")
     with emulator as device:
@@ -52,6 +54,7 @@ def test_phases_are_told_apart_without_being_told() -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_step_that_fails_leaves_its_phase() -> None:
     emulator = opcheck.emulate("ascend-910b", stop=False)
     with emulator as device:
@@ -65,6 +68,7 @@ def test_a_step_that_fails_leaves_its_phase() -> None:
     assert {k.phase for k in emulator.kernels if k.op == "aten::exp"} == {Phase.FORWARD}
 
 
+@pytest.mark.slow
 def test_a_model_trains_without_values() -> None:
     emulator = opcheck.emulate("ascend-910b", values=False)
     with emulator as device:

@@ -28,6 +28,7 @@ with Emulator("ascend-910b", stop=False) as device:
 """
 
 
+@pytest.mark.slow
 def test_an_error_in_backward_reaches_who_called_it() -> None:
     """A process of its own: backward may have run here before, and a failure ends the process."""
     command = [sys.executable, "-c", PROGRAM]
@@ -43,6 +44,7 @@ def emulator() -> Iterator[Emulator]:
         yield emulator
 
 
+@pytest.mark.slow
 def test_an_operator_of_an_extension_is_missing(emulator: Emulator) -> None:
     library = torch.library.Library("opcheck_tests", "FRAGMENT")
     try:
@@ -57,6 +59,7 @@ def test_an_operator_of_an_extension_is_missing(emulator: Emulator) -> None:
     assert missing == {"opcheck_tests::doubled": 2}
 
 
+@pytest.mark.slow
 def test_values_are_brought_to_the_host(emulator: Emulator) -> None:
     x = torch.ones(2).to(emulator.device.torch_device)
     before = sum(emulator.asked.native.values())
@@ -68,12 +71,14 @@ def test_values_are_brought_to_the_host(emulator: Emulator) -> None:
     assert sum(emulator.asked.native.values()) == before + 2
 
 
+@pytest.mark.slow
 def test_a_sparse_tensor_is_refused(emulator: Emulator) -> None:
     x = torch.ones(3, 3).to(emulator.device.torch_device)
     with pytest.raises(EmulationError, match=r"^aten::\w+ takes or gives a sparse"):
         torch.sparse.sampled_addmm(torch.eye(3).to_sparse_csr(), x, x)
 
 
+@pytest.mark.slow
 def test_a_number_in_text_is_read(emulator: Emulator) -> None:
     x = torch.ones(()).to(emulator.device.torch_device)
     assert f"{x:.2f} {x}" == "1.00 1.0"

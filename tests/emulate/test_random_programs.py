@@ -141,6 +141,7 @@ def holds(numbers: list[int], device: torch.device, values: bool) -> None:
     assert outcome(program, device, values=values) == expected
 
 
+@pytest.mark.slow
 @QUICKLY
 @given(PROGRAMS)
 def test_a_device_that_computes_gives_the_hosts_values_and_strides(
@@ -149,6 +150,7 @@ def test_a_device_that_computes_gives_the_hosts_values_and_strides(
     holds(numbers, device, values=True)
 
 
+@pytest.mark.slow
 @QUICKLY
 @given(PROGRAMS)
 def test_a_device_without_values_gives_the_hosts_shapes_and_strides(

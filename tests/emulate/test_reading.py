@@ -17,6 +17,7 @@ SHOWN = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", SHOWN, ids=lambda t: f"{t.dtype}{list(t.shape)}")
 def test_a_tensor_is_shown_with_its_values_and_its_device(
     device: torch.device, host: Tensor
@@ -26,6 +27,7 @@ def test_a_tensor_is_shown_with_its_values_and_its_device(
     assert shown.replace(",device='npu:0'", "") == "".join(repr(host).split())
 
 
+@pytest.mark.slow
 def test_tensors_are_shown_wherever_they_are(device: torch.device) -> None:
     x = torch.ones(2, device=device)
     shown = "tensor([1., 1.], device='npu:0')"
@@ -40,6 +42,7 @@ def test_tensors_are_shown_wherever_they_are(device: torch.device) -> None:
     assert repr(y) == "tensor([2., 2.], device='npu:0', grad_fn=<MulBackward0>)"
 
 
+@pytest.mark.slow
 def test_without_values_a_tensor_is_shown_by_its_size() -> None:
     with opcheck.emulate("ascend-910b", values=False) as device:
         x = torch.rand(500, 500, device=device)
@@ -49,6 +52,7 @@ def test_without_values_a_tensor_is_shown_by_its_size() -> None:
         assert repr(torch.arange(3, device=device)) == "tensor([0, 1, 2], device='npu:0')"
 
 
+@pytest.mark.slow
 def test_showing_a_tensor_asks_the_device_for_nothing() -> None:
     emulator = opcheck.emulate("ascend-910b")
     with emulator as device:
@@ -59,6 +63,7 @@ def test_showing_a_tensor_asks_the_device_for_nothing() -> None:
         assert emulator.kernels == before
 
 
+@pytest.mark.slow
 def test_reading_a_number_asks_the_device_for_it() -> None:
     emulator = opcheck.emulate("ascend-910b")
     with emulator as device:
@@ -69,6 +74,7 @@ def test_reading_a_number_asks_the_device_for_it() -> None:
     assert after == before | {"aten::_local_scalar_dense": 4}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 2])
 def test_batches_load_and_move(either: torch.device, workers: int) -> None:
     data = TensorDataset(torch.arange(8.0), torch.arange(8))
@@ -81,6 +87,7 @@ def test_batches_load_and_move(either: torch.device, workers: int) -> None:
     assert [y.tolist() for _, y in seen] == [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
+@pytest.mark.slow
 def test_pinned_memory_is_host_memory_that_says_so(device: torch.device) -> None:
     x: Any = torch.ones(3).pin_memory()
     assert x.is_pinned()

@@ -47,6 +47,7 @@ def line_of(error: BaseException) -> str:
     return linecache.getline(__file__, found).strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [True, False])
 @pytest.mark.parametrize(
     ("matrix", "op", "line"),
@@ -71,6 +72,7 @@ def test_a_missing_operator_raises_in_the_models_own_line(
         assert (x + 1).shape == (3, 4)
 
 
+@pytest.mark.slow
 def test_a_missing_operator_of_the_backward_raises_where_backward_was_called() -> None:
     matrix = without_fallback(without(NEWEST, ["gelu_backward"]))
     with Emulator(matrix) as device:
@@ -84,6 +86,7 @@ def test_a_missing_operator_of_the_backward_raises_where_backward_was_called() -
         assert x.grad is not None
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_past_what_is_missing_and_collects_it() -> None:
     emulator = Emulator(without_fallback(without(NO_SOFTMAX, ["gelu"])), stop=False)
     with emulator as device:
@@ -104,6 +107,7 @@ def sites(emulator: Emulator) -> list[Site]:
     return [site for refusal in emulator.refusals for site in refusal.sites]
 
 
+@pytest.mark.slow
 def test_what_is_missing_still_has_its_values_where_the_run_goes_on() -> None:
     torch.manual_seed(0)
     model = Attention()
@@ -114,6 +118,7 @@ def test_what_is_missing_still_has_its_values_where_the_run_goes_on() -> None:
     torch.testing.assert_close(found, expected)
 
 
+@pytest.mark.slow
 def test_what_the_fallback_runs_warns_once_in_the_vendors_words() -> None:
     emulator = Emulator(NO_GELU)
     with emulator as device, warnings.catch_warnings(record=True) as caught:
@@ -134,6 +139,7 @@ def test_what_the_fallback_runs_warns_once_in_the_vendors_words() -> None:
     assert emulator.refusals == ()
 
 
+@pytest.mark.slow
 def test_a_fallback_without_a_kernel_of_the_host_fails() -> None:
     matrix = without(NEWEST, ["convolution_overrideable", "conv2d", "convolution", "_convolution"])
     for values in (True, False):
@@ -151,6 +157,7 @@ def test_a_fallback_without_a_kernel_of_the_host_fails() -> None:
     assert [r.reason.code for r in emulator.refusals] == [codes.NO_KERNEL_ANYWHERE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [True, False])
 def test_a_dtype_that_the_chip_lacks_raises_with_the_reason_as_a_note(values: bool) -> None:
     with opcheck.emulate("ascend-910a", values=values) as device:
@@ -165,6 +172,7 @@ def test_a_dtype_that_the_chip_lacks_raises_with_the_reason_as_a_note(values: bo
             nn.Linear(2, 2).bfloat16().to(device)
 
 
+@pytest.mark.slow
 def test_complex_numbers_raise_in_the_vendors_words_on_the_old_chips() -> None:
     emulator = opcheck.emulate("ascend-910a")
     with emulator as device:
@@ -181,6 +189,7 @@ def test_complex_numbers_raise_in_the_vendors_words_on_the_old_chips() -> None:
     assert refusal.reason.code == "complex-needs-jit-compile-off"
 
 
+@pytest.mark.slow
 def test_a_refusal_is_told_whole() -> None:
     emulator = opcheck.emulate("ascend-910b", stop=False)
     with emulator as device:
@@ -202,6 +211,7 @@ def test_a_refusal_is_told_whole() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("confidence", "refused"), [("low", True), ("medium", True), ("high", False)]
 )
@@ -214,6 +224,7 @@ def test_what_only_a_document_says_refuses_unless_more_is_asked(
     assert bool(emulator.refusals) is refused
 
 
+@pytest.mark.slow
 def test_a_host_tensor_among_device_tensors_is_a_refusal() -> None:
     emulator = opcheck.emulate("ascend-910b", stop=False)
     with emulator as device:
@@ -223,6 +234,7 @@ def test_a_host_tensor_among_device_tensors_is_a_refusal() -> None:
     assert (refusal.op, refusal.reason.code) == ("aten::add.Tensor", codes.HOST_TENSOR)
 
 
+@pytest.mark.slow
 def test_a_caution_warns_once_and_is_counted() -> None:
     emulator = opcheck.emulate("ascend-910b")
     with emulator as device, warnings.catch_warnings(record=True) as caught:
@@ -240,6 +252,7 @@ def test_a_caution_warns_once_and_is_counted() -> None:
     assert {k.op: k.verdict for k in emulator.kernels}["aten::_to_copy"] is Verdict.NATIVE
 
 
+@pytest.mark.slow
 def test_islands_and_bytes_are_those_of_a_hand_count() -> None:
     """On the device: empty, exp, sin; host: flip; device: exp; host: flip, flip; device: exp."""
     emulator = Emulator(without(NEWEST, ["flip"]), values=False)
@@ -260,6 +273,7 @@ def test_islands_and_bytes_are_those_of_a_hand_count() -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_kernel_that_computes_on_the_host_is_a_host_call() -> None:
     """Registered by the vendor, whose own source says that it copies to the host."""
     emulator = opcheck.emulate("ascend-310p")
@@ -271,6 +285,7 @@ def test_a_kernel_that_computes_on_the_host_is_a_host_call() -> None:
     assert calls.nbytes == (3 * 64 + 3 * 16) * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["npu:1", "npu:7"])
 def test_a_device_that_there_is_not_is_refused(name: str) -> None:
     text = f"invalid device index {name[-1]}: torch.npu is emulated here, with one device"

@@ -65,6 +65,7 @@ class Net(nn.Module):
 TOKENS = torch.tensor([[1, 2, 3]])
 
 
+@pytest.mark.slow
 def test_what_a_run_cannot_show_leaves_it_open() -> None:
     quantised = Gap("config.json", "the weights are quantised")
     found = emulated(nn.Linear(4, 4), torch.ones(1, 4), gaps=(quantised,))
@@ -78,6 +79,7 @@ def test_what_a_run_cannot_show_leaves_it_open() -> None:
     assert gap.reason.startswith("is compiled by torch.compile")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [True, False])
 def test_a_model_that_runs_says_so(values: bool) -> None:
     said: list[str] = []
@@ -105,6 +107,7 @@ def test_a_model_that_runs_says_so(values: bool) -> None:
     assert len(said) == (4 if values else 3)
 
 
+@pytest.mark.slow
 def test_a_training_step_compares_gradients_and_parameters() -> None:
     found = emulated(Net(), TOKENS, values=True, step=TrainingSpec())
     assert found.runs
@@ -120,6 +123,7 @@ def test_a_training_step_compares_gradients_and_parameters() -> None:
     assert all(d.largest is not None and d.largest < 1e-5 for d in found.differences)
 
 
+@pytest.mark.slow
 def test_the_users_own_model_is_left_as_it_was() -> None:
     model = Net()
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
@@ -132,6 +136,7 @@ def test_the_users_own_model_is_left_as_it_was() -> None:
     assert model.training
 
 
+@pytest.mark.slow
 def test_all_that_is_missing_is_collected_with_its_module() -> None:
     matrix = without_fallback(without(NEWEST, ["gelu", "embedding", "index_select"]))
     found = emulated(Net(), TOKENS, matrix=matrix)
@@ -163,6 +168,7 @@ def test_a_run_told_to_stop_stops_at_the_first() -> None:
     assert linecache.getline(__file__, found.error_site.line).strip() == "x = self.embed(tokens)"
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_by_itself_ends_the_run_where_it_fails() -> None:
     class Failing(nn.Module):
         def __init__(self) -> None:
@@ -185,6 +191,7 @@ def test_a_model_that_fails_by_itself_ends_the_run_where_it_fails() -> None:
     assert caught.value.hint
 
 
+@pytest.mark.slow
 def test_a_model_that_only_the_device_fails_is_no_fault_of_the_host() -> None:
     def choosing(x: Tensor) -> Tensor:
         if x.device.type == "npu":
@@ -197,12 +204,14 @@ def test_a_model_that_only_the_device_fails_is_no_fault_of_the_host() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_nothing_to_train_is_told() -> None:
     with pytest.raises(TraceError) as caught:
         emulated(lambda x: x.long(), torch.ones(2), step=TrainingSpec())
     assert caught.value.message
 
 
+@pytest.mark.slow
 def test_a_hard_coded_cuda_device_is_taken_for_the_emulated_one() -> None:
     def insisting(x: Tensor) -> Tensor:
         return x + torch.ones(2, device="cuda")
@@ -212,11 +221,13 @@ def test_a_hard_coded_cuda_device_is_taken_for_the_emulated_one() -> None:
     assert "names a CUDA device; run as if it said 'npu'" in found.notes
 
 
+@pytest.mark.slow
 def test_random_layers_draw_alike_on_both_sides() -> None:
     found = emulated(nn.Sequential(nn.Linear(4, 4), nn.Dropout()), torch.ones(3, 4), values=True)
     assert found.differences == (Difference("output", (3, 4), "float32", 0.0),)
 
 
+@pytest.mark.slow
 def test_a_device_that_casts_differs_by_as_much() -> None:
     def precise(x: Tensor) -> Tensor:
         return x.double() / 3
@@ -285,6 +296,7 @@ class AnotherTime(nn.Module):
         return x
 
 
+@pytest.mark.slow
 def test_why_prediction_and_run_may_differ_is_said() -> None:
     large = torch.ones(100, 100)
     early = emulated(nn.Sequential(RefusesUnknown(), nn.ReLU()), large, check=True)
@@ -310,6 +322,7 @@ class Masked(nn.Module):
         return x if small.all() else x.masked_fill(~small, 0)
 
 
+@pytest.mark.slow
 def test_a_mask_made_of_a_large_known_one_is_known() -> None:
     args = torch.ones(1, 1, 90, 90), torch.ones(1, 300, 300, dtype=torch.int64)
     found = emulated(Masked(), *args, check=True)
@@ -318,6 +331,7 @@ def test_a_mask_made_of_a_large_known_one_is_known() -> None:
     assert "aten::masked_fill.Scalar" not in {kernel.op for kernel in found.kernels}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize("values", [False, True])
 def test_a_weight_that_autograd_computed_is_computed_on_the_device(values: bool) -> None:
@@ -329,6 +343,7 @@ def test_a_weight_that_autograd_computed_is_computed_on_the_device(values: bool)
     assert found.agreement.whole
 
 
+@pytest.mark.slow
 def test_numbers_beside_a_tensor_reach_the_device_as_predicted() -> None:
     def shifted(x: Tensor) -> Tensor:
         return torch.bitwise_right_shift(x, 4) + torch.bitwise_left_shift(3, x)

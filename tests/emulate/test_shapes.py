@@ -45,6 +45,7 @@ HOST_MEETS_DEVICE: dict[str, Callable[[Tensor], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOST_MEETS_DEVICE)
 def test_a_host_tensor_does_not_meet_one_of_the_device(either: torch.device, name: str) -> None:
     x = torch.ones(3, device=either)
@@ -56,6 +57,7 @@ def test_a_host_tensor_does_not_meet_one_of_the_device(either: torch.device, nam
     )
 
 
+@pytest.mark.slow
 def test_only_the_host_becomes_an_array(either: torch.device) -> None:
     x = torch.ones(2, device=either)
     for read in (x.numpy, x.__array__):
@@ -68,6 +70,7 @@ def test_only_the_host_becomes_an_array(either: torch.device) -> None:
     assert x.numpy(force=True).tolist() == x.cpu().numpy().tolist() == [1.0, 1.0]
 
 
+@pytest.mark.slow
 def test_a_tensor_says_where_it_is(either: torch.device) -> None:
     host: Any = torch.ones(2)
     x = host.npu()
@@ -79,6 +82,7 @@ def test_a_tensor_says_where_it_is(either: torch.device) -> None:
     assert x.untyped_storage().device == either
 
 
+@pytest.mark.slow
 def test_float64_becomes_float32_as_the_device_casts(either: torch.device) -> None:
     """What Ascend's ``_to_copy`` does, whether or not there are values."""
     host, there = torch.ones(2, dtype=torch.float64), torch.ones(2, device=either)
@@ -88,6 +92,7 @@ def test_float64_becomes_float32_as_the_device_casts(either: torch.device) -> No
     assert [str(x.dtype) for x in found] == ["torch.float32"] * 4 + ["torch.float64"]
 
 
+@pytest.mark.slow
 def test_values_that_are_not_followed_come_to_the_host_as_zeros_and_that_is_said() -> None:
     emulator = Emulator("ascend-910b", values=False)
     with emulator as device:
@@ -109,6 +114,7 @@ def _linearized(value: Callable[..., Tensor], x: Tensor) -> Any:
     return torch.func.linearize(value, x)[1](torch.ones_like(x))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("derived", [_again, _linearized], ids=["nested", "linearized"])
 def test_derivatives_meet_a_composite_of_the_vendors(
     shapes: torch.device, derived: Callable[..., Any]

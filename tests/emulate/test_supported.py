@@ -30,6 +30,7 @@ def test_a_run_on_it_starts_no_process() -> None:
         emulate_answer.emulate(request)
 
 
+@pytest.mark.slow
 def test_every_target_of_privateuse1_may_be() -> None:
     database = Database.open()
     refused = set()

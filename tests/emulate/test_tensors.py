@@ -48,6 +48,7 @@ def test_a_device_has_no_dlpack(device: torch.device) -> None:
         torch.utils.dlpack.from_dlpack(torch.ones(2, device=device))
 
 
+@pytest.mark.slow
 def test_a_generator_cannot_be_made_there(device: torch.device) -> None:
     """A hook that Python cannot give: a known limit."""
     with pytest.raises(RuntimeError, match="getNewGenerator"):

@@ -119,6 +119,7 @@ def test_moving_a_module_makes_new_parameters_as_on_every_such_device(
         assert parameter.requires_grad
 
 
+@pytest.mark.slow
 def test_a_module_moves_and_changes_its_dtype(device: torch.device) -> None:
     model: Any = nn.Linear(2, 2)
     weight = model.weight.detach().clone()

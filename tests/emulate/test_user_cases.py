@@ -46,6 +46,7 @@ def said_of(name: str) -> tuple[TargetReport, ...]:
     return scanned(case_of(name)).targets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "values", [pytest.param(True, marks=pytest.mark.slow), False], ids=["values", "shapes"]
 )
@@ -69,6 +70,7 @@ def test_the_device_does_what_the_scan_says(case: Case, target: str, values: boo
         assert sum(c.nbytes for c in emulator.host_calls) == report.summary.fallback_bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "target", "words"),
     [
@@ -87,6 +89,7 @@ def test_a_users_call_raises_on_the_device(name: str, target: str, words: str) -
     assert words in told
 
 
+@pytest.mark.slow
 def test_case_1_warns_of_the_host_on_an_old_release_and_runs() -> None:
     case = case_of("1: isin")
     with opcheck.emulate("ascend-910b@5.0.0") as device:
@@ -102,6 +105,7 @@ def found_of(case: Case) -> list[bool]:
     return case.function(*case.inputs).tolist()  # type: ignore[no-any-return]  # as a case returns
 
 
+@pytest.mark.slow
 def test_case_4_real_arithmetic_runs_where_complex_numbers_do_not() -> None:
     def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         even, odd = x[..., ::2], x[..., 1::2]
@@ -117,6 +121,7 @@ def test_case_4_real_arithmetic_runs_where_complex_numbers_do_not() -> None:
     assert not emulator.host_calls
 
 
+@pytest.mark.slow
 def test_case_5_complex128_runs_and_says_where() -> None:
     emulator = emulated(case_of("5: rotary embedding in complex128"), "ascend-910b")
     assert emulator.refusals == ()
@@ -124,6 +129,7 @@ def test_case_5_complex128_runs_and_says_where() -> None:
     assert {c.reason.code for c in emulator.cautions} == {"runs-on-aicpu"}
 
 
+@pytest.mark.slow
 def test_case_7_angles_in_float32_run() -> None:
     emulator = opcheck.emulate("ascend-910b")
     with emulator as device:
@@ -136,6 +142,7 @@ def test_case_7_angles_in_float32_run() -> None:
         assert angles.float().repeat_interleave(2).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
+@pytest.mark.slow
 def test_case_10_only_the_suppression_itself_runs_on_the_host() -> None:
     """Users take its warning for everything on the CPU; only this operator is."""
     torchvision_operators.prepare()
@@ -154,6 +161,7 @@ def test_case_10_only_the_suppression_itself_runs_on_the_host() -> None:
     assert set(verdicts.values()) == {Verdict.NATIVE}
 
 
+@pytest.mark.slow
 def test_case_12_a_deformed_convolution_runs_on_the_host() -> None:
     torchvision_operators.prepare()
     import torchvision  # noqa: F401  # brings the shape rules of its operators
@@ -171,6 +179,7 @@ def test_case_12_a_deformed_convolution_runs_on_the_host() -> None:
     assert calls.nbytes == 4 * (50 + 54 + 162 + 81 + 3 + 27)
 
 
+@pytest.mark.slow
 def test_case_13_a_boolean_mask_gives_the_right_shape() -> None:
     with opcheck.emulate("ascend-910b") as device:
         x = torch.arange(75.0).view(1, 5, 5, 3)

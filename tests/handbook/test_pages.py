@@ -51,6 +51,7 @@ def test_every_exit_code_is_there() -> None:
     assert rows == [(str(c.value), c.name.lower(), text) for c, text in EXIT_CODES.items()]
 
 
+@pytest.mark.slow
 def test_every_target_is_there() -> None:
     assert _first_cells(TEXTS["targets"]) == [row.target.name for row in targets()]
 

@@ -100,6 +100,7 @@ def test_what_a_command_is_asked_to_write_may_not_be_elsewhere(canary: Canary) -
     assert found.wrote == ("wrote project/reports.json",)
 
 
+@pytest.mark.slow
 def test_the_next_command_finds_everything_in_its_place(canary: Canary) -> None:
     tried(canary, "exec(open('{bait}/payload.py').read())")
     assert tried(canary, "").harm() == ()

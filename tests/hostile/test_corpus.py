@@ -64,6 +64,7 @@ def canary() -> Iterator[Canary]:
 SHARE = list(_share())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "command"), SHARE, ids=[f"{c.reader}/{c.name}-{command.name}" for c, command in SHARE]
 )
@@ -102,6 +103,7 @@ def test_every_family_has_a_command() -> None:
     assert all(deepest(case) for case in CASES)
 
 
+@pytest.mark.slow
 def test_what_is_killed_leaves_nothing_behind(canary: Canary) -> None:
     """A person ends a command that never ends, in the hardest way."""
     (case,) = (c for c in CASES if (c.reader, c.name) == ("TorchScript", "a_loop_without_end"))

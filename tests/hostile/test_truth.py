@@ -15,6 +15,7 @@ assert tests.hostile.corpus
 BROKEN = [case for case in CASES if case.harmless]
 
 
+@pytest.mark.slow
 def test_torch_runs_what_is_said_to_run_and_nothing_else(tmp_path: Path) -> None:
     place = Place.below(tmp_path / "place", 1)
     place.fill()

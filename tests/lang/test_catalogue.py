@@ -110,6 +110,7 @@ def test_messages_differ() -> None:
     assert len(set(keys)) == len(keys)
 
 
+@pytest.mark.slow
 def test_no_entry_is_unused() -> None:
     """Every word of an entry is one that the sources say, in one literal or in a few that meet."""
     rooms: dict[str, set[str]] = {}

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+import pytest
+
 from opcheck.lang.speech import Language, speaking, tell
 from tests.lang.messages import PLACE
 from tests.lang.raised import raised, says
@@ -36,6 +38,7 @@ def _told_whole(text: str) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_every_error_has_its_chinese() -> None:
     messages = raised()
     assert len(messages) > 700

@@ -293,6 +293,7 @@ def test_a_refusal_is_in_chinese() -> None:
     )
 
 
+@pytest.mark.slow
 def test_json_of_a_command_is_the_same() -> None:
     assert json.loads(run("targets", "--format", "json", lang="zh")) == json.loads(
         run("targets", "--format", "json", lang="en")

@@ -85,6 +85,7 @@ def test_a_half_told_sentence_is_seen() -> None:
     assert not mixed('self 为 int64：kernel 报错 "it is not supported"')
 
 
+@pytest.mark.slow
 def test_no_condition_mixes_languages() -> None:
     assert len(conditions()) > 300
     with speaking(Language.CHINESE):

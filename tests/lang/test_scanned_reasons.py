@@ -36,6 +36,7 @@ def report(request: pytest.FixtureRequest) -> Report:
     return opcheck.scan(model, (args, kwargs), targets=TARGETS)
 
 
+@pytest.mark.slow
 def test_every_reason_is_a_message_of_the_catalogue(report: Report) -> None:
     known = catalogue(Language.CHINESE)
     for text in said_in(report):

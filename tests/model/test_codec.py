@@ -138,6 +138,7 @@ def test_other_data_is_refused_with_its_place(cls: type, data: Any, message: str
     assert str(caught.value) == message
 
 
+@pytest.mark.slow
 def test_a_large_trace_comes_back_as_it_was() -> None:
     trace = Trace("2.13.0", "npu", "inference", (NODE,) * 3000, TRACE.uses * 3000, (7,) * 50_000)
     assert from_json(Trace, json.loads(json.dumps(to_json(trace)))) == trace

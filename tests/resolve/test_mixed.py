@@ -45,6 +45,7 @@ def test_kernels_look_at_devices_and_composites_do_not(
     assert fate(op, *registered, composite=composite) == code
 
 
+@pytest.mark.slow
 def test_pytorch_does_not_check_the_devices_of_what_takes_both() -> None:
     """Only kernels of devices check; ``device_check: NoCheck`` is PyTorch's word for not to."""
     path = Path(torchgen.__file__).with_name("packaged") / "ATen/native/native_functions.yaml"
@@ -90,6 +91,7 @@ class Calls(nn.Module):
         return self.function(x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "runs"), [(ctc, True), (packed, True), (split, True), (repeated, False)]
 )

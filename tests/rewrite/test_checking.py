@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -26,6 +27,7 @@ class FloorByTrunc(Rule):
         return (draw.tensor(dtypes=(torch.float32,)),), {}
 
 
+@pytest.mark.slow
 def test_a_wrong_rule_is_told_by_its_smallest_call_and_the_values_of_it() -> None:
     (found,) = checked([FloorByTrunc()])
     assert not found.holds

@@ -1,5 +1,6 @@
 """A live module's shim: exact kernels unasked, others where they are allowed, the rest told."""
 
+import pytest
 import torch
 from torch import Tensor, nn
 
@@ -18,6 +19,7 @@ class Bessel(nn.Module):
         return found.relu()
 
 
+@pytest.mark.slow
 def test_a_kernel_that_is_only_close_waits_to_be_allowed() -> None:
     trace = traced(Bessel(), (torch.randn(3),), {}, ASCEND)
     unasked = shim_of(trace, ASCEND)
@@ -31,6 +33,7 @@ def test_a_kernel_that_is_only_close_waits_to_be_allowed() -> None:
     assert allowed.left == {}
 
 
+@pytest.mark.slow
 def test_a_model_that_the_target_runs_needs_nothing() -> None:
     trace = traced(nn.Linear(2, 2), (torch.randn(1, 2),), {}, ASCEND)
     found = shim_of(trace, ASCEND)
@@ -38,6 +41,7 @@ def test_a_model_that_the_target_runs_needs_nothing() -> None:
     assert refused(trace, ASCEND) == frozenset()
 
 
+@pytest.mark.slow
 def test_what_the_target_refuses_is_told_by_operator() -> None:
     trace = traced(Erfc(), (torch.randn(3, dtype=torch.bfloat16),), {}, ASCEND)
     assert refused(trace, ASCEND) == {"aten::erfc"}
@@ -50,6 +54,7 @@ class Erfc(nn.Module):
         return torch.erfc(x)
 
 
+@pytest.mark.slow
 def test_a_module_is_left_as_it_is() -> None:
     module = nn.Sequential(nn.Linear(2, 2), nn.Dropout())
     own = list(module.parameters())

@@ -126,6 +126,7 @@ def test_open_sizes_stay_open() -> None:
         torch.testing.assert_close(found.program.module()(x), before.module()(x))
 
 
+@pytest.mark.slow
 def test_a_program_on_parts_is_saved_and_loaded(tmp_path: Any) -> None:
     x = torch.rand(2, 12)
     before, found = changed(Filter(), x)

@@ -20,6 +20,7 @@ def rotated(x: Tensor, table: Tensor) -> Tensor:
     return torch.view_as_real(numbers).flatten(2)
 
 
+@pytest.mark.slow
 def test_a_complex_region_is_computed_on_parts() -> None:
     trace = traced(rotated, *GIVEN)
     found = plan(trace, target(*REAL, "aten::stack", "aten::cat.out", "aten::cat"))
@@ -34,6 +35,7 @@ def test_a_complex_region_is_computed_on_parts() -> None:
         assert "each becomes two real ones" in way.gives_up
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("registered", "told"),
     [
@@ -52,6 +54,7 @@ def test_one_call_that_cannot_be_on_parts_keeps_all_as_they_are(
     assert all(reason.startswith(told) for reason in reasons), reasons
 
 
+@pytest.mark.slow
 def test_what_has_no_form_is_named() -> None:
     def sines(x: Tensor) -> Tensor:
         return torch.view_as_complex(x).sinh().abs()
@@ -70,6 +73,7 @@ def test_where_every_call_has_a_way_of_its_own_nothing_changes_hands() -> None:
     assert [way.rule for node in found for way in node.suggestions] == ["conj-as-real"]
 
 
+@pytest.mark.slow
 def test_a_chip_without_complex_numbers_gets_ways_for_all_of_a_model() -> None:
     def filtered(x: Tensor) -> Tensor:
         spectrum = torch.fft.rfft(x) * torch.polar(x[:, :5].abs(), x[:, :5])

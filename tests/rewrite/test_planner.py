@@ -62,6 +62,7 @@ def test_the_cheapest_that_the_target_runs_is_chosen_and_measured() -> None:
     assert found[0].stuck == ()
 
 
+@pytest.mark.slow
 def test_what_needs_another_missing_operator_is_declined_with_its_name() -> None:
     (found,) = plan(traced(isin, *ISIN), target("aten::eq.Tensor"))
     assert found.suggestions == ()
@@ -86,6 +87,7 @@ def test_pytorchs_own_decomposition_is_a_way_where_no_rule_is() -> None:
     assert space["isneginf"](torch.tensor([-torch.inf, 1.0])).tolist() == [True, False]
 
 
+@pytest.mark.slow
 def test_an_overload_inside_a_composite_is_replaced_where_the_whole_is_not() -> None:
     trace = traced(lambda x: x.std(-1), torch.randn(4, 3))
     on = target("aten::_copy_from", "aten::mean.dim", "aten::sum.dim_IntList", "aten::sqrt")
@@ -116,6 +118,7 @@ def resized(x: Tensor) -> Tensor:
     return torch.nn.functional.interpolate(x, size=size, mode="bicubic", antialias=True)
 
 
+@pytest.mark.slow
 def test_what_a_target_does_not_take_apart_is_itself_to_blame() -> None:
     trace = traced(resized, torch.rand(1, 1, 4, 4))
     whole = replace(target(), inherits=frozenset({Composite.IMPLICIT}))
@@ -149,12 +152,14 @@ class Refusing(Doubling):
         return "" if len(set(shape)) == 1 else f"{tuple(shape)} is not square"
 
 
+@pytest.mark.slow
 def test_wrong_values_are_no_way_out() -> None:
     (found,) = plan(traced(torch.lgamma, torch.rand(4) + 1), target("aten::add.Tensor"), Doubling())
     assert found.suggestions == ()
     assert "off by" in next(d.reason for d in found.declined if d.rule == "doubling")
 
 
+@pytest.mark.slow
 def test_a_refusal_is_told_in_the_rules_own_words() -> None:
     trace = traced(torch.lgamma, torch.rand(4, 2))
     (found,) = plan(trace, target("aten::add.Tensor"), Refusing())
@@ -190,6 +195,7 @@ def both(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return torch.isin(x, y), torch.lgamma(y.float())
 
 
+@pytest.mark.slow
 def test_a_plan_is_summed_tier_by_tier() -> None:
     on = target("aten::eq.Tensor", "aten::any.dim", "aten::_to_copy")
     trace = traced(both, *ISIN)
@@ -229,6 +235,7 @@ def with_remedy(trace: Trace, on: SupportMatrix, *remedies: Remedy) -> Any:
     return planned(resolve(trace, on), trace, plans)
 
 
+@pytest.mark.slow
 def test_a_host_fallback_lets_a_model_run_and_brings_nothing_to_the_device() -> None:
     trace = traced(torch.special.airy_ai, torch.rand(3))
     report = with_remedy(trace, target(), remedy())
@@ -242,6 +249,7 @@ def test_a_host_fallback_lets_a_model_run_and_brings_nothing_to_the_device() -> 
     assert report.plan.stuck == ("aten::special_airy_ai",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "helps"),
     [
@@ -276,6 +284,7 @@ class Breaking(Doubling):
         raise KeyError(call)
 
 
+@pytest.mark.slow
 def test_a_rule_that_fails_is_declined_and_breaks_nothing() -> None:
     (found,) = plan(traced(torch.lgamma, torch.rand(4) + 1), target("aten::add.Tensor"), Breaking())
     told = [d.reason for d in found.declined if d.rule == "breaking"]
@@ -312,6 +321,7 @@ def of_vendor(vendor: str, *registered: str) -> SupportMatrix:
     return replace(made, target=replace(made.target, vendor=vendor))
 
 
+@pytest.mark.slow
 def test_what_is_stuck_gets_a_kernel_of_ones_own_and_stays_stuck() -> None:
     trace = traced(torch.lgamma, torch.rand(4) + 1)
     (found,) = plan(trace, of_vendor("ascend"))
@@ -325,6 +335,7 @@ def test_what_is_stuck_gets_a_kernel_of_ones_own_and_stays_stuck() -> None:
     assert way.evidence
 
 
+@pytest.mark.slow
 def test_a_kernel_of_ones_own_counts_apart_from_what_is_proved() -> None:
     trace = traced(torch.lgamma, torch.rand(4) + 1)
     report = summed(trace, of_vendor("ascend"), {"aten::lgamma"})
@@ -334,6 +345,7 @@ def test_a_kernel_of_ones_own_counts_apart_from_what_is_proved() -> None:
     assert report.plan.tiers[3].operators == ("aten::lgamma",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("vendor", "told"),
     [
@@ -349,6 +361,7 @@ def test_where_no_kernel_can_be_written_the_plan_says_why(vendor: str, told: str
     assert told in declined.reason
 
 
+@pytest.mark.slow
 def test_random_numbers_and_complex_ones_get_no_kernel() -> None:
     for function, given, told in (
         (torch.bernoulli, torch.rand(3), "random numbers"),
@@ -400,6 +413,7 @@ class BySigmoid(Rule):
 FORWARD = ("aten::mul.Tensor", "aten::sub.Tensor", "aten::sigmoid")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backward", [(), ("aten::sigmoid_backward",)])
 def test_a_way_is_none_in_a_step_where_its_backward_is_not_the_targets(
     backward: tuple[str, ...],

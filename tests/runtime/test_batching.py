@@ -46,6 +46,7 @@ def made(rows: int, width: int, dtype: torch.dtype, scale: float, biased: bool) 
     return (x, scale), named
 
 
+@pytest.mark.slow
 @given(ITEMS, st.integers(1, 6))
 @settings(max_examples=60, deadline=None)
 def test_a_batch_gives_what_single_calls_give(items: Any, most: int) -> None:

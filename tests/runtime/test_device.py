@@ -165,6 +165,7 @@ print(one.category.__name__, one.message)
 """
 
 
+@pytest.mark.slow
 def test_a_plugin_that_cannot_be_imported_is_told_and_skipped(tmp_path: Path) -> None:
     package = tmp_path / "torch_mlu"
     package.mkdir()

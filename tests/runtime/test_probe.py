@@ -89,6 +89,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> tuple[Probe, ProbeRequest]
     return probe_answer.probe(request), request
 
 
+@pytest.mark.slow
 def test_the_host_does_what_it_does(host: tuple[Probe, ProbeRequest]) -> None:
     found, request = host
     assert (found.device, found.target, found.failures, found.differs) == ("cpu", None, (), ())
@@ -100,6 +101,7 @@ def test_the_host_does_what_it_does(host: tuple[Probe, ProbeRequest]) -> None:
     assert {e.evidence[0].method for e in entries.values()} == {Method.TESTED}
 
 
+@pytest.mark.slow
 def test_what_was_run_is_not_run_again(host: tuple[Probe, ProbeRequest]) -> None:
     found, request = host
     journal, overlay = Path(found.journal), Path(found.overlay)
@@ -108,6 +110,7 @@ def test_what_was_run_is_not_run_again(host: tuple[Probe, ProbeRequest]) -> None
     assert (journal.read_text(), overlay.read_text()) == (lines, text)
 
 
+@pytest.mark.slow
 def test_a_probe_that_was_killed_goes_on_where_it_was(host: tuple[Probe, ProbeRequest]) -> None:
     found, request = host
     journal = Path(found.journal)
@@ -132,6 +135,7 @@ def test_another_probe_is_not_mixed_in(host: tuple[Probe, ProbeRequest], tmp_pat
 # --- an emulated device --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_emulated_device_agrees_with_its_list(tmp_path: Path) -> None:
     """Works, falls back and raises are all among what it does."""
     request = ProbeRequest(
@@ -220,6 +224,7 @@ def test_reality_is_held_against_the_list() -> None:
     assert [(d.line, d.listed) for d in differs] == [(3, Verdict.NATIVE), (5, Verdict.FALLBACK)]
 
 
+@pytest.mark.slow
 def test_a_failure_is_told_of_a_dtype_or_of_a_call(tmp_path: Path) -> None:
     """And whatever an error says stays text."""
     database = Database.open()

@@ -35,6 +35,7 @@ class Complement(nn.Module):
         return torch.erfc(x)
 
 
+@pytest.mark.slow
 def test_the_best_that_the_chip_refuses_nothing_in() -> None:
     plain = held(nn.Sequential(nn.Linear(4, 4), nn.ReLU()))
     assert plain.precision == ALL[0]
@@ -43,6 +44,7 @@ def test_the_best_that_the_chip_refuses_nothing_in() -> None:
     assert stepped.precision.why == "known; it refuses aten::erfc in bfloat16"
 
 
+@pytest.mark.slow
 def test_what_is_refused_in_float32_too_decides_nothing() -> None:
     class Wide(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
@@ -51,6 +53,7 @@ def test_what_is_refused_in_float32_too_decides_nothing() -> None:
     assert held(Wide()).precision == ALL[0]
 
 
+@pytest.mark.slow
 def test_the_last_one_has_the_reasons_of_all_before_it() -> None:
     found = held(nn.Sequential(nn.Linear(4, 4), Complement()), precisions=(ALL[0], ALL[2]))
     assert found.precision == Precision(
@@ -58,6 +61,7 @@ def test_the_last_one_has_the_reasons_of_all_before_it() -> None:
     )
 
 
+@pytest.mark.slow
 def test_nothing_is_traced_that_nobody_needs() -> None:
     assert held(nn.Linear(4, 4), precisions=ALL[2:], always=False) == Settled(ALL[2], None)
     assert held(nn.Linear(4, 4), precisions=ALL[2:]).trace is not None
@@ -74,6 +78,7 @@ class Adds(nn.Module):
         return pair.left + pair.right * more["x"]
 
 
+@pytest.mark.slow
 def test_tensors_are_followed_wherever_they_stand() -> None:
     one = torch.ones(3)
     found = held(Adds(), Call((Pair(one, one),), {"more": {"x": one}})).trace
@@ -84,6 +89,7 @@ def test_tensors_are_followed_wherever_they_stand() -> None:
     assert found.gaps == ()
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_looked_at_is_told() -> None:
     class Wrong(nn.Module):
         def forward(self, x: Tensor) -> Tensor:

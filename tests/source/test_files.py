@@ -49,6 +49,7 @@ def test_a_traced_module_tells_its_inputs(tmp_path: Path) -> None:
     assert (loaded.kind, loaded.notes, len(loaded.digest)) == ("torchscript", (), 16)
 
 
+@pytest.mark.slow
 def test_a_scripted_module_is_asked_through_its_layers(scripted: str) -> None:
     loaded = load(scripted, LoadOptions())
     assert [list(arg.shape) for arg in loaded.args] == [[1, 3, 224, 224]]
@@ -70,6 +71,7 @@ def test_large_weights_are_given_up_and_small_values_kept(scripted: str) -> None
     assert module.steps.tolist() == [3]  # type: ignore[attr-defined]  # of the module above
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stored", [lambda m: m, lambda m: {"epoch": 1, "model": m}])
 @pytest.mark.parametrize("new", [True, False])
 def test_a_trusted_pickle_is_loaded(tmp_path: Path, stored: object, new: bool) -> None:

@@ -299,6 +299,7 @@ def test_the_list_without_torch_has_what_schemas_refuse() -> None:
     assert {*REFUSED, "aten::save"} == REACHING
 
 
+@pytest.mark.slow
 def test_the_schemas_without_torch_are_those_of_torch() -> None:
     # in a process of its own: tests declare operators
     code = "from tests.source.write_schemas import text; print(text(), end='')"

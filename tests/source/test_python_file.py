@@ -126,6 +126,7 @@ def test_the_users_inputs_win(net: Path) -> None:
     assert described(load(f"{net}:two", "a=7x3", "b=3:float32")) == expected
 
 
+@pytest.mark.slow
 def test_the_digest_is_the_files(net: Path) -> None:
     first = load(f"{net}:module").digest
     assert len(first) == 16
@@ -196,6 +197,7 @@ def test_files_that_cannot_be_used(
     assert caught.value.hint
 
 
+@pytest.mark.slow
 def test_a_file_finds_its_neighbours(tmp_path: Path) -> None:
     (tmp_path / "net_parts.py").write_text("from torch import nn\nlayer = nn.Linear(3, 4)\n")
     (tmp_path / "net.py").write_text("from net_parts import layer\n")

@@ -77,6 +77,7 @@ def outputs(made: Loaded) -> list[tuple[int, ...]]:
     return [tuple(tensor.shape) for tensor in made.module(*made.args, **made.kwargs)]
 
 
+@pytest.mark.slow
 def test_entries_of_one_file_are_called_one_after_another() -> None:
     made = loaded("net.py:net,head")
     assert outputs(made) == [(1, 8), (2, 4)]
@@ -87,6 +88,7 @@ def test_entries_of_one_file_are_called_one_after_another() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_named_input_goes_to_the_entries_that_take_it() -> None:
     assert outputs(loaded("net.py:net,head", "features=3x5")) == [(1, 8), (3, 5)]
     with pytest.raises(SourceError, match="no forward has a parameter 'xyz'"):
@@ -146,6 +148,7 @@ def test_a_file_of_sets_that_is_not_there_is_an_error() -> None:
         loaded("net.py:net", sets="absent.py:yields")
 
 
+@pytest.mark.slow
 def test_a_step_of_decoding_has_the_cache_and_the_weights_of_the_prompt() -> None:
     made = loaded("net.py:writer", "input_ids=1x6:int64", decode=True)
     (first, seen), (step, all_seen) = made.module(*made.args)
@@ -159,6 +162,7 @@ def test_a_step_of_decoding_has_the_cache_and_the_weights_of_the_prompt() -> Non
     assert made.notes[-1].startswith("prefill is the call on 1x6 tokens, decode that on one more")
 
 
+@pytest.mark.slow
 def test_a_model_without_a_cache_cannot_decode() -> None:
     with pytest.raises(SourceError, match="Net has no step of decoding"):
         loaded("net.py:net", decode=True)
@@ -171,6 +175,7 @@ def test_a_live_module_takes_an_iterator_of_inputs() -> None:
     assert outputs(made) == [(2, 4), (3, 4)]
 
 
+@pytest.mark.slow
 def test_the_modules_of_all_calls_are_in_one_report() -> None:
     report = opcheck.scan("net.py:writer", decode=True, targets=["ascend-910b"])
     places = {use.module for finding in report.targets[0].findings for use in finding.uses}

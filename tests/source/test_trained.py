@@ -53,6 +53,7 @@ def test_a_yolo_is_trained_on_a_batch_of_its_task(
     assert {key: tuple(of.shape) for key, of in batch.items()} == images | more
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source", ["torchvision:ssdlite320_mobilenet_v3_large", "ultralytics:yolov8n.yaml"]
 )
@@ -72,6 +73,7 @@ def test_images_that_the_user_gives_are_what_a_yolo_is_called_with() -> None:
     assert [tuple(value.shape) for value in loaded.args] == [(1, 3, 64, 64)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source", ["torchvision:inception_v3", "timm:resnet18", "ultralytics:yolov8n.yaml"]
 )

@@ -253,6 +253,7 @@ def test_a_python_file(name: str, notes: tuple[str, ...], tmp_path: Path) -> Non
     assert without_gradients(loaded.module, *loaded.args) == []
 
 
+@pytest.mark.slow
 def test_a_python_file_runs_once(tmp_path: Path) -> None:
     path = tmp_path / "net.py"
     define = 'torch.library.Library("opcheck_test_once", "DEF").define("f(Tensor x) -> Tensor")'

@@ -113,6 +113,7 @@ def test_a_method_in_a_copy_is_that_of_the_copy() -> None:
 REAL = torch.compile
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [lambda: torch.compile(nn.Linear(4, 4)), compiled_in_place])
 def test_a_model_that_is_compiled_is_never_plainly_green(make: Any) -> None:
     plain = opcheck.scan(nn.Linear(4, 4), X, targets=["nvidia-a100@2.13.0"])

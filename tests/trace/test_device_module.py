@@ -392,6 +392,7 @@ def test_submodules_can_be_imported(npu: DeviceModule) -> None:
         assert importlib.import_module(f"torch.npu.{name}") is getattr(npu, name)
 
 
+@pytest.mark.slow
 def test_another_device_name_has_a_module_of_that_name() -> None:
     code = (
         "import torch\n"

@@ -162,6 +162,7 @@ def test_arguments_name_the_device_asked_for() -> None:
     assert {constant.value for constant in constants if constant.kind == "device"} == {"xla"}
 
 
+@pytest.mark.slow
 def test_one_process_traces_for_several_device_types() -> None:
     model = nn.Conv2d(3, 4, 3)
     traces = [traced(model, name, torch.ones(1, 3, 8, 8)) for name in (*EVERY, "npu", *EVERY)]
@@ -169,6 +170,7 @@ def test_one_process_traces_for_several_device_types() -> None:
     assert len({trace.nodes for trace in traces}) == 1
 
 
+@pytest.mark.slow
 def test_without_a_disguise_cuda_stays_what_it_is() -> None:
     trace = trace_model(lambda x: x + torch.zeros(3, device="cuda"), (X,), {}, device_type="npu")
     assert "names a CUDA device" in trace.gaps[0].reason

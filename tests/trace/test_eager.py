@@ -1,5 +1,6 @@
 """A trace leaves torch as it was."""
 
+import pytest
 import torch
 from torch import nn
 from torch.utils._device import _device_constructors
@@ -16,6 +17,7 @@ class OnOneDevice(nn.Module):
             return x + torch.tensor([1.0])
 
 
+@pytest.mark.slow
 def test_device_contexts_mean_the_same_functions_after_a_trace() -> None:
     _device_constructors.cache_clear()  # as in a process that has used no such context
     opcheck.scan(OnOneDevice(), torch.ones(2), targets=["ascend-910b"])

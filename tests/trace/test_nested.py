@@ -27,6 +27,7 @@ def strided(x: Tensor) -> Tensor:
     return torch.nested.as_nested_tensor([x[0], x[1][:2]]).sin()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 @pytest.mark.parametrize("model", [jagged, strided])
 def test_a_model_that_makes_them_has_one_gap_with_its_line(model: Callable[..., Any]) -> None:

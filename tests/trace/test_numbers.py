@@ -24,6 +24,7 @@ CALLS: tuple[tuple[Callable[[Any], Any], str], ...] = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("call", "base"), CALLS)
 def test_a_number_reaches_the_kernel_of_a_composite(call: Callable[[Any], Any], base: str) -> None:
     """Whether the target has the kernel of tensors, or only that which writes to a given one."""

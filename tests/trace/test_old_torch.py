@@ -32,6 +32,7 @@ for call in calls:
 """
 
 
+@pytest.mark.slow
 def test_calls_that_switch_devices_first_are_followed_without_hooks_from_python() -> None:
     """The process has torch's device hooks taken away, as they are absent before 2.10."""
     done = subprocess.run(

@@ -87,6 +87,7 @@ def test_a_custom_operator_of_unknown_shape_is_a_gap_and_the_rest_is_seen(
                               "input"]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_custom_operator_whose_result_cannot_be_guessed_is_a_gap_in_its_module() -> None:
     class Pair(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
@@ -274,6 +275,7 @@ def test_a_loop_that_ends_at_once_copies_what_it_carries() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.since("2.10")
 def test_a_loop_without_end_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("opcheck.trace.calls.higher_order.MOST_TURNS", 5)
@@ -330,6 +332,7 @@ def _unknown(x: Tensor) -> Any:
     return torch.ops.higher_order.out_dtype(torch.ops.aten.mul.Tensor, torch.int32, x, x)
 
 
+@pytest.mark.slow
 @pytest.mark.since("2.10")
 def test_an_unknown_higher_order_operator_is_one_gap_in_its_module() -> None:
     trace = traced(nn.Sequential(_Called(_unknown), nn.Tanh()), X)
@@ -338,6 +341,7 @@ def test_an_unknown_higher_order_operator_is_one_gap_in_its_module() -> None:
     assert trace.gaps == (Gap("0", reason),)
 
 
+@pytest.mark.slow
 @pytest.mark.since("2.10")
 def test_a_model_that_is_one_unknown_higher_order_operator_is_a_gap() -> None:
     trace = traced(_unknown, X)

@@ -211,6 +211,7 @@ def test_shape_rules_of_extensions_can_be_found_and_told_open_sizes() -> None:
     assert (rule(x).shape, without_rule(func)) == ((7,), False)
 
 
+@pytest.mark.slow
 def test_a_tensor_in_a_function_cache_is_reachable_for_the_collector() -> None:
     @functools.lru_cache
     def kept(size: int) -> Any:

@@ -67,12 +67,14 @@ def test_an_input_that_a_later_layer_refuses_is_an_error_if_the_user_chose_it() 
         trace_model(model, (X,), {}, device_type="npu", inputs_given=True)
 
 
+@pytest.mark.slow
 def test_an_input_that_a_later_layer_refuses_is_a_gap_if_nobody_chose_it() -> None:
     trace = traced(nn.Sequential(nn.Linear(4, 5), nn.Linear(6, 6)), X)
     assert calls(trace) == ["aten::linear"]
     assert [gap.where for gap in trace.gaps] == ["1"]
 
 
+@pytest.mark.slow
 def test_a_failing_module_does_not_lose_the_rest() -> None:
     model = nn.Sequential(nn.Linear(4, 4), Fails(ValueError("no such\nthing")), nn.ReLU())
     trace = traced(model, X)
@@ -80,6 +82,7 @@ def test_a_failing_module_does_not_lose_the_rest() -> None:
     assert trace.gaps == (Gap("1", "ValueError: no such"),)
 
 
+@pytest.mark.slow
 def test_a_failing_module_gives_back_the_first_tensor_among_its_arguments() -> None:
     class Nested(nn.Module):
         def __init__(self) -> None:
@@ -94,11 +97,13 @@ def test_a_failing_module_gives_back_the_first_tensor_among_its_arguments() -> N
     assert reasons(trace) == ["KeyError: 'kv'"]
 
 
+@pytest.mark.slow
 def test_every_failing_module_is_told() -> None:
     model = nn.Sequential(nn.ReLU(), Fails(ValueError("a")), Fails(ValueError("b")))
     assert traced(model, X).gaps == (Gap("1", "ValueError: a"), Gap("2", "ValueError: b"))
 
 
+@pytest.mark.slow
 def test_what_ran_before_the_end_of_a_run_is_kept() -> None:
     def model(x: Tensor) -> Tensor:
         x.exp()
@@ -114,6 +119,7 @@ def test_a_model_without_operators_has_no_calls() -> None:
     assert (trace.calls, trace.nodes, trace.uses, trace.gaps) == (0, (), (), ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -258,6 +264,7 @@ def test_a_tensor_kept_from_a_finished_trace_says_so() -> None:
         kept[0].exp()
 
 
+@pytest.mark.slow
 def test_exact_kernels_of_equal_registrations_are_the_same() -> None:
     ops = frozenset({"aten::exp.out", "aten::empty.memory_format"})
     trace = trace_model(
@@ -276,6 +283,7 @@ def test_exact_kernels_of_equal_registrations_are_the_same() -> None:
     assert counted == {"a": registered, "b": registered, "c": missing}
 
 
+@pytest.mark.slow
 def test_kernels_that_could_not_be_counted_are_left_out_with_a_note() -> None:
     runs: list[int] = []
 
@@ -293,6 +301,7 @@ def test_kernels_that_could_not_be_counted_are_left_out_with_a_note() -> None:
     )
 
 
+@pytest.mark.slow
 def test_progress_is_told_step_by_step() -> None:
     told: list[str] = []
     trace_model(
@@ -301,6 +310,7 @@ def test_progress_is_told_step_by_step() -> None:
     assert told == ["recording the operators", "counting the kernels that t is asked for"]
 
 
+@pytest.mark.slow
 def test_torch_keeps_its_own_overloads() -> None:
     """An overload made anew would lose what torch registered on it, as ``torch.export`` showed."""
     script = (

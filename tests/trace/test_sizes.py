@@ -110,6 +110,7 @@ class Down(nn.Module):
         return up + x
 
 
+@pytest.mark.slow
 def test_a_threshold_far_from_the_size_is_found() -> None:
     found = sized(far_threshold, torch.zeros(1, 16))
     (branch,) = of(SiteKind.SHAPE_BRANCH, found)
@@ -119,6 +120,7 @@ def test_a_threshold_far_from_the_size_is_found() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_padding_to_a_multiple_is_a_branch() -> None:
     found = sized(padded, torch.zeros(1, 16))
     (branch,) = of(SiteKind.SHAPE_BRANCH, found)
@@ -126,18 +128,21 @@ def test_padding_to_a_multiple_is_a_branch() -> None:
     assert branch.text == "0 != 0 is False with x:1 = 16, 7 != 0 is True with x:1 = 17"
 
 
+@pytest.mark.slow
 def test_a_loop_over_a_dimension_is_a_branch() -> None:
     branches = of(SiteKind.SHAPE_BRANCH, sized(unrolled, torch.zeros(1, 16)))
     assert {branch.line for branch in branches} == {line(unrolled, 3)}
     assert all("with x:1 = 17" in branch.text for branch in branches)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [capped, counted])
 def test_a_size_that_is_capped_or_looped_for_is_a_branch(model: Callable[..., Any]) -> None:
     branches = of(SiteKind.SHAPE_BRANCH, sized(model, torch.zeros(1, 16)))
     assert [branch.line for branch in branches] == [line(model, 1)]
 
 
+@pytest.mark.slow
 def test_checks_that_hold_for_every_size_are_no_branches() -> None:
     found = sized(any_size, torch.zeros(1, 16))
     assert texts(found) == []
@@ -145,6 +150,7 @@ def test_checks_that_hold_for_every_size_are_no_branches() -> None:
     assert of(SiteKind.FIXED_SIZE, found) == []
 
 
+@pytest.mark.slow
 def test_dimensions_are_changed_alone_as_well() -> None:
     found = sized(wide, IMAGE, marked=("x:2,3",))
     assert texts(found) == [
@@ -152,12 +158,14 @@ def test_dimensions_are_changed_alone_as_well() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_calls_that_do_not_see_the_dimension_are_not_named() -> None:
     found = sized(lambda x: (x.sum(1) + 1).relu(), torch.zeros(1, 16))
     assert [site.op for site in found.sites] == ["aten::sum.dim_IntList"]
     assert found.sites[0].text == "self float32[1,16] becomes float32[1,17]"
 
 
+@pytest.mark.slow
 def test_what_a_value_decides_is_no_branch_by_a_size() -> None:
     def by_value(x: Tensor) -> Tensor:
         if x.sum().item() > 20:
@@ -167,6 +175,7 @@ def test_what_a_value_decides_is_no_branch_by_a_size() -> None:
     assert texts(sized(by_value, torch.ones(1, 16, dtype=torch.int64))) == []
 
 
+@pytest.mark.slow
 def test_a_size_that_the_model_does_not_take_is_told_with_its_line() -> None:
     found = sized(FixedPositions(), IDS, marked=("ids:1",))
     (fixed,) = of(SiteKind.FIXED_SIZE, found)
@@ -174,6 +183,7 @@ def test_a_size_that_the_model_does_not_take_is_told_with_its_line() -> None:
     assert fixed.text.startswith("fails with ids:1 = 17: ")
 
 
+@pytest.mark.slow
 def test_a_size_of_which_only_multiples_run_is_told() -> None:
     found = sized(Down(), IMAGE, marked=("x:2",))
     (fixed,) = of(SiteKind.FIXED_SIZE, found)
@@ -181,6 +191,7 @@ def test_a_size_of_which_only_multiples_run_is_told() -> None:
     assert fixed.text.endswith("(runs with x:2 = 64)")
 
 
+@pytest.mark.slow
 def test_an_input_that_has_to_go_along_does() -> None:
     mask = torch.ones(1, 16)
     found = sized(Masked(), IDS, marked=("ids:1",), mask=mask)
@@ -198,6 +209,7 @@ def test_what_fails_as_it_is_is_only_noted() -> None:
     assert "not today" in found.notes[0]
 
 
+@pytest.mark.slow
 def test_code_that_wants_plain_numbers_still_runs() -> None:
     def strict(x: Tensor) -> Tensor:
         if type(x.shape[1]) is not int:
@@ -208,6 +220,7 @@ def test_code_that_wants_plain_numbers_still_runs() -> None:
     assert [site.op for site in found.sites] == ["aten::relu"]
 
 
+@pytest.mark.slow
 def test_sizes_are_plain_again_afterwards() -> None:
     from opcheck.trace.device.tensors import DeviceTensor
 
@@ -232,6 +245,7 @@ def test_what_is_not_there_is_refused(marked: str, message: str, hint: str) -> N
     assert hint in refused.value.hint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("marked", ["x:-1", "0:1", "x:1,1"])
 def test_a_dimension_has_several_names(marked: str) -> None:
     found = sized(far_threshold, torch.zeros(1, 16), marked=(marked,))

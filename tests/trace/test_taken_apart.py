@@ -61,6 +61,7 @@ def judged(layer: nn.Module, x: Tensor, **how: Any) -> dict[str, Verdict]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [HALF, torch.float64], ids=str)
 @pytest.mark.parametrize("name", LAYERS)
 def test_a_layer_fares_in_training_as_it_does_without(name: str, dtype: torch.dtype) -> None:
@@ -71,6 +72,7 @@ def test_a_layer_fares_in_training_as_it_does_without(name: str, dtype: torch.dt
     assert worst(asked) == worst(trained), (asked, trained)
 
 
+@pytest.mark.slow
 def test_the_vendor_says_something_of_the_layers_in_that_dtype() -> None:
     """Else the test above would compare nothing with nothing."""
     refused = {
@@ -82,6 +84,7 @@ def test_the_vendor_says_something_of_the_layers_in_that_dtype() -> None:
     assert "linear" not in refused
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("name", ["nll", "cross_entropy"])
 def test_scan_and_device_agree_under_autocast(name: str, dtype: torch.dtype) -> None:

@@ -151,6 +151,7 @@ def test_each_phase_has_its_kernels() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_model_is_as_before_afterwards() -> None:
     model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Dropout()).eval()
     model[0].bias.requires_grad_(False)
@@ -221,6 +222,7 @@ def test_a_checkpointed_layer_runs_again_in_backward() -> None:
     assert (counts(found, Phase.FORWARD)["addmm"], counts(found, Phase.BACKWARD)["addmm"]) == (1, 1)
 
 
+@pytest.mark.slow
 def test_inputs_that_need_gradients_get_them() -> None:
     model = nn.Linear(3, 4, bias=False)
     assert counts(step(model, X), Phase.BACKWARD)["mm"] == 1
@@ -248,6 +250,7 @@ def test_what_cannot_be_trained_is_an_error(model: nn.Module, message: str) -> N
     assert caught.value.hint
 
 
+@pytest.mark.slow
 def test_a_model_that_refuses_to_be_trained_says_why_in_a_gap() -> None:
     class Refuses(nn.Linear):
         def forward(self, x: Tensor) -> Tensor:
@@ -260,6 +263,7 @@ def test_a_model_that_refuses_to_be_trained_says_why_in_a_gap() -> None:
     assert found == Prediction((), (Gap("(the model)", reason),))
 
 
+@pytest.mark.slow
 def test_a_device_operator_that_fails_in_backward_ends_the_run_and_not_the_process() -> None:
     class Backward(torch.autograd.Function):
         @staticmethod

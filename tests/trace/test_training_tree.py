@@ -108,6 +108,7 @@ def line_of(text: str) -> int:
     return next(number for number, line in enumerate(lines, 1) if text in line)
 
 
+@pytest.mark.slow
 def test_each_call_of_the_backward_has_the_place_of_the_call_that_it_goes_back_to() -> None:
     trace = traced(Net(), (torch.ones(2, 3),), {}, SETS["newest"])
     (cosine,) = uses_of(trace, "cos", Phase.BACKWARD)
@@ -116,6 +117,7 @@ def test_each_call_of_the_backward_has_the_place_of_the_call_that_it_goes_back_t
     assert modules == ["second", "second", "first"]
 
 
+@pytest.mark.slow
 def test_what_a_checkpoint_computes_again_has_its_own_place_and_so_has_its_gradient() -> None:
     class Again(Net):
         def forward(self, x: Tensor) -> Any:
@@ -128,6 +130,7 @@ def test_what_a_checkpoint_computes_again_has_its_own_place_and_so_has_its_gradi
     assert [(use.file, use.line) for use in (again, cosine)] == [here, here]
 
 
+@pytest.mark.slow
 def test_the_gradient_of_a_composite_kept_whole_is_placed_where_the_composite_is_called() -> None:
     class Attends(Net):
         def forward(self, x: Tensor) -> Tensor:
@@ -151,6 +154,7 @@ def test_the_gradient_of_a_composite_kept_whole_is_placed_where_the_composite_is
     assert (own.file, own.line) == (whole.file, whole.line)
 
 
+@pytest.mark.slow
 def test_a_forward_alone_has_no_other_phase() -> None:
     trace = trace_model(Net(), (torch.ones(2, 3),), {}, device_type="npu")
     assert trace.mode == "inference"

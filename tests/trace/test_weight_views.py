@@ -36,6 +36,7 @@ class Weighing(nn.Module):
         return self.used(x, self.weight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("used", VIEWS.values(), ids=VIEWS)
 def test_a_part_of_a_weight_can_be_used(used: Used) -> None:
     sets = {"none": frozenset[str](), "some": frozenset({"aten::as_strided", "aten::slice.Tensor"})}
@@ -44,6 +45,7 @@ def test_a_part_of_a_weight_can_be_used(used: Used) -> None:
     assert {*trace.kernels} == {"none", "some"}
 
 
+@pytest.mark.slow
 def test_a_part_of_a_weight_wants_a_gradient() -> None:
     def used(x: Tensor, weight: Tensor) -> Tensor:
         return x.sin() if weight.chunk(3)[0].requires_grad else x.cos()

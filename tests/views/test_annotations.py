@@ -55,6 +55,7 @@ def test_github_reads_every_command(report: Report) -> None:
     check(report)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(reports)
 def test_github_reads_the_commands_of_any_report(report: Report) -> None:
@@ -88,6 +89,7 @@ def issues(report: Report) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(reports)
 def test_any_report_has_what_gitlab_asks_for(report: Report) -> None:

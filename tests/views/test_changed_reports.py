@@ -64,6 +64,7 @@ def shown(report: Report) -> None:
         assert isinstance(text, str)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPORTS)
 def test_every_format_shows_what_the_reader_takes(name: str) -> None:
     document, taken = json.loads(REPORTS[name]), 0

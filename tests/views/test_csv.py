@@ -38,6 +38,7 @@ def test_every_place_is_a_row(report: Report) -> None:
     check(report)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(reports)
 def test_any_report_is_a_table(report: Report) -> None:

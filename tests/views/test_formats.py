@@ -68,6 +68,7 @@ def test_the_order_that_findings_were_given_in_does_not_matter(name: str, sample
     assert view.render(replace(report, targets=turned)) == view.render(report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALONE)
 @settings(max_examples=60, deadline=None)
 @given(reports)

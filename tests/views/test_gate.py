@@ -61,6 +61,7 @@ def test_every_format_but_the_web_page_writes_the_answer() -> None:
     assert {*report_formats()} - {*FORMATS} == {"html"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in FORMATS if name != "text"])
 @settings(max_examples=10, deadline=None)
 @given(reports, reports, policies)
@@ -85,6 +86,7 @@ def test_answers_follow_the_schema(sample: str) -> None:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(reports, policies)
 def test_any_answer_follows_the_schema(report: Report, policy: Policy) -> None:

@@ -106,6 +106,7 @@ def test_what_an_overlay_brought_in_names_it() -> None:
     assert '"origin"' not in report_view("json").render(report)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(reports)
 def test_any_report_follows_the_schema_and_reads_back(report: Report) -> None:
@@ -122,6 +123,7 @@ def test_standard_emulations_follow_the_schema_and_read_back(sample: str) -> Non
     assert emulation_from_json(text) == arranged_emulation(EMULATIONS[sample])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(emulations)
 def test_any_emulation_follows_the_schema_and_reads_back(found: Emulation) -> None:

@@ -45,6 +45,7 @@ def test_every_finding_is_a_test_case(report: Report) -> None:
     check(report)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(reports)
 def test_any_report_is_read_as_it_was_meant(report: Report) -> None:

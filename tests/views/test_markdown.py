@@ -54,6 +54,7 @@ def test_reports_are_shown_and_do_nothing_else(report: Report) -> None:
     check(report)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(reports)
 def test_any_report_is_shown_and_does_nothing_else(report: Report) -> None:

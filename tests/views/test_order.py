@@ -23,6 +23,7 @@ def test_worst_first() -> None:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(reports)
 def test_arranging_twice_changes_nothing(report: Report) -> None:

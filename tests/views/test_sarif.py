@@ -32,6 +32,7 @@ def test_standard_reports_follow_the_schema(report: Report) -> None:
     run_of(report)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(reports)
 def test_any_report_follows_the_schema(report: Report) -> None:

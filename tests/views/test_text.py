@@ -109,6 +109,7 @@ def test_colour_of_a_run_changes_nothing_but_colour(sample: str) -> None:
     assert emulated(sample, Page(ascii=True)).isascii()
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(emulations, st.integers(20, 140), st.booleans())
 def test_any_run_can_be_written(found: Emulation, width: int, verbose: bool) -> None:
@@ -214,6 +215,7 @@ def test_control_characters_are_spelled_out() -> None:
     assert first == r"? cannot tell: a\x1b[31mb\x07[bold]c on ascend-910b@26.1.0+torch2.12"
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(reports, st.integers(20, 140), st.booleans())
 def test_any_report_can_be_written(report: Report, width: int, verbose: bool) -> None:

@@ -62,6 +62,7 @@ def test_nothing_is_wrong_with_a_store_as_it_was_written(
     assert answered(commands, capsys) == [ExitCode.PASS] * len(commands)
 
 
+@pytest.mark.slow
 def test_changed_bytes_are_no_crash(capsys: pytest.CaptureFixture[str]) -> None:
     whole, random = Path("whole.db").read_bytes(), Random(17)
     used = [at for at, byte in enumerate(whole) if byte]

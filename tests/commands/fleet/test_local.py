@@ -101,6 +101,7 @@ def gone(position: int) -> Job:
     return Job(position, f"gone{position}", request, {"npu": ""})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_job_is_done_once_and_then_the_workers_end(workers: int) -> None:
     before, begun = _workers(os.getpid()), list[Began]()
@@ -115,6 +116,7 @@ def test_every_job_is_done_once_and_then_the_workers_end(workers: int) -> None:
     assert _workers(os.getpid()) == before
 
 
+@pytest.mark.slow
 def test_as_many_workers_as_processors_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     setups: list[Setup] = []
 
@@ -129,6 +131,7 @@ def test_as_many_workers_as_processors_share_the_memory(monkeypatch: pytest.Monk
     assert {setup.workers for setup in setups} == {3}
 
 
+@pytest.mark.slow
 def test_leaving_early_ends_the_workers() -> None:
     before = _workers(os.getpid())
     jobs = Local(Setup(2)).run(map(gone, range(5)), lambda _: None)

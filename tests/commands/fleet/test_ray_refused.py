@@ -39,6 +39,7 @@ def test_the_extra_is_named_where_ray_is_not_installed(monkeypatch: pytest.Monke
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_address_where_nothing_is(closed: str) -> None:
     pytest.importorskip("ray", reason="ray is not installed")
     assert refused(closed).message == f"nothing answers at {closed}: Connection refused"

@@ -74,6 +74,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_stored_trace_gives_the_report_of_a_scan(store: Path, alone: Report) -> None:
     found = report_of_model(store, "net/x", "1")
     assert not found.newer
@@ -121,6 +122,7 @@ def test_the_page_leads_to_reports_beside_it(
     assert "--reports wants a page in a file" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_reports_are_written_side_by_side_as_one_by_one(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +139,7 @@ def test_reports_are_written_side_by_side_as_one_by_one(
     assert all(b'lang="zh' in text for text in written[0].values())
 
 
+@pytest.mark.slow
 def test_a_writer_that_is_ended_is_told(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +153,7 @@ def _is_ended(path: Path, report: Report) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_report_is_written_in_any_format(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["fleet", "report", str(store), "net/x", "--format"]
     assert run([*line, "csv"]) == ExitCode.PASS

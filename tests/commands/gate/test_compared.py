@@ -119,6 +119,7 @@ def test_another_release_and_other_data_are_told() -> None:
     assert found.passed
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(reports, policies)
 def test_no_report_has_news_beside_itself(report: Report, policy: Policy) -> None:
@@ -129,6 +130,7 @@ def test_no_report_has_news_beside_itself(report: Report, policy: Policy) -> Non
         assert fixed(found) == []
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(reports, reports, policies)
 def test_what_fails_beside_a_base_fails_without(head: Report, base: Report, policy: Policy) -> None:

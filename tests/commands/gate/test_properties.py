@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from fnmatch import fnmatchcase
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -83,6 +84,7 @@ def failing(result: GateResult) -> Iterator[Failing]:
                 yield target.target, one.finding.id, use
 
 
+@pytest.mark.slow
 @quickly
 @given(small | reports, policies, st.randoms(use_true_random=False))
 def test_the_order_of_findings_does_not_matter(
@@ -122,6 +124,7 @@ def test_a_waiver_hides_what_it_matches_and_nothing_else(
     ]
 
 
+@pytest.mark.slow
 @quickly
 @given(small | reports, policies)
 def test_the_baseline_of_a_report_makes_it_pass(one: Report, policy: Policy) -> None:
@@ -133,6 +136,7 @@ def test_the_baseline_of_a_report_makes_it_pass(one: Report, policy: Policy) -> 
     assert sum(after.standings.values()) == sum(before.standings.values())
 
 
+@pytest.mark.slow
 @quickly
 @given(small | reports, policies)
 def test_a_baseline_is_read_as_it_was_written(one: Report, policy: Policy) -> None:

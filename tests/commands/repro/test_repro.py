@@ -77,6 +77,7 @@ def results(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith("result ")]
 
 
+@pytest.mark.slow
 def test_every_finding_runs_on_the_host_and_as_told_on_the_device(
     report: Path, tmp_path: Path
 ) -> None:
@@ -95,6 +96,7 @@ def test_every_finding_runs_on_the_host_and_as_told_on_the_device(
             assert results(on_host.stdout), finding["op"]
 
 
+@pytest.mark.slow
 def test_the_vendor_s_own_words_are_shown(report: Path, tmp_path: Path) -> None:
     refused = played(tmp_path, asked(report, "aten::cumsum"), "--emulate")
     assert "bfloat16, which 910a does not have" in refused.stderr
@@ -106,6 +108,7 @@ def test_the_vendor_s_own_words_are_shown(report: Path, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_dtype_that_is_changed_on_the_way_is_made_there(tmp_path: Path) -> None:
     model = f"{ROOT / 'examples' / 'rotary_attention.py'}:model"  # it makes float64 on the device
     target = TargetSpec("ascend-910b", "26.1.0")
@@ -131,6 +134,7 @@ def test_strides_are_those_of_the_model(model: Path, report: Path) -> None:
     assert ("no strides" in read, "no strides" in traced) == (True, False)
 
 
+@pytest.mark.slow
 def test_a_finding_of_the_backward_is_its_overload(model: Path, tmp_path: Path) -> None:
     scan = ScanRequest(ModelSpec(f"{model}:net", INPUTS, step=TrainingSpec.parse(())), (OLD,))
     text = repro_answer.repro(ReproRequest(scan, "aten::embedding_dense_backward"))
@@ -166,6 +170,7 @@ def test_a_finding_that_is_not_there(report: Path, finding: str, message: str) -
     assert "aten::cumsum, unsupported" in caught.value.hint
 
 
+@pytest.mark.slow
 def test_the_beginning_of_an_id_will_do(report: Path) -> None:
     findings = json.loads(report.read_text(encoding="utf-8"))["targets"][0]["findings"]
     for finding in findings:

@@ -197,6 +197,7 @@ def test_fused_attention_saves_what_its_scores_move() -> None:
     assert found.gain.seconds == pytest.approx(4 * scores / 1e9)  # written twice, read twice
 
 
+@pytest.mark.slow
 def test_attention_that_its_kernel_does_not_fuse_is_told_with_the_vendors_reason() -> None:
     not_fused = condition(Verdict.NATIVE, code=NOT_FUSED, text="runs in parts")
     case = Case(

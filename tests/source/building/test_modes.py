@@ -1,5 +1,6 @@
 """Which layers a model of the user's own leaves in training mode."""
 
+import pytest
 import torch
 from torch import nn
 
@@ -23,6 +24,7 @@ def test_none_are_named_in_evaluation_mode_or_of_a_library() -> None:
     assert in_training(_model(), "torchvision") == ()
 
 
+@pytest.mark.slow
 def test_a_source_tells_them_though_it_gives_evaluation_mode() -> None:
     model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.1))
     loaded = load_live(model, None)

@@ -67,6 +67,7 @@ def test_texts_stand_as_they_are_but_for_what_cannot_be_seen(bait: str) -> None:
     assert page.one("p", class_="source").text == shown
 
 
+@pytest.mark.slow
 @given(reports)
 @settings(max_examples=60, deadline=None)
 def test_any_report_is_a_page_of_one_shape(report: Report) -> None:
@@ -78,6 +79,7 @@ def test_any_report_is_a_page_of_one_shape(report: Report) -> None:
     assert all(character.isprintable() or character in "\n\t" for character in text)
 
 
+@pytest.mark.slow
 @given(reports)
 @settings(max_examples=30, deadline=None)
 def test_no_encoding_can_spoil_a_page(report: Report) -> None:
