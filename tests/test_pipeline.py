@@ -54,7 +54,7 @@ def verdicts(document: Any) -> list[Counter[tuple[str, str]]]:
     return found
 
 
-@pytest.mark.since("2.10")
+@pytest.mark.since("2.13")
 @pytest.mark.slow
 @pytest.mark.parametrize("saved", ["attention", "encoder-layer"], indirect=True)
 def test_a_saved_graph_is_settled_without_torch_as_a_run_settles_it(saved: Path) -> None:

@@ -136,7 +136,7 @@ def test_custom_operators_keep_their_namespace(tmp_path: Path) -> None:
     assert call.arguments == (("x", FLAT), ("times", 3))
 
 
-@pytest.mark.since("2.10")
+@pytest.mark.since("2.13")
 def test_the_layout_until_torch_2_7_reads_the_same(tiny: Path, tmp_path: Path) -> None:
     """That layout: the program at the top, pickles beside it, nodes without names and kinds."""
     import json
@@ -170,7 +170,7 @@ def test_unknown_codes_are_gaps_and_not_guesses(tiny: Path, tmp_path: Path) -> N
     assert trace.calls[0].outputs == (TensorMeta("unknown_99", (6, 4), (4, 1)),)
 
 
-@pytest.mark.since("2.10")
+@pytest.mark.since("2.13")
 def test_what_is_no_operator_is_refused(tiny: Path, tmp_path: Path) -> None:
     def foreign(document: dict[str, Any]) -> None:
         nodes_of(document)[0]["target"] = "mylib.helper"
@@ -181,7 +181,7 @@ def test_what_is_no_operator_is_refused(tiny: Path, tmp_path: Path) -> None:
         read_trace(changed(tiny, tmp_path / "m.pt2", foreign))
 
 
-@pytest.mark.since("2.10")
+@pytest.mark.since("2.13")
 def test_a_damaged_node_is_pointed_at(tiny: Path, tmp_path: Path) -> None:
     def cut(document: dict[str, Any]) -> None:
         nodes_of(document)[1]["inputs"] = [{"name": "self", "arg": {"as_tensor": {"name": "gone"}}}]
@@ -220,7 +220,7 @@ def test_any_other_shape_of_json_is_one_clear_error(
     assert raised.value.hint == "save the model again with torch.export.save"
 
 
-@pytest.mark.since("2.10")
+@pytest.mark.since("2.13")
 def test_codes_are_those_of_the_installed_torch() -> None:
     """torch._export is private; checked with torch 2.13."""
 

@@ -314,7 +314,7 @@ def test_a_function_is_mapped_over_each_element() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.since("2.10")
+@pytest.mark.since("2.13")
 def test_a_scan_runs_over_each_element() -> None:
     from torch._higher_order_ops.scan import scan
 

@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import warnings
 from typing import Any
 
 import pytest
@@ -13,7 +14,13 @@ from opcheck.model.trace import Composite
 from opcheck.trace.device.module import DeviceModule
 from opcheck.trace.device.tensors import Spec, device_tensor, prepare
 from opcheck.trace.running.model_state import forget
-from opcheck.trace.torch_internals.dispatcher import RAISING, composite_kind, facts, run_composite
+from opcheck.trace.torch_internals.dispatcher import (
+    RAISING,
+    composite_kind,
+    facts,
+    override,
+    run_composite,
+)
 from opcheck.trace.torch_internals.shape_rules import open_sized, without_rule
 from tests.trace.look import calls, traced
 
@@ -159,7 +166,20 @@ def test_below_autograd_composites_arrive_whole() -> None:
     assert "aten::linear" not in seen.ops
 
 
-@pytest.mark.since("2.10")
+def test_a_kernel_of_python_may_be_registered_over_another() -> None:
+    """What torch looks for before 2.11 is forgotten, and comes back with neither library."""
+    first, second = (torch.library.Library("aten", "IMPL") for _ in range(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that a kernel is replaced
+        override(first, "erfinv", lambda x: x, "PrivateUse1")
+        override(second, "erfinv", lambda x: x, "PrivateUse1")
+    second._destroy()
+    first._destroy()
+    assert "aten/erfinv/PrivateUse1" not in torch.library._impls
+    assert not torch._C._dispatch_has_kernel_for_dispatch_key("aten::erfinv", "PrivateUse1")
+
+
+@pytest.mark.since("2.13")
 def test_a_mode_may_skip_dynamo_and_be_found() -> None:
     assert callable(TorchDispatchMode._should_skip_dynamo)
     with Seen() as seen:

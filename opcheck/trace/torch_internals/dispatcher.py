@@ -19,7 +19,8 @@ and ``torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack``.
 ``OpOverload.has_kernel_for_dispatch_key`` is no substitute: it counts Python decompositions, which
 the dispatcher never runs.
 
-Private torch API used here, checked on 2.13.0: ``Library._destroy``.
+Private torch API used here, checked on 2.6.0, 2.10.0 and 2.13.0: ``Library._destroy`` and
+``torch.library._impls``.
 """
 
 import re
@@ -261,6 +262,16 @@ class LazyResolution(threading.local):
             yield
         finally:
             self.below, self.sent = before
+
+
+def override(library: Library, name: str, kernel: Callable[..., Any], key: str) -> None:
+    """Register a kernel, over another that Python has registered before, too.
+
+    By default torch refuses the second one until 2.10, and 2.6 does so always: it looks for a name
+    in ``torch.library._impls``, which a library is taken out of when it is destroyed.
+    """
+    torch.library._impls.discard(f"{library.ns}/{name}/{key}")
+    library.impl(name, kernel, key)
 
 
 _COPIES = "aten::_copy_from"

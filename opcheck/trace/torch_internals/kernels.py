@@ -32,6 +32,7 @@ from opcheck.trace.torch_internals.dispatcher import (
     SHALLOW_COPY,
     composite_kind,
     overload_named,
+    override,
 )
 
 Kernel = Callable[..., Any]
@@ -175,7 +176,7 @@ class Kernels:
         library = Library("aten", "IMPL")
         for name in names:
             kernel = _compatible if name == SHALLOW_COPY else self._kernel(name)
-            library.impl(name.removeprefix(_ATEN), kernel, _KEY)
+            override(library, name.removeprefix(_ATEN), kernel, _KEY)
         return library
 
     def _others(self) -> Iterable[Library]:
@@ -187,7 +188,7 @@ class Kernels:
                 namespace, _, rest = name.partition("::")
                 if namespace not in _NOT_OTHERS and _has_kernel(name):
                     library = libraries.setdefault(namespace, Library(namespace, "IMPL"))
-                    library.impl(rest, self._kernel(name), _KEY)
+                    override(library, rest, self._kernel(name), _KEY)
         return libraries.values()
 
     def _kernel(self, name: str) -> Callable[..., Any]:
@@ -209,7 +210,8 @@ def _take_apart(library: Library) -> None:
     """Have autograd take composites apart as ever: ``torch.func.grad`` has it on everywhere."""
     for name in _above_autograd():
         if not torch._C._dispatch_has_kernel_for_dispatch_key(name, _AUTOGRAD):
-            library.impl(name.removeprefix(_ATEN), partial(_taken_apart, name), _AUTOGRAD)
+            kernel = partial(_taken_apart, name)
+            override(library, name.removeprefix(_ATEN), kernel, _AUTOGRAD)
 
 
 def _taken_apart(name: str, *args: Any, **kwargs: Any) -> Any:
