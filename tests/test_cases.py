@@ -46,13 +46,13 @@ class Applied(nn.Module):
 
 @dataclass(frozen=True)
 class Case:
-    """A model, the operator that users stumbled over, and its fate by target."""
+    """A model, the operator that users stumbled over, and its resolution by target."""
 
     name: str
     function: Callable[..., Any]
     inputs: tuple[Tensor, ...]
     op: str
-    fates: dict[str, tuple[Verdict, str]]
+    resolutions: dict[str, tuple[Verdict, str]]
 
 
 def rotate(x: Tensor, angles: Tensor) -> Tensor:
@@ -229,7 +229,7 @@ def scanned(case: Case) -> Report:
     torchvision_operators.prepare()
     import torchvision  # noqa: F401  # brings the shape rules of its operators
 
-    return opcheck.scan(Applied(case.function), case.inputs, targets=list(case.fates))
+    return opcheck.scan(Applied(case.function), case.inputs, targets=list(case.resolutions))
 
 
 @pytest.mark.slow
@@ -238,8 +238,8 @@ def test_a_users_case_gets_the_verdict_that_the_vendors_files_support(case: Case
     report = scanned(case)
     assert report.trace.gaps == ()
     found = [_of(case.op, target.findings) for target in report.targets]
-    assert [(f.verdict, f.reason.code) for f in found] == list(case.fates.values())
-    runs = [_RUNS.get(verdict, True) for verdict, _ in case.fates.values()]
+    assert [(f.verdict, f.reason.code) for f in found] == list(case.resolutions.values())
+    runs = [_RUNS.get(verdict, True) for verdict, _ in case.resolutions.values()]
     assert [target.summary.runs for target in report.targets] == runs
     assert all(finding.evidence for finding in found)
 

@@ -75,9 +75,9 @@ class TargetCalls:
 
     def _name(self, index: int) -> str:
         """The overload that the target runs for a node, which may be another than the node's."""
-        fate = self._walk.plain(self.trace.nodes[index])
-        chosen = fate.code == codes.CHOSEN and len(fate.leaves) == 1
-        return next(iter(fate.leaves)) if chosen else str(self.trace.nodes[index].op)
+        resolution = self._walk.plain(self.trace.nodes[index])
+        chosen = resolution.code == codes.CHOSEN and len(resolution.leaves) == 1
+        return next(iter(resolution.leaves)) if chosen else str(self.trace.nodes[index].op)
 
     def is_whole(self, index: int) -> bool:
         """Whether the target does not take the call apart, be it that it cannot run it."""
@@ -88,7 +88,7 @@ class TargetCalls:
 
     def is_not_fused(self, index: int) -> bool:
         """Whether the vendor's kernel for it is known to run PyTorch's parts after all."""
-        return self._walk.fate(index).code == NOT_FUSED
+        return self._walk.resolution(index).code == NOT_FUSED
 
     def verdict_of(self, node: Node) -> Verdict:
         """How a call would fare that need not be one of the trace's."""
@@ -96,7 +96,7 @@ class TargetCalls:
 
     def verdict(self, index: int) -> Verdict:
         """How a call of the node fares."""
-        return self._walk.fate(index).verdict
+        return self._walk.resolution(index).verdict
 
 
 def dtype_of(node: Node) -> str:

@@ -190,22 +190,22 @@ class Device:
         """Whether every tensor has its values."""
         return self._values is not None
 
-    def collective(self, name: str, fate: Resolution) -> None:
+    def collective(self, name: str, resolution: Resolution) -> None:
         """Note a collective, or refuse it where the vendor's backend does not have it."""
         __tracebackhide__ = True
         self._refuse_forked()
         if self._quiet.depth:
             return
-        if fate.verdict is Verdict.UNSUPPORTED:
-            by_dtype = fate.code == codes.NO_DTYPE
+        if resolution.verdict is Verdict.UNSUPPORTED:
+            by_dtype = resolution.code == codes.NO_DTYPE
             (self.record.asked if by_dtype else self.record.lacked)(name)
-            reason = Reason(fate.code, fate.text)
-            error = (TypeError if by_dtype else RuntimeError)(fate.text)
+            reason = Reason(resolution.code, resolution.text)
+            error = (TypeError if by_dtype else RuntimeError)(resolution.text)
             self._refuse(self.overload(name), reason, error, by_condition=by_dtype)
             return
         self.asked(name)
-        if fate.verdict is Verdict.UNKNOWN:
-            self.record.caution(name, Reason(fate.code, fate.text), fate.verdict)
+        if resolution.verdict is Verdict.UNKNOWN:
+            self.record.caution(name, Reason(resolution.code, resolution.text), resolution.verdict)
 
     def met_compiled(self, backend: str, module: str = "") -> None:
         """Note what runs as it is written, and would be compiled."""

@@ -78,7 +78,7 @@ class Summary(Struct, frozen=True):
     """Bytes that cross between device and host for fallbacks, in one forward."""
 
 
-class Stretch(Struct, frozen=True):
+class Partition(Struct, frozen=True):
     """Calls in a row that all fall back, or none of which does: an island."""
 
     fallback: bool
@@ -108,7 +108,7 @@ class TargetReport(Struct, frozen=True):
     compiler, ``which PyTorch runs on the same GPU, between two engines``."""
     dynamic: tuple[SiteTaken, ...] = ()
     """Where sizes that are not always the same matter, and how the target takes each place."""
-    stretches: tuple[Stretch, ...] = ()
+    partitions: tuple[Partition, ...] = ()
     """The run in the order of its calls, cut where they begin or cease to fall back; () where none
     does."""
 

@@ -22,14 +22,14 @@ class Target(Protocol):
     matrix: SupportMatrix
 
     def unseen(self, call: Node) -> Resolution:
-        """The fate of a call that is in no trace."""
+        """The resolution of a call that is in no trace."""
 
     def recast(self, node: Node, casts: Mapping[str, str]) -> Resolution | None:
-        """The fate of a composite whose tensors have other dtypes than in the trace."""
+        """The resolution of a composite whose tensors have other dtypes than in the trace."""
 
 
 def chosen(node: Node, target: Target) -> Resolution | None:
-    """Give the fate of a call that goes another way on this device; None where it does not.
+    """Give the resolution of a call that goes another way on this device; None where it does not.
 
     A call of which only the operator is known, as in tables, may go any of the ways: the worst
     counts, and None means that one of them is the recorded one.
@@ -41,7 +41,7 @@ def chosen(node: Node, target: Target) -> Resolution | None:
 
 
 def _ways(node: Node, target: Target) -> Iterator[Resolution | None]:
-    """Fates of the ways that the call may go; None for the recorded one."""
+    """Resolutions of the ways that the call may go; None for the recorded one."""
     for choice in target.matrix.choices.get(str(node.op), ()):
         known = bool(node.arguments)
         if known and any(predicate.match(node) is None for predicate in choice.predicates):
@@ -58,17 +58,17 @@ def _ways(node: Node, target: Target) -> Iterator[Resolution | None]:
 
 
 def _cast(choice: Choice, node: Node, target: Target) -> Resolution | None:
-    """The fate as recorded, but for dtypes; None of a call that is no composite there."""
-    fate = target.recast(node, choice.casts)
-    if fate is None:
+    """The resolution as recorded, but for dtypes; None of a call that is no composite there."""
+    resolution = target.recast(node, choice.casts)
+    if resolution is None:
         return None
     device = target.matrix.target.device_type
-    text: str = Sentence(_SINCE, said=fate.text, device=device, said_why=choice.text)
+    text: str = Sentence(_SINCE, said=resolution.text, device=device, said_why=choice.text)
     return replace(
-        fate,
-        text=fate.text if _gives(fate.text, choice) else text,
-        confidence=max(choice.confidence, fate.confidence, key=lambda c: c.rank),
-        evidence=tuple(dict.fromkeys((*fate.evidence, *choice.evidence))),
+        resolution,
+        text=resolution.text if _gives(resolution.text, choice) else text,
+        confidence=max(choice.confidence, resolution.confidence, key=lambda c: c.rank),
+        evidence=tuple(dict.fromkeys((*resolution.evidence, *choice.evidence))),
     )
 
 
@@ -81,15 +81,15 @@ def _gives(text: str, choice: Choice) -> bool:
 
 
 def _taken(choice: Choice, asks: tuple[str, ...], node: Node, target: Target) -> Resolution | None:
-    """The fate along one way; None where PyTorch passes it over on this target."""
+    """The resolution along one way; None where PyTorch passes it over on this target."""
     matrix = target.matrix
     calls = [_call(choice, op, node) for op in asks]
     if any(absent_from(matrix, call.op) for call in calls):
         return None
-    fates = [target.unseen(call) for call in calls]
-    if choice.preferred and not all(fate.verdict.on_device for fate in fates):
+    resolutions = [target.unseen(call) for call in calls]
+    if choice.preferred and not all(resolution.verdict.on_device for resolution in resolutions):
         return None
-    worst = max(fates, key=lambda fate: fate.severity, default=None)
+    worst = max(resolutions, key=lambda resolution: resolution.severity, default=None)
     device = matrix.target.device_type
     if worst is not None and not (worst.verdict.on_device and worst.code in codes.PLAIN):
         return replace(
@@ -99,12 +99,14 @@ def _taken(choice: Choice, asks: tuple[str, ...], node: Node, target: Target) ->
                 device=device, list=", ".join(asks), said=choice.text, said_why=worst.text,
             ),
             confidence=max(choice.confidence, worst.confidence, key=lambda c: c.rank),
-            evidence=_evidence(choice, fates),
-            about=worst.about or asks[fates.index(worst)],
+            evidence=_evidence(choice, resolutions),
+            about=worst.about or asks[resolutions.index(worst)],
             names_part=False,
         )  # fmt: skip
     leaves = tuple(
-        dict.fromkeys(leaf for pair in zip(asks, fates, strict=True) for leaf in _leaves(*pair))
+        dict.fromkeys(
+            leaf for pair in zip(asks, resolutions, strict=True) for leaf in _leaves(*pair)
+        )
     )
     if asks:
         code, text = codes.CHOSEN, Sentence(
@@ -120,14 +122,14 @@ def _taken(choice: Choice, asks: tuple[str, ...], node: Node, target: Target) ->
         code,
         text,
         choice.confidence,
-        _evidence(choice, fates),
+        _evidence(choice, resolutions),
         frozenset(leaves),
     )
 
 
-def _leaves(op: str, fate: Resolution) -> list[str]:
+def _leaves(op: str, resolution: Resolution) -> list[str]:
     """The kernels that one of the calls ends in."""
-    return sorted(fate.leaves) or ([] if fate.code == codes.NO_DEVICE_WORK else [op])
+    return sorted(resolution.leaves) or ([] if resolution.code == codes.NO_DEVICE_WORK else [op])
 
 
 def _call(choice: Choice, op: str, node: Node) -> Node:
@@ -136,5 +138,8 @@ def _call(choice: Choice, op: str, node: Node) -> Node:
     return Node(OpName.parse(op), renamed, node.outputs, cpu_kernel=False)
 
 
-def _evidence(choice: Choice, fates: list[Resolution]) -> tuple[Evidence, ...]:
-    return (*choice.evidence, *(found for fate in fates for found in fate.evidence))
+def _evidence(choice: Choice, resolutions: list[Resolution]) -> tuple[Evidence, ...]:
+    return (
+        *choice.evidence,
+        *(found for resolution in resolutions for found in resolution.evidence),
+    )

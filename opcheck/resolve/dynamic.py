@@ -53,29 +53,29 @@ def sites(trace: Trace) -> tuple[Site, ...]:
 def taken(trace: Trace, matrix: SupportMatrix, rules: Sequence[SizeRule]) -> tuple[SiteTaken, ...]:
     """How one target takes every place of a trace."""
     walk = Walk(trace.nodes, matrix, trace.torch_version)
-    fates: dict[tuple[str, str, int, str], Resolution] = {}
+    resolutions: dict[tuple[str, str, int, str], Resolution] = {}
     for use in trace.uses:
-        fate = walk.fate(use.node)
+        resolution = walk.resolution(use.node)
         key = (str(trace.nodes[use.node].op), use.file, use.line, use.module)
-        worst = fates.get(key)
-        if worst is None or fate.verdict.rank > worst.verdict.rank:
-            fates[key] = fate
+        worst = resolutions.get(key)
+        if worst is None or resolution.verdict.rank > worst.verdict.rank:
+            resolutions[key] = resolution
     return tuple(
-        _taken(site, fates.get((site.op, site.file, site.line, site.module)), matrix, rules)
+        _taken(site, resolutions.get((site.op, site.file, site.line, site.module)), matrix, rules)
         for site in sites(trace)
     )
 
 
 def _taken(
-    site: Site, fate: Resolution | None, matrix: SupportMatrix, rules: Sequence[SizeRule]
+    site: Site, resolution: Resolution | None, matrix: SupportMatrix, rules: Sequence[SizeRule]
 ) -> SiteTaken:
     if site.kind is SiteKind.FIXED_SIZE:
         fixed = "the model itself takes no other size here, on any target"
         return SiteTaken(site, Taking.NOT_ALLOWED, fixed, Confidence.HIGH, ())
-    if fate is not None and fate.verdict in (Verdict.UNSUPPORTED, Verdict.UNKNOWN):
-        how = Taking.NOT_ALLOWED if fate.verdict is Verdict.UNSUPPORTED else Taking.UNKNOWN
-        text = Sentence(_ANY_SIZE[fate.verdict], op=site.op, said=fate.text)
-        return SiteTaken(site, how, text, fate.confidence, fate.evidence)
+    if resolution is not None and resolution.verdict in (Verdict.UNSUPPORTED, Verdict.UNKNOWN):
+        how = Taking.NOT_ALLOWED if resolution.verdict is Verdict.UNSUPPORTED else Taking.UNKNOWN
+        text = Sentence(_ANY_SIZE[resolution.verdict], op=site.op, said=resolution.text)
+        return SiteTaken(site, how, text, resolution.confidence, resolution.evidence)
     static = _static(site, matrix)
     if static is not None:
         return static

@@ -31,11 +31,13 @@ def _steps(walk: Walk, node: Node, depth: int) -> Iterator[str]:
     for step in walk.steps(node):
         yield step.line
         parts = [part for part in step.parts if part[0] is not node]
-        worst, fate, _ = max(parts, key=lambda part: part[1].severity, default=(node, None, 0))
-        if depth and fate is not None and fate.code not in _PLAINLY:
+        worst, resolution, _ = max(
+            parts, key=lambda part: part[1].severity, default=(node, None, 0)
+        )
+        if depth and resolution is not None and resolution.code not in _PLAINLY:
             below = _steps(walk, worst, depth - 1)
             yield from (Sentence("{op} > {said}", op=str(worst.op), said=line) for line in below)
-    if step.fate is None or step.fate.code != codes.HOST_TENSOR:
+    if step.resolution is None or step.resolution.code != codes.HOST_TENSOR:
         yield _conditions(walk, node)
 
 
@@ -65,18 +67,18 @@ def explain(
     name = str(op)
     table = TableNodes(operators, _of_floats(branches))
     root = table.of(Node(op, ()))
-    fate = Walk(table.nodes, matrix, torch_version).fate(root)
+    resolution = Walk(table.nodes, matrix, torch_version).resolution(root)
     entry = matrix.entries.get(name)
     return Explanation(
         target=matrix.target,
         op=name,
-        verdict=fate.verdict,
-        confidence=fate.confidence,
-        reason=Reason(fate.code, fate.text),
+        verdict=resolution.verdict,
+        confidence=resolution.confidence,
+        reason=Reason(resolution.code, resolution.text),
         implementation=entry.implementation if entry else (),
         package=entry.package if entry else "",
         conditions=matrix.conditions_for(name),
-        evidence=fate.evidence,
+        evidence=resolution.evidence,
         branches=_floats_first(name, branches),
         choices=matrix.choices.get(name, ()),
         registered_in=tuple(registered_in),

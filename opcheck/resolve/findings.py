@@ -10,7 +10,15 @@ from msgspec import Struct
 from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.predicates import value_text
-from opcheck.model.report import Finding, KernelCount, Place, Reason, Stretch, Summary, TargetReport
+from opcheck.model.report import (
+    Finding,
+    KernelCount,
+    Partition,
+    Place,
+    Reason,
+    Summary,
+    TargetReport,
+)
 from opcheck.model.request import OPTIMIZER, WRAPPER
 from opcheck.model.trace import Kernel, Node, Phase, TensorMeta, Trace, Use, Value
 from opcheck.model.verdict import Evidence, Verdict
@@ -27,7 +35,7 @@ class ResolvedCall(Struct, frozen=True):
 
     use: Use
     node: Node
-    fate: Resolution
+    resolution: Resolution
     taken_apart: bool = False
     """Whether it is a composite that autograd took apart, so that its parts are calls as well."""
 
@@ -38,12 +46,12 @@ def resolved_calls(trace: Trace, walk: Walk) -> Iterator[ResolvedCall]:
     Of those only the ones are given of which the target asks something that they do not meet.
     """
     for use in trace.uses:
-        yield ResolvedCall(use, trace.nodes[use.node], walk.fate(use.node))
+        yield ResolvedCall(use, trace.nodes[use.node], walk.resolution(use.node))
     for use in trace.taken_apart:
         node = trace.nodes[use.node]
-        fate = walk.asked_of_it(node)
-        if fate is not None:
-            yield ResolvedCall(use, node, fate, taken_apart=True)
+        resolution = walk.asked_of_it(node)
+        if resolution is not None:
+            yield ResolvedCall(use, node, resolution, taken_apart=True)
 
 
 def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> TargetReport:
@@ -52,50 +60,52 @@ def resolve(trace: Trace, matrix: SupportMatrix, *, explained: bool = False) -> 
     calls = list(resolved_calls(trace, walk))
     kernels = trace.kernels.get(str(matrix.target))
     target = matrix.target
-    stretches = _stretches(trace, calls)
+    partitions = _partitions(trace, calls)
     return TargetReport(
         target=str(target), vendor=target.vendor, chip=target.chip, sdk=target.sdk,
         torch=target.torch,
         database_digest=matrix.database_digest, database_date=matrix.database_date,
-        summary=_summary(calls, _islands(trace, stretches), bool(trace.gaps)),
+        summary=_summary(calls, _islands(trace, partitions), bool(trace.gaps)),
         findings=_findings(trace, calls, walk if explained else None),
         kernels=None if kernels is None else _kernels(kernels, trace, walk, matrix),
         advisories=_advisories(trace, matrix),
         elsewhere=matrix.fallback.elsewhere,
-        stretches=stretches,
+        partitions=partitions,
     )  # fmt: skip
 
 
 def summary(trace: Trace, walk: Walk) -> Summary:
     """The figures of a trace on the target of ``walk``."""
     calls = list(resolved_calls(trace, walk))
-    return _summary(calls, _islands(trace, _stretches(trace, calls)), bool(trace.gaps))
+    return _summary(calls, _islands(trace, _partitions(trace, calls)), bool(trace.gaps))
 
 
 def _findings(trace: Trace, calls: list[ResolvedCall], walk: Walk | None) -> tuple[Finding, ...]:
     groups: dict[tuple[str, ...], list[ResolvedCall]] = defaultdict(list)
     for call in calls:
-        fate, phase = call.fate, call.use.phase
-        groups[(str(call.node.op), fate.verdict, fate.code, fate.text, phase)].append(call)
+        resolution, phase = call.resolution, call.use.phase
+        groups[
+            (str(call.node.op), resolution.verdict, resolution.code, resolution.text, phase)
+        ].append(call)
     found = [_finding(trace, members, walk) for members in groups.values()]
     return tuple(sorted(found, key=lambda f: (-f.verdict.rank, f.op, f.id)))
 
 
 def _finding(trace: Trace, members: list[ResolvedCall], walk: Walk | None) -> Finding:
     first = members[0]
-    op, phase, fate = str(first.node.op), first.use.phase, first.fate
+    op, phase, resolution = str(first.node.op), first.use.phase, first.resolution
     places = _places(trace, members)
     signatures = sorted({" ".join(place.inputs) for place in places})
     modules = sorted({place.module for place in places})
     evidence: dict[Evidence, None] = {}
     for member in members:
-        evidence.update(dict.fromkeys(member.fate.evidence))
+        evidence.update(dict.fromkeys(member.resolution.evidence))
     return Finding(
-        id=_identity(op, fate.code, phase, *signatures, "|", *modules),
+        id=_identity(op, resolution.code, phase, *signatures, "|", *modules),
         op=op,
-        verdict=fate.verdict,
-        confidence=max((m.fate.confidence for m in members), key=lambda c: c.rank),
-        reason=Reason(fate.code, fate.text),
+        verdict=resolution.verdict,
+        confidence=max((m.resolution.confidence for m in members), key=lambda c: c.rank),
+        reason=Reason(resolution.code, resolution.text),
         count=sum(m.use.count for m in members),
         phase=phase,
         uses=places,
@@ -115,7 +125,7 @@ def _places(trace: Trace, members: Iterable[ResolvedCall]) -> tuple[Place, ...]:
         use = call.use
         inputs = tuple(argument_text(n, v) for n, v in call.node.arguments)
         module = use.module or _outside(trace, use)
-        key = (module, use.file, use.line, inputs, tuple(sorted(call.fate.leaves)))
+        key = (module, use.file, use.line, inputs, tuple(sorted(call.resolution.leaves)))
         counts[key] += use.count
     return tuple(
         Place(module, file, line, inputs, leaves, count)
@@ -142,7 +152,7 @@ def _summary(calls: list[ResolvedCall], islands: int, gaps: bool) -> Summary:
     worst: dict[str, Verdict] = {}
     counts: Counter[Verdict] = Counter()
     for call in calls:
-        op, verdict = str(call.node.op), call.fate.verdict
+        op, verdict = str(call.node.op), call.resolution.verdict
         worst[op] = max(worst.get(op, verdict), verdict, key=lambda v: v.rank)
         counts[verdict] += call.use.count
     operators = Counter(worst.values())
@@ -154,9 +164,9 @@ def _summary(calls: list[ResolvedCall], islands: int, gaps: bool) -> Summary:
         calls={verdict: counts[verdict] for verdict in Verdict},
         islands=islands,
         fallback_bytes=sum(
-            call.fate.fallback_bytes * call.use.count
+            call.resolution.fallback_bytes * call.use.count
             for call in calls
-            if call.fate.verdict is Verdict.FALLBACK
+            if call.resolution.verdict is Verdict.FALLBACK
         ),
     )
 
@@ -169,20 +179,20 @@ def _runs(calls: Mapping[Verdict, int], gaps: bool) -> bool | None:
     return True
 
 
-def _stretches(trace: Trace, calls: list[ResolvedCall]) -> tuple[Stretch, ...]:
+def _partitions(trace: Trace, calls: list[ResolvedCall]) -> tuple[Partition, ...]:
     """The calls in their order, cut where they begin or cease to fall back."""
-    leaves = [call.fate.verdict is Verdict.FALLBACK for call in calls[: len(trace.uses)]]
+    leaves = [call.resolution.verdict is Verdict.FALLBACK for call in calls[: len(trace.uses)]]
     if not any(leaves):
         return ()
     runs = ((left, list(uses)) for left, uses in groupby(trace.sequence, leaves.__getitem__))
-    return tuple(Stretch(left, len(uses), trace.uses[uses[0]].module) for left, uses in runs)
+    return tuple(Partition(left, len(uses), trace.uses[uses[0]].module) for left, uses in runs)
 
 
-def _islands(trace: Trace, stretches: tuple[Stretch, ...]) -> int:
+def _islands(trace: Trace, partitions: tuple[Partition, ...]) -> int:
     """Maximal runs of calls between fallbacks."""
-    if not stretches:
+    if not partitions:
         return 1 if trace.sequence else 0
-    return sum(not stretch.fallback for stretch in stretches)
+    return sum(not partition.fallback for partition in partitions)
 
 
 def _kernels(
@@ -192,7 +202,7 @@ def _kernels(
     for index, node in enumerate(trace.nodes):
         op = str(node.op)
         if op in matrix.entries or node.op.namespace == COLLECTIVES:
-            verdict = walk.fate(index).verdict
+            verdict = walk.resolution(index).verdict
             worst[op] = max(worst.get(op, verdict), verdict, key=lambda v: v.rank)
     return tuple(
         KernelCount(str(k.op), _kernel_verdict(k, worst, matrix), k.count, k.phase)

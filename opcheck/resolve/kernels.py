@@ -177,8 +177,10 @@ def _registered(op: str, entry: Entry, compiled: bool) -> Step:
         about["list"] = ", ".join(entry.implementation)
         step, text = f"{step} ({{list}})", f"{text} ({{list}})"
     said = Sentence(text, vendor=entry.package or "the vendor", **about)
-    fate = Resolution(Verdict.NATIVE, codes.REGISTERED, said, _sure(entry.evidence), entry.evidence)
-    return Step(Sentence(step, **about), fate)
+    resolution = Resolution(
+        Verdict.NATIVE, codes.REGISTERED, said, _sure(entry.evidence), entry.evidence
+    )
+    return Step(Sentence(step, **about), resolution)
 
 
 def _sure(evidence: tuple[Evidence, ...]) -> Confidence:

@@ -17,13 +17,13 @@ def compared(
     walk = Walk((), matrix, torch_version)
     agree, differ = list[Noted](), list[Differs]()
     for each in noted:
-        fate = _listed(walk, each.observed)
-        if fate is None:
+        resolution = _listed(walk, each.observed)
+        if resolution is None:
             continue
-        if _verdict(each.observed) == _seen(fate.verdict):
+        if _verdict(each.observed) == _seen(resolution.verdict):
             agree.append(each)
         else:
-            differ.append(Differs(each.line, each.observed, fate.verdict, fate.text))
+            differ.append(Differs(each.line, each.observed, resolution.verdict, resolution.text))
     return tuple(agree), tuple(sorted(differ, key=lambda d: (d.observed.op, d.line)))
 
 
@@ -43,8 +43,8 @@ def _listed(walk: Walk, call: Observed) -> Resolution | None:
     op = OpName.parse(call.op)
     if call.composite and call.op not in walk.matrix.entries:
         return None
-    fate = walk.decide(Node(op, call.arguments, call.results))
-    return None if fate.verdict is Verdict.UNKNOWN else fate
+    resolution = walk.decide(Node(op, call.arguments, call.results))
+    return None if resolution.verdict is Verdict.UNKNOWN else resolution
 
 
 def _verdict(call: Observed) -> Verdict:

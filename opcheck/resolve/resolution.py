@@ -46,7 +46,7 @@ class Resolution(Struct, frozen=True):
 
 
 Part = tuple[Node, Resolution, int]
-"""A call that another one makes, its fate, and how often."""
+"""A call that another one makes, its resolution, and how often."""
 
 
 class Step(Struct, frozen=True):
@@ -54,7 +54,7 @@ class Step(Struct, frozen=True):
 
     text: str
     """``{list}`` stands for what the call runs as."""
-    fate: Resolution | None = None
+    resolution: Resolution | None = None
     """What settles the call; None where the next question is asked."""
     parts: Sequence[Part] = ()
     """What it runs as."""

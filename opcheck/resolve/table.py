@@ -104,14 +104,17 @@ def _settled(nodes: list[Node], root: int, walk: Walk, matrix: SupportMatrix) ->
     known = node.children is not None or str(node.op) in matrix.extensions
     if node.composite not in matrix.inherits and (known or node.composite is not None):
         return True  # registered nowhere and not taken apart: fallback or error, nothing to record
-    fate = walk.fate(root)
-    if fate.verdict not in (Verdict.NATIVE, Verdict.DECOMPOSED) or fate.code not in PLAIN:
+    resolution = walk.resolution(root)
+    if (
+        resolution.verdict not in (Verdict.NATIVE, Verdict.DECOMPOSED)
+        or resolution.code not in PLAIN
+    ):
         return False
-    if fate.code == CHOSEN:
+    if resolution.code == CHOSEN:
         return True  # what is asked for instead was compared with the call's own arguments
     return not any(
         _might_hold(condition, node)
-        for leaf in fate.leaves
+        for leaf in resolution.leaves
         for condition in matrix.conditions_for(leaf)
     )
 

@@ -28,7 +28,7 @@ _BACKEND = "backend: PyTorch hands a collective to the target's backend of torch
 
 
 class Walk:
-    """Fates of a trace's nodes on one target; each node is decided once."""
+    """Resolutions of a trace's nodes on one target; each node is decided once."""
 
     def __init__(self, nodes: Sequence[Node], matrix: SupportMatrix, torch_version: str) -> None:
         self._nodes = list(nodes)
@@ -40,20 +40,20 @@ class Walk:
             path="dispatcher",
             commit=f"v{torch_version}",
         )
-        self._fates: list[Resolution | None] = [None] * len(self._nodes)
+        self._resolutions: list[Resolution | None] = [None] * len(self._nodes)
         self._unseen: dict[Node, int] = {}
         """Calls that are in no trace -> index of the node that says what they run as."""
         self._casting: dict[tuple[tuple[str, str], ...], Walk] = {}
 
-    def fate(self, index: int) -> Resolution:
-        """The fate of one node, children first."""
-        found = self._fates[index]
+    def resolution(self, index: int) -> Resolution:
+        """The resolution of one node, children first."""
+        found = self._resolutions[index]
         if found is None:
-            found = self._fates[index] = self.decide(self._nodes[index])
+            found = self._resolutions[index] = self.decide(self._nodes[index])
         return found
 
     def decide(self, node: Node) -> Resolution:
-        """The fate of a node that need not be one of the trace's."""
+        """The resolution of a node that need not be one of the trace's."""
         plain = self.plain(node)
         return self._worst(node, plain, self.matched(node, plain))
 
@@ -71,7 +71,7 @@ class Walk:
     def _worst(
         self, node: Node, plain: Resolution, matched: Iterable[tuple[Condition, str]]
     ) -> Resolution:
-        """The fate of a call once its conditions are looked at."""
+        """The resolution of a call once its conditions are looked at."""
         worst = plain
         doubts: list[Evidence] = []
         for condition, text in matched:
@@ -80,29 +80,29 @@ class Walk:
                 plain = _remarked(plain, condition, text)
                 worst = plain if worst.code == plain.code else worst
                 continue
-            fate = self._conditioned(node, plain, condition, text)
-            if fate.severity > worst.severity:
-                worst = fate
+            resolution = self._conditioned(node, plain, condition, text)
+            if resolution.severity > worst.severity:
+                worst = resolution
         if worst.verdict is Verdict.UNSUPPORTED and worst is not plain:
             return _seconded(worst, doubts)
         return worst
 
     def plain(self, node: Node) -> Resolution:
-        """The fate of a call of which no condition holds."""
-        return next(step.fate for step in self.steps(node) if step.fate is not None)
+        """The resolution of a call of which no condition holds."""
+        return next(step.resolution for step in self.steps(node) if step.resolution is not None)
 
     def runs_as(self, node: Node) -> Sequence[Part]:
         """What a call of which no condition holds runs as; nothing where it is one kernel."""
-        return next(step.parts for step in self.steps(node) if step.fate is not None)
+        return next(step.parts for step in self.steps(node) if step.resolution is not None)
 
     def steps(self, node: Node) -> Iterator[Step]:
-        """The dispatcher's questions about a call, in its order; the last one has the fate."""
+        """The dispatcher's questions about a call, in order; the last has the resolution."""
         if mixes_host(node, inside=self.matrix.takes_apart(str(node.op), node.composite)):
             yield kernels.of_two_places(node)
             return
         own = kernels.own(node, self.matrix)
         yield own
-        if own.fate is None:
+        if own.resolution is None:
             yield from self._without_kernel(node)
 
     def _without_kernel(self, node: Node) -> Iterator[Step]:
@@ -122,21 +122,21 @@ class Walk:
             return
         yield Step(_NOT_INHERITED if node.composite else "composite: PyTorch has none")
         if node.op.namespace == COLLECTIVES:
-            fate = collective(str(node.op), self.matrix, dtypes_of(node))
-            yield Step(_BACKEND, fate)
+            resolution = collective(str(node.op), self.matrix, dtypes_of(node))
+            yield Step(_BACKEND, resolution)
             return
         yield kernels.of_host(node, self.matrix)
 
     def unseen(self, call: Node) -> Resolution:
-        """The fate of a call that is in no trace: tables say what it runs as."""
-        return self.fate(self._added(call))
+        """The resolution of a call that is in no trace: tables say what it runs as."""
+        return self.resolution(self._added(call))
 
     def _added(self, call: Node) -> int:
         index = self._unseen.get(call)
         if index is None:
             index = self._unseen[call] = len(self._nodes)
             self._nodes.append(call)
-            self._fates.append(None)
+            self._resolutions.append(None)
             self._nodes[index] = self._completed(call)
         return index
 
@@ -158,7 +158,7 @@ class Walk:
         )
 
     def recast(self, node: Node, casts: Mapping[str, str]) -> Resolution | None:
-        """The fate of a composite whose tensors have other dtypes than in the trace."""
+        """The resolution of a composite whose tensors have other dtypes than in the trace."""
         if node.composite not in self.matrix.inherits:
             return None
         key = tuple(sorted(casts.items()))
@@ -166,7 +166,7 @@ class Walk:
         if walk is None:
             nodes = [with_dtypes(one, casts) for one in self._nodes]
             walk = self._casting[key] = Walk(nodes, self.matrix, self._torch_version)
-        return walk._composite(with_dtypes(node, casts)).fate
+        return walk._composite(with_dtypes(node, casts)).resolution
 
     def _composite(self, node: Node) -> Step:
         if node.children is None:
@@ -174,16 +174,16 @@ class Walk:
                 "what {op} runs as could not be recorded: {said}",
                 op=str(node.op), said=node.note or "no reason given",
             )  # fmt: skip
-            fate = Resolution(Verdict.UNKNOWN, codes.NOT_TAKEN_APART, text)
-            return Step("composite: what it runs as could not be recorded", fate)
+            resolution = Resolution(Verdict.UNKNOWN, codes.NOT_TAKEN_APART, text)
+            return Step("composite: what it runs as could not be recorded", resolution)
         if not node.children:
             text = Sentence(
                 "{op} runs inside PyTorch and asks the device for nothing", op=str(node.op)
             )
-            fate = Resolution(
+            resolution = Resolution(
                 Verdict.DECOMPOSED, codes.NO_DEVICE_WORK, text, evidence=(self._torch,)
             )
-            return Step("composite: it asks the device for nothing", fate)
+            return Step("composite: it asks the device for nothing", resolution)
         parts = self.parts(node)
         return Step("composite: runs as {list}", self._made_of(node, parts), parts)
 
@@ -194,24 +194,24 @@ class Walk:
         if said is None or not {str(part.op) for part, _, _ in parts}.issuperset(said.asks):
             unknown = Resolution(Verdict.UNKNOWN, codes.NOT_IN_TORCH, absent)
             return Step("composite: nobody has said what it runs as there", unknown)
-        fate = self._made_of(node, parts)
-        fate = replace(
-            fate,
+        resolution = self._made_of(node, parts)
+        resolution = replace(
+            resolution,
             text=Sentence(
                 "{said}: in torch {version}, {said_then}",
-                said=fate.text, version=self.matrix.target.torch, said_then=said.text,
+                said=resolution.text, version=self.matrix.target.torch, said_then=said.text,
             ),
-            confidence=max(Confidence.MEDIUM, fate.confidence, key=lambda c: c.rank),
-            evidence=(*said.evidence, *fate.evidence),
+            confidence=max(Confidence.MEDIUM, resolution.confidence, key=lambda c: c.rank),
+            evidence=(*said.evidence, *resolution.evidence),
         )  # fmt: skip
-        return Step("composite: runs as {list}", fate, parts)
+        return Step("composite: runs as {list}", resolution, parts)
 
     def parts(self, node: Node) -> list[Part]:
-        """What a composite runs as, with the fate of each; () of one that is not taken apart."""
-        return [(self._nodes[i], self.fate(i), count) for i, count in node.children or ()]
+        """What a composite runs as, each with its resolution; () of one that is not decomposed."""
+        return [(self._nodes[i], self.resolution(i), count) for i, count in node.children or ()]
 
     def _made_of(self, node: Node, parts: list[Part]) -> Resolution:
-        """The fate of a call that runs as others do."""
+        """The resolution of a call that runs as others do."""
         leaves = frozenset(leaf for part in parts for leaf in _ends(part[0], part[1]))
         moved = sum(part.fallback_bytes * count for _, part, count in parts)
         cause, worst, _ = max(parts, key=lambda part: part[1].severity)
@@ -245,7 +245,7 @@ class Walk:
             "runs as {list}, all native" if len(leaves) > 1 else "runs as {op}, native",
             **{"list" if len(leaves) > 1 else "op": listed(sorted(leaves))},
         )
-        inferred = (found for _, fate, _ in parts for found in _chosen(fate))
+        inferred = (found for _, resolution, _ in parts for found in _chosen(resolution))
         evidence = tuple(dict.fromkeys((self._torch, *inferred)))
         return Resolution(Verdict.DECOMPOSED, codes.DECOMPOSES, text, confidence, evidence, leaves)
 
@@ -273,9 +273,9 @@ class Walk:
         )  # fmt: skip
 
 
-def _seconded(fate: Resolution, documents: Iterable[Evidence]) -> Resolution:
+def _seconded(resolution: Resolution, documents: Iterable[Evidence]) -> Resolution:
     """An answer that documents give too, of which none would have settled it."""
-    return replace(fate, evidence=tuple(dict.fromkeys((*fate.evidence, *documents))))
+    return replace(resolution, evidence=tuple(dict.fromkeys((*resolution.evidence, *documents))))
 
 
 def _remarked(plain: Resolution, condition: Condition, text: str) -> Resolution:
@@ -285,16 +285,16 @@ def _remarked(plain: Resolution, condition: Condition, text: str) -> Resolution:
     return replace(plain, text=said, evidence=evidence)
 
 
-def _ends(node: Node, fate: Resolution) -> frozenset[str]:
-    return fate.leaves or (
-        frozenset() if fate.code == codes.NO_DEVICE_WORK else frozenset({str(node.op)})
+def _ends(node: Node, resolution: Resolution) -> frozenset[str]:
+    return resolution.leaves or (
+        frozenset() if resolution.code == codes.NO_DEVICE_WORK else frozenset({str(node.op)})
     )
 
 
-def _chosen(fate: Resolution) -> Iterable[Evidence]:
+def _chosen(resolution: Resolution) -> Iterable[Evidence]:
     """What says that PyTorch branches so on the device, where a part rests on that."""
-    if fate.code in (codes.CHOSEN, codes.DECOMPOSES):
-        yield from (found for found in fate.evidence if found.method is Method.INFERRED)
+    if resolution.code in (codes.CHOSEN, codes.DECOMPOSES):
+        yield from (found for found in resolution.evidence if found.method is Method.INFERRED)
 
 
 def _stem(node: Node) -> str:
@@ -302,8 +302,8 @@ def _stem(node: Node) -> str:
 
 
 def _own_out(node: Node, parts: Iterable[Part]) -> Resolution | None:
-    """The fate of the ``.out`` overload that serves a structured functional or in-place one."""
+    """The resolution of the ``.out`` overload behind a structured functional or in-place one."""
     if node.composite is not Composite.NON_FUNCTIONAL:
         return None
     stem = node.op.base.rstrip("_")
-    return next((fate for part, fate, _ in parts if part.op.base == stem), None)
+    return next((resolution for part, resolution, _ in parts if part.op.base == stem), None)

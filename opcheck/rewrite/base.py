@@ -72,7 +72,7 @@ class Rule(ABC):
         """
         return call
 
-    def settled(self, call: Call, outcome: Outcome) -> Outcome:
+    def canonical(self, call: Call, outcome: Outcome) -> Outcome:
         """Take from an outcome what the operator promises, where that is less than all of it.
 
         What remains is compared: where an operator may name any of several equal values, which

@@ -96,13 +96,13 @@ def named_by_value(call: Call, outcome: Outcome) -> Outcome:
     if not self.dim():
         self, dim = self.reshape(1), 0
     keeps = call.given("keepdim", False)
-    settled = [
+    canonical = [
         _named(self, dim, result, keeps) if place % 2 else result
         for place, result in enumerate(results)
     ]
     if gradients is None or not self.numel():
-        return settled, gradients
-    return settled, [_shared(self, dim, g.reshape(self.shape)) for g in gradients[:1]]
+        return canonical, gradients
+    return canonical, [_shared(self, dim, g.reshape(self.shape)) for g in gradients[:1]]
 
 
 def _named(self: Tensor, dim: int, indices: Tensor, keeps: bool) -> Tensor:

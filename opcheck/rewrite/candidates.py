@@ -13,7 +13,7 @@ from opcheck.model.trace import OpName
 from opcheck.model.verdict import Evidence, Method
 from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.call import Call
-from opcheck.rewrite.measure import Settle, Unique, Valid, as_drawn, as_given, everything
+from opcheck.rewrite.measure import Canonical, Unique, Valid, as_drawn, as_given, everything
 from opcheck.rewrite.text import standalone
 from opcheck.rewrite.variants import functional, serving
 from opcheck.trace.torch_internals.dispatcher import facts, overload_named
@@ -114,7 +114,7 @@ class Candidate(Struct, frozen=True):
     """What is recorded for a target, where that is not ``function``."""
     given: Callable[[Call], Call] = lambda call: call
     """The call that is recorded, of the one that the model makes."""
-    settled: Settle = everything
+    canonical: Canonical = everything
     valid: Valid = as_drawn
     unique: Unique = as_given
 
@@ -183,7 +183,7 @@ def _of_rule(rule: Rule, op: str) -> Candidate:
         gives_up=rule.gives_up,
         tolerance=rule.tolerance,
         random=rule.random,
-        settled=rule.settled,
+        canonical=rule.canonical,
         valid=rule.valid,
         unique=rule.unique,
     )

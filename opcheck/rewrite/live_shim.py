@@ -51,7 +51,7 @@ def refused(trace: Trace, matrix: SupportMatrix) -> frozenset[str]:
     return frozenset(
         str(trace.nodes[use.node].op)
         for use in trace.uses
-        if walk.fate(use.node).verdict is Verdict.UNSUPPORTED
+        if walk.resolution(use.node).verdict is Verdict.UNSUPPORTED
     )
 
 
@@ -76,7 +76,7 @@ def shim_of(
         forget()
     walk = Walk(trace.nodes, matrix, trace.torch_version)
     # what the device runs, with a catch, is no reason to change a program that was not asked for
-    off = [plan for plan in plans if not walk.fate(plan.node).verdict.on_device]
+    off = [plan for plan in plans if not walk.resolution(plan.node).verdict.on_device]
     ways, left = _chosen(off, allow)
     for plan in off:
         if not plan.suggestions:

@@ -13,7 +13,7 @@ from opcheck.model.plan import Difference, Label, Measured
 from opcheck.model.trace import Node, TensorMeta
 from opcheck.rewrite.call import Call, Outcome, call_of
 
-Settle = Callable[[Call, Outcome], Outcome]
+Canonical = Callable[[Call, Outcome], Outcome]
 """Takes from an outcome what the operator promises."""
 Valid = Callable[[Call], Call]
 """Makes of a call on random values one that the operator has an answer for."""
@@ -45,7 +45,7 @@ class NoGradientError(UnmeasuredError):
 
 
 def everything(call: Call, outcome: Outcome) -> Outcome:
-    """Settle for nothing less than all of an outcome."""
+    """Give all of an outcome."""
     return outcome
 
 
@@ -63,7 +63,7 @@ def measured(
     node: Node,
     func: Any,
     function: Callable[..., Any],
-    settled: Settle = everything,
+    canonical: Canonical = everything,
     valid: Valid = as_drawn,
     unique: Unique = as_given,
 ) -> Measured:
@@ -80,7 +80,7 @@ def measured(
     random = torch.Generator().manual_seed(0)
     smallest = min((s for t in tensors for s in t.shape if s), default=1)
     call = call_of(func, node, lambda _, meta: _values(meta, smallest, random))
-    forward, backward = compared(valid(call), function, settled, unique)
+    forward, backward = compared(valid(call), function, canonical, unique)
     return Measured(inputs(node), forward, backward)
 
 
@@ -92,7 +92,7 @@ def inputs(node: Node) -> tuple[str, ...]:
 def compared(
     call: Call,
     function: Callable[..., Any],
-    settled: Settle = everything,
+    canonical: Canonical = everything,
     unique: Unique = as_given,
 ) -> tuple[Difference, Difference | None]:
     """Say how far ``function`` is off for one call, in its results and in their gradients.
@@ -105,11 +105,11 @@ def compared(
         try:
             replaced, _ = _ran(call, function, "the stand-in", still, unique, have)
         except NoGradientError as error:
-            results, _ = settled(call, original)
-            error.forward = difference(results, settled(call, (error.results, None))[0])
+            results, _ = canonical(call, original)
+            error.forward = difference(results, canonical(call, (error.results, None))[0])
             raise
-    wanted, gradients = settled(call, original)
-    found, others = settled(call, replaced)
+    wanted, gradients = canonical(call, original)
+    found, others = canonical(call, replaced)
     forward = difference(wanted, found)
     if gradients is None:
         return forward, None

@@ -27,7 +27,7 @@ def remedied(
 ) -> Iterator[Suggestion]:
     """Suggestions for a call: remedies that help with everything inside it that is to blame."""
     for remedy in remedies:
-        if all(helps(remedy, inner, fate) for inner, fate in blamed):
+        if all(helps(remedy, inner, resolution) for inner, resolution in blamed):
             yield Suggestion(
                 rule=remedy.id,
                 tier=Tier.COMPAT,
@@ -41,11 +41,11 @@ def remedied(
             )
 
 
-def helps(remedy: Remedy, node: Node, fate: Resolution) -> bool:
+def helps(remedy: Remedy, node: Node, resolution: Resolution) -> bool:
     """Whether a remedy is for a call that fares so."""
     dtypes = {tensor.dtype for _, tensor in node.tensors()}
     return (
-        (not remedy.codes or fate.code in remedy.codes)
+        (not remedy.codes or resolution.code in remedy.codes)
         and (not remedy.ops or str(node.op) in remedy.ops)
         and (not remedy.dtypes or bool(dtypes & remedy.dtypes))
         and (remedy.on_device or node.cpu_kernel)
@@ -74,7 +74,7 @@ class Planner:
         """
         walk = Walk(self._trace.nodes, matrix, self._trace.torch_version)
         used = dict.fromkeys(use.node for use in self._trace.uses)
-        bad = [index for index in used if walk.fate(index).wants_change]
+        bad = [index for index in used if walk.resolution(index).wants_change]
         plans = [self._node(index, walk, matrix, remedies) for index in bad]
         region = Region(
             self._trace.nodes, tuple(used), walk,
@@ -89,20 +89,22 @@ class Planner:
         """Replace the call itself, or else each overload inside it that is to blame."""
         nodes = self._trace.nodes
         blamed = culprits(nodes, index, walk)
-        fates = [(nodes[inner], walk.fate(inner)) for inner in blamed]
-        found, declined = self._ways(nodes[index], matrix, walk.fate(index))
-        whole = (*found, *remedied(nodes[index], fates, remedies))
+        resolutions = [(nodes[inner], walk.resolution(inner)) for inner in blamed]
+        found, declined = self._ways(nodes[index], matrix, walk.resolution(index))
+        whole = (*found, *remedied(nodes[index], resolutions, remedies))
         if found or (whole and all(way.on_device for way in whole)):
             return NodePlan(index, whole, declined)
         stuck: list[str] = []
         suggestions = list(whole)
-        for node, fate in fates:
+        for node, resolution in resolutions:
             whole_again = node is nodes[index]
-            inner, others = ((), ()) if whole_again else self._ways(node, matrix, fate)
-            vendors = () if whole else tuple(remedied(node, [(node, fate)], remedies))
+            inner, others = ((), ()) if whole_again else self._ways(node, matrix, resolution)
+            vendors = () if whole else tuple(remedied(node, [(node, resolution)], remedies))
             suggestions += (*inner, *vendors)
             declined = (*declined, *others)
-            if not fate.verdict.on_device and not any(w.on_device for w in (*inner, *vendors)):
+            if not resolution.verdict.on_device and not any(
+                w.on_device for w in (*inner, *vendors)
+            ):
                 stuck.append(str(node.op))
                 match suggested(node, matrix):
                     case Suggestion() as own:
@@ -114,13 +116,13 @@ class Planner:
         )
 
     def _ways(
-        self, node: Node, matrix: SupportMatrix, fate: Resolution | None = None
+        self, node: Node, matrix: SupportMatrix, resolution: Resolution | None = None
     ) -> tuple[tuple[Suggestion, ...], tuple[Declined, ...]]:
         """Ways for one call, the cheapest first; nothing comes after an exact one."""
         found: list[Suggestion] = []
         declined: list[Declined] = []
-        harmful = fate is not None and fate.harmful
-        for candidate in self._candidates(node, fate):
+        harmful = resolution is not None and resolution.harmful
+        for candidate in self._candidates(node, resolution):
             if found and not candidate.code:
                 break  # nothing here can write it
             way = self._way(candidate, node, matrix, spotless=harmful)
@@ -133,16 +135,16 @@ class Planner:
         found.sort(key=lambda way: (way.tier, way.label.rank))
         return tuple(found), tuple(declined)
 
-    def _candidates(self, node: Node, fate: Resolution | None) -> Iterator[Candidate]:
-        if fate is not None and fate.code == HOST_TENSOR:
+    def _candidates(self, node: Node, resolution: Resolution | None) -> Iterator[Candidate]:
+        if resolution is not None and resolution.code == HOST_TENSOR:
             yield on_the_device(node)
             return  # every other code would meet the same tensor
         op = str(node.op)
         yield from unfused(op)
         taken = [tensor for _, tensor in node.tensors()]
         if (
-            fate is not None
-            and fate.harmful
+            resolution is not None
+            and resolution.harmful
             and any(tensor.layout != "contiguous" for tensor in taken)
         ):
             yield laid_out(op)
@@ -218,7 +220,7 @@ def _measured(candidate: Candidate, node: Node) -> Suggestion | str:
     func = overload_named(str(node.op))
     try:
         found = measured(
-            node, func, candidate.function, candidate.settled, candidate.valid, candidate.unique
+            node, func, candidate.function, candidate.canonical, candidate.valid, candidate.unique
         )
     except NoGradientError as error:
         way = replace(way, unmeasured=str(error))
@@ -259,10 +261,12 @@ def culprits(nodes: Sequence[Node], index: int, walk: Walk) -> tuple[int, ...]:
 
 def _culprits(nodes: Sequence[Node], index: int, walk: Walk) -> Iterator[int]:
     # a target that does not take a call apart is never asked for its parts
-    parts = (nodes[index].children or ()) if walk.fate(index).leaves else ()
-    inner = [child for child, _ in parts if _as_bad(walk.fate(child), walk.fate(index))]
+    parts = (nodes[index].children or ()) if walk.resolution(index).leaves else ()
+    inner = [child for child, _ in parts if _as_bad(walk.resolution(child), walk.resolution(index))]
     # a condition on the composite itself is no fault of its parts
-    if not inner or walk.fate(index).code not in {walk.fate(child).code for child in inner}:
+    if not inner or walk.resolution(index).code not in {
+        walk.resolution(child).code for child in inner
+    }:
         yield index
     for child in inner:
         yield from _culprits(nodes, child, walk)

@@ -123,19 +123,19 @@ def held(trace: Trace, matrix: SupportMatrix, *, spotless: bool = False) -> Runs
     ``spotless`` also keeps out what the target runs, with wrong values or slowly.
     """
     walk = Walk(trace.nodes, matrix, trace.torch_version)
-    fates = [(use, walk.fate(use.node)) for use in trace.uses]
+    resolutions = [(use, walk.resolution(use.node)) for use in trace.uses]
     bad = [
-        (use, fate)
-        for use, fate in fates
-        if not fate.verdict.on_device or (spotless and fate.harmful)
+        (use, resolution)
+        for use, resolution in resolutions
+        if not resolution.verdict.on_device or (spotless and resolution.harmful)
     ]
     if bad:
-        use, fate = max(bad, key=lambda pair: (_forward(pair[0]), pair[1].severity))
+        use, resolution = max(bad, key=lambda pair: (_forward(pair[0]), pair[1].severity))
         what = "it needs" if _forward(use) else "its backward needs"
-        return f"{what} {trace.nodes[use.node].op}: {fate.text}"
+        return f"{what} {trace.nodes[use.node].op}: {resolution.text}"
     overloads: dict[bool, set[str]] = {True: set(), False: set()}
-    for use, fate in fates:
-        overloads[_forward(use)] |= fate.leaves or {str(trace.nodes[use.node].op)}
+    for use, resolution in resolutions:
+        overloads[_forward(use)] |= resolution.leaves or {str(trace.nodes[use.node].op)}
     counts: dict[int, int] = {}
     for use in filter(_forward, trace.uses):
         counts[use.node] = counts.get(use.node, 0) + use.count
@@ -160,7 +160,7 @@ def _kernels(trace: Trace, walk: Walk, counts: Mapping[int, int]) -> Mapping[int
     found: dict[int, int] = {}
     for index, count in counts.items():
         node = trace.nodes[index]
-        if not walk.fate(index).leaves or not node.children:
+        if not walk.resolution(index).leaves or not node.children:
             found[index] = found.get(index, 0) + count
             continue
         inner = _kernels(trace, walk, dict(node.children))

@@ -112,7 +112,7 @@ def attempt(rule: Rule, op: str, draw: Draw) -> Trial:
         return tried(wrong=unlike(call, serving(op, type(rule).replace)))
     try:
         forward, backward = compared(
-            call, serving(op, type(rule).replace), rule.settled, rule.unique
+            call, serving(op, type(rule).replace), rule.canonical, rule.unique
         )
     except UnmeasuredError as error:
         if str(error).startswith("the original"):

@@ -32,9 +32,9 @@ def _tensor(*shape: int, dtype: str = "float32") -> TensorMeta:
     return TensorMeta(dtype, shape, tuple(1 for _ in shape))
 
 
-def _fate(database: Database, release: str, op: str, **given: Value) -> Resolution:
+def _resolution(database: Database, release: str, op: str, **given: Value) -> Resolution:
     found = matrix(database, f"apple-mps@{release}")
-    return Walk([Node(OpName.parse(op), tuple(given.items()))], found, "2.13.0").fate(0)
+    return Walk([Node(OpName.parse(op), tuple(given.items()))], found, "2.13.0").resolution(0)
 
 
 def test_releases_are_those_of_torch(sources: Path) -> None:
@@ -79,8 +79,8 @@ def test_what_the_cpu_runs_unasked(release: str, on_host: set[str], sources: Pat
 
 def test_what_only_a_copy_says_of_the_host_is_less_sure(database: Database) -> None:
     for release, sure in (("2.13.0", Confidence.HIGH), ("2.15.0", Confidence.MEDIUM)):
-        fate = _fate(database, release, "aten::embedding_renorm_", self=_tensor(4, 4))
-        assert (fate.verdict, fate.confidence) == (Verdict.FALLBACK, sure)
+        resolution = _resolution(database, release, "aten::embedding_renorm_", self=_tensor(4, 4))
+        assert (resolution.verdict, resolution.confidence) == (Verdict.FALLBACK, sure)
 
 
 def test_of_releases_after_what_was_read_nobody_says_what_the_host_runs(
@@ -117,9 +117,9 @@ def test_cells_read_by_eye(
 
 
 def test_the_host_runs_what_is_missing_when_asked(database: Database) -> None:
-    fate = _fate(database, "2.15.0", "aten::linalg_eig", self=_tensor(4, 4))
-    assert (fate.verdict, fate.code) == (Verdict.UNSUPPORTED, "no-kernel")
-    assert "PYTORCH_ENABLE_MPS_FALLBACK=1" in fate.text
+    resolution = _resolution(database, "2.15.0", "aten::linalg_eig", self=_tensor(4, 4))
+    assert (resolution.verdict, resolution.code) == (Verdict.UNSUPPORTED, "no-kernel")
+    assert "PYTORCH_ENABLE_MPS_FALLBACK=1" in resolution.text
 
 
 _POOL, _CONVOLUTION = "aten::_adaptive_avg_pool2d", "aten::_mps_convolution_transpose"
@@ -168,7 +168,7 @@ _NARROWED, _NEWER = "int64-narrowed-to-int32", "needs-newer-macos"
 def test_what_kernels_refuse(
     release: str, op: str, given: dict[str, Value], code: str, database: Database
 ) -> None:
-    assert _fate(database, release, op, **given).code == code
+    assert _resolution(database, release, op, **given).code == code
 
 
 _COMPLEX = {"A": _tensor(4, 4, dtype="complex64"), "B": _tensor(4, 4, dtype="complex64")}
@@ -189,26 +189,33 @@ def test_an_inner_kernel_refuses_for_those_that_call_it(op: str, database: Datab
     first, last = map(_RELEASES.index, _LINALG[op])
     for number, release in enumerate(_RELEASES):
         if op in matrix(database, f"apple-mps@{release}").entries:
-            fate = _fate(database, release, op, **_COMPLEX)
-            refused = fate.verdict is Verdict.UNSUPPORTED and fate.confidence is not Confidence.LOW
+            resolution = _resolution(database, release, op, **_COMPLEX)
+            refused = (
+                resolution.verdict is Verdict.UNSUPPORTED
+                and resolution.confidence is not Confidence.LOW
+            )
             assert refused == (first <= number <= last), release
             real = {"A": _tensor(4, 4), "B": _tensor(4, 4)}
-            assert _fate(database, release, op, **real).code == "registered", release
+            assert _resolution(database, release, op, **real).code == "registered", release
 
 
 @pytest.mark.parametrize("release", _RELEASES)
 def test_an_lstm_with_projections_is_refused(release: str, database: Database) -> None:
     cell, hidden = _tensor(1, 4, 16), _tensor(1, 4, 8)
-    found = _fate(database, release, "aten::_lstm_mps", input=_tensor(5, 4, 3), hx=(hidden, cell))
+    found = _resolution(
+        database, release, "aten::_lstm_mps", input=_tensor(5, 4, 3), hx=(hidden, cell)
+    )
     assert (found.verdict, found.code) == (Verdict.UNSUPPORTED, "size-not-supported")
-    found = _fate(database, release, "aten::_lstm_mps", input=_tensor(5, 4, 3), hx=(cell, cell))
+    found = _resolution(
+        database, release, "aten::_lstm_mps", input=_tensor(5, 4, 3), hx=(cell, cell)
+    )
     assert found.code == "registered"
 
 
 def test_an_option_that_an_inner_kernel_refuses_is_refused(database: Database) -> None:
-    fate = _fate(database, "2.13.0", "aten::linalg_lu", A=_tensor(4, 4), pivot=False)
-    assert (fate.verdict, fate.code) == (Verdict.UNSUPPORTED, "value-not-supported")
-    assert "it calls aten::linalg_lu_factor_ex.out" in fate.text
+    resolution = _resolution(database, "2.13.0", "aten::linalg_lu", A=_tensor(4, 4), pivot=False)
+    assert (resolution.verdict, resolution.code) == (Verdict.UNSUPPORTED, "value-not-supported")
+    assert "it calls aten::linalg_lu_factor_ex.out" in resolution.text
 
 
 @pytest.mark.parametrize(
@@ -217,8 +224,8 @@ def test_an_option_that_an_inner_kernel_refuses_is_refused(database: Database) -
 def test_what_tests_of_one_release_say_is_inferred_of_older_ones(
     release: str, confidence: Confidence, database: Database
 ) -> None:
-    fate = _fate(database, release, "aten::silu", self=_tensor(4, dtype="int32"))
-    assert (fate.verdict, fate.confidence) == (Verdict.UNSUPPORTED, confidence)
+    resolution = _resolution(database, release, "aten::silu", self=_tensor(4, dtype="int32"))
+    assert (resolution.verdict, resolution.confidence) == (Verdict.UNSUPPORTED, confidence)
 
 
 def test_every_cell_has_evidence_and_a_known_name(database: Database) -> None:

@@ -189,11 +189,13 @@ def _tensor(dtype: str, *shape: int) -> TensorMeta:
     return TensorMeta(dtype, shape or (4,), (1,) * (len(shape) or 1))
 
 
-def _fate(found: SupportMatrix, op: str, output: Value = None, **arguments: Value) -> Resolution:
+def _resolution(
+    found: SupportMatrix, op: str, output: Value = None, **arguments: Value
+) -> Resolution:
     """What becomes of one call whose result is, unless told, like its first tensor."""
     first = next(v for v in arguments.values() if isinstance(v, TensorMeta))
     node = Node(OpName.parse(op), tuple(arguments.items()), (output or first,))
-    return Walk([node], found, f"{found.target.torch}.0").fate(0)
+    return Walk([node], found, f"{found.target.torch}.0").resolution(0)
 
 
 @pytest.mark.parametrize(
@@ -264,10 +266,10 @@ def test_conditions_bite_where_the_code_says_so(
     op: str, arguments: dict[str, Value], code: str, line: int | None, database: Database
 ) -> None:
     """``line`` of the file that says so; None where its table has no lines, or nothing bites."""
-    fate = _fate(matrix(database, "cambricon-mlu590"), op, **arguments)
-    assert fate.code == code
+    resolution = _resolution(matrix(database, "cambricon-mlu590"), op, **arguments)
+    assert resolution.code == code
     if code != "registered":
-        assert fate.evidence[0].line == line
+        assert resolution.evidence[0].line == line
 
 
 @pytest.mark.parametrize(
@@ -278,7 +280,10 @@ def test_a_check_is_told_from_another_that_says_the_same(
 ) -> None:
     """var_mean looks at the correction only in the newer release, in a function of its own."""
     found = matrix(database, f"cambricon-mlu590@{release}")
-    assert _fate(found, "aten::var.correction", self=_FLOATS, correction=2).evidence[0].line == var
+    assert (
+        _resolution(found, "aten::var.correction", self=_FLOATS, correction=2).evidence[0].line
+        == var
+    )
     conditions = found.conditions.get("aten::var_mean.correction", ())
     lines = {c.evidence[0].line for c in conditions if c.code == "value-not-supported"}
     assert lines == var_mean
@@ -292,7 +297,7 @@ def test_comparisons_look_at_what_they_compare(database: Database) -> None:
         for found in (newest, older):
             asked = {"self": _tensor("complex64"), "other": _tensor("complex64")}
             expected = "registered" if found is complex_in else "dtype-not-supported"
-            assert _fate(found, op, _tensor("bool"), **asked).code == expected
+            assert _resolution(found, op, _tensor("bool"), **asked).code == expected
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -300,9 +305,9 @@ def test_bfloat16_needs_a_newer_chip(release: str, database: Database) -> None:
     """Of each release; weights alone count too."""
     for chip, expected in zip(CHIPS, ("dtype-not-supported", "registered"), strict=True):
         found = matrix(database, f"{chip}@{release}")
-        assert _fate(found, "aten::relu", self=_tensor("bfloat16")).code == expected
+        assert _resolution(found, "aten::relu", self=_tensor("bfloat16")).code == expected
         mixed = {"self": _tensor("float32"), "other": _tensor("bfloat16")}
-        assert _fate(found, "aten::mul.Tensor", **mixed).code == expected
+        assert _resolution(found, "aten::mul.Tensor", **mixed).code == expected
 
 
 def test_fused_attention_needs_a_newer_chip(database: Database) -> None:
@@ -312,15 +317,18 @@ def test_fused_attention_needs_a_newer_chip(database: Database) -> None:
     ):
         found = matrix(database, f"cambricon-{chip}")
         query = _tensor("float16", 1, 8, 16, 64)
-        assert _fate(found, "aten::_scaled_dot_product_flash_attention", query=query).code == fused
-        assert _fate(found, "aten::scaled_dot_product_attention", query=query).code == whole
+        assert (
+            _resolution(found, "aten::_scaled_dot_product_flash_attention", query=query).code
+            == fused
+        )
+        assert _resolution(found, "aten::scaled_dot_product_attention", query=query).code == whole
 
 
 def test_a_neighbour_is_believed_less(database: Database) -> None:
     """r2.3_develop's kernels were read in the branch of the release before it."""
     tests = {"self": _tensor("int64", 2, 2), "mat2": _tensor("int64", 2, 2)}
     own, borrowed = (
-        _fate(matrix(database, f"cambricon-mlu590@{release}"), "aten::mm", **tests)
+        _resolution(matrix(database, f"cambricon-mlu590@{release}"), "aten::mm", **tests)
         for release in ("r1.22_pt2.4.0", "r2.3_develop")
     )
     assert (own.code, own.confidence) == ("dtype-not-supported", Confidence.HIGH)
@@ -418,7 +426,7 @@ def test_conditions_leave_common_calls_alone(database: Database) -> None:
     for found in matrices:
         for op in ("aten::add.Tensor", "aten::_convolution", "aten::addmm", "aten::relu"):
             argument = {"aten::_convolution": "input"}.get(op, "self")
-            assert _fate(found, op, **{argument: _FLOATS}).code == "registered"
+            assert _resolution(found, op, **{argument: _FLOATS}).code == "registered"
 
 
 def test_every_condition_can_bite(database: Database) -> None:

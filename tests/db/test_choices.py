@@ -92,10 +92,10 @@ def test_a_composite_in_a_list_runs_as_its_parts(vendor: str, device_type: str) 
             if kind not in matrix.inherits or op in matrix.entries or only_raises(op):
                 continue
             followed += 1
-            fate = Walk((), matrix, "2.13.0").unseen(Node(OpName.parse(op), ()))
-            assert f"no kernel for {op}" not in fate.text
-            assert op not in fate.leaves
-            assert fate.verdict is not Verdict.UNKNOWN
+            resolution = Walk((), matrix, "2.13.0").unseen(Node(OpName.parse(op), ()))
+            assert f"no kernel for {op}" not in resolution.text
+            assert op not in resolution.leaves
+            assert resolution.verdict is not Verdict.UNKNOWN
     assert followed or vendor != "apple"
 
 

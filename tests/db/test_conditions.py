@@ -298,7 +298,7 @@ def test_an_lstm_with_projections_is_refused(
             TensorMeta("float32", (5, 2, size), (2 * size, size, 1)) for size in (8, hidden, cell)
         )
         node = Node(OpName.parse(f"aten::{op}"), ((given, x), ("hx", (h, c))))
-        return Walk([node], matrix, "2.13.0").fate(0).code
+        return Walk([node], matrix, "2.13.0").resolution(0).code
 
     assert code(4, 16) == "size-not-supported"
     assert code(16, 16) != "size-not-supported"

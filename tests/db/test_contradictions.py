@@ -27,11 +27,11 @@ def matrix(database: Database, target: str) -> SupportMatrix:
     return database.matrix(database.resolve(TargetSpec.parse(target)))
 
 
-def fate(database: Database, target: str, op: str, **tensors: str) -> Resolution:
+def resolution(database: Database, target: str, op: str, **tensors: str) -> Resolution:
     """What becomes of a call on tensors of some dtypes."""
     found = matrix(database, target)
     given = tuple((n, TensorMeta(dtype, (4, 4), (4, 1))) for n, dtype in tensors.items())
-    return Walk([Node(OpName.parse(op), given)], found, found.target.torch).fate(0)
+    return Walk([Node(OpName.parse(op), given)], found, found.target.torch).resolution(0)
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_a_contradiction_is_settled_by_what_else_speaks(
     sources: set[str],
     database: Database,
 ) -> None:
-    found = fate(database, target, op, **tensors)
+    found = resolution(database, target, op, **tensors)
     assert (found.verdict, found.code) == (verdict, code)
     assert {evidence.source for evidence in found.evidence} == sources
 
 
 def test_a_document_alone_is_little_to_go_by(database: Database) -> None:
-    found = fate(database, "ascend-910b", "aten::gru.input", input="float32")
+    found = resolution(database, "ascend-910b", "aten::gru.input", input="float32")
     assert found.confidence is Confidence.LOW
     assert found.text == (
         "the vendor's table marks this operator as not supported on 910b; a kernel is registered, "

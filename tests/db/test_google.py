@@ -112,7 +112,7 @@ def test_composites_of_structured_operators_run_on_the_host(database: Database) 
     assert found.inherits == {Composite.IMPLICIT, Composite.EXPLICIT}
     unlisted = Node(OpName.parse("aten::lgamma"), (), (), Composite.NON_FUNCTIONAL)
     assert "aten::lgamma" not in found.entries
-    assert Walk([unlisted], found, "2.9.0").fate(0).code == "host-fallback"
+    assert Walk([unlisted], found, "2.9.0").resolution(0).code == "host-fallback"
 
 
 def test_a_structured_operator_with_a_composite_beside_runs_as_that(database: Database) -> None:
@@ -148,7 +148,9 @@ def test_adaptive_pooling_of_sizes_that_do_not_divide_is_computed_on_the_host(
         OpName.parse("aten::_adaptive_avg_pool2d"),
         (("self", _FIXED), ("output_size", output_size)),
     )
-    assert Walk([pool], matrix(database, "google-tpu-v5e"), "2.9.0").fate(0).verdict is expected
+    assert (
+        Walk([pool], matrix(database, "google-tpu-v5e"), "2.9.0").resolution(0).verdict is expected
+    )
 
 
 def test_conditions_hold_for_every_form_and_only_where_the_code_says_so(
@@ -171,7 +173,7 @@ def test_dtypes_that_xla_lacks_are_errors(release: str, uint32: str, database: D
     for dtype, code in (("uint32", uint32), ("complex32", "dtype-not-supported")):
         taken = TensorMeta(dtype, (2,), (1,))
         node = Node(OpName.parse("aten::neg"), (("self", taken),))
-        assert Walk([node], found, "2.9.0").fate(0).code == code
+        assert Walk([node], found, "2.9.0").resolution(0).code == code
 
 
 def test_every_cell_has_evidence_and_a_known_name(database: Database) -> None:

@@ -20,8 +20,8 @@ def tensor(dtype: str, *shape: int) -> TensorMeta:
 
 def verdict(database: Database, release: str, op: str, **given: Value) -> tuple[Verdict, str]:
     on = matrix(database, f"intel-max@{release}")
-    fate = Walk([Node(OpName.parse(op), tuple(given.items()))], on, "2.13.0").fate(0)
-    return fate.verdict, fate.code
+    resolution = Walk([Node(OpName.parse(op), tuple(given.items()))], on, "2.13.0").resolution(0)
+    return resolution.verdict, resolution.code
 
 
 @pytest.mark.parametrize(

@@ -34,10 +34,10 @@ _RELEASES = (
 )  # fmt: skip
 
 
-def _fate(database: Database, target: str, op: str, dtype: str = "float32") -> Resolution:
+def _resolution(database: Database, target: str, op: str, dtype: str = "float32") -> Resolution:
     tensor = TensorMeta(dtype, (8, 8), (8, 1))
     node = Node(OpName.parse(op), (("self", tensor),))
-    return Walk([node], matrix(database, target), "2.13.0").fate(0)
+    return Walk([node], matrix(database, target), "2.13.0").resolution(0)
 
 
 def test_releases_are_those_of_torch_from_2_4_on(sources: Path) -> None:
@@ -116,16 +116,16 @@ def test_cells_read_by_eye(
         ("intel-max@2.5.1", "aten::addmm", Verdict.NATIVE, Confidence.LOW),
     ],
 )
-def test_fates(
+def test_resolutions(
     target: str, op: str, verdict: Verdict, confidence: Confidence, database: Database
 ) -> None:
-    fate = _fate(database, target, op)
-    assert (fate.verdict, fate.confidence) == (verdict, confidence)
+    resolution = _resolution(database, target, op)
+    assert (resolution.verdict, resolution.confidence) == (verdict, confidence)
 
 
 def test_what_is_missing_names_the_variable_that_sends_it_to_the_host(database: Database) -> None:
-    fate = _fate(database, "intel-max@2.13.0", "aten::_spdiags")
-    assert "PYTORCH_ENABLE_XPU_FALLBACK=1" in fate.text
+    resolution = _resolution(database, "intel-max@2.13.0", "aten::_spdiags")
+    assert "PYTORCH_ENABLE_XPU_FALLBACK=1" in resolution.text
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_what_is_missing_names_the_variable_that_sends_it_to_the_host(database: 
     ],
 )
 def test_arc_has_no_float64(target: str, dtype: str, verdict: Verdict, database: Database) -> None:
-    assert _fate(database, target, "aten::neg", dtype).verdict is verdict
+    assert _resolution(database, target, "aten::neg", dtype).verdict is verdict
 
 
 def test_arc_is_known_from_2_5_on(database: Database) -> None:

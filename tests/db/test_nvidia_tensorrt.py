@@ -44,9 +44,9 @@ _ATTENTION = "aten::scaled_dot_product_attention"
 _Q, _LONG, _FEW = _tensor(1, 8, 16, 64), _tensor(1, 8, 99, 64), _tensor(1, 2, 16, 64)
 
 
-def _fate(database: Database, target: str, op: str, **given: Value) -> Resolution:
+def _resolution(database: Database, target: str, op: str, **given: Value) -> Resolution:
     found = matrix(database, target)
-    return Walk([Node(OpName.parse(op), tuple(given.items()))], found, "2.13.0").fate(0)
+    return Walk([Node(OpName.parse(op), tuple(given.items()))], found, "2.13.0").resolution(0)
 
 
 def test_releases_are_the_tags(sources: Path) -> None:
@@ -119,13 +119,13 @@ def test_cells_read_by_eye(op: str, implementation: tuple[str, ...], database: D
 
 
 def test_what_has_no_converter_splits_the_engine_and_stays_on_the_gpu(database: Database) -> None:
-    fate = _fate(database, _NAME, "aten::_fft_r2c", self=_tensor(8))
-    assert (fate.verdict, fate.code, fate.fallback_bytes) == (
+    resolution = _resolution(database, _NAME, "aten::_fft_r2c", self=_tensor(8))
+    assert (resolution.verdict, resolution.code, resolution.fallback_bytes) == (
         Verdict.FALLBACK,
         "runs-elsewhere",
         0,
     )
-    assert "PyTorch runs on the same GPU" in fate.text
+    assert "PyTorch runs on the same GPU" in resolution.text
 
 
 def test_only_implicit_composites_are_taken_apart(database: Database) -> None:
@@ -133,8 +133,8 @@ def test_only_implicit_composites_are_taken_apart(database: Database) -> None:
 
 
 def test_what_is_decomposed_first_is_no_converter_and_less_sure(database: Database) -> None:
-    fate = _fate(database, _NAME, "aten::addcmul", self=_tensor(8))
-    assert (fate.verdict, fate.code, fate.confidence) == (
+    resolution = _resolution(database, _NAME, "aten::addcmul", self=_tensor(8))
+    assert (resolution.verdict, resolution.code, resolution.confidence) == (
         Verdict.DECOMPOSED,
         "decomposed-before-conversion",
         Confidence.LOW,
@@ -178,7 +178,7 @@ def test_what_is_decomposed_first_is_no_converter_and_less_sure(database: Databa
     ],
 )
 def test_validators(op: str, given: dict[str, Value], code: str, database: Database) -> None:
-    assert _fate(database, f"{_NAME}@2.13.0", op, **given).code == code
+    assert _resolution(database, f"{_NAME}@2.13.0", op, **given).code == code
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_validators(op: str, given: dict[str, Value], code: str, database: Datab
 def test_validators_are_those_of_the_release(
     release: str, op: str, given: dict[str, Value], code: str, database: Database
 ) -> None:
-    assert _fate(database, f"{_NAME}@{release}", op, **given).code == code
+    assert _resolution(database, f"{_NAME}@{release}", op, **given).code == code
 
 
 @pytest.mark.slow

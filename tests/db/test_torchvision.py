@@ -31,10 +31,10 @@ DEFORM = {"torchvision::deform_conv2d", "torchvision::_deform_conv2d_backward"}
 OPS = "torchvision/csrc/ops/"
 
 
-def fate(database: Database, target: str, op: str, argument: str, dtype: str) -> Resolution:
+def resolution(database: Database, target: str, op: str, argument: str, dtype: str) -> Resolution:
     tensor = TensorMeta(dtype, (9, 4), (4, 1))
     node = Node(OpName.parse(op), ((argument, tensor),), outputs=(tensor,))
-    return Walk([node], matrix(database, target), "2.13.0").fate(0)
+    return Walk([node], matrix(database, target), "2.13.0").resolution(0)
 
 
 def kernels(database: Database, target: str) -> set[str]:
@@ -107,13 +107,13 @@ def test_every_cell_names_a_line_of_a_commit(target: str, database: Database) ->
 
 
 def test_the_package_is_named(database: Database) -> None:
-    found = fate(database, "nvidia-h100@2.13.0", "torchvision::nms", "dets", "float32")
+    found = resolution(database, "nvidia-h100@2.13.0", "torchvision::nms", "dets", "float32")
     assert found.text == "torchvision 0.28.0 registers a kernel for torchvision::nms"
     assert matrix(database, "nvidia-h100@2.13.0").entries["aten::relu"].package == ""
 
 
 def test_what_is_said_of_hygon_is_inferred(database: Database) -> None:
-    found = fate(database, "hygon-k100", "torchvision::nms", "dets", "float32")
+    found = resolution(database, "hygon-k100", "torchvision::nms", "dets", "float32")
     assert (found.verdict, found.confidence) == (Verdict.NATIVE, Confidence.LOW)
     assert {evidence.method for evidence in found.evidence} == {Method.INFERRED}
 
@@ -138,7 +138,7 @@ def test_dtypes(
 ) -> None:
     def verdicts(dtypes: str) -> set[tuple[Verdict, str]]:
         found = [
-            fate(database, target, f"torchvision::{op}", argument, dtype)
+            resolution(database, target, f"torchvision::{op}", argument, dtype)
             for dtype in dtypes.split()
         ]
         return {(each.verdict, each.code) for each in found}
@@ -148,11 +148,11 @@ def test_dtypes(
 
 
 def test_the_message_is_the_one_raised(database: Database) -> None:
-    found = fate(database, "nvidia-h100", "torchvision::nms", "dets", "bfloat16")
+    found = resolution(database, "nvidia-h100", "torchvision::nms", "dets", "bfloat16")
     assert found.text == (
         "dets is bfloat16: torchvision raises '\"nms_kernel\" not implemented for'"
     )
-    found = fate(database, "apple-mps", "torchvision::_roi_align_backward", "grad", "float16")
+    found = resolution(database, "apple-mps", "torchvision::_roi_align_backward", "grad", "float16")
     assert found.text == (
         'grad is float16: "MPS does not support roi_align backward with float16 inputs."'
     )
@@ -177,7 +177,7 @@ def test_explain_names_the_package(database: Database) -> None:
 def test_the_adapter_of_ascend_is_for_some_torch(
     target: str, adapted: bool, database: Database
 ) -> None:
-    found = fate(database, target, "torchvision::nms", "dets", "float32")
+    found = resolution(database, target, "torchvision::nms", "dets", "float32")
     assert found.verdict is Verdict.FALLBACK
     codes = {c.code for c in matrix(database, target).conditions["torchvision::nms"]}
     assert ("native-with-torchvision-npu" in codes, "no-torchvision-npu" in codes) == (
@@ -189,7 +189,7 @@ def test_the_adapter_of_ascend_is_for_some_torch(
 def test_without_a_kernel_the_host_computes_or_the_call_fails(database: Database) -> None:
     op = "torchvision::deform_conv2d"
     verdicts = {
-        target: fate(database, target, op, "input", "float32").verdict
+        target: resolution(database, target, op, "input", "float32").verdict
         for target in ("google-tpu-v5e", "apple-mps@2.7.1", "intel-max@2.6.0", "nvidia-tensorrt")
     }
     assert verdicts == {

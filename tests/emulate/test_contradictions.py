@@ -67,11 +67,13 @@ def test_scan_and_device_tell_the_same(
 ) -> None:
     model = Net(last).eval()
     (scanned,) = opcheck.scan(model, (TOKENS,), targets=[TARGET]).targets
-    fates = {finding.op: (finding.verdict, finding.reason.code) for finding in scanned.findings}
+    resolutions = {
+        finding.op: (finding.verdict, finding.reason.code) for finding in scanned.findings
+    }
     assert scanned.summary.runs is runs
-    assert fates["aten::embedding"] == (Verdict.NATIVE, OVERRULED)
-    assert fates["aten::hardsigmoid"] == (Verdict.NATIVE, OVERRULED)
-    assert fates[op][0] is verdict
+    assert resolutions["aten::embedding"] == (Verdict.NATIVE, OVERRULED)
+    assert resolutions["aten::hardsigmoid"] == (Verdict.NATIVE, OVERRULED)
+    assert resolutions[op][0] is verdict
 
     device = emulated(model)
     assert [refusal.op for refusal in device.refusals] == ([] if runs is None else [op])

@@ -26,7 +26,7 @@ from opcheck.model.verdict import Verdict
 from opcheck.source.building import torchvision_operators
 from tests.test_cases import CASES, COMPLEX, Case, X, case_of, scanned
 
-PAIRS = [(case, target) for case in CASES for target in case.fates]
+PAIRS = [(case, target) for case in CASES for target in case.resolutions]
 
 
 def emulated(case: Case, target: str, *, values: bool = True, stop: bool = False) -> Emulator:
@@ -54,7 +54,7 @@ def said_of(name: str) -> tuple[TargetReport, ...]:
     ("case", "target"), PAIRS, ids=[f"{case.name}, {target}" for case, target in PAIRS]
 )
 def test_the_device_does_what_the_scan_says(case: Case, target: str, values: bool) -> None:
-    report = said_of(case.name)[list(case.fates).index(target)]
+    report = said_of(case.name)[list(case.resolutions).index(target)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         emulator = emulated(case, target, values=values)

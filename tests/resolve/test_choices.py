@@ -27,14 +27,14 @@ def call(dtype: str = "float32") -> Node:
     return made.node(INNER, cpu=False, given={"input": made.tensor(dtype, 1, 3, 8, 8)})
 
 
-def fate(on: SupportMatrix, inner: Node) -> Resolution:
+def resolution(on: SupportMatrix, inner: Node) -> Resolution:
     outer = made.node(OUTER, 0, composite=Composite.IMPLICIT)
-    return Walk((inner, outer), on, "2.13.0").fate(1)
+    return Walk((inner, outer), on, "2.13.0").resolution(1)
 
 
 def test_what_the_device_is_asked_for_counts_in_place_of_what_the_trace_shows() -> None:
     on = matrix("aten::cudnn_convolution", choices=(way("aten::cudnn_convolution"),))
-    found = fate(on, call())
+    found = resolution(on, call())
     assert (found.verdict, found.confidence) == (Verdict.DECOMPOSED, Confidence.MEDIUM)
     assert found.leaves == {"aten::cudnn_convolution"}
     assert READ in found.evidence
@@ -43,29 +43,29 @@ def test_what_the_device_is_asked_for_counts_in_place_of_what_the_trace_shows() 
 def test_the_first_way_that_fits_the_call_is_taken() -> None:
     ways = (way("aten::relu", tests=(HALF,)), way("aten::gelu"))
     on = matrix("aten::relu", "aten::gelu", choices=ways)
-    assert fate(on, call("float16")).leaves == {"aten::relu"}
-    assert fate(on, call("float32")).leaves == {"aten::gelu"}
+    assert resolution(on, call("float16")).leaves == {"aten::relu"}
+    assert resolution(on, call("float32")).leaves == {"aten::gelu"}
 
 
 def test_without_arguments_every_way_counts_and_the_worst_wins() -> None:
     ways = (way("aten::relu", tests=(HALF,)), way("aten::gelu"))
     bare = replace(call(), arguments=())
-    assert fate(matrix("aten::gelu", choices=ways), bare).verdict is Verdict.UNSUPPORTED
-    assert fate(matrix("aten::gelu", "aten::relu", choices=ways), bare).verdict.on_device
+    assert resolution(matrix("aten::gelu", choices=ways), bare).verdict is Verdict.UNSUPPORTED
+    assert resolution(matrix("aten::gelu", "aten::relu", choices=ways), bare).verdict.on_device
 
 
 def test_a_preferred_way_is_passed_over_where_the_target_does_not_run_it() -> None:
     ways = (way("aten::relu", preferred=True), way("aten::gelu"))
-    assert fate(matrix("aten::gelu", choices=ways), call()).leaves == {"aten::gelu"}
+    assert resolution(matrix("aten::gelu", choices=ways), call()).leaves == {"aten::gelu"}
     refused = Condition("not-here", Verdict.UNSUPPORTED, "no", Confidence.HIGH)
     on = matrix("aten::gelu", "aten::relu", choices=ways)
-    assert fate(on, call()).leaves == {"aten::relu"}
+    assert resolution(on, call()).leaves == {"aten::relu"}
     on = replace(on, conditions={"aten::relu": (refused,)})
-    assert fate(on, call()).leaves == {"aten::gelu"}
+    assert resolution(on, call()).leaves == {"aten::gelu"}
 
 
 def test_a_way_that_asks_for_what_is_not_registered_is_unsupported_and_says_why() -> None:
-    found = fate(matrix(choices=(way("aten::relu"),)), call())
+    found = resolution(matrix(choices=(way("aten::relu"),)), call())
     assert (found.verdict, found.code) == (Verdict.UNSUPPORTED, "no-kernel")
     assert "since it convolves: vendor registers no kernel for aten::relu" in found.text
     assert READ in found.evidence
@@ -76,26 +76,26 @@ def test_conditions_on_what_is_asked_for_see_the_call_s_arguments_by_their_names
     refused = Condition("half", Verdict.UNSUPPORTED, "no half", Confidence.HIGH, (on_self,))
     ways = (replace(way("aten::relu"), renames={"input": "self"}),)
     on = replace(matrix("aten::relu", choices=ways), conditions={"aten::relu": (refused,)})
-    assert fate(on, call("float16")).code == "half"
-    assert fate(on, call("float32")).verdict.on_device
+    assert resolution(on, call("float16")).code == "half"
+    assert resolution(on, call("float32")).verdict.on_device
 
 
 def test_a_way_may_ask_for_nothing_or_be_the_recorded_one() -> None:
-    nothing = fate(matrix(choices=(way(),)), call())
+    nothing = resolution(matrix(choices=(way(),)), call())
     assert (nothing.verdict, nothing.leaves) == (Verdict.DECOMPOSED, frozenset())
     recorded = replace(way(), asks=None)
-    assert fate(matrix(choices=(recorded,)), call()).verdict is Verdict.UNSUPPORTED
+    assert resolution(matrix(choices=(recorded,)), call()).verdict is Verdict.UNSUPPORTED
 
 
 def test_a_kernel_of_the_target_s_own_needs_no_choice() -> None:
     on = matrix(INNER, choices=(way("aten::absent"),))
-    assert fate(on, call()).leaves == {INNER}
+    assert resolution(on, call()).leaves == {INNER}
 
 
 def test_a_way_of_another_torch_is_passed_over() -> None:
     ways = (way("aten::relu"), way("aten::gelu"))
     on = replace(matrix("aten::gelu", choices=ways), history={"aten::relu": ("3.1", "3.2")})
-    assert fate(on, call()).leaves == {"aten::gelu"}
+    assert resolution(on, call()).leaves == {"aten::gelu"}
 
 
 EXPLICIT = Composite.EXPLICIT
@@ -111,25 +111,25 @@ def test_a_composite_that_is_asked_for_runs_as_its_parts() -> None:
         "mish": Inherited(EXPLICIT, True, ("aten::relu", "aten::gelu")),
     }
     on = with_tables(matrix("aten::relu", "aten::gelu", choices=(way("aten::silu"),)), **tables)
-    found = fate(on, call())
+    found = resolution(on, call())
     assert (found.verdict, found.leaves) == (
         Verdict.DECOMPOSED,
         frozenset({"aten::relu", "aten::gelu"}),
     )
     lacking = with_tables(matrix("aten::relu", choices=(way("aten::silu"),)), **tables)
-    assert fate(lacking, call()).verdict is Verdict.UNSUPPORTED
-    assert "no kernel for aten::gelu" in fate(lacking, call()).text
+    assert resolution(lacking, call()).verdict is Verdict.UNSUPPORTED
+    assert "no kernel for aten::gelu" in resolution(lacking, call()).text
 
 
 def test_a_kernel_for_the_composite_comes_before_its_parts() -> None:
     parts = Inherited(EXPLICIT, True, ("aten::relu",))
     on = with_tables(matrix("aten::silu", choices=(way("aten::silu"),)), silu=parts)
-    assert fate(on, call()).leaves == {"aten::silu"}
+    assert resolution(on, call()).leaves == {"aten::silu"}
 
 
 def test_a_composite_of_which_no_table_tells_the_parts_is_unknown() -> None:
     on = with_tables(matrix(choices=(way("aten::silu"),)), silu=Inherited(EXPLICIT, True, None))
-    assert fate(on, call()).verdict is Verdict.UNKNOWN
+    assert resolution(on, call()).verdict is Verdict.UNKNOWN
 
 
 def test_conditions_hold_for_the_parts_of_what_is_asked_for() -> None:
@@ -139,8 +139,8 @@ def test_conditions_hold_for_the_parts_of_what_is_asked_for() -> None:
         replace(on, conditions={"aten::relu": (refused,)}),
         silu=Inherited(EXPLICIT, True, ("aten::relu",)),
     )
-    assert fate(on, call("float16")).code == "half"
-    assert fate(on, call("float32")).verdict.on_device
+    assert resolution(on, call("float16")).code == "half"
+    assert resolution(on, call("float32")).verdict.on_device
 
 
 def test_tensors_of_the_composite_s_own_may_have_another_dtype_on_the_device() -> None:
@@ -151,12 +151,12 @@ def test_tensors_of_the_composite_s_own_may_have_another_dtype_on_the_device() -
     plain = replace(made.matrix("aten::full"), conditions={"aten::full": (refused,)})
     casts = replace(way(), asks=None, casts={"float64": "float32"})
     cast = replace(plain, choices={OUTER: (casts,)})
-    assert Walk((inner, outer), plain, "2.13.0").fate(1).code == "double"
-    found = Walk((inner, outer), cast, "2.13.0").fate(1)
+    assert Walk((inner, outer), plain, "2.13.0").resolution(1).code == "double"
+    found = Walk((inner, outer), cast, "2.13.0").resolution(1)
     assert found.verdict is Verdict.DECOMPOSED
     assert found.leaves == {"aten::full"}
     assert found.text == "runs as aten::full, native; on npu it convolves"
     assert READ in found.evidence
     given = replace(outer, arguments=(("self", made.tensor("float64")),))
     on_given = replace(cast, conditions={OUTER: (refused,)})
-    assert Walk((inner, given), on_given, "2.13.0").fate(1).code == "double"
+    assert Walk((inner, given), on_given, "2.13.0").resolution(1).code == "double"

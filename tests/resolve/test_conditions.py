@@ -128,15 +128,17 @@ def test_condition_without_tests_always_holds() -> None:
     assert matches(made.condition(Verdict.FALLBACK), made.node("aten::op")) == ()
 
 
-def fate(*conditions: Condition, listed: bool = True, x: TensorMeta | None = None) -> Resolution:
+def resolution(
+    *conditions: Condition, listed: bool = True, x: TensorMeta | None = None
+) -> Resolution:
     """What becomes of one call of ``aten::op`` on ``x``."""
     matrix = made.matrix(*(["aten::op"] if listed else []), conditions={"aten::op": conditions})
     call = made.node("aten::op", given={"self": x or made.tensor()})
-    return Walk((call,), matrix, "2.9.0").fate(0)
+    return Walk((call,), matrix, "2.9.0").resolution(0)
 
 
 def test_condition_makes_a_native_use_unsupported_and_says_on_what() -> None:
-    found = fate(made.condition(Verdict.UNSUPPORTED, made.dtype("float64"), code="d"), x=F64)
+    found = resolution(made.condition(Verdict.UNSUPPORTED, made.dtype("float64"), code="d"), x=F64)
     assert (found.verdict, found.code, found.text, found.confidence, found.evidence) == (
         Verdict.UNSUPPORTED,
         "d",
@@ -147,12 +149,12 @@ def test_condition_makes_a_native_use_unsupported_and_says_on_what() -> None:
 
 
 def test_caution_keeps_the_verdict_and_shows() -> None:
-    found = fate(made.condition(Verdict.NATIVE, made.dtype("float64"), code="slow"), x=F64)
+    found = resolution(made.condition(Verdict.NATIVE, made.dtype("float64"), code="slow"), x=F64)
     assert (found.verdict, found.code) == (Verdict.NATIVE, "slow")
 
 
 def test_worst_condition_wins_then_the_surest() -> None:
-    found = fate(
+    found = resolution(
         made.condition(Verdict.NATIVE, code="caution"),
         made.condition(Verdict.UNSUPPORTED, code="documented"),
         made.condition(Verdict.UNSUPPORTED, code="in-code", confidence=Confidence.HIGH),
@@ -162,7 +164,7 @@ def test_worst_condition_wins_then_the_surest() -> None:
 
 
 def test_computed_on_host_moves_its_tensors() -> None:
-    found = fate(made.condition(Verdict.FALLBACK, code="computed-on-host"))
+    found = resolution(made.condition(Verdict.FALLBACK, code="computed-on-host"))
     assert (found.verdict, found.fallback_bytes) == (Verdict.FALLBACK, 2 * 2 * 3 * 4)
 
 
@@ -170,14 +172,16 @@ def test_remark_on_a_fallback_is_added_to_its_reason() -> None:
     remark = made.condition(
         Verdict.NATIVE, text="import the extension", confidence=Confidence.HIGH, code="remark"
     )
-    found = fate(remark, listed=False)
+    found = resolution(remark, listed=False)
     assert (found.verdict, found.code) == (Verdict.FALLBACK, "host-fallback")
     assert found.text.endswith("; import the extension")
     assert made.TABLE in found.evidence
 
 
 def test_documents_do_not_matter_to_what_leaves_the_device_anyway() -> None:
-    found = fate(made.condition(Verdict.UNSUPPORTED, made.dtype("float64")), listed=False, x=F64)
+    found = resolution(
+        made.condition(Verdict.UNSUPPORTED, made.dtype("float64")), listed=False, x=F64
+    )
     assert found.verdict is Verdict.FALLBACK
 
 
@@ -188,7 +192,7 @@ def test_condition_on_a_part_shows_on_the_whole() -> None:
         made.node("aten::part", given={"self": F64}),
         made.node("aten::whole", 0, composite=Composite.EXPLICIT, given={"self": F64}),
     )
-    found = Walk(nodes, matrix, "2.9.0").fate(1)
+    found = Walk(nodes, matrix, "2.9.0").resolution(1)
     assert (found.verdict, found.code) == (Verdict.UNSUPPORTED, "d")
     assert found.text == "it runs as aten::part: self is float64 on chip"
 
@@ -202,16 +206,16 @@ def test_caution_on_a_part_shows_on_the_whole_beside_plain_parts() -> None:
         made.node("aten::part"),
         made.node("aten::whole", 1, 2, composite=Composite.EXPLICIT),
     )
-    found = Walk(nodes, matrix, "2.9.0").fate(3)
+    found = Walk(nodes, matrix, "2.9.0").resolution(3)
     assert (found.verdict, found.code) == (Verdict.DECOMPOSED, "slow")
 
 
 def test_condition_for_every_overload() -> None:
     everywhere = made.condition(Verdict.UNSUPPORTED, made.dtype("bfloat16", argument="*"))
     matrix = made.matrix("aten::op", conditions={"*": [everywhere]})
-    assert Walk((made.node("aten::op", given={"x": BF16}),), matrix, "2.9.0").fate(0).verdict is (
-        Verdict.UNSUPPORTED
-    )
+    assert Walk((made.node("aten::op", given={"x": BF16}),), matrix, "2.9.0").resolution(
+        0
+    ).verdict is (Verdict.UNSUPPORTED)
 
 
 VERDICTS = st.sampled_from(list(Verdict))
@@ -223,7 +227,10 @@ def test_one_more_condition_never_makes_a_verdict_better(
 ) -> None:
     conditions = [made.condition(v, confidence=Confidence.HIGH) for v in before]
     more = [*conditions, made.condition(added, confidence=Confidence.HIGH)]
-    assert fate(*more, listed=listed).verdict.rank >= fate(*conditions, listed=listed).verdict.rank
+    assert (
+        resolution(*more, listed=listed).verdict.rank
+        >= resolution(*conditions, listed=listed).verdict.rank
+    )
 
 
 def test_tensors_of_one_list_may_have_to_be_alike() -> None:

@@ -28,12 +28,12 @@ def matrix(*registered: str, first: str = "2.10", earlier: bool = True) -> Suppo
     return replace(plain, earlier={SAFE: BEFORE}) if earlier else plain
 
 
-def fate(on: SupportMatrix, nodes: tuple[Node, ...] = NODES, index: int = 2) -> Resolution:
-    return Walk(nodes, on, "2.13.0").fate(index)
+def resolution(on: SupportMatrix, nodes: tuple[Node, ...] = NODES, index: int = 2) -> Resolution:
+    return Walk(nodes, on, "2.13.0").resolution(index)
 
 
 def test_what_the_older_torch_called_counts_alone() -> None:
-    found = fate(matrix(PLAIN))
+    found = resolution(matrix(PLAIN))
     assert (found.verdict, found.confidence) == (Verdict.DECOMPOSED, Confidence.MEDIUM)
     assert found.leaves == {PLAIN}
     assert found.text == f"runs as {PLAIN}, native: in torch 2.9, attention took a plain softmax"
@@ -41,13 +41,13 @@ def test_what_the_older_torch_called_counts_alone() -> None:
 
 
 def test_what_is_made_of_it_says_so_too() -> None:
-    found = fate(matrix(PLAIN), index=3)
+    found = resolution(matrix(PLAIN), index=3)
     assert (found.verdict, found.confidence) == (Verdict.DECOMPOSED, Confidence.MEDIUM)
     assert READ in found.evidence
 
 
 def test_it_is_no_better_than_what_it_calls() -> None:
-    found = fate(matrix(OTHER))
+    found = resolution(matrix(OTHER))
     assert (found.verdict, found.code) == (Verdict.UNSUPPORTED, "no-kernel")
     assert found.text == (
         f"it runs as {PLAIN}: vendor registers no kernel for {PLAIN} and has no host fallback: "
@@ -56,8 +56,8 @@ def test_it_is_no_better_than_what_it_calls() -> None:
 
 
 def test_a_torch_that_has_it_runs_it_as_traced() -> None:
-    assert fate(matrix(PLAIN, first="2.9")).verdict is Verdict.UNSUPPORTED
-    assert fate(matrix(PLAIN, OTHER, first="2.9")).leaves == {PLAIN, OTHER}
+    assert resolution(matrix(PLAIN, first="2.9")).verdict is Verdict.UNSUPPORTED
+    assert resolution(matrix(PLAIN, OTHER, first="2.9")).leaves == {PLAIN, OTHER}
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_a_torch_that_has_it_runs_it_as_traced() -> None:
     ],
 )
 def test_what_nobody_says_is_unknown(on: SupportMatrix, nodes: tuple[Node, ...]) -> None:
-    found = fate(on, nodes)
+    found = resolution(on, nodes)
     assert (found.verdict, found.code) == (Verdict.UNKNOWN, "not-in-target-torch")
 
 
 def test_one_that_was_removed_is_not_one_that_is_to_come() -> None:
     on = replace(matrix(PLAIN), history={SAFE: ("1.12", "2.8")})
-    assert fate(on).verdict is Verdict.UNKNOWN
+    assert resolution(on).verdict is Verdict.UNKNOWN
 
 
 def test_a_kernel_of_the_vendor_s_own_is_asked_first() -> None:
-    assert fate(matrix(SAFE)).verdict is Verdict.NATIVE
+    assert resolution(matrix(SAFE)).verdict is Verdict.NATIVE

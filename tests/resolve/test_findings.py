@@ -1,9 +1,9 @@
-"""Fates gathered into a target's report."""
+"""Resolutions gathered into a target's report."""
 
 from msgspec.structs import replace
 
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.report import Place, Reason, Stretch, Summary, TargetReport
+from opcheck.model.report import Partition, Place, Reason, Summary, TargetReport
 from opcheck.model.trace import Composite, Gap, Kernel, OpName, Phase, Trace, Use
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.resolve.findings import resolve
@@ -40,13 +40,13 @@ def test_summary_of_a_model_with_a_fallback() -> None:
 
 def test_the_run_is_cut_where_calls_begin_or_cease_to_fall_back() -> None:
     trace = replace(made.trace(*NODES, uses=USES), sequence=(0, 1, 1, 0, 2))
-    assert resolve(trace, MATRIX).stretches == (
-        Stretch(False, 1, "layers.*"),
-        Stretch(True, 2, "layers.*.odd"),
-        Stretch(False, 2, "layers.*"),
+    assert resolve(trace, MATRIX).partitions == (
+        Partition(False, 1, "layers.*"),
+        Partition(True, 2, "layers.*.odd"),
+        Partition(False, 2, "layers.*"),
     )
     whole = replace(made.trace(*NODES, uses=USES[:1]), sequence=(0, 0))
-    assert resolve(whole, MATRIX).stretches == ()
+    assert resolve(whole, MATRIX).partitions == ()
     assert resolve(whole, MATRIX).summary.islands == 1
 
 

@@ -20,12 +20,12 @@ from tests.resolve.made import matrix, node, tensor, trace
 BOTH = {"lp": tensor(), "lengths": tensor("int64", 2, host=True)}
 
 
-def fate(op: str, *registered: str, composite: Composite | None = None) -> str:
+def resolution(op: str, *registered: str, composite: Composite | None = None) -> str:
     """The code of a call on a device tensor and a host tensor, which runs as ``aten::inner``."""
     inner = node("aten::inner")
     called = node(op, *((0,) if composite else ()), given=BOTH, composite=composite)
     found = trace(inner, called)
-    return Walk(found.nodes, matrix("aten::inner", *registered), "2.13.0").fate(1).code
+    return Walk(found.nodes, matrix("aten::inner", *registered), "2.13.0").resolution(1).code
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def fate(op: str, *registered: str, composite: Composite | None = None) -> str:
 def test_kernels_look_at_devices_and_composites_do_not(
     op: str, registered: tuple[str, ...], composite: Composite | None, code: str
 ) -> None:
-    assert fate(op, *registered, composite=composite) == code
+    assert resolution(op, *registered, composite=composite) == code
 
 
 @pytest.mark.slow

@@ -48,14 +48,14 @@ def worlds(draw: st.DrawFn) -> tuple[list[Node], SupportMatrix]:
     return nodes, made.matrix(*registered, conditions=conditions, fallback=fallback)
 
 
-def fates(nodes: Sequence[Node], target: SupportMatrix) -> list[Resolution]:
+def resolutions(nodes: Sequence[Node], target: SupportMatrix) -> list[Resolution]:
     walk = Walk(nodes, target, "2.9.0")
-    return [walk.fate(index) for index in range(len(nodes))]
+    return [walk.resolution(index) for index in range(len(nodes))]
 
 
-def badness(fate: Resolution) -> int:
+def badness(resolution: Resolution) -> int:
     """Decomposed is no worse than native: both stay on the device."""
-    return 0 if fate.verdict.on_device else fate.verdict.rank
+    return 0 if resolution.verdict.on_device else resolution.verdict.rank
 
 
 @given(worlds(), st.sampled_from(OPS), st.lists(CONDITIONS, min_size=1, max_size=2))
@@ -65,7 +65,7 @@ def test_one_more_condition_never_makes_a_verdict_better(
     nodes, target = world
     conditions = {**target.conditions, op: (*target.conditions_for(op), *more)}
     stricter = replace(target, conditions=conditions)
-    for before, after in zip(fates(nodes, target), fates(nodes, stricter), strict=True):
+    for before, after in zip(resolutions(nodes, target), resolutions(nodes, stricter), strict=True):
         assert badness(after) >= badness(before)
 
 
@@ -74,11 +74,11 @@ def test_a_composite_is_never_better_than_its_worst_part(
     world: tuple[list[Node], SupportMatrix],
 ) -> None:
     nodes, target = world
-    found = fates(nodes, target)
-    for node, fate in zip(nodes, found, strict=True):
+    found = resolutions(nodes, target)
+    for node, resolution in zip(nodes, found, strict=True):
         if str(node.op) not in target.entries and node.children:
             worst = max(badness(found[child]) for child, _ in node.children)
-            assert badness(fate) >= worst
+            assert badness(resolution) >= worst
 
 
 @given(worlds())
@@ -86,5 +86,5 @@ def test_only_what_leaves_the_device_moves_bytes(
     world: tuple[list[Node], SupportMatrix],
 ) -> None:
     nodes, target = world
-    for fate in fates(nodes, target):
-        assert fate.fallback_bytes == 0 or not fate.verdict.on_device
+    for resolution in resolutions(nodes, target):
+        assert resolution.fallback_bytes == 0 or not resolution.verdict.on_device

@@ -44,7 +44,7 @@ def settled(
 ) -> tuple[bool, Verdict]:
     table = TableNodes(OPERATORS, BRANCHES)
     root = table.of(Node(OpName.parse(op), (("input", tensor or made.tensor()),)))
-    verdict = Walk(table.nodes, matrix, "2.9.0").fate(root).verdict
+    verdict = Walk(table.nodes, matrix, "2.9.0").resolution(root).verdict
     return decided(table.nodes, [root], matrix, "2.9.0"), verdict
 
 

@@ -17,12 +17,12 @@ EXPLICIT, STRUCTURED = Composite.EXPLICIT, Composite.NON_FUNCTIONAL
 
 
 def last(matrix: SupportMatrix, *nodes: Node) -> Resolution:
-    return Walk(nodes, matrix, "2.9.0").fate(len(nodes) - 1)
+    return Walk(nodes, matrix, "2.9.0").resolution(len(nodes) - 1)
 
 
 def test_registered_is_native_with_its_evidence() -> None:
-    fate = last(made.matrix("aten::add.Tensor"), made.node("aten::add.Tensor"))
-    assert (fate.verdict, fate.code, fate.evidence) == (
+    resolution = last(made.matrix("aten::add.Tensor"), made.node("aten::add.Tensor"))
+    assert (resolution.verdict, resolution.code, resolution.evidence) == (
         Verdict.NATIVE,
         "registered",
         (made.LISTED,),
@@ -53,17 +53,17 @@ def test_structured_functional_is_native_through_its_out() -> None:
         made.node("aten::gelu.out"),
         made.node("aten::gelu", 0, 1, composite=STRUCTURED),
     )
-    fate = last(made.matrix("aten::empty.memory_format", "aten::gelu.out"), *nodes)
-    assert (fate.verdict, fate.code) == (Verdict.NATIVE, "registered-through-out")
-    assert "aten::gelu.out" in fate.text
-    assert fate.leaves == {"aten::empty.memory_format", "aten::gelu.out"}
+    resolution = last(made.matrix("aten::empty.memory_format", "aten::gelu.out"), *nodes)
+    assert (resolution.verdict, resolution.code) == (Verdict.NATIVE, "registered-through-out")
+    assert "aten::gelu.out" in resolution.text
+    assert resolution.leaves == {"aten::empty.memory_format", "aten::gelu.out"}
 
 
 def test_structured_functional_falls_back_through_an_unlisted_out() -> None:
     nodes = (made.node("aten::lgamma.out"), made.node("aten::lgamma", 0, composite=STRUCTURED))
-    fate = last(made.matrix(), *nodes)
-    assert (fate.verdict, fate.code) == (Verdict.FALLBACK, "host-fallback")
-    assert fate.text.startswith("it runs as aten::lgamma.out: ")
+    resolution = last(made.matrix(), *nodes)
+    assert (resolution.verdict, resolution.code) == (Verdict.FALLBACK, "host-fallback")
+    assert resolution.text.startswith("it runs as aten::lgamma.out: ")
 
 
 def test_composite_of_native_parts_is_decomposed() -> None:
@@ -72,15 +72,15 @@ def test_composite_of_native_parts_is_decomposed() -> None:
         made.node("aten::addmm"),
         made.node("aten::linear", 0, 1, composite=Composite.IMPLICIT),
     )
-    fate = last(made.matrix("aten::t", "aten::addmm"), *nodes)
-    assert (fate.verdict, fate.code) == (Verdict.DECOMPOSED, "decomposes")
-    assert fate.text == "runs as aten::addmm, aten::t, all native"
-    assert fate.leaves == {"aten::t", "aten::addmm"}
+    resolution = last(made.matrix("aten::t", "aten::addmm"), *nodes)
+    assert (resolution.verdict, resolution.code) == (Verdict.DECOMPOSED, "decomposes")
+    assert resolution.text == "runs as aten::addmm, aten::t, all native"
+    assert resolution.leaves == {"aten::t", "aten::addmm"}
 
 
 def test_composite_that_asks_for_nothing_is_decomposed() -> None:
-    fate = last(made.matrix(), made.node("aten::dropout", composite=Composite.IMPLICIT))
-    assert (fate.verdict, fate.code) == (Verdict.DECOMPOSED, "no-device-work")
+    resolution = last(made.matrix(), made.node("aten::dropout", composite=Composite.IMPLICIT))
+    assert (resolution.verdict, resolution.code) == (Verdict.DECOMPOSED, "no-device-work")
 
 
 def test_composite_is_as_bad_as_its_worst_part() -> None:
@@ -90,13 +90,13 @@ def test_composite_is_as_bad_as_its_worst_part() -> None:
         made.node("aten::slow"),
         made.node("aten::outer", 0, 1, 2, composite=EXPLICIT),
     )
-    fate = last(made.matrix("aten::mul.Tensor"), *nodes)
-    assert (fate.verdict, fate.code) == (Verdict.UNSUPPORTED, "no-kernel-even-on-host")
+    resolution = last(made.matrix("aten::mul.Tensor"), *nodes)
+    assert (resolution.verdict, resolution.code) == (Verdict.UNSUPPORTED, "no-kernel-even-on-host")
 
 
 def test_what_was_not_taken_apart_is_unknown() -> None:
-    fate = last(made.matrix(), made.node("aten::outer", composite=EXPLICIT, opaque=True))
-    assert (fate.verdict, fate.code) == (Verdict.UNKNOWN, "decomposition-not-seen")
+    resolution = last(made.matrix(), made.node("aten::outer", composite=EXPLICIT, opaque=True))
+    assert (resolution.verdict, resolution.code) == (Verdict.UNKNOWN, "decomposition-not-seen")
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_what_was_not_taken_apart_is_unknown() -> None:
     ],
 )
 def test_missing_kernel(fallback: Fallback, cpu: bool, expected: tuple[Verdict, str]) -> None:
-    fate = last(made.matrix(fallback=fallback), made.node("aten::odd", cpu=cpu))
-    assert (fate.verdict, fate.code) == expected
+    resolution = last(made.matrix(fallback=fallback), made.node("aten::odd", cpu=cpu))
+    assert (resolution.verdict, resolution.code) == expected
 
 
 def test_composite_kinds_that_a_target_does_not_inherit_are_not_taken_apart() -> None:
@@ -118,8 +118,8 @@ def test_composite_kinds_that_a_target_does_not_inherit_are_not_taken_apart() ->
     whole = replace(
         made.matrix("aten::gelu.out"), inherits=frozenset({Composite.IMPLICIT, EXPLICIT})
     )
-    fate = last(whole, *nodes)
-    assert (fate.verdict, fate.code, fate.leaves) == (
+    resolution = last(whole, *nodes)
+    assert (resolution.verdict, resolution.code, resolution.leaves) == (
         Verdict.FALLBACK,
         "host-fallback",
         frozenset(),
@@ -150,8 +150,8 @@ def test_what_a_graph_compiler_lacks_runs_elsewhere_and_moves_nothing() -> None:
 
 def test_a_host_fallback_that_must_be_asked_for_is_named() -> None:
     asked = Fallback(False, "", (made.LISTED,), enable="FALLBACK=1 in the environment")
-    fate = last(made.matrix(fallback=asked), made.node("aten::eig"))
-    assert (fate.verdict, fate.code, fate.text) == (
+    resolution = last(made.matrix(fallback=asked), made.node("aten::eig"))
+    assert (resolution.verdict, resolution.code, resolution.text) == (
         Verdict.UNSUPPORTED,
         "no-kernel",
         "vendor registers no kernel for aten::eig; the host runs it with FALLBACK=1 in the "
@@ -186,9 +186,9 @@ def test_extension_library_says_whether_its_operators_have_a_cpu_kernel() -> Non
 def test_overload_that_the_targets_torch_lacks_is_unknown(span: tuple[str, str], said: str) -> None:
     matrix = made.matrix(history={"aten::newer": span})
     nodes = (made.node("aten::newer"), made.node("aten::outer", 0, composite=EXPLICIT))
-    fate = last(matrix, *nodes)
-    assert (fate.verdict, fate.code) == (Verdict.UNKNOWN, "not-in-target-torch")
-    assert said in fate.text
+    resolution = last(matrix, *nodes)
+    assert (resolution.verdict, resolution.code) == (Verdict.UNKNOWN, "not-in-target-torch")
+    assert said in resolution.text
 
 
 def test_versions_compare_as_numbers() -> None:
@@ -199,8 +199,8 @@ def test_versions_compare_as_numbers() -> None:
 def test_host_tensor_among_device_tensors_is_unsupported() -> None:
     other = made.tensor("float32", 3, host=True)
     call = made.node("aten::add.Tensor", given={"self": made.tensor(), "other": other})
-    fate = last(made.matrix("aten::add.Tensor"), call)
-    assert (fate.verdict, fate.code) == (Verdict.UNSUPPORTED, "host-tensor")
+    resolution = last(made.matrix("aten::add.Tensor"), call)
+    assert (resolution.verdict, resolution.code) == (Verdict.UNSUPPORTED, "host-tensor")
 
 
 @pytest.mark.parametrize("op", ["aten::index.Tensor", "aten::copy_", "aten::to.device"])
@@ -233,18 +233,18 @@ def test_composite_is_never_better_than_its_worst_part(
     nodes = [made.node(op) for op in children]
     nodes.append(made.node("aten::outer", *range(len(children)), composite=EXPLICIT))
     walk = Walk(nodes, made.matrix(*registered), "2.9.0")
-    worst = max(walk.fate(index).verdict.rank for index in range(len(children)))
-    assert walk.fate(len(children)).verdict.rank == max(worst, Verdict.DECOMPOSED.rank)
+    worst = max(walk.resolution(index).verdict.rank for index in range(len(children)))
+    assert walk.resolution(len(children)).verdict.rank == max(worst, Verdict.DECOMPOSED.rank)
 
 
 def test_of_two_cautions_the_harmful_one_is_told() -> None:
     mild = made.condition(Verdict.NATIVE, code="mild")
     harmful = replace(made.condition(Verdict.NATIVE, code="harmful"), harmful=True)
     for order in ([mild, harmful], [harmful, mild]):
-        fate = Walk(
+        resolution = Walk(
             [made.node("aten::relu")],
             made.matrix("aten::relu", conditions={"aten::relu": order}),
             "2.9.0",
-        ).fate(0)
-        assert (fate.verdict, fate.code) == (Verdict.NATIVE, "harmful")
-        assert (fate.harmful, fate.wants_change) == (True, True)
+        ).resolution(0)
+        assert (resolution.verdict, resolution.code) == (Verdict.NATIVE, "harmful")
+        assert (resolution.harmful, resolution.wants_change) == (True, True)

@@ -78,7 +78,10 @@ def wrong(rule: Rule, call: Call, wanted: Sequence[Tensor], found: Sequence[Tens
     in value, whichever of equal numbers is taken.
     """
     if rule.label is not Label.EXACT:
-        wanted, found = rule.settled(call, (wanted, None))[0], rule.settled(call, (found, None))[0]
+        wanted, found = (
+            rule.canonical(call, (wanted, None))[0],
+            rule.canonical(call, (found, None))[0],
+        )
         return not all(_equal(a, b) for a, b in zip(wanted, found, strict=True))
     return not all(
         a.shape == b.shape and a.dtype == b.dtype and bool(same(a, b).all())

@@ -271,7 +271,7 @@ def holds(op: str, draw: Draw) -> None:
     args, kwargs = CASES[op](draw)
     candidate, call = in_parts(name), Call(overload_named(name), args, kwargs)
     assert candidate is not None
-    forward, backward = compared(call, candidate.function, candidate.settled)
+    forward, backward = compared(call, candidate.function, candidate.canonical)
     allowed = 0.0 if candidate.label is Label.EXACT else CLOSE
     assert forward.relative <= allowed
     assert backward is None or min(backward.relative, backward.absolute) <= CLOSE  # it may cancel

@@ -33,7 +33,7 @@ SAMPLES = 6
 """Calls taken of each operator and dtype of PyTorch's own samples."""
 DTYPES = (torch.float32, torch.complex64, torch.int64)
 Given = tuple[tuple[Any, ...], Mapping[str, Any]]
-Settled = Callable[[list[Tensor]], Sequence[Tensor]]
+Canonical = Callable[[list[Tensor]], Sequence[Tensor]]
 
 SPELLED = [(rule, spelling) for rule in rules() for spelling in (*rule.spellings, *rule.spelled)]
 each_spelling = pytest.mark.parametrize(
@@ -106,14 +106,14 @@ def _settled(rule: Rule, spelling: str, given: Given, results: list[Tensor]) -> 
         results = [*results[:2], results[2].mT]  # as the overload gives it
     if len(results) != len(overload._schema.returns):
         return results
-    return rule.unique(call, rule.settled(call, (results, None))[0])
+    return rule.unique(call, rule.canonical(call, (results, None))[0])
 
 
-def _compared(rule: Rule, wanted: Any, found: Any, settled: Settled) -> str:
+def _compared(rule: Rule, wanted: Any, found: Any, canonical: Canonical) -> str:
     if type(wanted) is not type(found):  # users ask for values by name
         return f"{type(found).__name__} instead of {type(wanted).__name__}"
     results, others = (
-        settled([r.detach() for r in tree_leaves(w) if isinstance(r, Tensor)])
+        canonical([r.detach() for r in tree_leaves(w) if isinstance(r, Tensor)])
         for w in (wanted, found)
     )
     off = difference(results, others)

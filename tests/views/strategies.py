@@ -97,7 +97,7 @@ targets = st.builds(
     WORD, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, summaries,
     tuples(findings, 5), st.none() | tuples(kernels), tuples(reasons), st.none() | plans,
     TEXT,
-    stretches=tuples(st.builds(values.Stretch, st.booleans(), SOME, TEXT)),
+    partitions=tuples(st.builds(values.Partition, st.booleans(), SOME, TEXT)),
 )  # fmt: skip
 traces = st.builds(
     values.TraceInfo,

@@ -84,7 +84,7 @@ def _blamed(trace: Trace, matrix: SupportMatrix) -> Mapping[str, tuple[str, ...]
     walk = Walk(trace.nodes, matrix, trace.torch_version)
     found: dict[str, dict[str, None]] = {}
     for index in dict.fromkeys(use.node for use in trace.uses):
-        if not walk.fate(index).verdict.on_device:
+        if not walk.resolution(index).verdict.on_device:
             for inner in culprits(trace.nodes, index, walk):
                 calls = found.setdefault(str(trace.nodes[inner].op), {})
                 calls[str(trace.nodes[index].op)] = None

@@ -55,7 +55,7 @@ def blockers(trace: Trace, walk: Walk) -> tuple[Blocker, ...]:
     search = _Search(walk)
     tallies: dict[_Met, _Tally] = defaultdict(_Tally)
     for call in resolved_calls(trace, walk):
-        if call.fate.verdict.on_device:
+        if call.resolution.verdict.on_device:
             continue
         for met in search.of(call.node):
             tally = tallies[met]
@@ -101,8 +101,8 @@ class _Search:
 
     def _inside(self, node: Node) -> Iterator[_Met]:
         """The same of what a call runs as; nothing where the device branches otherwise."""
-        for part, fate, _ in self._walk.runs_as(node):
-            if not fate.verdict.on_device:
+        for part, resolution, _ in self._walk.runs_as(node):
+            if not resolution.verdict.on_device:
                 yield from self.of(part)
 
     def _condition(self, condition: Condition, node: Node) -> _Met:
@@ -119,11 +119,20 @@ def _general(match: Match) -> Match:
     return argument, _VARIES if actual.lstrip("-").isdecimal() else actual
 
 
-def _plain(fate: Resolution, node: Node) -> _Met:
+def _plain(resolution: Resolution, node: Node) -> _Met:
     """What is wrong with a call, or with what its device runs it as."""
-    if fate.verdict is Verdict.UNKNOWN:
+    if resolution.verdict is Verdict.UNKNOWN:
         cause = Cause.UNKNOWN
     else:
-        cause = Cause.KERNEL if fate.code in _KERNELS else Cause.CONDITION
-    text = "it meets a tensor of the host" if fate.code == codes.HOST_TENSOR else fate.text
-    return _Met(fate.about or str(node.op), cause, fate.code, fate.verdict, text, fate.confidence)
+        cause = Cause.KERNEL if resolution.code in _KERNELS else Cause.CONDITION
+    text = (
+        "it meets a tensor of the host" if resolution.code == codes.HOST_TENSOR else resolution.text
+    )
+    return _Met(
+        resolution.about or str(node.op),
+        cause,
+        resolution.code,
+        resolution.verdict,
+        text,
+        resolution.confidence,
+    )

@@ -129,8 +129,8 @@ def _calls(trace: Trace, matrix: SupportMatrix, finding: Finding) -> Iterator[tu
     wanted = {place.inputs for place in finding.uses}
     needed = dict(trace.differentiated)
     for use in trace.uses:
-        node, fate = trace.nodes[use.node], walk.fate(use.node)
-        same = (str(node.op), use.phase, fate.verdict, fate.code, fate.text) == (
+        node, resolution = trace.nodes[use.node], walk.resolution(use.node)
+        same = (str(node.op), use.phase, resolution.verdict, resolution.code, resolution.text) == (
             finding.op, finding.phase, finding.verdict, finding.reason.code, finding.reason.text,
         )  # fmt: skip
         if same and tuple(argument_text(n, v) for n, v in node.arguments) in wanted:

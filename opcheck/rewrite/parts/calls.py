@@ -70,7 +70,7 @@ def in_parts(op: str) -> Candidate | None:
         function=_on_complex(found, overload_named(op)),
         refuses=found.refuses,
         valid=found.valid,
-        settled=found.settled,
+        canonical=found.canonical,
         code=found.code,
         entry=found.entry,
         gives_up=_GIVES_UP,
@@ -201,7 +201,7 @@ class Region:
             yield from self._blamed(child)
 
     def _is_bad(self, index: int) -> bool:
-        return not self._walk.fate(index).verdict.on_device
+        return not self._walk.resolution(index).verdict.on_device
 
 
 def _declined(plan: NodePlan, reason: str) -> NodePlan:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from opcheck.model.plan import Label
 from opcheck.model.trace import OpName
 from opcheck.rewrite.call import Call, Outcome
-from opcheck.rewrite.measure import Settle, Valid, as_drawn, everything
+from opcheck.rewrite.measure import Canonical, Valid, as_drawn, everything
 from opcheck.rewrite.parts import forms as on
 from opcheck.rewrite.rules.complex_numbers import fourier
 from opcheck.rewrite.rules.complex_numbers.as_real import PolarAsReal
@@ -73,7 +73,7 @@ class Form(Struct, frozen=True):
     """Say why a call, still with complex tensors, has no such form; "" where it has."""
     valid: Valid = as_drawn
     """Makes of a call on random values one that the operator has an answer for."""
-    settled: Settle = everything
+    canonical: Canonical = everything
     """Takes from an outcome what the operator promises."""
 
 
@@ -99,7 +99,7 @@ def forms() -> Mapping[str, Form]:
     found |= {op: _own(on.same) for op in _SAME}
     found |= {op: _own(function) for op, function in _EXACT.items()}
     found |= {op: _own(function, Label.TOLERANCE) for op, function in _ROUNDED.items()}
-    found |= {op: replace(_around(op, on.made), settled=_layout) for op in _LEAVING}
+    found |= {op: replace(_around(op, on.made), canonical=_layout) for op in _LEAVING}
     polar = _own(on.polar, Label.TOLERANCE)
     found["polar"] = replace(polar, valid=PolarAsReal().valid)
     back = _own(istft_of_parts, Label.TOLERANCE)

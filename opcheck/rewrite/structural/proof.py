@@ -23,7 +23,7 @@ class Both(Struct, frozen=True):
     after: Callable[..., Any]
     """What the target is to run."""
     given: Mapping[str, TensorMeta]
-    settled: Callable[[Any], Any] = lambda result: result
+    canonical: Callable[[Any], Any] = lambda result: result
     """Takes from what ``after`` gives what can be compared with what ``before`` gives."""
 
 
@@ -86,7 +86,7 @@ def _measure(both: Both) -> Measured | str:
     args = tuple(_values(meta, random) for meta in both.given.values())
     call = Call(_Written(both.before, tuple(both.given)), args, {})
     try:
-        forward, backward = compared(call, lambda *given: both.settled(both.after(*given)))
+        forward, backward = compared(call, lambda *given: both.canonical(both.after(*given)))
     except UnmeasuredError as error:
         return str(error)
     inputs = tuple(f"{name}: {meta}" for name, meta in both.given.items())

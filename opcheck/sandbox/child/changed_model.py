@@ -92,7 +92,7 @@ _Results = tuple[dict[str, Any], dict[str, Any] | str]
 """Results by name; gradients by name, or why there are none. Of a step, parameters after it too."""
 
 
-class _Play(Protocol):
+class _RunModel(Protocol):
     def __call__(self, *, backward: bool = True) -> _Results:
         """Run the model once; without ``backward``, gradients need not be there."""
         ...
@@ -133,7 +133,7 @@ def _job(loaded: Loaded) -> "Job":
     return Job(as_module(loaded.module), args, kwargs)
 
 
-def _stepped(loaded: Loaded, spec: TrainingSpec) -> "_Play":
+def _stepped(loaded: Loaded, spec: TrainingSpec) -> "_RunModel":
     """What runs one training step: its output, and what backward and optimizer come to."""
     from opcheck.emulate.host_and_device import on_host
     from opcheck.source.building.training_data import loss_named
@@ -167,7 +167,7 @@ def _run(loaded: Loaded, *, backward: bool = True) -> _Results:
 
 
 def _moved(
-    play: "_Play", found: _Results, tolerances: Mapping[str, Tolerance], process: Process
+    play: "_RunModel", found: _Results, tolerances: Mapping[str, Tolerance], process: Process
 ) -> Mapping[str, float] | None:
     """How far results and gradients move with what is replaced; None where torch is too old."""
     if not tolerances:
@@ -196,7 +196,7 @@ def _moved(
     return furthest
 
 
-def _met(play: "_Play", tolerances: Mapping[str, Tolerance]) -> Mapping[str, float]:
+def _met(play: "_RunModel", tolerances: Mapping[str, Tolerance]) -> Mapping[str, float]:
     """What is to be moved on the host: where it runs as something else, the model's own call."""
     from opcheck.rewrite.perturbation import forms, moving
 

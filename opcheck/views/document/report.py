@@ -6,9 +6,9 @@ from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking
 from opcheck.model.report import (
     SCHEMA,
     Finding,
+    Partition,
     Place,
     Report,
-    Stretch,
     Summary,
     TargetReport,
     TraceInfo,
@@ -122,12 +122,12 @@ def _target(target: TargetReport) -> Json:
         **({} if target.plan is None else {"plan": plan_value(target.plan)}),
         **({"elsewhere": target.elsewhere} if target.elsewhere else {}),
         **({"dynamic": list(map(taken_value, target.dynamic))} if target.dynamic else {}),
-        **({"stretches": list(map(_stretch, target.stretches))} if target.stretches else {}),
+        **({"stretches": list(map(_partition, target.partitions))} if target.partitions else {}),
     }
 
 
-def _stretch(stretch: Stretch) -> Json:
-    return {"fallback": stretch.fallback, "calls": stretch.calls, "module": stretch.module}
+def _partition(partition: Partition) -> Json:
+    return {"fallback": partition.fallback, "calls": partition.calls, "module": partition.module}
 
 
 def _summary(summary: Summary) -> Json:
@@ -221,14 +221,14 @@ def _read_target(node: Node) -> TargetReport:
         plan=read_plan(node.at("plan")) if node.has("plan") else None,
         elsewhere=node.text("elsewhere") if node.has("elsewhere") else "",
         dynamic=tuple(map(read_taken, node.items("dynamic"))) if node.has("dynamic") else (),
-        stretches=tuple(map(_read_stretch, node.items("stretches")))
+        partitions=tuple(map(_read_partition, node.items("stretches")))
         if node.has("stretches")
         else (),
     )
 
 
-def _read_stretch(node: Node) -> Stretch:
-    return Stretch(node.truth("fallback"), node.number("calls"), node.text("module"))
+def _read_partition(node: Node) -> Partition:
+    return Partition(node.truth("fallback"), node.number("calls"), node.text("module"))
 
 
 def _read_summary(node: Node) -> Summary:

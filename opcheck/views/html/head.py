@@ -168,15 +168,15 @@ def _bar(operators: Mapping[Verdict, int], total: int) -> tuple[Bar, ...]:
 
 
 def _cuts(target: TargetReport) -> tuple[Cut, ...]:
-    total = sum(stretch.calls for stretch in target.stretches)
+    total = sum(partition.calls for partition in target.partitions)
     pieces = []
     done = 0
-    for stretch in target.stretches:
-        if stretch.fallback:
-            start, width = 100 * done / total, max(100 * stretch.calls / total, THINNEST)
-            label = tell(f"{stretch.module or words.ROOT}: {plural(stretch.calls, 'call')}")
+    for partition in target.partitions:
+        if partition.fallback:
+            start, width = 100 * done / total, max(100 * partition.calls / total, THINNEST)
+            label = tell(f"{partition.module or words.ROOT}: {plural(partition.calls, 'call')}")
             pieces.append(Cut(round(min(start, 100 - width), 3), round(width, 3), label))
-        done += stretch.calls
+        done += partition.calls
     return tuple(pieces)
 
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from opcheck.commands.fleet.html import page as fleet_page
-from opcheck.model.report import Report, Stretch
+from opcheck.model.report import Partition, Report
 from opcheck.views.formats import report_view
 from opcheck.views.html.data import SHARED
 from opcheck.views.html.template import TEMPLATES
@@ -91,8 +91,8 @@ def test_each_operator_is_in_one_cell_of_the_heat_map(sample: str) -> None:
 
 def test_the_run_is_drawn_with_its_cuts() -> None:
     report = STANDARD["mixed"]
-    stretches = (Stretch(False, 3, ""), Stretch(True, 1, "a.b"), Stretch(False, 4, "c"))
-    target = replace(report.targets[0], stretches=stretches)
+    partitions = (Partition(False, 3, ""), Partition(True, 1, "a.b"), Partition(False, 4, "c"))
+    target = replace(report.targets[0], partitions=partitions)
     page = page_of(replace(report, targets=(target,)))
     (cut,) = page.one("div", class_="depth").all("rect", class_="f-fallback")
     assert (cut.attributes["x"], cut.attributes["width"]) == ("37.5", "12.5")

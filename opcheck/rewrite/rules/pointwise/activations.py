@@ -269,7 +269,7 @@ class SoftshrinkByWhere(LogSigmoidByLog):
     spellings: ClassVar[tuple[str, ...]] = ("torch.nn.functional.softshrink",)
     replace: ClassVar[Callable[..., Any]] = staticmethod(softshrink)
 
-    def settled(self, call: Call, outcome: Outcome) -> Outcome:
+    def canonical(self, call: Call, outcome: Outcome) -> Outcome:
         """A zero's sign is left open: PyTorch's own depends on where the number lies in memory."""
         results, gradients = outcome
         return [torch.where(r == 0, torch.zeros_like(r), r) for r in results], gradients

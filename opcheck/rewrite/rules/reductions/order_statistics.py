@@ -150,7 +150,7 @@ class _Named(Rule):
             return "there is nothing to choose from along the dimension"
         return ""
 
-    def settled(self, call: Call, outcome: Outcome) -> Outcome:
+    def canonical(self, call: Call, outcome: Outcome) -> Outcome:
         """Which of several equal values is named is left open."""
         return named_by_value(call, outcome)
 
@@ -278,9 +278,9 @@ class ModeBySorting(_Named):
     }
     replace = staticmethod(mode)
 
-    def settled(self, call: Call, outcome: Outcome) -> Outcome:
+    def canonical(self, call: Call, outcome: Outcome) -> Outcome:
         """Nothing is promised of a row with NaN."""
-        results, gradients = super().settled(call, outcome)
+        results, gradients = super().canonical(call, outcome)
         x, dim = call.given("self").detach(), call.given("dim")
         lost = (x != x).any(dim, keepdim=True)
         there = lost if call.given("keepdim", False) or not x.dim() else lost.squeeze(dim)

@@ -190,7 +190,7 @@ class UniqueBySorting(Rule):
         x = x.round() if x.is_floating_point() else x % 3
         return (x, True, draw.flag(), draw.flag()), {}
 
-    def settled(self, call: Call, outcome: Outcome) -> Outcome:
+    def canonical(self, call: Call, outcome: Outcome) -> Outcome:
         """In which order several NaN come is left open: take what each value equals."""
         (found, inverse, counts), gradients = outcome
         there = bool(inverse.numel()) and int(inverse.max()) < len(found)

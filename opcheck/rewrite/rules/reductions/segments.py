@@ -236,7 +236,7 @@ class EmbeddingBagByScatterAdd(Rule):
         args[2] = (args[2].sort().values - args[2].min()).clamp(max=args[1].numel() - 1)
         return Call(call.func, tuple(args), call.kwargs)
 
-    def settled(self, call: Call, outcome: Outcome) -> Outcome:
+    def canonical(self, call: Call, outcome: Outcome) -> Outcome:
         """Only the first result is promised."""
         return outcome[0][:1], outcome[1]
 
