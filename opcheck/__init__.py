@@ -58,7 +58,7 @@ def scan(
         dynamic: dimensions of inputs whose size is not always the same, as ``--dynamic`` takes
             them: ``["ids:1"]``; the model is run with other sizes too, to see where they matter.
         databases: folders of overlays, as ``--db`` takes them; the last one holds.
-        plan: look for a suggestion of each finding too, as ``opcheck plan`` does.
+        plan: look for a suggestion for each finding too, as ``opcheck plan`` does.
 
     Returns:
         The report, as ``opcheck scan --format json`` prints it.

@@ -55,7 +55,7 @@ def test_what_runs_passes() -> None:
 
 
 @pytest.mark.slow
-def test_the_message_says_what_fails_where_and_the_way_out() -> None:
+def test_the_message_says_what_fails_where_and_the_suggestion() -> None:
     told = failure(Gamma(), X, TARGET, policy=STRICT)
     assert told.startswith(f"✘ fails the gate: Gamma\n  ✘ {TARGET}: fails by 1 finding\n")
     assert "aten::lgamma · fallback · 1 call" in told

@@ -83,7 +83,7 @@ class ReadSource(Struct, frozen=True):
 
 
 class JudgedSource(Struct, frozen=True):
-    """One sighting compared with a target."""
+    """One sighting checked against a target."""
 
     finding: LintFinding
     sighting: Sighting

@@ -317,7 +317,7 @@ def net():
 
 
 @pytest.mark.slow
-def test_a_plan_names_the_way_out_where_it_fails() -> None:
+def test_a_plan_names_the_suggestion_where_it_fails() -> None:
     Path("net.py").write_text(BESSEL)
     policy("targets: [ascend-910b]\nfail-on: {verdict: [fallback]}\n")
     line = [

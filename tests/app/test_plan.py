@@ -97,7 +97,7 @@ def model():
 
 
 @pytest.mark.slow
-def test_a_model_of_a_users_gets_its_way_out(
+def test_a_model_of_a_users_gets_its_suggestion(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -141,7 +141,7 @@ ASKED = 'echo "$@" > "$HOME/asked"\nexit 2'
         ("report.json", "true", False),
     ],
 )
-def test_ways_out_are_looked_for_in_a_model(
+def test_suggestions_are_looked_for_in_a_model(
     source: str, plan: str, asked: bool, scratch: Repository, tmp_path: Path
 ) -> None:
     program(tmp_path / "bin" / "opcheck", ASKED)

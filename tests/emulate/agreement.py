@@ -18,30 +18,33 @@ from tests.whole import WHOLE
 
 ROOT = Path(__file__).parent.parent.parent
 NEWEST = "ascend-910b"
-"""The target that every test run takes whole."""
+"""The target of which a test run takes the most."""
 SHARES: Mapping[str, Sequence[str]] = {
+    NEWEST: (),
     "ascend-910b@7.2.0": ("complex64", "float32"),
     "ascend-910b@6.0.0": ("bfloat16", "float32"),
     "ascend-910a": ("float32", "int64"),
     "cambricon-mlu590": ("float32", "float64"),
     "moorethreads-s5000": ("bool", "float32"),
 }
-"""Every other target -> the dtypes of which a test run takes its share of the operators.
+"""Target -> the dtypes of which a test run takes its share of the operators; every one for ().
 
 What differs with the target is what it registers, so float32 is always one; the others are shared
-out, and so are the operators: one in ``OPERATOR_SHARE`` for a target, each for one or two of them.
+out, and so are the operators: one in ``OPERATOR_SHARE`` for a target, each for two of them.
 The page's own run takes all of them for all targets, and so do tests with ``OPCHECK_WHOLE=1``.
 """
 CONDITIONS = (NEWEST, "cambricon-mlu370")
 """Targets for which what conditions refuse is compared for operators, too."""
 OPERATOR_SHARE = 3
-TARGETS = (NEWEST, *SHARES)
+TARGETS = tuple(SHARES)
 """Operators."""
-MODEL_SHARES = ("ascend-910b@6.0.0", "cambricon-mlu590", "moorethreads-s5000")
-"""Models: the other targets; a test run takes one in ``MODEL_SHARE`` for each, no model twice."""
+MODEL_SHARES: Mapping[str, Sequence[int]] = {
+    NEWEST: (0, 3, 5), "ascend-910b@6.0.0": (1,), "cambricon-mlu590": (2,),
+    "moorethreads-s5000": (4,),
+}  # fmt: skip
+"""Models: target -> which of each ``MODEL_SHARE`` a test run takes for it, every model for one."""
 MODEL_SHARE = 6
-MODEL_TARGETS = (NEWEST, *MODEL_SHARES)
-"""Models."""
+MODEL_TARGETS = tuple(MODEL_SHARES)
 BESIDE = 2
 """Sides that run beside each other, each on a core of its own."""
 Answer = Mapping[str, Outcome]
@@ -211,10 +214,11 @@ def operators(targets: Sequence[str], **choice: Any) -> dict[str, Operators]:
 
 def choice_of(target: str) -> dict[str, Any]:
     """What a test run takes of a target's operators."""
-    if target == NEWEST or WHOLE:
+    if WHOLE:
         return {}
     first = list(SHARES).index(target) % OPERATOR_SHARE
-    return {"dtypes": SHARES[target], "operators": operator_names()[first::OPERATOR_SHARE]}
+    dtypes = {"dtypes": SHARES[target]} if SHARES[target] else {}
+    return {"operators": operator_names()[first::OPERATOR_SHARE], **dtypes}
 
 
 def autocast_choice(number: int, whole: bool = WHOLE) -> dict[str, Any]:
@@ -235,9 +239,7 @@ def under_autocast(number: int, **choice: Any) -> Operators:
 
 def share_of(target: str) -> str:
     """The same, as the page says it."""
-    if target == NEWEST:
-        return "all"
-    dtypes = ", ".join(f"`{dtype}`" for dtype in SHARES[target])
+    dtypes = ", ".join(f"`{dtype}`" for dtype in SHARES[target]) or "every dtype"
     return f"1 operator in {OPERATOR_SHARE}, {dtypes}"
 
 
@@ -312,11 +314,13 @@ def models(chosen: Mapping[str, Sequence[str]]) -> dict[str, Answer]:
 
 
 def every_run(names: Sequence[str]) -> dict[str, Sequence[str]]:
-    """Which of all models a test run takes for each target: for the others, no model twice."""
+    """Which of all models a test run takes for each target: every model for one of them."""
     if WHOLE:
         return dict.fromkeys(MODEL_TARGETS, names)
-    shares = {target: names[index::MODEL_SHARE] for index, target in enumerate(MODEL_SHARES)}
-    return {NEWEST: names, **shares}
+    return {
+        target: [name for i, name in enumerate(names) if i % MODEL_SHARE in places]
+        for target, places in MODEL_SHARES.items()
+    }
 
 
 def runs_of(names: Sequence[str], trainable: Sequence[str]) -> list[str]:

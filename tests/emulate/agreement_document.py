@@ -75,7 +75,7 @@ def models_row(target: str, answers: Answer) -> str:
 def _models(target: str, answers: Answer) -> tuple[object, ...]:
     trained = [case for case in answers if case.endswith(" training")]
     failed = len(agreement.failures(answers))
-    share = "all" if target == agreement.NEWEST else f"1 in {agreement.MODEL_SHARE}"
+    share = f"{len(agreement.MODEL_SHARES[target])} in {agreement.MODEL_SHARE}"
     return (
         f"`{whole(target)}`", len(answers) - len(trained), len(trained), len(answers) - failed,
         failed, share,
@@ -137,10 +137,9 @@ minutes on two cores; it ends with an error where anything disagrees, or is refu
 that is listed here. The figures are of torch {torch}. Each device is of the vendor's own name, in
 processes of its own.
 
-Every run of the tests takes both sides anew, for the newest Ascend release wholly: its rows below
-must come out as they stand here. For the other targets it takes the share that stands in the last
-column, of which nothing may disagree; `make test-whole` takes all of them wholly, and holds these
-rows to it.
+Every run of the tests takes both sides anew for the share that stands in the last column, of which
+nothing may disagree: together every operator, for two targets, and every model, for one.
+`make test-whole` takes all of them wholly, and these rows must come out as they stand here.
 
 ## Operators
 

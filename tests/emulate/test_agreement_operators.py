@@ -1,6 +1,7 @@
 """PyTorch's own samples of every operator: the prediction is what the dispatcher asks for."""
 
 import re
+from collections import Counter
 from itertools import takewhile
 
 import pytest
@@ -123,29 +124,26 @@ def test_a_condition_on_what_only_plain_tensors_ask_for() -> None:
 
 
 @pytest.mark.slow
-def test_every_operator_and_dtype() -> None:
-    (found,) = operators([NEWEST]).values()
-    check(found)
-    assert found.cases >= LEAST_CASES
-    never = {refused.cause for refused in REFUSED} - set(found.refused)
-    assert not never, f"nothing is refused any more because {never}"
-    stale = [p for p in KNOWN if not any(re.fullmatch(p, case) for case in found.differ)]
-    assert not stale, f"these agree now: {stale}"
-    assert operators_row(NEWEST, found) in PATH.read_text(encoding="utf-8").splitlines()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("target", SHARES)
-def test_another_release_chip_or_vendor(target: str) -> None:
+def test_operators_agree(target: str) -> None:
     (found,) = operators([target], **choice_of(target)).values()
     check(found, share=1 if WHOLE else OPERATOR_SHARE)
-    if WHOLE:
-        assert operators_row(target, found) in PATH.read_text(encoding="utf-8").splitlines()
+    if not WHOLE:
+        return
+    assert found.cases >= LEAST_CASES
+    assert operators_row(target, found) in PATH.read_text(encoding="utf-8").splitlines()
+    if target == NEWEST:
+        never = {refused.cause for refused in REFUSED} - set(found.refused)
+        assert not never, f"nothing is refused any more because {never}"
+        stale = [p for p in KNOWN if not any(re.fullmatch(p, case) for case in found.differ)]
+        assert not stale, f"these agree now: {stale}"
 
 
-def test_every_operator_is_run_for_more_than_the_newest() -> None:
+def test_every_operator_is_run_for_two_targets() -> None:
     shares = [choice_of(target).get("operators", operator_names()) for target in SHARES]
-    assert {name for share in shares for name in share} == set(operator_names())
+    times = Counter(name for share in shares for name in share)
+    assert times.keys() == set(operator_names())
+    assert min(times.values()) >= 2
 
 
 # --- the page ------------------------------------------------------------------------------------

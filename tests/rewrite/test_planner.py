@@ -153,7 +153,7 @@ class Refusing(Doubling):
 
 
 @pytest.mark.slow
-def test_wrong_values_are_no_way_out() -> None:
+def test_wrong_values_are_no_suggestion() -> None:
     (found,) = plan(traced(torch.lgamma, torch.rand(4) + 1), target("aten::add.Tensor"), Doubling())
     assert found.suggestions == ()
     assert "off by" in next(d.reason for d in found.declined if d.rule == "doubling")

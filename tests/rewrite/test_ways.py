@@ -31,6 +31,6 @@ def test_a_decomposition_is_shown_as_it_is_called() -> None:
 
 
 @pytest.mark.parametrize("name", ["pytorch-decomposition(nope)", "float32-instead-of-int8"])
-def test_a_way_out_that_there_is_not_has_no_page(name: str) -> None:
+def test_a_rule_that_there_is_not_has_no_page(name: str) -> None:
     with pytest.raises(UsageError, match="no rule is called"):
         described(name)

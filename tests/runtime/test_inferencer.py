@@ -175,7 +175,7 @@ def test_out_of_memory_says_what_to_do(error: Exception) -> None:
     assert "more" not in told.value.message
 
 
-def test_a_missing_kernel_says_where_ways_out_are() -> None:
+def test_a_missing_kernel_says_where_suggestions_are() -> None:
     error = NotImplementedError("Could not run 'aten::i0' with arguments from the 'musa' backend.")
     refused = pytest.raises(InferenceError, match="no kernel for what the model calls")
     with Inferencer(Failing(error), device="cpu") as infer, refused as told:

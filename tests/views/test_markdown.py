@@ -106,7 +106,7 @@ def test_what_does_not_fit_is_counted() -> None:
     assert "1,000 operators under “Fallback”" in left
 
 
-def test_each_finding_keeps_its_own_way_out() -> None:
+def test_each_finding_keeps_its_own_suggestion() -> None:
     ways = PLANS["swap"].targets[0].findings
     (way, *_) = next(f.suggestions for f in ways if f.suggestions)
     alike = [

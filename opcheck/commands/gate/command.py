@@ -79,7 +79,7 @@ WithPlan = Annotated[
     bool,
     typer.Option(
         "--plan",
-        help="Look for the cheapest fix of each finding too, as opcheck plan does.",
+        help="Look for the cheapest fix for each finding too, as opcheck plan does.",
         show_default="judge alone",
     ),
 ]

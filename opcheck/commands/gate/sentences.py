@@ -152,7 +152,7 @@ def gone(count: int, target: str) -> str:
     )
 
 
-def way_out(way: Suggestion) -> str:
+def suggestion_text(way: Suggestion) -> str:
     """What to write or to set, and how far it gives the same."""
     lost = f"; trade-off: {way.gives_up}" if way.gives_up else ""
     return f"{way.summary} ({way.label}, {way.rule}{lost})"

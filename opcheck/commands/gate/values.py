@@ -32,7 +32,7 @@ class GateRequest(Struct, frozen=True):
     against: str = ""
     """Path of the report of what the change is made to; empty for none."""
     plan: bool = False
-    """Whether to look for a suggestion of each finding too."""
+    """Whether to look for a suggestion for each finding too."""
 
 
 class Cause(StrEnum):

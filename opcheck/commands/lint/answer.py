@@ -1,4 +1,4 @@
-"""Sources read and compared with targets; the plain findings replaced where that is asked for."""
+"""Sources read and checked against targets; the plain findings replaced where that is asked for."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

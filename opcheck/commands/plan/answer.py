@@ -1,4 +1,4 @@
-"""A model compared with targets, with a suggestion of what each of them does not run."""
+"""A model checked against targets, with a suggestion for what each of them does not run."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""``opcheck plan``: the suggestion of each finding."""
+"""``opcheck plan``: the suggestion for each finding."""
 
 from opcheck.app import model_options, options
 from opcheck.app.model_options import ModelCommand

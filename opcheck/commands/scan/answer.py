@@ -1,4 +1,4 @@
-"""A model compared with targets, and against what else a vendor has."""
+"""A model checked against targets, and against what else a vendor has."""
 
 from opcheck.db.selection import names_groups
 from opcheck.device_types import Scanned

@@ -1,4 +1,4 @@
-"""A live module compared with targets, in this process."""
+"""A live module checked against targets, in this process."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

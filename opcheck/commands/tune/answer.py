@@ -1,4 +1,4 @@
-"""A model compared with targets' chips: what it costs there, and what would make it cost less."""
+"""A model checked against targets' chips: what it costs there, and what would make it cost less."""
 
 from collections.abc import Iterator, Sequence
 

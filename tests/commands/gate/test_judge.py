@@ -152,7 +152,7 @@ class TestWaivers:
         assert [use.module for use in judged.finding.uses] == ["norm"]
         assert (judged.finding.count, judged.waivers) == (2, (0,))
 
-    def test_a_way_out_of_a_waived_use_is_not_told(self) -> None:
+    def test_a_suggestion_for_a_waived_use_is_not_told(self) -> None:
         """The places of the others are counted anew, for they index the uses that are left."""
         way = next(f for f in PLANS["swap"].targets[0].findings if f.suggestions).suggestions[0]
         ways = [replace(way, places=places) for places in ((0,), (0, 2), (1, 2))]

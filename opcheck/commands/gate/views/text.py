@@ -122,7 +122,7 @@ def _write_finding(canvas: Canvas, finding: Finding) -> None:
     for i, step in enumerate(finding.steps if canvas.page.explain else ()):
         canvas.field("" if i else common.TRIED, split(step), 4)
     for way in finding.suggestions if canvas.page.full else finding.suggestions[:1]:
-        canvas.field(sentences.INSTEAD, split(sentences.way_out(way)), 4)
+        canvas.field(sentences.INSTEAD, split(sentences.suggestion_text(way)), 4)
     known = [(finding.id, "bold"), *after_dot(canvas, finding.reason.code)]
     known += after_dot(canvas, common.confidence(finding.confidence.value))
     canvas.field(sentences.ID, known, 4)
