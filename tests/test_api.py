@@ -166,6 +166,7 @@ def test_compiled_modules_keep_their_names() -> None:
     assert [place.module for place in report.targets[0].findings[0].uses] == ["*.*"]
 
 
+@pytest.mark.slow
 def test_source_text_is_scanned_as_on_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "net.py"
     path.write_text(

@@ -185,6 +185,7 @@ def test_a_line_of_code_comes_from_a_python_file_alone(tmp_path: Path) -> None:
             assert lines_of(str(tmp_path / name)) == ()
 
 
+@pytest.mark.slow
 def test_the_answer_goes_to_what_stands_in_for_stdout() -> None:
     with redirect_stdout(io.StringIO()) as out:
         assert run(["explain", "aten::gelu", *TARGET.split()]) == ExitCode.PASS

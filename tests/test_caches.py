@@ -144,6 +144,7 @@ def test_what_a_run_leaves_is_taken_out_again() -> None:
     assert not hasattr(this, "LEFT_TOO")
 
 
+@pytest.mark.slow
 def test_tables_of_modules_and_classes_are_emptied_of_tensors_of_the_device() -> None:
     import torch
 

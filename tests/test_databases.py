@@ -134,6 +134,7 @@ def test_an_explanation_tells_every_layer(overlay: str) -> None:
     assert plain.statements == ()
 
 
+@pytest.mark.slow
 def test_data_that_is_too_old_is_refused_before_the_model_is_loaded(source: str) -> None:
     with pytest.raises(DatabaseError, match="too old for the policy of 0 days"):
         scan_answer.scan(ScanRequest(ModelSpec("no/such/model.pt2"), (TARGET,), max_age=0))

@@ -60,6 +60,7 @@ def lines(report: Report, kind: SiteKind) -> set[int]:
     return {taken.site.line for taken in target.dynamic if taken.site.kind is kind}
 
 
+@pytest.mark.slow
 def test_what_depends_on_data_is_told_unasked() -> None:
     report = scanned()
     assert lines(report, SiteKind.DATA_SIZE) == {MASK}

@@ -46,6 +46,7 @@ def asked(tmp_path: Path, own: str) -> ScanRequest:
     )
 
 
+@pytest.mark.slow
 def test_calls_of_libraries_are_findings_with_their_lines(tmp_path: Path) -> None:
     report = scan_answer.scan(asked(tmp_path, OWN))
     found = {

@@ -214,6 +214,7 @@ def _imported_by(tree: ast.Module, files: set[str]) -> Iterator[str]:
                     yield found
 
 
+@pytest.mark.slow
 def test_no_files_import_each_other_in_a_circle() -> None:
     graph = {name: {*found} for name, found in of_files().items()}
     while ends := {name for name, found in graph.items() if not found}:
@@ -221,6 +222,7 @@ def test_no_files_import_each_other_in_a_circle() -> None:
     assert sorted(graph) == [], "each of these is in a circle, or imports one that is"
 
 
+@pytest.mark.slow
 def test_commands_import_only_answers_of_others_and_not_often() -> None:
     def command(name: str) -> str:
         return name.split(".")[2] if name.startswith("opcheck.commands.") else ""

@@ -128,6 +128,7 @@ def test_each_backend_is_asked_for_what_its_vendor_says_it_has(
     assert bool(found.evidence) == (verdict is not Verdict.UNKNOWN)
 
 
+@pytest.mark.slow
 def test_what_is_sharded_has_no_values(tmp_path: Path) -> None:
     file = tmp_path / "net.py"
     file.write_text(

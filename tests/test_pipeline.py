@@ -119,6 +119,7 @@ def test_targets_are_every_chip_at_its_newest_release() -> None:
         assert row.registered == len(database.matrix(row.target).entries) > 500
 
 
+@pytest.mark.slow
 def test_an_operator_is_explained_on_each_target() -> None:
     specs = tuple(map(TargetSpec.parse, ("ascend-910b", "ascend-910b@5.0.0")))
     found = explain_answer.explain("aten::polar", specs)

@@ -58,6 +58,7 @@ def scanned(tmp_path: Path, entry: str, *targets: str) -> Report:
     return scan_answer.scan(ScanRequest(ModelSpec(f"{tmp_path}/net.py:{entry}"), asked))
 
 
+@pytest.mark.slow
 def test_the_vendor_s_own_operators_run_there_and_nowhere_else(tmp_path: Path) -> None:
     report = scanned(tmp_path, "net", "ascend-910b", "cambricon-mlu370", "nvidia-a100")
     found = [
@@ -74,6 +75,7 @@ def test_the_vendor_s_own_operators_run_there_and_nowhere_else(tmp_path: Path) -
     assert said in report.trace.notes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "gaps"),
     [

@@ -293,6 +293,7 @@ def test_a_refused_call_fails_in_the_users_line(refused: pytest.RunResult) -> No
     assert "opcheck/trace" not in shown
 
 
+@pytest.mark.slow
 def test_a_fallback_warns_once_in_the_summary(refused: pytest.RunResult) -> None:
     said = [line.strip() for line in refused.outlines if "CAUTION" in line]
     (warning,) = said
@@ -512,6 +513,7 @@ def test_cuda_means_the_device(run: Run) -> None:
     }
 
 
+@pytest.mark.slow
 def test_cuda_is_as_before_when_the_run_is_over(run: Run, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         test_it="def test_it(): ...",

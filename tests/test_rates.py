@@ -100,6 +100,7 @@ def test_a_digest_is_of_what_is_said_of_the_operators_alone() -> None:
     assert asked([scan("Net").report]) == ("aten::relu",)
 
 
+@pytest.mark.slow
 def test_the_page_is_of_this_database() -> None:
     database = Database.open()
     called, told = made_from(PAGE.read_text(encoding="utf-8"))

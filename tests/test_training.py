@@ -60,6 +60,7 @@ def found(report: TargetReport, base: str) -> dict[Phase, Finding]:
     return {f.phase: f for f in report.findings if f.op.partition("::")[2].split(".")[0] == base}
 
 
+@pytest.mark.slow
 def test_each_finding_has_its_phase_and_a_place_in_the_model(file: str) -> None:
     (report,) = scanned(f"{file}:net", "ascend-910b")
     assert {finding.phase for finding in report.findings} == set(Phase)

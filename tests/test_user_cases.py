@@ -19,5 +19,6 @@ def test_a_case_has_threads_and_says_what_is_missing_where_nothing_is_scanned() 
     assert [n for n, case in cases().items() if case.program is None and not case.lacking] == []
 
 
+@pytest.mark.slow
 def test_the_page_of_cases_is_current() -> None:
     assert PATH.read_text(encoding="utf-8") == page(), f"run {COMMAND}"

@@ -295,6 +295,7 @@ def _spoil(patch: pytest.MonkeyPatch, old: str, new: str) -> None:
     patch.setattr(shim, "shim", spoiled)
 
 
+@pytest.mark.slow
 def test_a_shim_that_is_no_such_file_is_told(net: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("broken.py").write_text("1 / 0", encoding="utf-8")
     Path("empty.py").write_text("", encoding="utf-8")

@@ -142,6 +142,7 @@ def test_a_device_is_written_to_and_not_replaced() -> None:
     assert not Path(os.devnull).is_file()
 
 
+@pytest.mark.slow
 def test_what_the_model_prints_is_passed_on_when_asked_for() -> None:
     told, untold = opcheck("scan", "mixed", "--verbose"), opcheck("scan", "mixed")
     assert told.stderr.decode() == "the model prints this\n"

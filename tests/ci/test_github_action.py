@@ -79,6 +79,7 @@ def test_a_damaged_database_is_an_error_with_its_place(scratch: Repository) -> N
     assert re.search(r"^::error title=opcheck gate::.*broken\.yaml", step.log, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_a_baseline_from_the_first_day_on(scratch: Repository) -> None:
     scratch.write("report.json", BAD)
     written = scratch.run("opcheck gate report.json --write-baseline accepted.json")

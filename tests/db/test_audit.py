@@ -117,6 +117,7 @@ def test_an_edited_file_is_noticed_by_everything_that_reads_it(root: Path) -> No
     assert told == [["ascend/26.1.0.yaml was edited: it is not what its importer wrote"], []]
 
 
+@pytest.mark.slow
 def test_missing_and_unnoted_files_are_told(root: Path) -> None:
     (root / "ascend" / "26.0.0.yaml").rename(root / "ascend" / "25.0.0.yaml")
     found = {(p.file, p.code) for p in problems(root)}

@@ -145,6 +145,7 @@ def test_arc_is_known_from_2_5_on(database: Database) -> None:
     assert [t.sdk for t in database.releases("intel-arc")] == list(_RELEASES[1:])
 
 
+@pytest.mark.slow
 def test_every_cell_has_evidence_and_a_known_name(database: Database) -> None:
     for found in newest_of_each_release(database, "intel-max"):
         check_evidence(found)

@@ -71,6 +71,7 @@ def test_an_entry_may_hold_for_some_torch_versions(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_last_one_holds(tmp_path: Path) -> None:
     again = OVERLAY.replace(
         'aten::lgamma: {at: "lab:12"', 'aten::lgamma: {registered: false, at: "lab:2"'
@@ -186,6 +187,7 @@ def test_what_is_no_overlay_is_refused_at_once(tmp_path: Path) -> None:
             Database.open(ROOT, overlays=[tmp_path / name])
 
 
+@pytest.mark.slow
 def test_the_index_serves_overlays_of_one_name(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     folders = [

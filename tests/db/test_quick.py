@@ -43,6 +43,7 @@ _VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(st.from_regex(r"[a-z_]{1,6}", fullmatch=True), _VALUES, max_size=4),
     st.lists(_VALUES, max_size=3),

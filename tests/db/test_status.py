@@ -20,6 +20,7 @@ def spec(text: str) -> TargetSpec:
     return TargetSpec.parse(text)
 
 
+@pytest.mark.slow
 def test_every_vendor_and_release_is_there(database: Database) -> None:
     found = status(database, TODAY)
     assert [vendor.vendor for vendor in found.vendors] == list(database.vendors)
@@ -115,6 +116,7 @@ def test_an_overlay_is_all_that_differs(database: Database, tmp_path: Path) -> N
     assert set(found.removed) - set(plain.removed) == {"aten::gelu.out"}
 
 
+@pytest.mark.slow
 def test_a_vendor_stands_for_its_chips(database: Database) -> None:
     found = diffs(database, spec("ascend@7.3.0"), spec("ascend@26.0.0")).diffs
     chips = [diff.before.chip for diff in found]

@@ -155,6 +155,7 @@ def places(refusal: Any) -> list[tuple[str, str]]:
     return [(s.module, linecache.getline(__file__, s.line).strip()) for s in refusal.sites]
 
 
+@pytest.mark.slow
 def test_a_run_told_to_stop_stops_at_the_first() -> None:
     matrix = without_fallback(without(NEWEST, ["gelu", "embedding", "index_select"]))
     found = emulated(Net(), TOKENS, matrix=matrix, stop=True)
@@ -268,6 +269,7 @@ def test_a_result_on_one_side_alone_differs() -> None:
     assert differences({"a": z * 0}, {"a": z}) == (Difference("a", (1,), "complex64", 5.0),)
 
 
+@pytest.mark.slow
 def test_advisories_of_a_target_are_notes() -> None:
     loud = Condition("loud", Verdict.NATIVE, "the {chip} is loud", Confidence.HIGH)
     found = emulated(nn.Identity(), torch.ones(1), matrix=replace(NEWEST, advisories=(loud,)))

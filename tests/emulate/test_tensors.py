@@ -43,6 +43,7 @@ def test_memory_is_shared_with_nothing_on_the_host(device: torch.device) -> None
     assert (host.tolist(), there.tolist(), back.tolist()) == ([1, 1], [5, 5], [0, 0])
 
 
+@pytest.mark.slow
 def test_a_device_has_no_dlpack(device: torch.device) -> None:
     with pytest.raises(ValueError, match="Unknown device type npu for Dlpack"):
         torch.utils.dlpack.from_dlpack(torch.ones(2, device=device))

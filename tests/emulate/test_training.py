@@ -99,6 +99,7 @@ class Tied(nn.Module):
         self.second.weight = self.first.weight
 
 
+@pytest.mark.slow
 def test_moving_a_module_makes_new_parameters_as_on_every_such_device(
     device: torch.device,
 ) -> None:

@@ -51,6 +51,7 @@ def test_every_error_has_its_chinese() -> None:
     assert english.keys() >= ALLOWED, "no longer English"
 
 
+@pytest.mark.slow
 def test_a_message_is_seen_wherever_it_comes_from() -> None:
     """A text in the call, one that a name holds, a module's hint, and what a helper is handed."""
     seen = {(one.path.removeprefix("opcheck/"), one.text) for one in raised()}

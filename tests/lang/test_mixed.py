@@ -93,6 +93,7 @@ def test_no_condition_mixes_languages() -> None:
     assert {text: said for text, said in told.items() if mixed(said)} == {}
 
 
+@pytest.mark.slow
 def test_most_conditions_are_in_chinese() -> None:
     with speaking(Language.CHINESE):
         english = [text for text in conditions() if not CHINESE.search(tell(filled(text)))]

@@ -46,6 +46,7 @@ def test_every_reason_is_a_message_of_the_catalogue(report: Report) -> None:
         assert isinstance(text, Sentence) or text in known.templates, text
 
 
+@pytest.mark.slow
 def test_no_reason_stays_english(report: Report) -> None:
     with speaking(Language.CHINESE):
         told = {text: tell(text) for text in said_in(report)}

@@ -20,6 +20,7 @@ NO_FLOAT64 = Condition(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_the_device_cannot_hold_is_to_be_narrower_from_the_start() -> None:
     trace = trace_model(torch.lgamma, (torch.rand(4).double() + 1,), {}, device_type="npu")
     on = matrix(

@@ -120,6 +120,7 @@ def test_a_probe_that_was_killed_goes_on_where_it_was(host: tuple[Probe, ProbeRe
     assert journal.read_text() == whole
 
 
+@pytest.mark.slow
 def test_another_probe_is_not_mixed_in(host: tuple[Probe, ProbeRequest], tmp_path: Path) -> None:
     path = tmp_path / "probe.jsonl"
     head = ProbeHead("npu", "ascend-910b", False, 3, True, "npu:0", "2.13.0")

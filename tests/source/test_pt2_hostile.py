@@ -248,6 +248,7 @@ def test_what_torch_alone_would_read_does_nothing(name: str, model: Path, folder
     assert not (folder / "canary").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", EXPLOITS)
 def test_no_command_has_an_effect(name: str, command: str, model: Path, folder: Path) -> None:

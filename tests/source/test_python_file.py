@@ -204,6 +204,7 @@ def test_a_file_finds_its_neighbours(tmp_path: Path) -> None:
     assert described(load(f"{tmp_path}/net.py:layer"))[0] == "Linear"
 
 
+@pytest.mark.slow
 def test_a_file_in_a_package_may_import_relatively(tmp_path: Path) -> None:
     folder = tmp_path / "package_of_nets"
     folder.mkdir()
@@ -213,6 +214,7 @@ def test_a_file_in_a_package_may_import_relatively(tmp_path: Path) -> None:
     assert described(load(f"{folder}/net.py:layer"))[0] == "Linear"
 
 
+@pytest.mark.slow
 def test_a_file_named_like_a_library_is_not_taken_for_it(tmp_path: Path) -> None:
     (tmp_path / "numpy.py").write_text("from torch import nn\nlayer = nn.Linear(3, 4)\n")
     assert described(load(f"{tmp_path}/numpy.py:layer"))[0] == "Linear"

@@ -144,6 +144,7 @@ def test_a_truncated_model_is_refused(tmp_path: Path) -> None:
         sniff(path)
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "model.pt"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as bomb:

@@ -46,6 +46,7 @@ def test_a_vendors_own_lists_say_what_is_cast(target: str, dtype: str) -> None:
     assert resized(target) == dtype
 
 
+@pytest.mark.slow
 def test_the_device_casts_the_same() -> None:
     with opcheck.emulate("ascend-910b", stop=False) as device:
         result = Resized().to(device)(X.to(device))

@@ -45,6 +45,7 @@ class Derivative(nn.Module):
         return self.derived(self.value, x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("derived", DERIVED.values(), ids=DERIVED)
 def test_derivatives_of_derivatives_are_seen(derived: Derived) -> None:
     """Also in the exact run, which takes apart what the other takes whole."""
@@ -75,6 +76,7 @@ def _linear(x: Tensor) -> Any:
     return linearize(torch.sin, x)[1](x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [_dual, _linear])
 def test_what_a_scan_cannot_derive_is_one_gap_with_a_reason(model: Callable[..., Any]) -> None:
     trace = traced(model, X)

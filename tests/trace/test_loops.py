@@ -1,5 +1,6 @@
 """Loops that only values end, known or not: every one comes to its end."""
 
+import pytest
 import torch
 from torch import Tensor, nn
 
@@ -77,6 +78,7 @@ def test_a_loop_over_unknown_values_ends() -> None:
     assert any("so that a loop ends" in gap for gap in gaps)
 
 
+@pytest.mark.slow
 def test_layers_that_look_at_the_same_line_are_no_loop() -> None:
     counts, gaps = told(Deep(), torch.ones(2, 3), torch.ones(2, dtype=torch.bool))
     assert counts["aten::relu"] == ROUNDS + 8

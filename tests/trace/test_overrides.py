@@ -64,6 +64,7 @@ def matrix(*shape: int) -> Tensor:
     return torch.rand(shape).add_(0.1).requires_grad_()
 
 
+@pytest.mark.slow
 def test_every_table_is_as_before_afterwards() -> None:
     database = Database.open()
     entries = database.matrix(database.resolve(TargetSpec.parse("ascend-910b"))).entries

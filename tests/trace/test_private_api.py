@@ -263,6 +263,7 @@ def test_a_mode_makes_every_tensor_subclass_like() -> None:
     assert seen.ops == ["aten::view"]
 
 
+@pytest.mark.slow
 def test_a_storage_keeps_what_python_wrote_on_it_while_a_tensor_uses_it() -> None:
     x = torch.zeros(4)
     first = x[1:]

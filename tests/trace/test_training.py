@@ -166,6 +166,7 @@ def test_the_model_is_as_before_afterwards() -> None:
     assert torch.equal(torch.get_rng_state(), state)
 
 
+@pytest.mark.slow
 def test_the_model_trains_in_training_mode() -> None:
     modes: list[bool] = []
 

@@ -66,6 +66,7 @@ def test_code_scanning_has_every_finding_with_its_standing(sample: str) -> None:
     check_sarif(GATES[sample])
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(reports, reports, policies)
 def test_any_answer_follows_sarif_s_schema(one: Report, base: Report, policy: Policy) -> None:

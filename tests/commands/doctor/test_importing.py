@@ -33,6 +33,7 @@ def importing(made: Made, plugin: str) -> Made:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plugin", PLUGINS)
 def test_what_becomes_of_an_import(plugin: str, tmp_path: Path) -> None:
     made = importing(Made(tmp_path / "machine"), plugin)

@@ -46,6 +46,7 @@ def test_an_address_where_nothing_is(closed: str) -> None:
     assert refused(f"ray://{closed}").message.startswith(f"nothing answers at ray://{closed}: ")
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_of_a_cluster_where_there_is_nothing_to_do(closed: str) -> None:
     pytest.importorskip("ray", reason="ray is not installed")
     engine = RAY(Setup(address="nonsense"))

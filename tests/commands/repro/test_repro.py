@@ -118,6 +118,7 @@ def test_a_dtype_that_is_changed_on_the_way_is_made_there(tmp_path: Path) -> Non
     assert "abs is float64, which the vendor's tables of native APIs leave out" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_device_s_plugin_is_asked_for_first(report: Path, tmp_path: Path) -> None:
     done = played(tmp_path, asked(report, "aten::cumsum"))
     assert done.returncode == 1
@@ -125,6 +126,7 @@ def test_the_device_s_plugin_is_asked_for_first(report: Path, tmp_path: Path) ->
     assert "torch_npu is not installed" in done.stdout
 
 
+@pytest.mark.slow
 def test_strides_are_those_of_the_model(model: Path, report: Path) -> None:
     scan = ScanRequest(ModelSpec(f"{model}:net", INPUTS), (OLD,))
     traced = repro_answer.repro(ReproRequest(scan, "aten::special_i0"))

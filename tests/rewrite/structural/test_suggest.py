@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -83,6 +84,7 @@ def test_a_target_that_lacks_a_part_of_it_gets_no_such_way() -> None:
     assert found.stuck
 
 
+@pytest.mark.slow
 def test_each_line_has_a_plan_of_its_own() -> None:
     trace = traced(both, X)
     on = matrix(*BASIC, "aten::add.Tensor", "aten::dot", "aten::matmul", fallback=NONE)

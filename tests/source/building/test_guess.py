@@ -42,6 +42,7 @@ def mnist() -> nn.Module:
     return nn.Sequential(nn.Conv2d(1, 4, 3), nn.Flatten(), nn.Linear(4 * 26 * 26, 10))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "shape", "dtype", "note"),
     [
