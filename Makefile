@@ -38,7 +38,7 @@ $(STAMP): pyproject.toml constraints.txt $(HOOK)
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
 	@# torch first and alone: with the pin already met, nothing else brings a CUDA build
 	$(PIP) --constraint constraints.txt torch
-	$(PIP) --constraint constraints.txt --editable '.[models,test,docs]'
+	$(PIP) --constraint constraints.txt --editable '.[all,test,docs]'
 	@# opencv-python needs libGL and X11, which servers lack; the headless build of it does not
 	@$(BIN)/python -c 'import cv2' 2>/dev/null || \
 		$(PIP) --constraint constraints.txt --no-deps opencv-python-headless
@@ -75,7 +75,7 @@ test-torch:
 	$(PYTHON) -m venv .venv-torch-$(VERSION)
 	grep -v '^torch' constraints.txt > .venv-torch-$(VERSION)/constraints.txt
 	.venv-torch-$(VERSION)/bin/python -m pip --disable-pip-version-check install --quiet \
-		--constraint .venv-torch-$(VERSION)/constraints.txt torch==$(VERSION) --editable '.[test]'
+		--constraint .venv-torch-$(VERSION)/constraints.txt torch==$(VERSION) --editable '.[doctor,fix,html,probe,test]'
 	.venv-torch-$(VERSION)/bin/pytest --numprocesses 2 --dist loadfile $(WITH_TORCH)
 
 docs: setup

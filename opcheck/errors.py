@@ -3,6 +3,12 @@
 from collections.abc import Mapping
 from enum import IntEnum, StrEnum
 
+EXTRAS: Mapping[str, str] = {
+    "packaging": "doctor", "libcst": "fix", "jinja2": "html", "numpy": "probe",
+    "expecttest": "probe",
+}  # fmt: skip
+"""A library that only some commands import -> the extra of opcheck that brings it."""
+
 
 class ExitCode(IntEnum):
     """What the process exits with; documented in the README and tested as a table."""
@@ -84,3 +90,14 @@ class WriteRefusedError(PermissionError):
 def out_of_memory(error: BaseException | str) -> bool:
     """Whether an error says that memory ran out: torch raises a RuntimeError for it."""
     return isinstance(error, MemoryError) or "DefaultCPUAllocator" in str(error)
+
+
+def missing_library(error: ModuleNotFoundError) -> UsageError | None:
+    """The error to show where a library of an extra is not installed; None for any other module."""
+    library = (error.name or "").partition(".")[0]
+    if library not in EXTRAS:
+        return None
+    return UsageError(
+        f"this needs {library}, which is not installed",
+        f"pip install 'opcheck[{EXTRAS[library]}]'",
+    )

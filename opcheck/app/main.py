@@ -5,6 +5,7 @@ import re
 import signal
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +17,7 @@ from opcheck.app.completion.scripts import SCRIPTS, VARIABLE
 from opcheck.app.guide import write_examples, write_exit_codes
 from opcheck.app.language import Lang, Refusal, language_of_run, translated_refusal
 from opcheck.app.output import Output
-from opcheck.errors import ExitCode, OpcheckError, UsageError
+from opcheck.errors import ExitCode, OpcheckError, UsageError, missing_library
 from opcheck.lang.speech import speaking, tell, wording
 from opcheck.model.text import printable
 from opcheck.sandbox.command_line import own_process
@@ -48,6 +49,7 @@ def _end(number: int, _: object) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and give its exit code."""
+    warnings.filterwarnings("ignore", message="Failed to initialize NumPy")  # an extra's
     try:
         with speaking(language_of_run(arguments)):
             return _run(arguments)
@@ -70,8 +72,11 @@ def _run(arguments: Sequence[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
-    except Exception:  # whatever is left is a bug, and says so
-        traceback.print_exc()
+    except Exception as failure:
+        if isinstance(failure, ModuleNotFoundError) and (missing := missing_library(failure)):
+            print(_told(missing), file=sys.stderr)
+            return missing.exit_code
+        traceback.print_exc()  # whatever is left is a bug, and says so
         print(tell(BUG), file=sys.stderr)
         return ExitCode.CRASH
     return code if isinstance(code, int) else ExitCode.PASS

@@ -37,6 +37,7 @@ from opcheck.sandbox.child.process import Process, Ticks, leave_compiler_out
 from opcheck.sandbox.child.runs import Run, plan_targets, runs_of
 from opcheck.source import base
 from opcheck.source.base import Loaded, options_of
+from opcheck.source.draws import numpy_random
 from opcheck.source.load import load
 from opcheck.source.user_code import is_users, library_prefixes, lines_of, read_instead, shown
 
@@ -118,10 +119,9 @@ def _note_compiled() -> None:
 
 def _seed() -> None:
     """Have code that draws numbers while it builds a model draw the same ones each time."""
-    import numpy as np  # torch loads it, too
-
     random.seed(0)
-    np.random.seed(0)
+    if drawn := numpy_random():
+        drawn.seed(0)
 
 
 def _libraries(request: Request) -> Schemas:

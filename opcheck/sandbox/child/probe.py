@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from opcheck.errors import EmulationError, OpcheckError
+from opcheck.errors import EmulationError, OpcheckError, missing_library
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.emulation import Event, Happened
 from opcheck.model.probe import ProbeJob
@@ -31,8 +31,11 @@ def main() -> None:
         _answer(job, send)
     except OpcheckError as error:
         send({"error": [type(error).__name__, error.message, error.hint]})
-    except Exception:  # a bug of ours, and no crash of the device's
-        send({"bug": traceback.format_exc()})
+    except Exception as failure:
+        if isinstance(failure, ModuleNotFoundError) and (missing := missing_library(failure)):
+            send({"error": [type(missing).__name__, missing.message, missing.hint]})
+        else:  # a bug of ours, and no crash of the device's
+            send({"bug": traceback.format_exc()})
     send({"end": True})
     os._exit(0)  # what a vendor's runtime does at exit is no part of any sample
 

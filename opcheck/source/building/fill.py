@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch._ops import OpOverload
@@ -19,6 +18,7 @@ from torch.utils._pytree import (
 )
 
 from opcheck.source.base import RANDOM_WEIGHTS
+from opcheck.source.draws import numpy_random
 
 # The last two imports are private; checked with torch 2.13. The tests of this module build with
 # them, so a move shows there.
@@ -34,16 +34,19 @@ _UNWRITTEN = frozenset(
 @contextmanager
 def seeded() -> Iterator[None]:
     """Within it, every usual source of random numbers starts afresh; after it, as before."""
-    states = torch.get_rng_state(), random.getstate(), np.random.get_state()
+    drawn = numpy_random()
+    states = torch.get_rng_state(), random.getstate(), drawn and drawn.get_state()
     torch.manual_seed(0)
     random.seed(0)
-    np.random.seed(0)
+    if drawn:
+        drawn.seed(0)
     try:
         yield
     finally:
         torch.set_rng_state(states[0])
         random.setstate(states[1])
-        np.random.set_state(states[2])
+        if drawn:
+            drawn.set_state(states[2])
 
 
 class Marked(TorchDispatchMode):

@@ -1,0 +1,109 @@
+"""What runs with the required packages alone, and what each command says that needs an extra."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from opcheck.errors import EXTRAS
+
+TARGET = "ascend-910b"
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+_ABSENT = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {absent}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Absent())
+"""
+_MODEL = """
+import torch
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return torch.special.i0e(torch.relu(x))
+
+model = Net()
+"""
+_NET = ("net.py:model", "--input", "2x3", "-t", TARGET)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with a model, and what makes the libraries of every extra absent in processes."""
+    absent = tmp_path / "absent"
+    absent.mkdir()
+    (absent / "sitecustomize.py").write_text(_ABSENT.format(absent={*EXTRAS}))
+    (tmp_path / "net.py").write_text(_MODEL)
+    return tmp_path
+
+
+def run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command line where none of the libraries can be imported."""
+    environment = os.environ | {"PYTHONPATH": f"{place / 'absent'}{os.pathsep}{ROOT}"}
+    return subprocess.run(
+        [sys.executable, "-m", "opcheck", *words],
+        cwd=place, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def names(requirements: list[str]) -> set[str]:
+    """The names of packages that requirements ask for."""
+    return {line.replace(">", "[").partition("[")[0] for line in requirements}
+
+
+def test_five_packages_are_required() -> None:
+    assert names(PROJECT["dependencies"]) == {"torch", "typer", "rich", "pyyaml", "msgspec"}
+
+
+@pytest.mark.parametrize("library", EXTRAS)
+def test_an_extra_brings_the_library(library: str) -> None:
+    assert library in names(PROJECT["optional-dependencies"][EXTRAS[library]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("scan", *_NET), ("scan", *_NET, "--format", "json"), ("plan", *_NET), ("gate", *_NET),
+        ("emulate", *_NET, "--values"), ("tune", *_NET), ("fix", "--shim", "shim.py", "--allow",
+        "tolerance", *_NET), ("explain", "aten::gelu", "-t", TARGET), ("doctor", "--help"),
+        ("lint", "net.py", "-t", TARGET), ("targets",),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_runs_with_what_is_required(place: Path, words: tuple[str, ...]) -> None:
+    done = run(place, *words)
+    assert done.returncode in (0, 10), done.stderr
+    assert done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "library"),
+    [
+        (("doctor",), "packaging"),
+        (("fix", "--diff", *_NET), "libcst"),
+        (("fix", "--custom-op", "aten::special_i0e", *_NET), "jinja2"),
+        (("scan", "--format", "html=out.html", *_NET), "jinja2"),
+        (("probe", "-t", TARGET), "numpy"),
+    ],
+    ids=["doctor", "fix", "custom", "html", "probe"],
+)
+def test_a_missing_library_is_named_with_its_extra(
+    place: Path, words: tuple[str, ...], library: str
+) -> None:
+    done = run(place, *words)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"opcheck: error: this needs {library}, which is not installed\n"
+        f"  hint: pip install 'opcheck[{EXTRAS[library]}]'\n"
+    )
