@@ -7,11 +7,12 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
 import pytest
 from packaging.version import Version
 
+from opcheck.python_state import freeze
 from opcheck.sandbox.parent.preloaded import loaded_anew, loaded_once
 
 os.environ["OPCHECK_LANG"] = "en"  # whatever language the machine speaks
@@ -39,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Leave every test and what is loaded until the end: the collector need not look at it."""
     gc.collect()
-    gc.freeze()
+    freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -92,7 +93,10 @@ def workers_are_started() -> Iterator[None]:
 def no_process(workers_are_started: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail the test where a process is started."""
 
-    def started(*_: object, **__: object) -> NoReturn:
-        pytest.fail("a process was started")
+    class Started(subprocess.Popen[Any]):
+        """A class still: modules that are imported only now name it in annotations."""
 
-    monkeypatch.setattr(subprocess, "Popen", started)
+        def __init__(self, *_: object, **__: object) -> None:
+            pytest.fail("a process was started")
+
+    monkeypatch.setattr(subprocess, "Popen", Started)

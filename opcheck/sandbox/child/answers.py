@@ -1,6 +1,5 @@
 """What the worker answers: a trace for each device type, or one emulated run."""
 
-import gc
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,6 +29,7 @@ from opcheck.model.work import (
     WorkRequest,
     WorkResult,
 )
+from opcheck.python_state import freeze
 from opcheck.sandbox.child.changed_model import on_the_host, write_graph
 from opcheck.sandbox.child.copies import aside, can_copy, spread
 from opcheck.sandbox.child.limits import Refusals
@@ -138,7 +138,7 @@ def _traces(
     from opcheck.trace.running.model_state import forget
     from opcheck.trace.sizes.dynamic import with_sizes
 
-    gc.freeze()  # what the libraries made stays: the collector need not look at it again and again
+    freeze()  # what the libraries made stays: the collector need not look at it again and again
 
     def traced(number: int, work: DeviceWork, run: Run) -> WorkResult:
         def result(
@@ -265,7 +265,7 @@ def _emulated(
     process.send({"stage": "emulate", "progress": f"running on an emulated {target}"})
     from opcheck.emulate.run import emulate_model  # needs torch, as the tracer does
 
-    gc.freeze()
+    freeze()
     return emulate_model(
         loaded.module,
         loaded.args,

@@ -7,7 +7,6 @@ without a name there. It answers as a worker does. The one that it was copied fr
 answers on, and ends as a copy ended that could give none.
 """
 
-import gc
 import os
 import pickle
 import random
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
+from opcheck.python_state import freeze
 from opcheck.sandbox.child.process import Process
 from opcheck.sandbox.reaper import end_as
 
@@ -77,7 +77,7 @@ def aside(process: Process, works: Sequence[Callable[[], T]]) -> Sequence[Callab
     """
     results = [os.memfd_create("opcheck") for _ in works]
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    gc.freeze()  # the collector would write to what both share
+    freeze()  # the collector would write to what both share
     pid = _forked()
     if not pid:
         process.go_on_aside()

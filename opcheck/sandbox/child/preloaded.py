@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from opcheck.python_state import freeze
 from opcheck.sandbox.reaper import keep
 from opcheck.source.load import kinds
 
@@ -47,7 +48,7 @@ def main() -> NoReturn:
     if libraries := sys.argv[2:]:
         _load(libraries)
     gc.collect()
-    gc.freeze()  # the collector would write to what copies share
+    freeze()  # the collector would write to what copies share
     with contextlib.suppress(OSError):  # who asks next hears that nobody does any more
         requests.send(b"loaded")
     while True:

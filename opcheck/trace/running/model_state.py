@@ -9,17 +9,23 @@ import copy
 import functools
 import gc
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
-from weakref import WeakSet
 
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
-from opcheck.python_state import computed, namespaces, tables, variables
+from opcheck.python_state import (
+    all_function_caches,
+    computed,
+    function_caches,
+    namespaces,
+    tables,
+    variables,
+)
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
 from opcheck.trace.outputs.plan import small
 from opcheck.trace.running.eager import mark_compiled
@@ -155,7 +161,6 @@ T = TypeVar("T")
 Later = Callable[[], T]
 """Gives what came of a work, once it is done."""
 
-_CACHE: Any = functools._lru_cache_wrapper
 _place: Any = Tensor.device.__get__
 """What C++ knows, where Python is told of another device."""
 _DEPTH = 5
@@ -172,15 +177,18 @@ def forget() -> None:
     ours = torch._C._get_privateuse1_backend_name()
     if not _any_tensor(ours):
         return
-    for table in _caches():
-        if table.cache_info().currsize and _holds(table, ours, _DEPTH):
-            table.cache_clear()
+    caches = all_function_caches()
     for namespace in namespaces():
-        for name, value in variables(namespace):
+        found = [*variables(namespace)]
+        caches.update(function_caches(value for _, value in found))
+        for name, value in found:
             if isinstance(value, DeviceTensor):
                 setattr(namespace, name, None)  # as it is written where it is filled on first use
             for table in tables(value):
                 _take_out(table)
+    for held in caches:
+        if held.cache_info().currsize and _holds(held, ours, _DEPTH):
+            held.cache_clear()
 
 
 def here(works: Sequence[Callable[[], T]]) -> Sequence[Later[T]]:
@@ -205,32 +213,6 @@ def _classes(cls: type[Any]) -> Iterator[type[Any]]:
     yield cls
     for each in cls.__subclasses__():
         yield from _classes(each)
-
-
-def _caches() -> Collection[Any]:
-    """The function caches of this process; among objects that are frozen, looked for once.
-
-    To have it tell of frozen objects freezes what has come since as well, garbage too.
-    """
-    global _most_frozen
-    frozen = gc.get_freeze_count()
-    if frozen > _most_frozen:
-        gc.unfreeze()
-        try:
-            _frozen.update(_referring())
-        finally:
-            gc.freeze()
-        _most_frozen = gc.get_freeze_count()
-    return {*_frozen, *_referring()}
-
-
-def _referring() -> Sequence[Any]:
-    # three times as fast as to look at the type of every object
-    return [item for item in gc.get_referrers(_CACHE) if type(item) is _CACHE]
-
-
-_frozen: "WeakSet[Any]" = WeakSet()
-_most_frozen = 0
 
 
 def _take_out(table: Any) -> None:
