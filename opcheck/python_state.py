@@ -11,10 +11,11 @@ from types import FunctionType
 from typing import Any
 from weakref import WeakSet
 
-_CACHE: Any = functools._lru_cache_wrapper
+CACHE: Any = functools._lru_cache_wrapper
+"""What ``functools.lru_cache`` makes of a function."""
 _NOT_A_MODELS = frozenset({"numpy", "opcheck", "sympy", "torch", "torchgen", "typing_extensions"})
 """Top packages, beside Python's own library, that hold no tensors of a model's."""
-_KINDS = (dict, OrderedDict, defaultdict, list, set, deque)
+_KINDS = frozenset({dict, OrderedDict, defaultdict, list, set, deque})
 _DEPTH = 2
 """Tables within tables that are looked into."""
 
@@ -43,7 +44,7 @@ def all_function_caches() -> set[Any]:
 
 def _referring() -> list[Any]:
     # three times as fast as to look at the type of every object
-    return [item for item in gc.get_referrers(_CACHE) if type(item) is _CACHE]
+    return [item for item in gc.get_referrers(CACHE) if type(item) is CACHE]
 
 
 def namespaces() -> Iterator[Any]:
@@ -58,9 +59,16 @@ def namespaces() -> Iterator[Any]:
                 yield value
 
 
-def variables(namespace: Any) -> Iterator[tuple[str, Any]]:
-    """Names that code gave a meaning in a module or a class, none of Python's own."""
+def variables(
+    namespace: Any, holds: Callable[[type[Any]], bool] | None = None
+) -> Iterator[tuple[str, Any]]:
+    """Names that code gave a meaning in a module or a class, none of Python's own.
+
+    With ``holds``, those alone whose value is of a type that it is true of; few are.
+    """
     for name, value in [*_variables(namespace).items()]:
+        if holds is not None and not holds(type(value)):
+            continue
         if not (name.startswith("__") and name.endswith("__")):
             yield name, value
 
@@ -69,20 +77,26 @@ def function_caches(values: Iterable[Any]) -> Iterator[Any]:
     """The ``functools.lru_cache`` in or around functions."""
     for value in values:
         function = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
-        if type(function) is _CACHE:
+        if type(function) is CACHE:
             yield function
         elif type(function) is FunctionType:
-            yield from (c for c in map(_content, function.__closure__ or ()) if type(c) is _CACHE)
+            yield from (c for c in map(_content, function.__closure__ or ()) if type(c) is CACHE)
+
+
+def is_table(kind: type[Any]) -> bool:
+    """Whether values of a type are tables; one of another class may do more than keep things."""
+    return kind in _KINDS
 
 
 def tables(value: Any, depth: int = _DEPTH) -> Iterator[Table]:
     """A table with those in it."""
-    if type(value) not in _KINDS:  # one of another class may do more than keep what it is given
+    if type(value) not in _KINDS:
         return
     yield value
     if depth:
-        for item in _items(value):
-            if type(item) in _KINDS:
+        items = _items(value)
+        if not _KINDS.isdisjoint(map(type, items)):
+            for item in items:
                 yield from tables(item, depth - 1)
 
 

@@ -19,9 +19,10 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
 from opcheck.python_state import (
+    CACHE,
     all_function_caches,
     computed,
-    function_caches,
+    is_table,
     namespaces,
     tables,
     variables,
@@ -179,16 +180,22 @@ def forget() -> None:
         return
     caches = all_function_caches()
     for namespace in namespaces():
-        found = [*variables(namespace)]
-        caches.update(function_caches(value for _, value in found))
-        for name, value in found:
+        for name, value in variables(namespace, _may_keep):
             if isinstance(value, DeviceTensor):
                 setattr(namespace, name, None)  # as it is written where it is filled on first use
-            for table in tables(value):
-                _take_out(table)
+            elif type(value) is CACHE:
+                caches.add(value)
+            else:
+                for table in tables(value):
+                    _take_out(table)
     for held in caches:
         if held.cache_info().currsize and _holds(held, ours, _DEPTH):
             held.cache_clear()
+
+
+def _may_keep(kind: type[Any]) -> bool:
+    """Whether a value of a type may be, or keep, what was recorded."""
+    return is_table(kind) or kind is CACHE or issubclass(kind, DeviceTensor)
 
 
 def here(works: Sequence[Callable[[], T]]) -> Sequence[Later[T]]:
@@ -215,6 +222,11 @@ def _classes(cls: type[Any]) -> Iterator[type[Any]]:
         yield from _classes(each)
 
 
+def _may_hold(kind: type[Any]) -> bool:
+    """Whether a key or an item of a type may be a tensor of a recording, or hold one."""
+    return issubclass(kind, (DeviceTensor, tuple, frozenset))
+
+
 def _take_out(table: Any) -> None:
     """Take out the entries with a tensor of a recording."""
 
@@ -222,9 +234,10 @@ def _take_out(table: Any) -> None:
         inner = isinstance(item, (tuple, frozenset))
         return isinstance(item, DeviceTensor) or (inner and any(map(holds, item)))
 
-    items = [*table, *table.values()] if isinstance(table, dict) else table
-    kinds = {*map(type, items)}  # of a long table, all that is looked at
-    if not any(issubclass(kind, (DeviceTensor, tuple, frozenset)) for kind in kinds):
+    kinds = {*map(type, table)}  # of a long table, all that is looked at
+    if isinstance(table, dict):
+        kinds.update(map(type, table.values()))
+    if not any(map(_may_hold, kinds)):
         return
     if isinstance(table, dict):
         for key in [key for key, item in table.items() if holds(key) or holds(item)]:
