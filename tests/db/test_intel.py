@@ -36,7 +36,7 @@ _RELEASES = (
 
 def _resolution(database: Database, target: str, op: str, dtype: str = "float32") -> Resolution:
     tensor = TensorMeta(dtype, (8, 8), (8, 1))
-    node = Node(OpName.parse(op), (("self", tensor),))
+    node = Node(OpName.parse(op), (("self", tensor), ("other", tensor)))
     return Walk([node], matrix(database, target), "2.13.0").resolution(0)
 
 
@@ -158,3 +158,35 @@ def test_an_unknown_release_names_the_known_ones(sources: Path) -> None:
         IntelImporter().run(sources, "2.3.1")
     assert "2.3.1" in caught.value.message
     assert "2.13.0" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("target", "op", "dtype", "verdict"),
+    [
+        ("intel-max@2.13.0", "aten::angle", "bfloat16", Verdict.UNSUPPORTED),
+        ("intel-max@2.13.0", "aten::angle", "float32", Verdict.NATIVE),
+        ("intel-max@2.13.0", "aten::mm", "int64", Verdict.UNSUPPORTED),
+        # XPU's own list of that release, where CUDA takes complex numbers
+        ("intel-max@2.13.0", "aten::logaddexp", "complex64", Verdict.UNSUPPORTED),
+        ("intel-max@2.12.1", "aten::logaddexp", "complex64", Verdict.NATIVE),
+        # beside CUDA's, since the branch of 2.9
+        ("intel-max@2.9.1", "aten::histc", "float16", Verdict.NATIVE),
+        ("intel-max@2.8.0", "aten::histc", "float16", Verdict.UNSUPPORTED),
+        # whose test of dtypes does not run
+        ("intel-max@2.9.1", "aten::addmm", "int64", Verdict.NATIVE),
+        # no branch has such tests yet
+        ("intel-max@2.4.1", "aten::mm", "int64", Verdict.NATIVE),
+    ],
+)
+def test_dtypes_are_those_of_the_tests_that_the_branch_runs(
+    database: Database, target: str, op: str, dtype: str, verdict: Verdict
+) -> None:
+    assert _resolution(database, target, op, dtype).verdict is verdict
+
+
+def test_tests_that_issues_may_skip_are_less_sure(database: Database) -> None:
+    said = {
+        target: _resolution(database, target, "aten::mm", "int64").confidence
+        for target in ("intel-max@2.9.1", "intel-max@2.13.0", "intel-max@2.15.0")
+    }
+    assert [*said.values()] == [Confidence.HIGH, Confidence.MEDIUM, Confidence.LOW]

@@ -17,6 +17,10 @@ from opcheck.errors import DatabaseError
 _FOLDER = "intel-xpu"
 _KEY = "XPU"
 _DATA = Path(__file__).with_name("intel_code.yaml")
+_TESTS = Path(__file__).with_name("intel_tests.yaml")
+_TESTS_PATH = "test/xpu/xpu_test_utils.py"
+_ISSUES_SKIP_SINCE = "2.10"
+"""From here on, tests are skipped by open issues as well."""
 _OLDEST = "2.4"
 _IN_TREE_SINCE = "2.14"
 """The first torch whose own list holds every XPU key."""
@@ -160,6 +164,8 @@ def _conditions(
     at = f"code:{branch['fallback_path']}"
     yield {"ops": on_host, **code["computed_on_host"], **how, "at": [at]}
     yield from host_kernels.conditions(sources, release, on_host, ("torch", "tests"))
+    if tests := _tests(release):
+        yield from cuda.dtype_conditions(sources, release, _tested(release), tests)
     natively = [op for op in operators if op not in on_host]
     facts = [{**fact, **how} for fact in map(_dtypes, code["torchvision_dtypes"])]
     yield from stated.conditions(facts, _version(branch), "code", natively)
@@ -167,6 +173,43 @@ def _conditions(
     if version_key(release) >= version_key(code["chips"]["arc"]["since"]):
         for tests in code["float64"]["cases"]:
             yield {"ops": ["*"], **limit, "tests": tests}
+
+
+def _tests(release: str) -> cuda.Tests | None:
+    """What the tests of the branch of a release say, or of the nearest before it."""
+    if (version := _tests_version(release)) is None:
+        return None
+    branches: Mapping[str, Mapping[str, Any]] = load_yaml(_TESTS)["branches"]
+    said = branches[version]
+    before = [v for v in branches if version_key(v) < version_key(_ISSUES_SKIP_SINCE)]
+    skipped = said["skipped"] if version in before else [
+        *said["skipped"], *branches[before[-1]]["skipped"]
+    ]  # fmt: skip
+    return cuda.Tests(
+        device=_KEY,
+        alone=frozenset(said.get("alone", ())),
+        skipped=frozenset(skipped),
+        more={name: frozenset(more["dtypes"]) for name, more in said.get("more", {}).items()},
+        own={name: frozenset(own["dtypes"]) for name, own in said.get("own", {}).items()},
+        at=(f"xpu-tests:{said['rule']}",),
+    )
+
+
+def _tests_version(release: str) -> str | None:
+    """The torch version whose branch of torch-xpu-ops is taken; None before the first."""
+    known = load_yaml(_TESTS)["branches"]
+    torch = major_minor(release)
+    older = any(version_key(version) <= version_key(torch) for version in known)
+    return nearest_not_newer(torch, tuple(known)) if older else None
+
+
+def _tested(release: str) -> Mapping[str, str]:
+    """How sure the tests of a release are."""
+    version = _tests_version(release)
+    if version != major_minor(release):
+        return {"confidence": "low", "method": "inferred"}
+    by_issues = version_key(version) >= version_key(_ISSUES_SKIP_SINCE)
+    return {"confidence": "medium" if by_issues else "high", "method": "tested"}
 
 
 def _dtypes(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,6 +238,7 @@ def _sources(sources: Path, release: str, at: Iterable[str]) -> dict[str, Any]:
         },
         "tests": {**in_tree.list_source(torch, release), "path": cuda.PATH},
         "later": in_tree.list_source(torch, code["matmul"]["first"]),
+        "xpu-tests": _tests_source(release),
         **code["sources"],
     }  # fmt: skip
     if file := _list_file(sources / _FOLDER, release):
@@ -203,6 +247,17 @@ def _sources(sources: Path, release: str, at: Iterable[str]) -> dict[str, Any]:
             used["ops"]["note"] = f"of the release before {release}, whose own was not at hand"
     cited = {place.partition(":")[0] for place in at} | set(code["float64"]["at"])
     return {name: used[name] for name in sorted(cited)}
+
+
+def _tests_source(release: str) -> dict[str, str]:
+    version = _tests_version(release)
+    if version is None:
+        return {}
+    branch = load_yaml(_TESTS)["branches"][version]
+    return {
+        "repo": "intel/torch-xpu-ops", "ref": f"release/{version}", "commit": branch["commit"],
+        "path": _TESTS_PATH, "date": branch["date"],
+    }  # fmt: skip
 
 
 def _list_file(folder: Path, release: str) -> str:

@@ -30,20 +30,46 @@ _DOTTED = re.compile(r"(special|linalg|fft)\.")
 _BRANCHES = frozenset({"einsum", "inner", "linalg_matrix_power"})
 """Composites that take any dtype where nothing is summed, or no inverse taken."""
 _TEXT = (
-    "{argument} is {actual}, which PyTorch's own tests of this operator leave out for CUDA "
+    "{argument} is {actual}, which PyTorch's own tests of this operator leave out for DEVICE "
     "(they list DTYPES): a dtype left out must fail there"
 )
 
 
 class Gap(Struct, frozen=True):
-    """Dtypes that one operator does not take on CUDA."""
+    """Dtypes that one operator does not take on a device."""
 
     denied: frozenset[str]
     listed: frozenset[str]
 
 
+class Tests(Struct, frozen=True):
+    """Who runs PyTorch's tests of operators with CUDA's dtypes, and what is otherwise there."""
+
+    device: str = "CUDA"
+    alone: frozenset[str] = frozenset()
+    """The only tests with these dtypes, as PyTorch names them; empty where all have them."""
+    skipped: frozenset[str] = frozenset()
+    """Tests that do not run, by their names with underscores."""
+    more: Mapping[str, frozenset[str]] = {}
+    """By test: dtypes that work beside CUDA's."""
+    own: Mapping[str, frozenset[str]] = {}
+    """By test: the dtypes that are listed instead."""
+    at: tuple[str, ...] = ()
+    """What is cited beside the tests themselves."""
+
+    def dtypes(self, test: Mapping[str, Any]) -> frozenset[str] | None:
+        """What one test lists for the device; None where it says nothing."""
+        name = test["op"].partition("|")[0]
+        if (self.alone and name not in self.alone) or _flat(test["op"]) in self.skipped:
+            return None
+        return self.own.get(name) or frozenset(test["cuda"]) | self.more.get(name, frozenset())
+
+
+_CUDA = Tests()
+
+
 def dtype_conditions(
-    sources: Path, release: str, tested: Mapping[str, str]
+    sources: Path, release: str, tested: Mapping[str, str], tests: Tests = _CUDA
 ) -> Iterator[dict[str, Any]]:
     """Conditions of one torch release; ``tested`` is their method and confidence.
 
@@ -52,7 +78,7 @@ def dtype_conditions(
     newer one it may take more, and nothing is said of it.
     """
     functions = operator_list.functions(sources / "pytorch", major_minor(release))
-    found = gaps(sources / "amd" / LIST)
+    found = gaps(sources / "amd" / LIST, tests)
     changed = load_yaml(_CHANGED).get(release)
     grouped: dict[tuple[Gap, tuple[str, ...], bool], list[str]] = {}
     for name, function in functions.items():
@@ -69,8 +95,10 @@ def dtype_conditions(
             "code": "dtype-not-supported",
             "verdict": "unsupported",
             **(tested if same else _INFERRED),
-            "text": _TEXT.replace("DTYPES", ", ".join(sorted(gap.listed))),
-            "at": [f"torch:{PATH}" if same else "tests"],
+            "text": _TEXT.replace("DEVICE", tests.device).replace(
+                "DTYPES", ", ".join(sorted(gap.listed))
+            ),
+            "at": [f"torch:{PATH}" if same else "tests", *tests.at],
             "tests": [{"subject": "dtype", "argument": a, "one_of": denied} for a in arguments],
         }
 
@@ -79,20 +107,28 @@ def _older(release: str) -> bool:
     return version_key(release) < version_key(TESTED)
 
 
-def gaps(path: Path) -> dict[str, Gap]:
-    """By operator, without its overload, what no test of it takes on CUDA."""
-    tests: dict[str, list[Mapping[str, list[str]]]] = {}
+def gaps(path: Path, tests: Tests = _CUDA) -> dict[str, Gap]:
+    """By operator, without its overload, what no test of it takes on the device."""
+    listed: dict[str, list[Mapping[str, Any]]] = {}
     for test in load_yaml(path)["ops"]:
-        tests.setdefault(_aten(test["aten"]), []).append(test)
-    found = {name: _gap(listed) for name, listed in tests.items() if name not in _BRANCHES}
+        listed.setdefault(_aten(test["aten"]), []).append(test)
+    found = {name: _gap(own, tests) for name, own in listed.items() if name not in _BRANCHES}
     return {name: gap for name, gap in found.items() if gap.denied}
 
 
-def _gap(tests: list[Mapping[str, list[str]]]) -> Gap:
-    listed = frozenset(dtype for test in tests for dtype in test["cuda"])
-    on_cpu = frozenset(dtype for test in tests for dtype in test["cpu"])
-    wanted = (on_cpu | _HALF if "float32" in listed else on_cpu) - _UNTESTED
-    return Gap(wanted - listed if listed else frozenset(), listed)
+def _gap(listed: list[Mapping[str, Any]], tests: Tests) -> Gap:
+    said = [dtypes for test in listed if (dtypes := tests.dtypes(test)) is not None]
+    if len(said) < len(listed):  # what does not run may have shown more
+        return Gap(frozenset(), frozenset())
+    there = frozenset[str]().union(*said)
+    on_cpu = frozenset(dtype for test in listed for dtype in test["cpu"])
+    wanted = (on_cpu | _HALF if "float32" in there else on_cpu) - _UNTESTED
+    return Gap(wanted - there if there else frozenset(), there)
+
+
+def _flat(name: str) -> str:
+    """A test's name as the names of its cases have it: ``nn_functional_conv2d``."""
+    return name.replace(".", "_").replace("|", "_")
 
 
 def _aten(name: str) -> str:
