@@ -9,6 +9,7 @@
 #   make docs    docs/ as a site, into site/
 #   make readme  write the outputs that the README shows anew
 #   make rates   write docs/support-rates.md anew
+#   make coverage  write docs/coverage.md anew
 #   make fixes  write docs/fixes.md anew
 #   make fuzz    hostile files for every reader, for a quarter of an hour, then the corpus of them
 #   make fuzz-whole  many more, for hours
@@ -17,7 +18,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo docs check test test-whole test-torch lint format bench readme rates fixes models missing fuzz fuzz-whole
+.PHONY: help setup demo docs check test test-whole test-torch lint format bench readme rates coverage fixes models missing fuzz fuzz-whole
 
 # What the caller's shell has active must not leak into .venv.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PIP_TARGET PIP_PREFIX PIP_USER
@@ -98,6 +99,9 @@ readme: setup
 
 rates: setup
 	$(BIN)/python -m benchmarks.rates
+
+coverage: setup
+	$(BIN)/python -m benchmarks.coverage
 
 fixes: setup
 	$(BIN)/python -m benchmarks.fixes

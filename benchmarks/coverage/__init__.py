@@ -1,0 +1,1 @@
+"""How many of the checks in vendors' kernels the database knows of."""
