@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from opcheck.db.importers.base import load_yaml
 from opcheck.db.importers.moorethreads.lists import DENSE, FIRST, PORTED, Kernel, code
+from opcheck.db.importers.shared import facts
 from opcheck.db.versions import nearest, version_key
 from opcheck.errors import DatabaseError
 
@@ -84,6 +85,7 @@ def conditions(release: Release) -> Iterator[dict[str, Any]]:
     yield from _dispatched(release)
     yield from _on_host(release)
     yield from _no_mudnn(release)
+    yield from facts.conditions(code()["stated"], release.name, "code", release.kernels)
 
 
 def _refused(release: Release) -> Iterator[dict[str, Any]]:
