@@ -29,7 +29,7 @@ from opcheck.model.matrix import SupportMatrix
 from opcheck.model.predicates import NoneOf, OneOf, Outside, Predicate
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Node, OpName, TensorMeta, Value
-from opcheck.model.verdict import Confidence, Method
+from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.resolve.resolution import Resolution
 from opcheck.resolve.walk import Walk
 from tests.db.vendor_checks import (
@@ -421,12 +421,14 @@ def _arguments(op: str) -> frozenset[str]:
 
 
 def test_conditions_leave_common_calls_alone(database: Database) -> None:
-    """What any model asks for, in float32, on either chip and any release."""
+    """What any model asks for, in float32, on either chip and any release; convolutions run."""
     matrices = [found for chip in CHIPS for found in newest_of_each_release(database, chip)]
     for found in matrices:
-        for op in ("aten::add.Tensor", "aten::_convolution", "aten::addmm", "aten::relu"):
-            argument = {"aten::_convolution": "input"}.get(op, "self")
-            assert _resolution(found, op, **{argument: _FLOATS}).code == "registered"
+        for op in ("aten::add.Tensor", "aten::addmm", "aten::relu"):
+            assert _resolution(found, op, self=_FLOATS).code == "registered"
+        convolution = _resolution(found, "aten::_convolution", input=_FLOATS)
+        assert convolution.verdict is Verdict.NATIVE
+        assert convolution.code in ("registered", "float32-computed-as-tf32")
 
 
 def test_every_condition_can_bite(database: Database) -> None:

@@ -217,7 +217,7 @@ BITES = {
         [("dtype-not-supported", Verdict.UNSUPPORTED, Confidence.HIGH)],
     ),
     "float32 convolution": (
-        "2.7.1", "aten::convolution_overrideable", {"input": "float32", "weight": "float32"}, [],
+        "2.5.0", "aten::convolution_overrideable", {"input": "float32", "weight": "float32"}, [],
     ),
     "a check of a neighbour's code": (
         "2.1.0", "aten::convolution_overrideable", {"input": "float64", "weight": "float64"},
