@@ -31,12 +31,12 @@ Refusal: Any = typer.BadParameter.__mro__[2]
 
 def language_of_run(arguments: Sequence[str]) -> Language:
     """The language that is asked for, or English where stdout cannot write that."""
-    language = language_asked(arguments)
+    language = language_of_arguments(arguments)
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     return language if writable(language, encoding) else Language.ENGLISH
 
 
-def language_asked(arguments: Sequence[str]) -> Language:
+def language_of_arguments(arguments: Sequence[str]) -> Language:
     """The language of a command line, known before any of it is parsed."""
     for i, argument in enumerate(arguments):
         if argument == FLAG and i + 1 < len(arguments):

@@ -56,7 +56,7 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else ExitCode.PASS
     except OpcheckError as error:  # of the language itself
-        print(_told(error), file=sys.stderr)
+        print(_error_text(error), file=sys.stderr)
         return error.exit_code
 
 
@@ -68,13 +68,13 @@ def _run(arguments: Sequence[str]) -> int:
         print(translated_refusal(refusal), file=sys.stderr)
         return int(refusal.exit_code)
     except OpcheckError as error:
-        print(_told(error), file=sys.stderr)
+        print(_error_text(error), file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as failure:
         if isinstance(failure, ModuleNotFoundError) and (missing := missing_library(failure)):
-            print(_told(missing), file=sys.stderr)
+            print(_error_text(missing), file=sys.stderr)
             return missing.exit_code
         traceback.print_exc()  # whatever is left is a bug, and says so
         print(tell(BUG), file=sys.stderr)
@@ -96,7 +96,7 @@ def application() -> Any:
     return program(_opcheck, _Program)
 
 
-def _told(error: OpcheckError) -> str:
+def _error_text(error: OpcheckError) -> str:
     text = wording("opcheck: error: {said}").format(said=tell(error.message))
     if error.hint:
         text += "\n  " + wording("hint: {said}").format(said=tell(error.hint))

@@ -68,10 +68,10 @@ def predict(run: Callable[[Predictor], Prediction], matrix: SupportMatrix) -> As
     known = registrations(matrix)
     known = replace(known, kernels=known.kernels | answered(matrix))
     with predicting(matrix.target.device_type, known) as predictor:
-        return asked_in(run(predictor))
+        return counts_of(run(predictor))
 
 
-def asked_in(prediction: Prediction) -> Asked:
+def counts_of(prediction: Prediction) -> Asked:
     """The counts of a prediction."""
 
     def counts(missing: bool) -> dict[tuple[str, Phase], int]:

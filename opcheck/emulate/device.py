@@ -104,7 +104,7 @@ class Device:
         overload = self.overload(name)
         if self._quiet.depth:
             return self._run(overload, args, kwargs, self._apart(overload, args, kwargs))
-        self.record.asked(name)
+        self.record.kernel_ran(name)
         call = self._apart(overload, args, kwargs)
         self._reached.note(call)
         objections = self._judge.before(overload, call)
@@ -198,12 +198,12 @@ class Device:
             return
         if resolution.verdict is Verdict.UNSUPPORTED:
             by_dtype = resolution.code == codes.NO_DTYPE
-            (self.record.asked if by_dtype else self.record.lacked)(name)
+            (self.record.kernel_ran if by_dtype else self.record.lacked)(name)
             reason = Reason(resolution.code, resolution.text)
             error = (TypeError if by_dtype else RuntimeError)(resolution.text)
             self._refuse(self.overload(name), reason, error, by_condition=by_dtype)
             return
-        self.asked(name)
+        self.kernel_ran(name)
         if resolution.verdict is Verdict.UNKNOWN:
             self.record.caution(name, Reason(resolution.code, resolution.text), resolution.verdict)
 
@@ -211,10 +211,10 @@ class Device:
         """Note what runs as it is written, and would be compiled."""
         self.record.gap(Gap(module, eager.reason(backend), COMPILED_CODE))
 
-    def asked(self, op: str) -> None:
+    def kernel_ran(self, op: str) -> None:
         """Count a kernel of the vendor's that is not reached through the dispatcher."""
         if not self._quiet.depth:
-            self.record.asked(op)
+            self.record.kernel_ran(op)
             self.record.stayed()
 
     def _run(self, overload: Overload, args: Any, kwargs: Any, call: Call) -> Any:

@@ -39,14 +39,14 @@ def collect(op: str, given: Arguments, group: Group, reduction: str) -> None:
     if op in KEEPS:
         return
     if op not in _RULES:
-        raise _untold(op, "what it receives is known to another process alone")
+        raise _no_values(op, "what it receives is known to another process alone")
     try:
         _RULES[op](_Call(op, given, group, reduction))
     except (RuntimeError, IndexError) as error:  # sizes that processes alike cannot have
         reason = str(error).partition("\n")[0]
-        raise _untold(op, f"processes that all hold the same cannot meet in it ({reason})") from (
-            error
-        )
+        raise _no_values(
+            op, f"processes that all hold the same cannot meet in it ({reason})"
+        ) from (error)
 
 
 class _Call(Struct, frozen=True):
@@ -67,7 +67,9 @@ class _Call(Struct, frozen=True):
                 return tensor * (size % 2)
             case "AVG" | "MIN" | "MAX" | "BAND" | "BOR":
                 return tensor
-        raise _untold(self.op, f"the reduction {self.reduction or 'it asks for'} is not followed")
+        raise _no_values(
+            self.op, f"the reduction {self.reduction or 'it asks for'} is not followed"
+        )
 
     def own(self, parts: Sequence[Tensor] | Tensor) -> Tensor:
         """The part that is meant for this process."""
@@ -116,7 +118,7 @@ def _all_gather_into(call: _Call) -> None:
 
 def _scatter(call: _Call) -> None:
     if not call.at_root:
-        raise _untold(call.op, "what it receives is known to another process alone")
+        raise _no_values(call.op, "what it receives is known to another process alone")
     for output, parts in zip(
         call.given["output_tensors"], call.given["input_tensors"], strict=False
     ):
@@ -164,7 +166,7 @@ def _pairs(call: _Call) -> list[tuple[Tensor, Tensor]]:
     return [(given["output_tensor"], given["input_tensor"])]
 
 
-def _untold(op: str, reason: str) -> EmulationError:
+def _no_values(op: str, reason: str) -> EmulationError:
     return EmulationError(
         f"{op} has no values here: {reason}",
         "leave --values out to follow shapes alone",

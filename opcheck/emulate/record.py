@@ -48,7 +48,7 @@ class Record:
         """Count what follows as of ``phase``."""
         self.phase = phase
 
-    def asked(self, op: str) -> None:
+    def kernel_ran(self, op: str) -> None:
         """Count one call that reached a kernel of the device."""
         self._add(Event(Happened.ASKED, op, self.now))
 

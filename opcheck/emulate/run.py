@@ -117,7 +117,7 @@ def emulate_model(
         kernels=emulator.kernels,
         differences=None if host is None or ran.error else differences(ran.results, host),
         agreement=compared,
-        notes=(*notes, *_told(ran, matrix), *_why_apart(ran, compared)),
+        notes=(*notes, *_notes(ran, matrix), *_why_apart(ran, compared)),
         gaps=(*gaps, *emulator.device.record.gaps),
     )
 
@@ -173,7 +173,7 @@ def _why_apart(ran: Ran, compared: Agreement | None) -> Iterator[str]:
         )
 
 
-def _told(ran: Ran, matrix: SupportMatrix) -> Iterator[str]:
+def _notes(ran: Ran, matrix: SupportMatrix) -> Iterator[str]:
     yield from ran.emulator.device.record.notes
     own = matrix.target.device_type
     for other in ran.named:

@@ -61,7 +61,7 @@ class Tallies:
             case Happened.NOTE:
                 self.notes[event.text] = None
             case Happened.GAP:
-                reason = _told(event.reason)
+                reason = _reason_or_none(event.reason)
                 self.gaps[Gap(event.op, reason.text, reason.code)] = None
 
     @property
@@ -72,21 +72,21 @@ class Tallies:
     def refusals(self) -> tuple[Refusal, ...]:
         """Everything refused, sorted."""
         return tuple(
-            Refusal(op, _told(reason), error, tally.count, phase, tally.places())
+            Refusal(op, _reason_or_none(reason), error, tally.count, phase, tally.places())
             for (op, phase, reason, error), tally in _in_order(self._refused)
         )
 
     def host_calls(self) -> tuple[HostCalls, ...]:
         """Everything that ran on the host, sorted."""
         return tuple(
-            HostCalls(op, _told(reason), tally.count, tally.nbytes, phase, tally.places())
+            HostCalls(op, _reason_or_none(reason), tally.count, tally.nbytes, phase, tally.places())
             for (op, phase, reason), tally in _in_order(self._on_host)
         )
 
     def cautions(self) -> tuple[Caution, ...]:
         """Everything that ran otherwise than on the host, sorted."""
         return tuple(
-            Caution(op, _told(reason), tally.count, phase, tally.places(), verdict)
+            Caution(op, _reason_or_none(reason), tally.count, phase, tally.places(), verdict)
             for (op, phase, reason, verdict), tally in _in_order(self._cautions)
         )
 
@@ -118,7 +118,7 @@ def _add(tallies: dict[Key, _Tally], key: Key, event: Event) -> None:
         tally.sites[event.site] = None
 
 
-def _told(reason: Reason | None) -> Reason:
+def _reason_or_none(reason: Reason | None) -> Reason:
     return reason or Reason("", "")
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from opcheck.lang.sentence import Sentence
 from opcheck.lang.sentence import filled as filled_in
-from opcheck.lang.template import NAMED, Template, filled, is_told, places, without_gaps
+from opcheck.lang.template import NAMED, Template, filled, holds_message, places, without_gaps
 
 _STATEMENT = re.compile(r'(?:(?P<key>msg\w+(?:\[\d+\])?)\s*)?(?P<text>".*")$')
 
@@ -259,7 +259,7 @@ class Catalogue:
 
 def is_message(name: str, value: str) -> bool:
     """Whether an argument is a message itself: a sentence, or what the place's name says is one."""
-    return isinstance(value, Sentence) or is_told(name, value)
+    return isinstance(value, Sentence) or holds_message(name, value)
 
 
 def _whole_number(count: str) -> int:

@@ -71,7 +71,9 @@ class Template(Struct, frozen=True, dict=True):
 
 def filled(template: str, values: Mapping[str, str], tell: Callable[[str], str]) -> str:
     """The template with its places filled in; ``tell`` translates what is a message itself."""
-    told = {name: tell(value) if is_told(name, value) else value for name, value in values.items()}
+    told = {
+        name: tell(value) if holds_message(name, value) else value for name, value in values.items()
+    }
     return without_gaps(template.format_map(told))
 
 
@@ -80,7 +82,7 @@ def without_gaps(text: str) -> str:
     return _BETWEEN.sub("", text)
 
 
-def is_told(name: str, value: str) -> bool:
+def holds_message(name: str, value: str) -> bool:
     """Whether what stands in a place is a message itself."""
     return name.startswith(SAID) or (name.startswith(NAMED) and " " in value)
 

@@ -78,7 +78,7 @@ def _refused(tests: Iterable[Test]) -> list[Row]:
         for test in tests
         for item in test.used.refusals
     )
-    return _told(calls)
+    return _rows_of(calls)
 
 
 def _cautions(tests: Iterable[Test]) -> list[Row]:
@@ -87,10 +87,10 @@ def _cautions(tests: Iterable[Test]) -> list[Row]:
         for test in tests
         for item in test.used.cautions
     )
-    return _told(calls)
+    return _rows_of(calls)
 
 
-def _told(calls: Iterable[tuple[Test, Said, int, int]]) -> list[Row]:
+def _rows_of(calls: Iterable[tuple[Test, Said, int, int]]) -> list[Row]:
     return [
         (op, tell(plural(found.calls, "call")), found.where, tell(text))
         for (op, text), found in _summed(calls)

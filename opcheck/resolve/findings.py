@@ -49,7 +49,7 @@ def resolved_calls(trace: Trace, walk: Walk) -> Iterator[ResolvedCall]:
         yield ResolvedCall(use, trace.nodes[use.node], walk.resolution(use.node))
     for use in trace.taken_apart:
         node = trace.nodes[use.node]
-        resolution = walk.asked_of_it(node)
+        resolution = walk.of_composite_itself(node)
         if resolution is not None:
             yield ResolvedCall(use, node, resolution, taken_apart=True)
 

@@ -57,7 +57,7 @@ class Walk:
         plain = self.plain(node)
         return self._worst(node, plain, self.matched(node, plain))
 
-    def asked_of_it(self, node: Node) -> Resolution | None:
+    def of_composite_itself(self, node: Node) -> Resolution | None:
         """The worst that the target asks of a composite itself, which autograd has taken apart."""
         plain = Resolution(Verdict.DECOMPOSED, codes.DECOMPOSES, "")
         everywhere = frozenset(map(id, self.matrix.conditions.get("*", ())))

@@ -158,7 +158,7 @@ def named(name: str = "", extra: Sequence[Rule] = ()) -> tuple[Rule, ...]:
         UsageError: no rule has that name, nor replaces such an overload.
     """
     known = (*rules(), *extra)
-    found = tuple(rule for rule in known if not name or _asked(rule, name))
+    found = tuple(rule for rule in known if not name or _is_named(rule, name))
     if not found:
         near = difflib.get_close_matches(name, [rule.name for rule in known], n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "opcheck rules lists them"
@@ -166,7 +166,7 @@ def named(name: str = "", extra: Sequence[Rule] = ()) -> tuple[Rule, ...]:
     return found
 
 
-def _asked(rule: Rule, name: str) -> bool:
+def _is_named(rule: Rule, name: str) -> bool:
     operators = {op.partition(".")[0] for op in rule.replaces}
     spelled = name if "::" in name else f"aten::{name}"
     return name == rule.name or spelled in rule.replaces or spelled in operators

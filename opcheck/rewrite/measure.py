@@ -211,14 +211,14 @@ def _ran(
         beside = unique(call, written) if _only_outs(call.func) else written
         detached = [r.detach() for r in (*results, *beside)]
     except Exception as error:
-        raise UnmeasuredError(f"{who} fails on the host: {_told(error)}") from error
+        raise UnmeasuredError(f"{who} fails on the host: {_one_line(error)}") from error
     try:
         return (detached, _gradients(results, leaves, chosen)), have
     except Exception as error:
-        raise NoGradientError(f"{who} has no gradient: {_told(error)}", detached) from error
+        raise NoGradientError(f"{who} has no gradient: {_one_line(error)}", detached) from error
 
 
-def _told(error: Exception) -> str:
+def _one_line(error: Exception) -> str:
     """An exception in one line, not all of it where it is long."""
     what = " ".join(str(error).split())
     return f"{type(error).__name__}: {what if len(what) <= _LONG else f'{what[:_LONG]}…'}"

@@ -79,11 +79,11 @@ def _reached(name: str, statements: dict[str, ast.stmt]) -> set[str]:
         if wanted in found or wanted not in statements:
             continue
         found.add(wanted)
-        open_names.extend(_asked(statements[wanted]))
+        open_names.extend(_names_used(statements[wanted]))
     return found
 
 
-def _asked(statement: ast.stmt) -> set[str]:
+def _names_used(statement: ast.stmt) -> set[str]:
     """Names that a statement takes from the module: not those that it binds for itself."""
     names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
     own = {node.id for node in names if isinstance(node.ctx, ast.Store)}

@@ -53,8 +53,8 @@ def answer(device_type: str, module: Any, index: int = 0) -> Answer | None:
     if index >= count:
         return None
     device = torch.device(device_type, index)
-    properties = _asked(module, "get_device_properties", index)
-    name = str(_asked(module, "get_device_name", index) or getattr(properties, "name", ""))
+    properties = _value_of(module, "get_device_properties", index)
+    name = str(_value_of(module, "get_device_name", index) or getattr(properties, "name", ""))
     how = f"torch.{device_type} is available"
     if name:
         how = f"{how} and calls device {index} {name!r}"
@@ -100,7 +100,7 @@ def _tpu_name() -> str:
     return f"TPU {generation}" if generation else ""
 
 
-def _asked(module: Any, function: str, index: int) -> Any:
+def _value_of(module: Any, function: str, index: int) -> Any:
     """What a function of a device module gives; None where it has none, or none for this device."""
     try:
         return getattr(module, function)(index)
@@ -118,7 +118,7 @@ def _architecture(module: Any, properties: Any, index: int) -> tuple[str, ...]:
     named = getattr(properties, "gcnArchName", "")
     if named:
         return (str(named).partition(":")[0],)
-    capability = _asked(module, "get_device_capability", index)
+    capability = _value_of(module, "get_device_capability", index)
     if isinstance(capability, tuple):
         return tuple(map(str, capability))
     return ()

@@ -134,7 +134,7 @@ def trace_model(
             if counted.gaps == tuple(tree.modules.gaps):
                 kernels[target] = counted.kernels
             else:
-                notes.append(f"no exact kernels for {target}: {_told(counted)}")
+                notes.append(f"no exact kernels for {target}: {_failure_text(counted)}")
     return finished(tree, device_type, mode, kernels, tuple(notes), (args, kwargs))
 
 
@@ -185,7 +185,7 @@ def _stood_in(device: torch.device, device_type: str) -> list[str]:
     ]
 
 
-def _told(counted: Counted) -> str:
+def _failure_text(counted: Counted) -> str:
     failures = counted.gaps
     return f"the run that counts them failed: {failures[0].reason if failures else 'too early'}"
 

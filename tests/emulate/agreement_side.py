@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from opcheck.emulate.agreement import added_alike, agreement, asked_in, predict_model
+from opcheck.emulate.agreement import added_alike, agreement, counts_of, predict_model
 from opcheck.emulate.gradients import registrations
 from opcheck.emulate.host_and_device import Job, Placing, on_device
 from opcheck.emulate.session import Emulator, prepared
@@ -80,7 +80,7 @@ def _counted(matrix: SupportMatrix, choice: Mapping[str, Any]) -> Iterator[tuple
         def run(case: Case) -> Asked:
             torch.default_generator.manual_seed(0)
             found = predictor.call(case.call, case.inputs, {}, backward=case.backward)
-            return asked_in(found)
+            return counts_of(found)
 
         for case in _cases(matrix, choice):
             yield str(case), _outcome(run, case)

@@ -12,7 +12,7 @@ import pytest
 from msgspec import Struct
 from rich.cells import cell_len
 
-from opcheck.app.language import language_asked
+from opcheck.app.language import language_of_arguments
 from opcheck.errors import UsageError
 from opcheck.lang.catalogue import read_po
 from opcheck.lang.speech import (
@@ -67,8 +67,8 @@ def test_the_environment_names_a_language(environment: dict[str, str], language:
 
 @pytest.mark.parametrize("arguments", [["scan", "x", "--lang", "zh"], ["--lang=zh", "targets"]])
 def test_the_option_holds_wherever_it_stands(arguments: list[str]) -> None:
-    assert language_asked(arguments) is Language.CHINESE
-    assert language_asked(["targets"]) is Language.ENGLISH
+    assert language_of_arguments(arguments) is Language.CHINESE
+    assert language_of_arguments(["targets"]) is Language.ENGLISH
 
 
 def test_an_unknown_language_is_refused() -> None:

@@ -197,7 +197,7 @@ class RealDevice:
 class _Listener:
     def __init__(self, device: RealDevice) -> None:
         self._device = device
-        self.asked = device.asked_for
+        self.kernel_ran = device.asked_for
         self.generator = torch.default_generator
 
     @contextmanager

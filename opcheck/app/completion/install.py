@@ -53,11 +53,11 @@ def install(shell: str, environment: Mapping[str, str], home: Path) -> Path:
                 folder = Path(environment.get("ZDOTDIR") or home)
                 path = _written(folder / ".zfunc" / "_opcheck", shell)
                 line = f"fpath+=('{path.parent}'); autoload -Uz compinit; compinit"
-                return _told_of(folder / ".zshrc", line, path)
+                return _appended(folder / ".zshrc", line, path)
             case _:
                 data = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
                 path = _written(data / "opcheck" / "completion.bash", shell)
-                return _told_of(home / ".bashrc", f"source '{path}'", path)
+                return _appended(home / ".bashrc", f"source '{path}'", path)
     except OSError as error:
         raise UsageError(
             f"cannot install completion for {shell}: {error}",
@@ -71,7 +71,7 @@ def _written(path: Path, shell: str) -> Path:
     return path
 
 
-def _told_of(settings: Path, line: str, path: Path) -> Path:
+def _appended(settings: Path, line: str, path: Path) -> Path:
     """Add a line to a shell's settings, once; what stands there stays."""
     content = read_bytes(settings, _MOST_BYTES) if settings.exists() else b""
     there = content.decode("utf-8", "surrogateescape")

@@ -89,13 +89,13 @@ def _fit(choice: Choice) -> str:
             fitting = sum(offer.fits is True for offer in choice.offers)
             return f"it is known to fit in {fitting} of {count} products"
         case Fit.UNKNOWN:
-            return f"whether it fits is not known: {_untold(choice)}"
+            return f"whether it fits is not known: {_why_unknown(choice)}"
         case Fit.NONE:
             most = size(max(map(_memory, choice.offers)))
             return f"it does not fit: it needs {size(choice.need.total)}, of {most}"
 
 
-def _untold(choice: Choice) -> str:
+def _why_unknown(choice: Choice) -> str:
     """Why nobody can say whether it fits."""
     if not choice.offers:
         return "no source says how much memory it has"

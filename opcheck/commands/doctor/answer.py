@@ -45,7 +45,7 @@ def doctor(
     """
     database = open_database(request.databases)
     vendors = _environments(database)
-    asked = tuple(_asked(database, request.targets))
+    asked = tuple(_named_chips(database, request.targets))
     _require_writable(request)
     torch = database.torch_environment()
     here = None
@@ -84,7 +84,7 @@ def _environments(database: Database) -> Mapping[str, Environment]:
     return {vendor: said for vendor, said in found.items() if said is not None}
 
 
-def _asked(
+def _named_chips(
     database: Database, specs: Sequence[TargetSpec]
 ) -> Iterator[tuple[str, str, TargetSpec]]:
     """Vendor and chip of each target named; a vendor's own name leaves the chip open."""

@@ -152,7 +152,7 @@ def rows_planned(
     if found or not vendor.pairings:
         return tuple(found)
     asked = " and ".join(filter(None, (sdk, torch and f"torch {torch}")))
-    told = dict.fromkeys(_told(vendor, row) for row in rows)
+    told = dict.fromkeys(_row_name(vendor, row) for row in rows)
     raise UsageError(
         f"no source pairs {asked or 'anything'} with a torch for {vendor.name}",
         f"known: {', '.join(told)}",
@@ -191,7 +191,7 @@ def _of(asked: str, version: str) -> bool:
     return not wanted or here == wanted or here.startswith(f"{wanted}.")
 
 
-def _told(vendor: Environment, row: Pairing) -> str:
+def _row_name(vendor: Environment, row: Pairing) -> str:
     toolkits = _toolkits(vendor, row)
     name = f" ({vendor.toolkit.name} {', '.join(toolkits)})" if vendor.toolkit and toolkits else ""
     return f"{row.release}{name}"

@@ -73,7 +73,7 @@ Toolchain = Annotated[
 ]
 
 
-def _asked(
+def _kind_and_place(
     shim: str | None, diff: bool, graph: str | None, custom: str | None
 ) -> tuple[FixKind, str]:
     """What to write, and where; of a custom operator, its name."""
@@ -155,7 +155,7 @@ def fix(
 ) -> None:
     from opcheck.commands.fix import answer
 
-    kind, path = _asked(shim, diff, graph, custom_op)
+    kind, path = _kind_and_place(shim, diff, graph, custom_op)
     if kind is not FixKind.CUSTOM and (into or toolchain):
         raise UsageError("--into and --toolchain go with --custom-op", "leave them out")
     view, out = command_view("fix", format), Output(output)

@@ -70,7 +70,7 @@ def run_fleet(
         watcher.note(note)
     matrices = matrices_of(open_database(request.databases), request.targets)
     targets = targets_of(matrices)
-    asked = [_asked(entry, request, targets) for entry in manifest.entries]
+    asked = [_keyed(entry, request, targets) for entry in manifest.entries]
     setup = Setup(
         request.workers,
         request.address,
@@ -98,7 +98,7 @@ def _over(engine: Engine, plan: "_Plan", watcher: Watcher) -> Generator[Done, No
     yield from engine.run(plan.jobs(), watcher.began)
 
 
-def _asked(entry: Entry, request: FleetRequest, targets: Sequence[RunTarget]) -> Asked:
+def _keyed(entry: Entry, request: FleetRequest, targets: Sequence[RunTarget]) -> Asked:
     entry = replace(entry, request=replace(entry.request, databases=request.databases))
     return Asked(entry, keys.key_of(entry.request, targets), __version__, keys.torch_version())
 

@@ -108,7 +108,7 @@ class Worker:
     def _run(self, job: Job, missing: Sequence[SupportMatrix]) -> tuple[WorkResult, ...]:
         request = job.request
         groups = tuple(
-            tuple(_as_asked(work, job.casts[work.device_type]) for work in group)
+            tuple(_cast_for_all(work, job.casts[work.device_type]) for work in group)
             for group in device_types.processes(missing)
         )
         asked = WorkRequest(request.model, groups, request.databases)
@@ -145,7 +145,7 @@ class Worker:
         )
 
 
-def _as_asked(work: DeviceWork, casts: str) -> DeviceWork:
+def _cast_for_all(work: DeviceWork, casts: str) -> DeviceWork:
     """What to trace, cast as on all targets of the run, of which some may be known already."""
     autocast = work.autocast if has_autocast(casts) else {}
     return replace(work, exact={}, casts=casts_of(casts), autocast=autocast)

@@ -11,8 +11,8 @@ from opcheck.commands.gate.files import (
     ended_early,
     is_report,
     policy_at,
-    report_asked_for,
     report_at,
+    report_of_targets,
     require_fresh_report,
     require_replaceable,
     require_whole,
@@ -60,7 +60,7 @@ def gate(
     today = date.today()
     early: OpcheckError | None
     if is_report(scanned.model.source):
-        report = report_asked_for(scanned, request.scan, today, plan=request.plan)
+        report = report_of_targets(scanned, request.scan, today, plan=request.plan)
         early = ended_early(report)
     else:
         report, early = _scanned(scanned, progress, output, plan=request.plan)

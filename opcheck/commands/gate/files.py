@@ -107,7 +107,7 @@ def require_replaceable(path: str) -> None:
             raise UsageError(message, hint) from error
 
 
-def report_asked_for(
+def report_of_targets(
     scanned: ScanRequest, asked: ScanRequest, today: date, *, plan: bool = False
 ) -> Report:
     """The report that a file holds, of the targets that are asked for."""

@@ -96,7 +96,7 @@ def probe(request: ProbeRequest, progress: Progress = silent) -> Probe:
     tried, units = prober.survey()
     if not units:
         raise UsageError(
-            f"no operator of PyTorch's samples is asked for: {_asked(request)}",
+            f"no operator of PyTorch's samples is asked for: {_selection(request)}",
             "operators are named as PyTorch's tests name them: add, nn_functional_conv2d, fft_*",
         )
     target = target_of(database, request, job, tried)
@@ -107,7 +107,7 @@ def probe(request: ProbeRequest, progress: Progress = silent) -> Probe:
         return _probe(journal, units, tried, matrix, files)
 
 
-def _asked(request: ProbeRequest) -> str:
+def _selection(request: ProbeRequest) -> str:
     return " ".join((*request.operators, *request.dtypes))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import date
 
-from opcheck.commands.gate.files import is_report, report_asked_for
+from opcheck.commands.gate.files import is_report, report_of_targets
 from opcheck.commands.repro.arguments import read_arguments
 from opcheck.commands.repro.script import script
 from opcheck.commands.repro.values import Argument, Repro, ReproRequest
@@ -51,7 +51,7 @@ def chosen(report: Report, wanted: str) -> tuple[TargetReport, Finding]:
         )
     raise UsageError(
         f"{wanted!r} stands for {len(found)} findings of {report.model.source}",
-        f"give the id of one: {', '.join(_told(finding) for _, finding in found)}",
+        f"give the id of one: {', '.join(_finding_line(finding) for _, finding in found)}",
     )
 
 
@@ -61,12 +61,11 @@ def _known(findings: Sequence[Finding]) -> str:
     if not worst:
         return "it has none at all"
     rest = f" and {len(findings) - len(worst)} more" if len(findings) > len(worst) else ""
-    return (
-        f"ids are in what opcheck scan --format json writes: {', '.join(map(_told, worst))}{rest}"
-    )
+    ids = ", ".join(map(_finding_line, worst))
+    return f"ids are in what opcheck scan --format json writes: {ids}{rest}"
 
 
-def _told(finding: Finding) -> str:
+def _finding_line(finding: Finding) -> str:
     return f"{finding.id} ({finding.op}, {finding.verdict})"
 
 
@@ -99,7 +98,7 @@ def repro(request: ReproRequest, progress: Progress = silent, output: Progress =
 
 
 def _of_report(request: ReproRequest, database: Database) -> Repro:
-    report = report_asked_for(request.scan, request.scan, date.today())
+    report = report_of_targets(request.scan, request.scan, date.today())
     said, finding = chosen(report, request.finding)
     try:
         spec = TargetSpec.parse(said.target)

@@ -156,7 +156,7 @@ def _library(repro: Repro) -> str:
 
 
 def _comment(repro: Repro, left_out: Sequence[str]) -> str:
-    lines = [line for text in _told(repro, left_out) for line in _wrapped(text)]
+    lines = [line for text in _paragraphs(repro, left_out) for line in _wrapped(text)]
     return "\n".join(f"# {line}".rstrip() for line in lines)
 
 
@@ -164,7 +164,7 @@ def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(printable(text, kept=""), _WIDTH, break_on_hyphens=False) or [""]
 
 
-def _told(repro: Repro, left_out: Sequence[str]) -> Iterator[str]:
+def _paragraphs(repro: Repro, left_out: Sequence[str]) -> Iterator[str]:
     """The paragraphs of the comment."""
     finding, device = repro.finding, repro.target.device_type
     verdict = f"{tell(finding.verdict)} ({finding.reason.code})"

@@ -42,7 +42,7 @@ def release(
         text = "its torch versions are not in order, or one stands twice"
         yield FileProblem("span", text, ("torch",))
     yield from words.evidence(data, {*data["sources"], *(common["sources"] if common else ())})
-    said = list(_said(data))
+    said = list(_statements(data))
     own = set(data.get("own_names", ()))
     named = ((op, where) for ops, _, where in said for op in ops if op not in own)
     yield from words.overloads(named, known)
@@ -52,7 +52,7 @@ def release(
     yield from _twice(data)
 
 
-def _said(
+def _statements(
     data: Mapping[str, Any],
 ) -> Iterator[tuple[Sequence[str], Mapping[str, Any], Where]]:
     """Everything that holds somewhere: the overloads that it is about, and where it stands."""

@@ -78,7 +78,9 @@ def added(release: Document, additions: Iterable[Addition], target: Target) -> D
     data["conditions"] = list(data.get("conditions", ()))
     for number, addition in enumerate(concerned):
         _add(data, addition, target, f"{number}/")
-    digests = "".join((release.digest, *(_told(addition, target) for addition in concerned)))
+    digests = "".join(
+        (release.digest, *(_kind_of_target(addition, target) for addition in concerned))
+    )
     return replace(release, data=data, digest=sha256(digests.encode()).hexdigest())
 
 
@@ -140,7 +142,7 @@ def _add(data: dict[str, Any], addition: Addition, target: Target, prefix: str) 
     data["conditions"] = [*data["conditions"], *conditions]
 
 
-def _told(addition: Addition, target: Target) -> str:
+def _kind_of_target(addition: Addition, target: Target) -> str:
     """Sets apart what an addition says of targets that it does not say the same of."""
     limited = (op for op, listed in addition.operators.items() if any("chips" in s for s in listed))
     held = [op for op in limited if addition.entry(op, target) is not None]

@@ -45,8 +45,8 @@ def porting_of(root: Path, vendor: str, device_type: str, cache: Path | None) ->
     return Porting(
         **{name: said[name] for name in Porting.__struct_fields__ if _stands(name, said)},
         same=frozenset(said["same"]),
-        deprecated=_told(said.get("deprecated", {}), cited),
-        unsupported=_told(said.get("unsupported", {}), cited),
+        deprecated=_name_advice(said.get("deprecated", {}), cited),
+        unsupported=_name_advice(said.get("unsupported", {}), cited),
         transfers=tuple(
             Transfer(
                 each["write"], each["text"], frozenset(each["covers"]),
@@ -69,7 +69,7 @@ def cuda_names(root: Path, cache: Path | None) -> CudaNames:
     cited = Citations(said["sources"])
     return CudaNames(
         quiet=said["quiet"],
-        deprecated=_told(said["deprecated"], cited),
+        deprecated=_name_advice(said["deprecated"], cited),
         packages={
             name: Package(
                 each["use"], each["text"], frozenset(each["vendors"]),
@@ -80,7 +80,9 @@ def cuda_names(root: Path, cache: Path | None) -> CudaNames:
     )  # fmt: skip
 
 
-def _told(said: Mapping[str, Mapping[str, str]], cited: Citations) -> Mapping[str, NameAdvice]:
+def _name_advice(
+    said: Mapping[str, Mapping[str, str]], cited: Citations
+) -> Mapping[str, NameAdvice]:
     return {
         name: NameAdvice(
             each.get("use", ""), each.get("text", ""), cited.all([each["at"]], Method.DOCUMENTED)

@@ -118,7 +118,7 @@ def _refused(release: str, operators: Mapping[str, Mapping[str, Any]]) -> Iterat
     on_host = {op for op, said in operators.items() if said.get("impl") == [_HOST]}
     for said, ops in _on_host(release):
         if there := [op for op in operators if op in on_host and op in ops]:
-            yield {"ops": there, **_said_of_host(said, release), "at": [said["source"]]}
+            yield {"ops": there, **_host_condition(said, release), "at": [said["source"]]}
     for fact in (*_code()["facts"], *_texts()["facts"]):
         if sure := _sure(fact, release):
             yield from facts.cases({**fact, **sure}, operators, fact["at"])
@@ -137,7 +137,7 @@ def _sure(fact: facts.Fact, release: str) -> dict[str, str]:
     return {}
 
 
-def _said_of_host(said: Mapping[str, Any], release: str) -> dict[str, Any]:
+def _host_condition(said: Mapping[str, Any], release: str) -> dict[str, Any]:
     """What a release's condition on those that the CPU runs says, and how sure it is."""
     if _is_later(said, release):
         return dict(_code()["nobody_says"])

@@ -53,7 +53,7 @@ class DeviceBranch(Check):
     def in_python(self, source: PythonSource) -> Iterator[Sighting]:
         """Every question whether a tensor or device is CUDA's; what else is asked, as its topic."""
         for node in source.nodes:
-            asked = _asked(node)
+            asked = _compared_types(node)
             if asked is not None:
                 yield Sighting(source.span(node), source.written(node), " ".join(asked))
 
@@ -72,7 +72,7 @@ class DeviceBranch(Check):
         return Judgement(Verdict.NATIVE, text, use, caution=True, evidence=words.known_by("device"))
 
 
-def _asked(node: ast.AST) -> list[str] | None:
+def _compared_types(node: ast.AST) -> list[str] | None:
     """The device types that something is compared with, of which CUDA is one."""
     match node:
         case ast.Attribute(value=ast.Name(id="self" | "cls"), attr="is_cuda"):

@@ -28,7 +28,7 @@ class CudaModule(Check):
         for node, meant in source.dotted():
             if is_tensor_type(meant) or not f"{meant}.".startswith(f"{MODULE}."):
                 continue
-            if _is_asked_for(source, node):
+            if _is_looked_up(source, node):
                 continue
             topic, spot = _topic(source, node, meant), _spot(source, node, meant)
             if meant in _AMP:
@@ -81,7 +81,7 @@ def _topic(source: PythonSource, node: ast.expr, meant: str) -> str:
     return _TYPE if not called and meant.rpartition(".")[2][:1].isupper() else ""
 
 
-def _is_asked_for(source: PythonSource, node: ast.expr) -> bool:
+def _is_looked_up(source: PythonSource, node: ast.expr) -> bool:
     """Whether it only looks what there is: ``hasattr(torch.cuda, "nvtx")``."""
     match source.parent(node):
         case ast.Call(func=ast.Name(id="hasattr"), args=[first, *_]):

@@ -183,7 +183,7 @@ def cases(signature: Signature, nodes: Iterable[Node]) -> Cases:
     for node in nodes:
         kept = [a.name for a in signature.arguments]
         arguments = [(name, value) for name, value in node.arguments if name in kept]
-        shape = ", ".join(f"{name}: {_said(value)}" for name, value in arguments)
+        shape = ", ".join(f"{name}: {_value_text(value)}" for name, value in arguments)
         try:
             given.setdefault(f"dict({', '.join(_all(arguments))})", shape)
         except ValueError as error:
@@ -222,11 +222,11 @@ def _written(value: Value) -> str:
             return repr(value)
 
 
-def _said(value: Value) -> str:
+def _value_text(value: Value) -> str:
     match value:
         case TensorMeta():
             return f"{value.dtype}[{','.join(map(str, value.shape))}]"
         case tuple():
-            return f"[{', '.join(map(_said, value))}]"
+            return f"[{', '.join(map(_value_text, value))}]"
         case _:
             return str(value)

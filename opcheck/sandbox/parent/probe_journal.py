@@ -94,8 +94,8 @@ class Journal:
             raise UsageError(f"{self._path} is no journal of a probe", _RESTART) from error
         if found != head:
             raise UsageError(
-                f"{self._path} is of another probe: {_told(found)}, and this one is of "
-                f"{_told(head)}",
+                f"{self._path} is of another probe: {_head_line(found)}, and this one is of "
+                f"{_head_line(head)}",
                 _RESTART,
             )
 
@@ -121,7 +121,7 @@ class Journal:
         self._lines += 1
 
 
-def _told(head: ProbeHead) -> str:
+def _head_line(head: ProbeHead) -> str:
     how = "emulated" if head.emulated else "real"
     return f"{head.device} ({how}), {head.samples} samples, torch {head.torch_version}"
 

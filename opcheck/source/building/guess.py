@@ -82,11 +82,11 @@ def _candidates(module: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
         for kind in kinds:
             layer = f"{name or 'the module'} ({_kind_name(part)})"
             ids = getattr(part, "num_embeddings", 2)
-            for shape in _told(left.pop(kind), part):
+            for shape in _shapes_of_layer(left.pop(kind), part):
                 yield layer, example("", shape, _dtype(part), ids)
 
 
-def _told(shapes: _Shapes, part: nn.Module) -> tuple[tuple[int, ...], ...]:
+def _shapes_of_layer(shapes: _Shapes, part: nn.Module) -> tuple[tuple[int, ...], ...]:
     """The shapes that a layer tells; none by one that is such a layer in name alone."""
     try:
         found = tuple(shapes(part))

@@ -148,7 +148,7 @@ def _given(
         return inputs, _counted(inputs, "")
     note, told = "", inputs is None
     if inputs is None:
-        inputs, note = _told(module, options)
+        inputs, note = _inputs_of_module(module, options)
     if inputs is None and not options.inputs:
         inputs, note = guess(module, signature, weights=options.weights)
     notes = tuple(filter(None, (note,)))
@@ -206,7 +206,7 @@ def _first_forward(module: nn.Module, inputs: Inputs, options: LoadOptions) -> N
     call(what, lambda: module(*args, **kwargs))
 
 
-def _told(module: nn.Module, options: LoadOptions) -> tuple[Inputs | None, str]:
+def _inputs_of_module(module: nn.Module, options: LoadOptions) -> tuple[Inputs | None, str]:
     """Inputs that a trace or the module's own config tells, and a note; None if neither does."""
     if isinstance(module, torch.jit.ScriptModule):
         return traced_inputs(module), ""

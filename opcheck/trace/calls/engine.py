@@ -202,9 +202,9 @@ class Engine(TorchDispatchMode):
             return _NO_RESULT
 
     def _kernels_here(self) -> AbstractContextManager[None]:
-        return self.device_kernels.registered(self.asked_by_cpp, implicit=not self.training)
+        return self.device_kernels.registered(self.called_by_dispatcher, implicit=not self.training)
 
-    def asked_by_cpp(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def called_by_dispatcher(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Answer a call that the dispatcher brought to the device."""
         if func is _RESHAPE_ALIAS and self.device_type in _VIEWED:
             func, args = torch.ops.aten.view.default, args[:2]
@@ -255,7 +255,7 @@ class Engine(TorchDispatchMode):
         """Have autograd take a composite apart, and give what it returns."""
         return run()
 
-    def asked(self, op: str) -> None:
+    def kernel_ran(self, op: str) -> None:
         """Take note of a call of a kernel that the target is known to run here."""
         raise NotImplementedError
 

@@ -89,7 +89,7 @@ class KernelCounter(Engine):
             for (op, missing, runs_on_cpu), count in sorted(counts.items())
         )
 
-    def asked(self, op: str) -> None:
+    def kernel_ran(self, op: str) -> None:
         """Count one call of a kernel that the target is known to run here."""
         self._count(OpName.parse(op), False, known_to_cpu(op))
 
@@ -156,7 +156,7 @@ class KernelCounter(Engine):
         return not self.training and self._inner.depth > 0 and not self._lazy.below
 
     def _found(self, call: Call, known: OverloadFacts) -> Any:
-        asked = call.ours or _asked_by_argument(call, known)
+        asked = call.ours or _by_device_argument(call, known)
         if asked and str(known.name) in self._registered:
             self._count(known.name, False, known.cpu_kernel)
             return self._whole(call, known)
@@ -231,7 +231,7 @@ def _unmarked(value: Any) -> Any:
     return value.data if isinstance(value, DeviceTensor) else value
 
 
-def _asked_by_argument(call: Call, known: OverloadFacts) -> bool:
+def _by_device_argument(call: Call, known: OverloadFacts) -> bool:
     """Whether a ``device`` argument brings a call here that has no tensor of the device.
 
     A composite with a host tensor is taken apart under the host's autograd before that counts.

@@ -206,7 +206,7 @@ class CallTreeRecorder(Engine):
         self._apart[node, *place, self.phase] += 1
         return result
 
-    def asked(self, op: str) -> None:
+    def kernel_ran(self, op: str) -> None:
         """Record a call of which no more than the overload is known."""
         index = self._index.get((op,))
         if index is None:

@@ -81,7 +81,7 @@ class KernelResults:
                 return self._by_values(call, error)
         if call.known and (plan is None or all_small(plan)):
             with suppress(NotImplementedError):  # the host has no kernel, or none for this dtype
-                return self._told(call, self._real(call))
+                return self._bounded(call, self._real(call))
         if plan is None:
             return self._assume(call)
         return self.replay(plan, call)
@@ -186,7 +186,7 @@ class KernelResults:
             replace_storage(tensor, device_tensor(Spec.like(value), value, self._device))
         return tensor
 
-    def _told(self, call: Call, value: Any) -> Any:
+    def _bounded(self, call: Call, value: Any) -> Any:
         """A known value, unless it would keep a loop going for too long."""
         ended = self._loops.ended(value)
         if ended is None:

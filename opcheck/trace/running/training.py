@@ -67,7 +67,7 @@ class Heard:
     def answer(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Answer a composite that the target registers a kernel for."""
         assert self.engine is not None, "asked outside a run"
-        return self.engine.asked_by_cpp(func, args, kwargs)
+        return self.engine.called_by_dispatcher(func, args, kwargs)
 
     def taken_apart(
         self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[[], Any]
@@ -75,10 +75,10 @@ class Heard:
         """Run a composite as what it is made of, having noted that it was called."""
         return run() if self.engine is None else self.engine.taken_apart(func, args, kwargs, run)
 
-    def asked(self, op: str) -> None:
+    def kernel_ran(self, op: str) -> None:
         """The vendor's own kernel ``op`` runs now."""
         if self.engine is not None:
-            self.engine.asked(op)
+            self.engine.kernel_ran(op)
 
     def quiet(self) -> AbstractContextManager[None]:
         """Inside is a vendor's kernel."""

@@ -92,7 +92,7 @@ def sites_of_sizes(
         notes = _scale(tried, axes, others)
         _alone(tried, axes)
         _thresholds(tried)
-    return Sized(tuple(_sites(base, tried)), (*notes, *_told(tried)))
+    return Sized(tuple(_sites(base, tried)), (*notes, *_sizes_tried(tried)))
 
 
 @dataclass(slots=True)
@@ -282,6 +282,6 @@ def _carried(base: SizeRun, runs: Sequence[SizeRun]) -> Iterator[Site]:
         yield Site(SiteKind.DYNAMIC_SIZE, call.op, call.module, *call.site, counts[key], text)
 
 
-def _told(tried: _Tried) -> tuple[str, ...]:
+def _sizes_tried(tried: _Tried) -> tuple[str, ...]:
     runs = (tried.base, *tried.scaled, *tried.apart)
     return (f"sizes tried: {'; '.join(dict.fromkeys(map(str, runs)))}",)

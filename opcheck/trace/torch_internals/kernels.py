@@ -38,7 +38,7 @@ from opcheck.trace.torch_internals.dispatcher import (
 Kernel = Callable[..., Any]
 """Called with the overload and its arguments."""
 
-_asked: dict[str, list[Kernel]] = {}  # the dispatcher's tables are the process's own
+_answer_named: dict[str, list[Kernel]] = {}  # the dispatcher's tables are the process's own
 _libraries: dict[str, Library] = {}
 
 
@@ -46,7 +46,7 @@ _libraries: dict[str, Library] = {}
 def falling_back(kernel: Kernel, keys: Collection[str]) -> Iterator[None]:
     """Have ``kernel`` be the fallback of these dispatch keys inside the block."""
     for key in keys:
-        _asked.setdefault(key, []).append(kernel)
+        _answer_named.setdefault(key, []).append(kernel)
         if key not in _libraries:
             _libraries[key] = Library("_", "IMPL")
             _libraries[key].fallback(_last(key), key)
@@ -54,15 +54,15 @@ def falling_back(kernel: Kernel, keys: Collection[str]) -> Iterator[None]:
         yield
     finally:
         for key in keys:
-            _asked[key].remove(kernel)
-            if not _asked[key]:
+            _answer_named[key].remove(kernel)
+            if not _answer_named[key]:
                 _libraries.pop(key)._destroy()
 
 
 def _last(key: str) -> Kernel:
     def kernel(func: Any, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        return _asked[key][-1](func, *args, **kwargs)
+        return _answer_named[key][-1](func, *args, **kwargs)
 
     return kernel
 
@@ -192,9 +192,9 @@ class Kernels:
         return libraries.values()
 
     def _kernel(self, name: str) -> Callable[..., Any]:
-        return partial(self._asked, name)
+        return partial(self._answer_named, name)
 
-    def _asked(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def _answer_named(self, name: str, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         return self._answer(_overload(name), args, kwargs)
 

@@ -46,7 +46,7 @@ class Gradient(Protocol):
 class Listener(Protocol):
     """The device that kernels are registered for: told what it is asked to run."""
 
-    def asked(self, op: str) -> None:
+    def kernel_ran(self, op: str) -> None:
         """The vendor's own kernel ``op`` runs now; inside :meth:`quiet` that counts no more."""
 
     def quiet(self) -> AbstractContextManager[None]:
@@ -190,7 +190,7 @@ def _kernel(rule: _Rule, *args: Any, **kwargs: Any) -> Any:
     if torch._C._are_functorch_transforms_active() and not rule.composite:
         return rule.func.redispatch(_TRANSFORMED, *args, **kwargs)
     if rule.aliases or torch._C._are_functorch_transforms_active():
-        rule.device.asked(rule.func.name())
+        rule.device.kernel_ran(rule.func.name())
         with rule.device.quiet():
             return rule.formula(*args, **kwargs)
     own = rule.own_gradient(args, kwargs)
@@ -237,7 +237,7 @@ class _Differentiable(torch.autograd.Function):
         """Give the gradient of each flat argument, and none for what is not one."""
         device: Listener = ctx.rule.device
         for name in ctx.own or ():
-            device.asked(name)
+            device.kernel_ran(name)
         with device.quiet():
             inputs, outputs = _again(ctx)
         with nullcontext() if ctx.own is None else device.quiet():

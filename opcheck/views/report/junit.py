@@ -33,7 +33,7 @@ def render(report: Report, page: Page = PLAIN) -> str:
             number,
             [_case(target, finding) for finding in target.findings],
             facts=facts(report, target),
-            out=_said(target),
+            out=_advisory_lines(target),
             err=_unseen(report),
         )
         for number, target in enumerate(report.targets)
@@ -147,7 +147,7 @@ def facts(report: Report, target: TargetReport) -> list[tuple[str, str]]:
     ]
 
 
-def _said(target: TargetReport) -> str:
+def _advisory_lines(target: TargetReport) -> str:
     return "\n".join(one_line(tell(advisory.text)) for advisory in target.advisories)
 
 

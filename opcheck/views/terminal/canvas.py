@@ -45,7 +45,7 @@ def phrase(template: str, style: str = "", **atoms: Sequence[Atom]) -> list[Atom
     found: list[Atom] = []
     glued = ""
     for literal, name, _, _ in string.Formatter().parse(wording(template)):
-        words = split_told(f"{glued}{literal}", style)
+        words = split_translated(f"{glued}{literal}", style)
         if found and words and literal[:1] not in ("", " "):
             found[-1] = (f"{found[-1][0]}{words[0][0]}", found[-1][1])
             del words[0]
@@ -58,7 +58,7 @@ def phrase(template: str, style: str = "", **atoms: Sequence[Atom]) -> list[Atom
     return found
 
 
-def split_told(text: str, style: str = "") -> list[Atom]:
+def split_translated(text: str, style: str = "") -> list[Atom]:
     """The same as :func:`split` for a text that is in the reader's language already."""
     return [(word, style) for word in text.split()]
 

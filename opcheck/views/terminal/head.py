@@ -12,7 +12,7 @@ from opcheck.model.trace import Gap, Phase
 from opcheck.model.verdict import Verdict
 from opcheck.views.formats import Page
 from opcheck.views.terminal import words
-from opcheck.views.terminal.canvas import Atom, Canvas, phrase, split, split_told
+from opcheck.views.terminal.canvas import Atom, Canvas, phrase, split, split_translated
 from opcheck.views.terminal.findings import merged, where
 from opcheck.views.terminal.groups import Block, Row, sections
 from opcheck.views.terminal.notation import STYLES, Marks, percent, plural, size
@@ -98,11 +98,11 @@ def _at(row: Row) -> Iterable[Atom]:
 def brief(text: str, marks: Marks) -> list[Atom]:
     """A reason in brackets, cut between words where it is long."""
     told = tell(text)
-    left = [word for word, _ in split_told(told)] if told.isascii() else pieces(told)
+    left = [word for word, _ in split_translated(told)] if told.isascii() else pieces(told)
     gap, kept = " " if told.isascii() else "", ""
     while left and cell_len(f"{kept}{gap}{left[0]}") <= LONGEST:
         kept += f"{gap if kept else ''}{left.pop(0)}"
-    return split_told(f"({kept}{f' {marks.ellipsis}' if left else ''})", "dim")
+    return split_translated(f"({kept}{f' {marks.ellipsis}' if left else ''})", "dim")
 
 
 BAR = 32

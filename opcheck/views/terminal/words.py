@@ -239,7 +239,7 @@ def all_equal(count: int) -> str:
 
 def agree(native: int, missing: int, refused: int) -> str:
     """That the prediction came true."""
-    return f"as predicted, counts included: {_asked_for(native, missing, refused)}"
+    return f"as predicted, counts included: {_kernel_counts(native, missing, refused)}"
 
 
 def held_until(error: str) -> str:
@@ -249,10 +249,12 @@ def held_until(error: str) -> str:
 
 def disagree(counts: int, native: int, missing: int, refused: int) -> str:
     """How much of the prediction did not come true."""
-    return f"{plural(counts, 'count')} not as predicted, of {_asked_for(native, missing, refused)}"
+    return (
+        f"{plural(counts, 'count')} not as predicted, of {_kernel_counts(native, missing, refused)}"
+    )
 
 
-def _asked_for(native: int, missing: int, refused: int) -> str:
+def _kernel_counts(native: int, missing: int, refused: int) -> str:
     parts = [plural(native, "native kernel"), f"{missing:,} missing"]
     if refused:
         parts.append(f"{refused:,} refused by a condition")

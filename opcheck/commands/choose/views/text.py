@@ -132,10 +132,10 @@ def _slow(choice: Choice) -> list[str]:
 
 def _by_press(choice: Choice) -> bool:
     """Whether what it is ranked by is; where it is ranked by nothing, anything of it."""
-    return any(map(_told, (choice.best,) if choice.best else choice.offers))
+    return any(map(_rests_on_press, (choice.best,) if choice.best else choice.offers))
 
 
-def _told(offer: Offer) -> bool:
+def _rests_on_press(offer: Offer) -> bool:
     figures = (offer.memory, offer.bandwidth, *offer.peaks.values())
     return any(figure is not None and figure.grade is Grade.PRESS for figure in figures)
 

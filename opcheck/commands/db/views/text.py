@@ -25,7 +25,7 @@ from opcheck.model.matrix import Condition
 from opcheck.model.verdict import Verdict
 from opcheck.views.conditions import sentence, when
 from opcheck.views.formats import PLAIN, Page
-from opcheck.views.terminal.canvas import Atom, Canvas, listed, split, split_told
+from opcheck.views.terminal.canvas import Atom, Canvas, listed, split, split_translated
 from opcheck.views.terminal.notation import STYLES, plural
 from opcheck.views.terminal.sections import write_heading
 from opcheck.views.terminal.words import more
@@ -111,7 +111,7 @@ def _condition(alike: Sequence[Condition], chip: str) -> list[Atom]:
     label = terminal.CAUTION if verdict is Verdict.NATIVE else verdict.value
     atoms: list[Atom] = [(tell(f"{label}:"), STYLES[verdict]), *split(sentence(alike, chip))]
     if "{actual}" not in alike[0].text and (tests := when(alike)):
-        atoms += split_told(f"[{tests}]")
+        atoms += split_translated(f"[{tests}]")
     return atoms
 
 

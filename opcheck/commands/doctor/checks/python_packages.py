@@ -141,7 +141,7 @@ class ImportFails(Check):
         """Say what became of torch and its companions."""
         for name in ("torch", *COMPANIONS):
             if name in ground.here.imports:
-                yield from self._said(ground.here.imports[name])
+                yield from self._import_findings(ground.here.imports[name])
 
     def for_vendor(self, ground: Ground, vendor: Environment) -> Iterator[DoctorFinding]:
         """Say what became of the plugin, and whether torch sees the driver's devices."""
@@ -150,14 +150,14 @@ class ImportFails(Check):
         if found is None:
             return
         if vendor.plugin is not None:
-            yield from self._said(found)
+            yield from self._import_findings(found)
         driver = ground.here.drivers.get(vendor.vendor)
         asked = vendor.plugin is not None or vendor.device_type == "cuda"
         if asked and found.devices == 0 and driver and driver.devices:
             text = f"it sees no device, where the driver has {', '.join(driver.devices)}"
             yield self.finding(Severity.ERROR, module, text)
 
-    def _said(self, found: Imported) -> Iterator[DoctorFinding]:
+    def _import_findings(self, found: Imported) -> Iterator[DoctorFinding]:
         if found.outcome is not Outcome.LOADED:
             text = f"{_SAID[found.outcome]}: {found.text}"
             yield self.finding(Severity.ERROR, found.module, text)

@@ -88,8 +88,8 @@ class CompanionBuild(Check):
             yield self.finding(
                 Severity.ERROR,
                 f"{name} {build.version}",
-                f"it was built for {_told(build)}, torch {torch.version} for {_told(torch)}: "
-                "its operators are not there, or not for the device",
+                f"it was built for {_build_name(build)}, torch {torch.version} for "
+                f"{_build_name(torch)}: its operators are not there, or not for the device",
                 mends,
                 ground.torch.vision_evidence if name == "torchvision" else (),
             )
@@ -99,7 +99,7 @@ def _major(number: str) -> str:
     return number.partition(".")[0]
 
 
-def _told(build: Build) -> str:
+def _build_name(build: Build) -> str:
     names = {"cpu": "the CPU", "cuda": "CUDA", "rocm": "ROCm", "xpu": "XPU"}
     return f"{names[build.kind]} {build.number}".strip()
 

@@ -168,10 +168,10 @@ def _steps(
     shown = bundles if top is None else bundles[:top]
     needs = {number: _need(said[keys[number]], met[keys[number]])
              for bundle in shown for number in bundle}  # fmt: skip
-    return tuple(_told(shown, waiting, needs)), len(bundles) - len(shown)
+    return tuple(_steps_of(shown, waiting, needs)), len(bundles) - len(shown)
 
 
-def _told(
+def _steps_of(
     bundles: Iterable[Needs], waiting: dict[Needs, list[_Answer]], needs: Mapping[int, Need]
 ) -> Iterator[Step]:
     """Each bundle with what it unblocks; ``waiting`` is emptied of it."""

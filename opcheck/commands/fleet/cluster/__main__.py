@@ -102,7 +102,7 @@ def _connect(terms: Terms) -> bool:
         )
     except (Exception, SystemExit) as error:  # whatever Ray makes of it
         raise UsageError(
-            f"cannot use the Ray cluster at {terms.setup.address}: {_told(error)}", _HINT
+            f"cannot use the Ray cluster at {terms.setup.address}: {_first_line(error)}", _HINT
         ) from error
     return "working_dir" in ray.get_runtime_context().runtime_env
 
@@ -130,7 +130,7 @@ def _environment(terms: Terms) -> dict[str, Any]:
     return {"working_dir": terms.folder, "excludes": [".git", "__pycache__", "*.db", "*.db-*"]}
 
 
-def _told(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
 

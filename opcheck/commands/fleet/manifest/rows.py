@@ -109,7 +109,7 @@ def _request(source: str, given: Mapping[str, Any]) -> ScanRequest:
 def _texts(value: object) -> tuple[str, ...]:
     """A text, or a list of texts; a mapping as ``NAME=VALUE`` texts."""
     if isinstance(value, Mapping):
-        value = [f"{name}={_said(one)}" for name, one in value.items()]
+        value = [f"{name}={_as_text(one)}" for name, one in value.items()]
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, Sequence) or not all(isinstance(one, str) for one in value):
@@ -117,7 +117,7 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _said(value: object) -> str:
+def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

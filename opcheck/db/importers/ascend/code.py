@@ -24,7 +24,7 @@ def _facts() -> Mapping[str, Any]:
 def code_sources(release: str) -> dict[str, dict[str, str]]:
     """Where the facts of a release were read: torch_npu's and torchvision_npu's code, threads."""
     framework = {"repo": "Ascend/pytorch", "path": "torch_npu/csrc"}
-    cited = {at for _, at in _said(release)}
+    cited = {at for _, at in _facts_of(release)}
     return {
         "framework": {**framework, **_facts()["framework"][release]},
         "vision": _facts()["vision"],
@@ -39,7 +39,7 @@ def code_conditions(
 
     ``listed`` gives each registered overload's kernel paths.
     """
-    for fact, cited in _said(release):
+    for fact, cited in _facts_of(release):
         versions = _versions(fact, served)
         if "advisory" not in fact and versions:
             spans = {"torch": ", ".join(versions)} if versions != served else {}
@@ -51,7 +51,7 @@ def code_conditions(
 
 def code_advisories(release: str, socs: Socs) -> Iterator[dict[str, Any]]:
     """What holds for chips as a whole in one release."""
-    for fact, cited in _said(release):
+    for fact, cited in _facts_of(release):
         if "advisory" in fact:
             chips = socs.where(fact["where"], release)
             yield {"code": fact["code"], "text": fact["text"], "at": [cited], "chips": chips}
@@ -63,7 +63,7 @@ def _versions(fact: Mapping[str, Any], served: tuple[str, ...]) -> tuple[str, ..
     return tuple(version for version in served if version in only and version not in apart)
 
 
-def _said(release: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+def _facts_of(release: str) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Facts that the code of one release states, and where."""
     for fact in _facts()["facts"]:
         if release not in fact.get("reported", fact.get("inferred", (release,))):

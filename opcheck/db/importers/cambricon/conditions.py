@@ -117,7 +117,7 @@ class Conditions(Struct, frozen=True, dict=True):
         """Kernels that look before they compute."""
         table = self.tables.checked
         for fact in code()["checked"]:
-            rows = [row for row in table.rows if _is_said(row, fact)]
+            rows = [row for row in table.rows if _is_about(row, fact)]
             row, ops = _nth(rows, fact), self.ops(fact["ops"])
             if row is None or not ops:
                 continue
@@ -225,7 +225,7 @@ def _only(argument: str, dtypes: Iterable[str]) -> dict[str, Any]:
     return {"subject": "dtype", "argument": argument, "none_of": allowed}
 
 
-def _is_said(row: Row, fact: Fact) -> bool:
+def _is_about(row: Row, fact: Fact) -> bool:
     """Whether a check is the one that a fact is about."""
     within = fact.get("functions", (row["function"],))
     return fact["says"] in row["message"] and row["function"] in within

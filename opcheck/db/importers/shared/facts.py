@@ -75,10 +75,10 @@ def passed_on(
         for condition in known if ops else ():
             if call["calls"] in condition["ops"]:
                 for tests in _renamed(condition.get("tests", []), call):
-                    yield {**_said(condition, call), "ops": ops, "tests": tests}
+                    yield {**_for_caller(condition, call), "ops": ops, "tests": tests}
 
 
-def _said(condition: Mapping[str, Any], call: Call) -> dict[str, Any]:
+def _for_caller(condition: Mapping[str, Any], call: Call) -> dict[str, Any]:
     text = f"it calls {call['calls']}: {condition['text']}"
     at = [*condition["at"], *(at for at in call["at"] if at not in condition["at"])]
     return {**condition, "text": text, "at": at}

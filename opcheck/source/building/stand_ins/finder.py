@@ -51,7 +51,7 @@ class StandIns(MetaPathFinder, Loader):
 
     def notes(self) -> tuple[str, ...]:
         """What a report is to say of them."""
-        return tuple(map(_told, self.used.values()))
+        return tuple(map(_note, self.used.values()))
 
     def _taken(self, name: str, package: str) -> bool:
         """Whether to stand in for a package from now on, of which nothing is installed."""
@@ -81,7 +81,7 @@ def install(libraries: Libraries) -> StandIns:
     return made
 
 
-def _told(library: LibrarySchema) -> str:
+def _note(library: LibrarySchema) -> str:
     name = library.name
     if library.users:
         return f"{name} is not installed here; what is known of it is taken from {library.path}"
