@@ -67,6 +67,16 @@ def workers_are_copies() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module", autouse=True)
+def what_is_kept_is_left() -> Iterator[None]:
+    """Have the collector leave what a module of tests keeps: each scan looks through the rest."""
+    yield
+    if state := sys.modules.get("opcheck.trace.running.model_state"):
+        state.forget()
+    gc.collect()
+    freeze()
+
+
 @pytest.fixture(autouse=True)
 def gradients_are_on(request: pytest.FixtureRequest) -> Iterator[None]:
     """Begin with gradients on, whatever the tests before left; say of a test that left them off."""
