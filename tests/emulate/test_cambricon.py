@@ -88,7 +88,8 @@ def test_what_the_chips_refuse_and_narrow() -> None:
     assert refused["mlu370"] - refused["mlu590"] == {
         "aten::copy_", "aten::empty_strided", "aten::mul.Tensor"
     }  # fmt: skip
-    assert cautioned["mlu590"] == {("aten::maximum", "int64-narrowed-to-int32")}
+    narrowed = ("aten::maximum", "int64-narrowed-to-int32")
+    assert cautioned["mlu590"] == {narrowed, ("aten::_convolution", "float32-computed-as-tf32")}
     attention = ("aten::scaled_dot_product_attention", "attention-not-fused")
     assert cautioned["mlu370"] - cautioned["mlu590"] == {attention}
 
