@@ -125,7 +125,7 @@ def test_the_host_runs_what_is_missing_when_asked(database: Database) -> None:
 _POOL, _CONVOLUTION = "aten::_adaptive_avg_pool2d", "aten::_mps_convolution_transpose"
 _DTYPE, _SIZE = "dtype-not-supported", "size-not-supported"
 _SAMPLER, _SCATTER = "aten::grid_sampler_3d", "aten::scatter_reduce.two"
-_VALUE = "value-not-supported"
+_PUT, _VALUE = "aten::_index_put_impl_", "value-not-supported"
 _NARROWED, _NEWER = "int64-narrowed-to-int32", "needs-newer-macos"
 
 
@@ -163,6 +163,11 @@ _NARROWED, _NEWER = "int64-narrowed-to-int32", "needs-newer-macos"
         ("2.14.1", "aten::gather", {"self": _tensor(4, dtype="float8_e4m3fn")}, _DTYPE),
         ("2.15.0", "aten::gather", {"self": _tensor(4, dtype="float8_e4m3fn")}, "registered"),
         ("2.15.0", "aten::gather", {"self": _tensor(4, dtype="float8_e5m2")}, _DTYPE),
+        ("2.7.1", _PUT, {"self": _tensor(4, dtype="bfloat16"), "accumulate": True}, _DTYPE),
+        ("2.7.1", _PUT, {"self": _tensor(4, dtype="bfloat16"), "accumulate": False}, "registered"),
+        ("2.8.0", _PUT, {"self": _tensor(4, dtype="bfloat16"), "accumulate": True}, "registered"),
+        ("2.8.0", _PUT, {"self": _tensor(4, dtype="int64"), "accumulate": True}, _DTYPE),
+        ("2.9.1", _PUT, {"self": _tensor(4, dtype="int64"), "accumulate": True}, "registered"),
         ("2.11.0", "aten::gather", {"self": _tensor(4, dtype="complex64")}, _DTYPE),
         ("2.12.1", "aten::gather", {"self": _tensor(4, dtype="complex64")}, "registered"),
         ("2.9.1", "aten::linalg_solve_triangular", {"self": _tensor(4, dtype="complex64")}, _DTYPE),
@@ -255,6 +260,18 @@ def test_an_lstm_with_projections_is_refused(release: str, database: Database) -
         database, release, "aten::_lstm_mps", input=_tensor(5, 4, 3), hx=(cell, cell)
     )
     assert found.code == "registered"
+
+
+def test_isin_of_two_dtypes_was_refused(database: Database) -> None:
+    for release, code in (("2.7.1", _DTYPE), ("2.8.0", "registered")):
+        found = _resolution(
+            database,
+            release,
+            "aten::isin.Tensor_Tensor",
+            elements=_tensor(4, dtype="float32"),
+            test_elements=_tensor(4, dtype="int64"),
+        )
+        assert found.code == code, release
 
 
 def test_an_option_that_an_inner_kernel_refuses_is_refused(database: Database) -> None:
