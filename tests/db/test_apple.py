@@ -274,6 +274,27 @@ def test_isin_of_two_dtypes_was_refused(database: Database) -> None:
         assert found.code == code, release
 
 
+@pytest.mark.parametrize(
+    ("sizes", "dtype", "code"),
+    [((4, 4), "float32", "registered"), ((4, 1), "float32", _SIZE), ((4, 4), "int64", _DTYPE)],
+)
+def test_a_loss_takes_a_target_like_its_input(
+    sizes: tuple[int, ...], dtype: str, code: str, database: Database
+) -> None:
+    given = {"self": _tensor(4, 4), "target": _tensor(*sizes, dtype=dtype)}
+    assert _resolution(database, "2.15.0", "aten::mse_loss", **given).code == code
+
+
+@pytest.mark.parametrize(
+    ("chances", "code"), [((4, 4), "registered"), ((), "registered"), ((4,), _SIZE)]
+)
+def test_bernoulli_takes_as_many_chances_as_numbers(
+    chances: tuple[int, ...], code: str, database: Database
+) -> None:
+    given = {"self": _tensor(4, 4), "p": _tensor(*chances)}
+    assert _resolution(database, "2.15.0", "aten::bernoulli_.Tensor", **given).code == code
+
+
 def test_an_option_that_an_inner_kernel_refuses_is_refused(database: Database) -> None:
     resolution = _resolution(database, "2.13.0", "aten::linalg_lu", A=_tensor(4, 4), pivot=False)
     assert (resolution.verdict, resolution.code) == (Verdict.UNSUPPORTED, "value-not-supported")
