@@ -124,6 +124,8 @@ def test_the_host_runs_what_is_missing_when_asked(database: Database) -> None:
 
 _POOL, _CONVOLUTION = "aten::_adaptive_avg_pool2d", "aten::_mps_convolution_transpose"
 _DTYPE, _SIZE = "dtype-not-supported", "size-not-supported"
+_SAMPLER, _SCATTER = "aten::grid_sampler_3d", "aten::scatter_reduce.two"
+_PUT, _VALUE = "aten::_index_put_impl_", "value-not-supported"
 _NARROWED, _NEWER = "int64-narrowed-to-int32", "needs-newer-macos"
 
 
@@ -151,7 +153,49 @@ _NARROWED, _NEWER = "int64-narrowed-to-int32", "needs-newer-macos"
         ("2.7.1", _CONVOLUTION, {"self": _tensor(1, 2, 3, 4, 5)}, "rank-not-supported"),
         ("2.8.0", _CONVOLUTION, {"self": _tensor(1, 2, 3, 4, 5)}, "registered"),
         ("2.6.0", "aten::dot", {"self": _tensor(4, dtype="int64")}, _DTYPE),
-        ("2.7.1", "aten::dot", {"self": _tensor(4, dtype="int64")}, "registered"),
+        ("2.7.1", "aten::dot", {"self": _tensor(4, dtype="int64")}, _NEWER),
+        ("2.9.1", "aten::dot", {"self": _tensor(4, dtype="int64")}, "registered"),
+        ("2.13.0", _POOL, {"self": _tensor(1, 8, 14, 7), "output_size": (7, 14)}, _SIZE),
+        ("2.15.0", _CONVOLUTION, {"self": _tensor(1, 2, 3, 4, dtype="int64")}, _DTYPE),
+        ("2.8.0", "aten::index_add", {"source": _tensor(4, dtype="int64")}, _DTYPE),
+        ("2.9.1", "aten::index_add", {"source": _tensor(4, dtype="int64")}, "registered"),
+        ("2.11.0", "aten::nonzero", {"self": _tensor(4, dtype="complex64")}, "computed-on-host"),
+        ("2.14.1", "aten::gather", {"self": _tensor(4, dtype="float8_e4m3fn")}, _DTYPE),
+        ("2.15.0", "aten::gather", {"self": _tensor(4, dtype="float8_e4m3fn")}, "registered"),
+        ("2.15.0", "aten::gather", {"self": _tensor(4, dtype="float8_e5m2")}, _DTYPE),
+        ("2.7.1", _PUT, {"self": _tensor(4, dtype="bfloat16"), "accumulate": True}, _DTYPE),
+        ("2.7.1", _PUT, {"self": _tensor(4, dtype="bfloat16"), "accumulate": False}, "registered"),
+        ("2.8.0", _PUT, {"self": _tensor(4, dtype="bfloat16"), "accumulate": True}, "registered"),
+        ("2.8.0", _PUT, {"self": _tensor(4, dtype="int64"), "accumulate": True}, _DTYPE),
+        ("2.9.1", _PUT, {"self": _tensor(4, dtype="int64"), "accumulate": True}, "registered"),
+        ("2.11.0", "aten::gather", {"self": _tensor(4, dtype="complex64")}, _DTYPE),
+        ("2.12.1", "aten::gather", {"self": _tensor(4, dtype="complex64")}, "registered"),
+        ("2.9.1", "aten::linalg_solve_triangular", {"self": _tensor(4, dtype="complex64")}, _DTYPE),
+        (
+            "2.14.1",
+            "aten::linalg_solve_triangular",
+            {"self": _tensor(4, dtype="complex64")},
+            _DTYPE,
+        ),
+        (
+            "2.15.0",
+            "aten::linalg_solve_triangular",
+            {"self": _tensor(4, dtype="complex64")},
+            "registered",
+        ),
+        ("2.13.0", "aten::linalg_qr", {"A": _tensor(513, 600)}, "computed-on-host"),
+        ("2.13.0", "aten::linalg_qr", {"A": _tensor(513, 512)}, "registered"),
+        ("2.12.1", _SAMPLER, {"input": _tensor(1, 1, 2, 2, 2), "interpolation_mode": 1}, _VALUE),
+        (
+            "2.13.0",
+            _SAMPLER,
+            {"input": _tensor(1, 1, 2, 2, 2), "interpolation_mode": 1},
+            "registered",
+        ),
+        ("2.12.1", _SCATTER, {"self": _tensor(4, dtype="int64"), "reduce": "amax"}, _DTYPE),
+        ("2.12.1", _SCATTER, {"self": _tensor(4, dtype="int64"), "reduce": "sum"}, "registered"),
+        ("2.13.0", _SCATTER, {"self": _tensor(4, dtype="int64"), "reduce": "amax"}, _NEWER),
+        ("2.15.0", _SCATTER, {"self": _tensor(4, dtype="int64"), "reduce": "amax"}, "registered"),
         ("2.0.1", "torchvision::nms", {"dets": _tensor(9, 4)}, "no-kernel"),
         ("2.1.2", "torchvision::nms", {"dets": _tensor(9, 4)}, "registered"),
         ("2.1.2", "torchvision::nms", {"dets": _tensor(9, 4, dtype="bfloat16")}, _DTYPE),
@@ -161,7 +205,13 @@ _NARROWED, _NEWER = "int64-narrowed-to-int32", "needs-newer-macos"
             "2.15.0",
             "aten::_scaled_dot_product_attention_math_for_mps",
             {"query": _tensor(4), "dropout_p": 0.1},
-            "value-not-supported",
+            _VALUE,
+        ),
+        (
+            "2.12.1",
+            "aten::_scaled_dot_product_attention_math_for_mps",
+            {"query": _tensor(4), "dropout_p": 0.1},
+            "registered",
         ),
     ],
 )
@@ -210,6 +260,39 @@ def test_an_lstm_with_projections_is_refused(release: str, database: Database) -
         database, release, "aten::_lstm_mps", input=_tensor(5, 4, 3), hx=(cell, cell)
     )
     assert found.code == "registered"
+
+
+def test_isin_of_two_dtypes_was_refused(database: Database) -> None:
+    for release, code in (("2.7.1", _DTYPE), ("2.8.0", "registered")):
+        found = _resolution(
+            database,
+            release,
+            "aten::isin.Tensor_Tensor",
+            elements=_tensor(4, dtype="float32"),
+            test_elements=_tensor(4, dtype="int64"),
+        )
+        assert found.code == code, release
+
+
+@pytest.mark.parametrize(
+    ("sizes", "dtype", "code"),
+    [((4, 4), "float32", "registered"), ((4, 1), "float32", _SIZE), ((4, 4), "int64", _DTYPE)],
+)
+def test_a_loss_takes_a_target_like_its_input(
+    sizes: tuple[int, ...], dtype: str, code: str, database: Database
+) -> None:
+    given = {"self": _tensor(4, 4), "target": _tensor(*sizes, dtype=dtype)}
+    assert _resolution(database, "2.15.0", "aten::mse_loss", **given).code == code
+
+
+@pytest.mark.parametrize(
+    ("chances", "code"), [((4, 4), "registered"), ((), "registered"), ((4,), _SIZE)]
+)
+def test_bernoulli_takes_as_many_chances_as_numbers(
+    chances: tuple[int, ...], code: str, database: Database
+) -> None:
+    given = {"self": _tensor(4, 4), "p": _tensor(*chances)}
+    assert _resolution(database, "2.15.0", "aten::bernoulli_.Tensor", **given).code == code
 
 
 def test_an_option_that_an_inner_kernel_refuses_is_refused(database: Database) -> None:
