@@ -25,7 +25,7 @@ APPLE = (
         "conv3d", "`Conv3d` raises on MPS before torch 2.3",
         ("pytorch/pytorch#117027", "Comfy-Org/ComfyUI#2044"),
         nn.Conv3d(1, 1, 1), (VOLUME,), "aten::conv3d",
-        {"apple-mps@2.1.2": "rank-not-supported", "apple-mps@2.3.1": "decomposes"},
+        {"apple-mps@2.1.2": "rank-not-supported", "apple-mps@2.3.1": "needs-newer-macos"},
         mended="the texts of every release's library",
     ),
     UserCase(

@@ -30,7 +30,7 @@ settle.
 * *unread*: nobody has held them against the database yet. Until then, a green answer for these
   kernels rests on their registration, on what the vendor documents, and on what users have met.
 
-Of MPS, what is counted are the texts that the macOS wheels of all releases carry, and internal checks
+Of MPS, the texts that the macOS wheels of all releases carry are counted, and internal checks
 count as the host's (`benchmarks/coverage/apple.yaml` has each that cannot be expressed).
 
 Checks in the functions of private operators (`npu_…`) are left out of the figures; shared
