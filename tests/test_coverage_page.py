@@ -1,10 +1,11 @@
 """The checks of vendors' kernels are found, and the page counts them as the database has them."""
 
 import pytest
+import yaml
 
 from benchmarks.coverage.__main__ import PAGE
 from benchmarks.coverage.find import host_texts, on_host
-from benchmarks.coverage.page import cited, counted, page, vendors
+from benchmarks.coverage.page import CHECKS, Read, cited, counted, page, read_of, vendors
 from benchmarks.coverage.source import checks
 from benchmarks.measure import ROOT
 
@@ -57,16 +58,37 @@ def test_checks_are_held_against_the_lines_that_conditions_cite() -> None:
     }
     said = {
         "release": "1", "repo": "a/b", "commit": "0123456789",
-        "files": {"k.cpp": {"own": ["10-14", 20, 30], "host": [40], "private": [50]}},
+        "files": {
+            "k.cpp": {"own": ["10-14", 20, 30, 32, "34-36", 38], "host": [40], "private": [50]}
+        },
     }  # fmt: skip
     lines = cited(matrix, "a/b")
     assert lines == {"k.cpp": {12}}
-    vendor = counted("acme", said, lines, {"k.cpp": {20: "values"}})
+    read = Read(
+        same={"k.cpp": (30,)},
+        internal={"k.cpp": (34,)},
+        covered={"k.cpp": {38: "aten::roll dtype"}},
+        inexpressible={"k.cpp": {20: "values"}},
+    )
+    vendor = counted("acme", said, lines, read)
     whole = vendor.whole
-    assert (whole.found, whole.host, whole.expressed, whole.inexpressible) == (4, 1, 1, 1)
-    assert whole.unread == 1
+    assert (whole.found, whole.host, whole.internal) == (7, 2, 1)
+    assert (whole.expressed, whole.inexpressible, whole.unread) == (2, 1, 1)
+    assert whole.share == 0.5
     assert vendor.causes == {"values": 1}
-    assert "| acme | 1 | `a/b@0123456` | 1 | 4 | 1 | 1 | 1 | 1 |" in page([vendor])
+    assert "| acme | 1 | `a/b@0123456` | 1 | 7 | 2 | 1 | 2 | 1 | 1 | 50% |" in page([vendor])
+
+
+def test_what_was_read_is_a_check_that_was_found_and_stands_once() -> None:
+    for path in sorted(CHECKS.glob("*.yaml")):
+        found = yaml.load(path.read_bytes(), yaml.CSafeLoader)["files"]
+        read = read_of(path.stem)
+        kinds = (read.same, read.internal, read.covered, read.inexpressible)
+        named = [(file, line) for kind in kinds for file, lines in kind.items() for line in lines]
+        first = {(file, int(str(span).partition("-")[0]))
+                 for file, spans in found.items() for span in spans.get("own", ())}  # fmt: skip
+        assert sorted(set(named) - first) == [], path.stem
+        assert len(named) == len(set(named)), path.stem
 
 
 @pytest.mark.slow

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from msgspec import Struct
+from msgspec import Struct, convert
 
 CHECKS = Path(__file__).with_name("checks")
-_READ = Path(__file__).with_name("read.yaml")
+_READ = Path(__file__).with_name("read")
 _APPLE = Path(__file__).with_name("apple.yaml")
 _APPLE_RELEASE, _APPLE_CODE = "2.15.0", "texts of the macOS wheels of 2.0.1 to 2.15.0"
 _HEAD = """\
@@ -23,22 +23,30 @@ like) in the code of each vendor whose kernels are public, at the commit of the 
 and what the database makes of them, so that the next import can be chosen by what it would
 settle.
 
-* *as on the host*: PyTorch's library for the CPU has the same text, so that the host refuses the
-  call too, and no condition is wanted.
-* *expressed*: a condition in `compat_db` cites these lines.
+* *as on the host*: the host refuses the same call, so that no condition is wanted: PyTorch's
+  library for the CPU has the same text, or reading found the same check in other words.
+* *internal*: read; no call of a model fails it: an assertion of the kernel about itself, a failed
+  allocation, an operator that only the vendor's own libraries call.
+* *expressed*: a condition in `compat_db` cites these lines, or one from another source (a test, a
+  document) is about the same quantity of the same operator.
 * *not expressible*: read, and no condition can say it; the causes are below.
-* *unread*: nobody has held them against the database yet. Until then, a green answer for these
+* *unread*: nobody has compared them with the database yet. Until then, a green answer for these
   kernels rests on their registration, on what the vendor documents, and on what users have met.
+* *share*: expressed, of what is neither internal nor as on the host.
 
-Of MPS, the texts that the macOS wheels of all releases carry are counted, and internal checks
-count as the host's (`benchmarks/coverage/apple.yaml` has each that cannot be expressed).
+Which is which stands in `benchmarks/coverage/read/`, line by line. Of MPS, the texts that the
+macOS wheels of all releases carry are counted (`benchmarks/coverage/apple.yaml`).
 
 Checks in the functions of private operators (`npu_…`) are left out of the figures; shared
 functions and internal assertions stand in the same files and are counted with the rest.
 """
 _TABLE = """\
-| vendor | release | code | files | checks | as on the host | expressed | not expressible | unread |
-| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"""
+| vendor | release | code | files | checks | as on the host | internal | expressed \
+| not expressible | unread | share |
+| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
+_FILES_TABLE = """\
+| file | checks | as on the host | internal | expressed | not expressible | unread |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: |"""
 _MOST = 10
 """Files that are listed of each vendor."""
 
@@ -48,13 +56,33 @@ class Counted(Struct, frozen=True):
 
     found: int
     host: int
+    internal: int
     expressed: int
     inexpressible: int
 
     @property
     def unread(self) -> int:
         """Those that are none of the others."""
-        return self.found - self.host - self.expressed - self.inexpressible
+        return self.found - self.host - self.internal - self.expressed - self.inexpressible
+
+    @property
+    def share(self) -> float | None:
+        """Expressed, of those that a model's call on the device alone may meet."""
+        own = self.found - self.host - self.internal
+        return self.expressed / own if own else None
+
+
+class Read(Struct, frozen=True, forbid_unknown_fields=True):
+    """What reading the checks of one vendor found, by file; a check is named by its first line."""
+
+    same: Mapping[str, tuple[int, ...]] = {}
+    """The host refuses the same calls, in other words."""
+    internal: Mapping[str, tuple[int, ...]] = {}
+    """No call of a model fails them."""
+    covered: Mapping[str, Mapping[int, str]] = {}
+    """A condition from another source is about the same: ``aten::roll dtype``."""
+    inexpressible: Mapping[str, Mapping[int, str]] = {}
+    """No condition can say it; why."""
 
 
 class Vendor(Struct, frozen=True):
@@ -75,51 +103,77 @@ class Vendor(Struct, frozen=True):
         return Counted(
             sum(each.found for each in every),
             sum(each.host for each in every),
+            sum(each.internal for each in every),
             sum(each.expressed for each in every),
             sum(each.inexpressible for each in every),
         )
 
 
 def vendors(database: Path) -> Iterator[Vendor]:
-    """Every vendor whose checks were counted, held against the files of the database."""
-    read: Mapping[str, Any] = _load(_READ) or {}
+    """Every vendor whose checks were counted, compared with the files of the database."""
     for path in sorted(CHECKS.glob("*.yaml")):
         said = _load(path)
         matrix = _load(database / path.stem / f"{said['release']}.yaml")
-        yield counted(path.stem, said, cited(matrix, said["repo"]), read.get(path.stem, {}))
+        read = read_of(path.stem)
+        _prove(read, matrix, path.stem)
+        yield counted(path.stem, said, cited(matrix, said["repo"]), read)
     yield apple()
+
+
+def read_of(vendor: str) -> Read:
+    """What reading the checks of a vendor found."""
+    path = _READ / f"{vendor}.yaml"
+    return convert(_load(path) or {}, Read) if path.exists() else Read()
+
+
+def _prove(read: Read, matrix: Mapping[str, Any], vendor: str) -> None:
+    """A condition that is named for a check is there."""
+    known = {
+        f"{op} {test['subject']}"
+        for condition in matrix.get("conditions", ())
+        for op in condition["ops"]
+        for test in condition.get("tests", ())
+    }
+    for path, named in read.covered.items():
+        for line, condition in named.items():
+            if condition not in known:
+                raise ValueError(f"{vendor}, {path}:{line}: there is no condition {condition!r}")
 
 
 def apple() -> Vendor:
     """MPS, whose checks were counted by their texts in the wheels, and read one by one."""
     said = _load(_APPLE)
     files = {
-        path: Counted(each["found"], each["same"] + each["internal"], each["expressed"],
-                      each["inexpressible"])
+        path: Counted(
+            each["found"], each["same"], each["internal"], each["expressed"], each["inexpressible"]
+        )
         for path, each in said["counts"].items()
-    }  # fmt: skip
+    }
     causes = Counter(each["reason"] for each in said["inexpressible"])
     return Vendor("apple", _APPLE_RELEASE, _APPLE_CODE, files, causes)
 
 
 def counted(
-    name: str, said: Mapping[str, Any], cited: Mapping[str, set[int]], read: Mapping[str, Any]
+    name: str, said: Mapping[str, Any], cited: Mapping[str, set[int]], read: Read
 ) -> Vendor:
-    """Hold the checks of one vendor against the lines that conditions cite, by file.
-
-    ``read``: file -> line on which a check begins -> why no condition can express it.
-    """
+    """Compare the checks of one vendor with the lines that conditions cite, by file."""
     files = {}
     causes: Counter[str] = Counter()
     for path, lines in said["files"].items():
         own, host = (list(map(_span, lines.get(kind, ()))) for kind in ("own", "host"))
-        known = {span for span in (*own, *host) if cited.get(path, set()).intersection(span)}
-        reasons = [read.get(path, {}).get(span[0]) for span in own if span not in known]
+        quoted = cited.get(path, set())
+        known = {span for span in (*own, *host) if quoted.intersection(span)}
+        known |= {span for span in own if span[0] in read.covered.get(path, ())}
+        left = [span[0] for span in own if span not in known]
+        same = [line for line in left if line in read.same.get(path, ())]
+        internal = [line for line in left if line in read.internal.get(path, ())]
+        reasons = [read.inexpressible.get(path, {}).get(line) for line in left]
         why = [reason for reason in reasons if reason]
         causes.update(why)
         files[path] = Counted(
-            len(own) + len(host), sum(span not in known for span in host), len(known), len(why)
-        )
+            len(own) + len(host), sum(span not in known for span in host) + len(same),
+            len(internal), len(known), len(why),
+        )  # fmt: skip
     commit = said["commit"][:7]
     return Vendor(name, said["release"], f"{said['repo']}@{commit}", files, causes)
 
@@ -141,7 +195,7 @@ def page(found: Iterable[Vendor]) -> str:
     every = list(found)
     rows = [
         f"| {vendor.name} | {vendor.release} | `{vendor.code}` | {len(vendor.files)} "
-        f"| {_figures(vendor.whole)} |"
+        f"| {_figures(vendor.whole)} | {_share(vendor.whole)} |"
         for vendor in every
     ]
     parts = [_HEAD, "\n".join([_TABLE, *rows]), ""]
@@ -155,8 +209,10 @@ def _files(vendor: Vendor) -> list[str]:
     most = sorted(vendor.files.items(), key=lambda item: (-item[1].unread, item[0]))[:_MOST]
     rows = [f"| `{path}` | {_figures(each)} |" for path, each in most if each.unread]
     parts = [f"## {vendor.name}", "", "The files with the most that is unread:", ""]
-    parts += ["| file | checks | as on the host | expressed | not expressible | unread |"]
-    parts += ["| --- | ---: | ---: | ---: | ---: | ---: |", *rows, ""]
+    parts += [
+        "| file | checks | as on the host | internal | expressed | not expressible | unread |"
+    ]
+    parts += ["| --- | ---: | ---: | ---: | ---: | ---: | ---: |", *rows, ""]
     if vendor.causes:
         parts += ["| why not expressible | checks |", "| --- | ---: |"]
         parts += [f"| {cause} | {many} |" for cause, many in sorted(vendor.causes.items())]
@@ -165,8 +221,15 @@ def _files(vendor: Vendor) -> list[str]:
 
 
 def _figures(counted: Counted) -> str:
-    figures = (counted.found, counted.host, counted.expressed, counted.inexpressible)
-    return " | ".join(f"{figure:,}" for figure in (*figures, counted.unread))
+    figures = (
+        counted.found, counted.host, counted.internal, counted.expressed, counted.inexpressible,
+        counted.unread,
+    )  # fmt: skip
+    return " | ".join(f"{figure:,}" for figure in figures)
+
+
+def _share(counted: Counted) -> str:
+    return "—" if counted.share is None else f"{counted.share:.0%}"
 
 
 def _span(lines: int | str) -> range:

@@ -1,0 +1,1 @@
+"""What users met, written down from threads before any scan of it."""
