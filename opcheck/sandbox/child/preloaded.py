@@ -12,6 +12,7 @@ import json
 import os
 import runpy
 import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from opcheck.python_state import freeze
-from opcheck.sandbox.reaper import keep
+from opcheck.sandbox.reaper import descendants, keep
 from opcheck.source.load import kinds
 
 _LOADED = (
@@ -56,6 +57,9 @@ def main() -> NoReturn:
             text, files, _, _ = socket.recv_fds(requests, _HEAD, _MOST_FILES)
         except ConnectionResetError:  # "loaded" was not read before the end: that comes next
             continue
+        if text.startswith(b"end "):
+            _end_copy(int(text[4:]))
+            continue
         if text != b"copy":
             _end(asked=bool(text))
         if not os.fork():
@@ -86,6 +90,13 @@ def _end(*, asked: bool) -> NoReturn:
     os._exit(0)
 
 
+def _end_copy(pid: int) -> None:
+    """End a copy for a process that may send no signals out of its confinement."""
+    if pid in descendants(os.getpid()):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
 def _wait(options: int = 0) -> None:
     """Wait for the keepers of copies; with ``os.WNOHANG``, of those that have ended."""
     with contextlib.suppress(ChildProcessError):  # none is left
@@ -113,6 +124,7 @@ def _work(files: Sequence[int]) -> NoReturn:
     _place(given, asked["files"])
     os.environ.clear()
     os.environ.update(asked["environment"])
+    tempfile.tempdir = None  # may have been looked up in the environment before
     _use_threads()
     os.chdir(asked["folder"])
     runpy.run_module("opcheck.sandbox.child", run_name="__main__", alter_sys=True)
