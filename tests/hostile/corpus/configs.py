@@ -79,6 +79,8 @@ _CONFIGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
      {"hidden_size": "8" * 10_000, "vocab_size": [], "num_hidden_layers": float("nan")}),
     ("attributes_of_the_class", "Keys of a config become attributes.",
      {"__class__": "x", "__dict__": {}, "to_dict": 1, "__init__": None, "attribute_map": {}}),
+    ("a_method_of_copying", "Another name for what copies an object.",
+     {"attribute_map": "__reduce_ex__"}),
     ("labels_with_escapes", "Labels are texts.",
      {"id2label": {"0": "\x1b]0;x\x07<script>hostile()</script>"}}),
     ("adapters", "PEFT looks for adapters beside the config.",
@@ -93,7 +95,8 @@ for _name, _about, _changes in _CONFIGS:
     _runs = {"remote_code_of_a_known_type", "remote_code_elsewhere", "a_path_in_the_config",
              "labels_with_escapes", "adapters", "attention_from_the_hub", "attention_from_a_folder",
              "experts_from_the_hub", "quantization_of_a_library", "quantization_of_a_module",
-             "attributes_of_the_class", "an_encoder_elsewhere", "a_backbone_elsewhere",
+             "attributes_of_the_class", "a_method_of_copying", "an_encoder_elsewhere",
+             "a_backbone_elsewhere",
              "architecture_of_a_module", "architecture_dunder", "architecture_that_is_a_function",
              "architecture_that_is_not_a_model", "architecture_that_downloads",
              "dtype_of_a_module", "dtype_that_is_a_function", "dtype_that_is_a_dunder"}  # fmt: skip
