@@ -41,6 +41,22 @@ QUERY = torch.ones(1, 1, 2, 4)
 WAVE = torch.linspace(0, 1, 4096).view(1, 4096)
 
 
+class Residual(nn.Module):
+    """An embedding, two linear layers beside a shortcut, and a loss of classes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(16, 8)
+        self.inner = nn.ModuleList([nn.Linear(8, 8), nn.Linear(8, 8)])
+        self.outer = nn.Linear(8, 16)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.embedding(ids)
+        for layer in self.inner:
+            x = x + torch.relu(layer(x))
+        return F.cross_entropy(self.outer(x).flatten(0, 1), ids.flatten())
+
+
 def _all_of_five(x: Tensor) -> Tensor:
     return x.all(dim=0)
 
@@ -86,13 +102,13 @@ def _spread_complex(x: Tensor, places: Tensor) -> Tensor:
 
 
 def _there_and_back(x: Tensor) -> Tensor:
-    return torch.fft.irfft(torch.fft.rfft(x), x.numel())
+    return torch.fft.irfft(torch.fft.rfft(x), x.numel())  # type: ignore[no-any-return]  # of torch
 
 
 def _through_frequencies(x: Tensor) -> Tensor:
     window = torch.hann_window(1024, device=x.device)
     found = torch.stft(x, 1024, 256, window=window, return_complex=True)
-    return torch.istft(found, 1024, 256, window=window)  # type: ignore[no-any-return]  # of torch
+    return torch.istft(found, 1024, 256, window=window)
 
 
 def _columns_sorted(x: Tensor) -> Tensor:
@@ -239,6 +255,14 @@ REPORTS = (
         "the result has other strides than that of the CPU and of CUDA",
         f"{MPS}@2.9.1", Met.WRONG, Because.LAYOUT,
         _slope, (torch.linspace(0, 1, 9).view(1, 1, 3, 3),), ("aten::nonzero",),
+    ),
+    Report(
+        "MPS: gradients of many rows", "pytorch/pytorch#177116", 8,
+        "gradients of linear layers are 1,000 times too large for more than 32,768 rows, once "
+        "another batch size was seen",
+        f"{MPS}@2.10.0", Met.WRONG, Because.SHAPE,
+        Residual(), (torch.zeros(8194, 4, dtype=torch.int64),),
+        ("aten::linear_backward", "aten::linear", "aten::mm", "aten::addmm"), training=True,
     ),
     Report(
         "MPS: sum in quick succession", "pytorch/pytorch#178497", 9,
@@ -496,7 +520,6 @@ LEFT_OUT = (
     LeftOut("tensorflow/tensorflow#34554", Why.NO_CALL),
     LeftOut("Kotlin/kotlindl#8", Why.NO_CALL),
     LeftOut("openai/baselines#142", Why.NO_CALL),
-    LeftOut("pytorch/pytorch#177116", Why.NO_PROGRAM),
     LeftOut("sdc17/UPop#9", Why.NO_CALL),
     LeftOut("pytorch/pytorch#96416", Why.NO_TARGET),
     LeftOut("meta-pytorch/opacus#414", Why.NO_CALL),
@@ -541,7 +564,7 @@ LEFT_OUT = (
     LeftOut("eole-nlp/eole#98", Why.NO_CALL),
     LeftOut("pytorch/pytorch#125098", Why.KNOWN),
     LeftOut("pytorch/pytorch#173151", Why.KNOWN),
-    LeftOut("nagadomi/nunif#112", Why.NO_PROGRAM),
+    LeftOut("nagadomi/nunif#112", Why.KNOWN),
     LeftOut("Fannovel16/ComfyUI-Frame-Interpolation#76", Why.KNOWN),
     LeftOut("pytorch/pytorch#8884", Why.NO_CALL),
     LeftOut("Comfy-Org/ComfyUI#15336", Why.KNOWN),
