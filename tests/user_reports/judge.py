@@ -42,8 +42,16 @@ class Answer:
     op: str
 
 
-_PLAIN = frozenset({"registered", "decomposes", "document-overruled"})
+_PLAIN = frozenset({
+    "registered", "decomposes", "document-overruled", "chosen-by-device", "no-device-work",
+})  # fmt: skip
 """Reasons of a finding that has no caution."""
+_OF_THE_MACHINE = frozenset({
+    "needs-newer-macos", "depends-on-cann", "depends-on-build", "needs-plugin", "may-run-on-host",
+    "attention-not-fused", "shape-not-judged", "one-output-only", "needs-output-allocator",
+    "fixed-shapes-only", "native-with-torchvision-npu", "no-torchvision-npu",
+})  # fmt: skip
+"""Cautions that are not about the values of a result."""
 _KINDS: Mapping[Because, Collection[str]] = {
     Because.NO_KERNEL: (
         "no-kernel", "no-kernel-even-on-host", "host-fallback", "computed-on-host",
@@ -80,6 +88,7 @@ def _judged(report: Report, answer: Answer, met: Met) -> Judged:
         return Judged.ALARM if verdict is Verdict.UNSUPPORTED else Judged.RIGHT
     if runs and not caution:
         return Judged.MISSED
+    caution = caution and (met is not Met.WRONG or answer.code not in _OF_THE_MACHINE)
     if _said_so(met, verdict, caution=caution) and _fits(report.because, answer.code):
         return Judged.RIGHT
     return Judged.PARTLY
@@ -106,12 +115,17 @@ def _fits(because: Because, code: str) -> bool:
 
 
 def worst_first(found: Iterable[Finding], ops: Collection[str]) -> tuple[Answer, ...]:
-    """What findings say of these operators, in their order."""
+    """What findings say of these operators or of what runs as them, in their order."""
     return tuple(
         Answer(finding.verdict.value, finding.reason.code, finding.op)
         for finding in found
-        if finding.op in ops or finding.op.partition(".")[0] in ops
+        if any(op in ops or op.partition(".")[0] in ops for op in _concerned(finding))
     )
+
+
+def _concerned(finding: Finding) -> Iterable[str]:
+    yield finding.op
+    yield from (op for use in finding.uses for op in use.decomposed_into)
 
 
 @cache
@@ -153,7 +167,8 @@ def answers_of(name: str) -> Mapping[str, tuple[Answer, ...]]:
     scanned = opcheck.scan(
         module.train(report.training), report.inputs, targets=targets, train=report.training
     )
+    gaps = (Answer(Verdict.UNKNOWN.value, "gap", ""),) if scanned.trace.gaps else ()
     return {
-        name: worst_first(target.findings, report.ops)
+        name: worst_first(target.findings, report.ops) or gaps
         for name, target in zip(targets, scanned.targets, strict=True)
     }
