@@ -13,7 +13,8 @@ from opcheck.model.emulation import EmulationRequest
 from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
-from opcheck.sandbox.parent.preloaded import current, loaded_anew, loaded_once
+from opcheck.sandbox.parent.preloaded import Template, current, loaded_anew, loaded_once
+from opcheck.sandbox.parent.process import environment
 from opcheck.sandbox.parent.run import emulate, run
 from opcheck.sandbox.parent.work import Work
 
@@ -168,6 +169,17 @@ def test_a_process_that_has_confined_itself_can_end_its_copies(tmp_path: Path) -
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.stderr) == (f"Copy {-signal.SIGKILL}\n", "")
+
+
+def test_libraries_that_write_when_they_are_imported_write_nothing_of_the_users(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    template = Template(("ultralytics", "matplotlib"))
+    template.load({**environment(ASKED), "HOME": str(home)})
+    template.close()
+    assert list(home.iterdir()) == []
 
 
 def _process() -> "subprocess.Popen[bytes]":

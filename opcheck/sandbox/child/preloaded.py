@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from opcheck.python_state import freeze
+from opcheck.sandbox.limits.confine import tools_environment
 from opcheck.sandbox.reaper import descendants, keep
 from opcheck.source.load import kinds
 
@@ -40,8 +41,11 @@ _HEAD = 16
 def main() -> NoReturn:
     """Copy this process whenever it is asked for, until nobody can ask any more."""
     requests = socket.socket(fileno=int(sys.argv[1]))
-    # torch's compiler makes its folder when it is imported
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = _SCRATCH
+    # torch's compiler, matplotlib and ultralytics make folders when they are imported
+    places = tools_environment(_SCRATCH)
+    for folder in places.values():
+        os.makedirs(folder, exist_ok=True)
+    os.environ.update(places)
     for module in _LOADED:
         with contextlib.suppress(ImportError):  # told by the worker that needs it
             importlib.import_module(module)

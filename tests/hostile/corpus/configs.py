@@ -308,7 +308,7 @@ _SOURCES: tuple[tuple[str, str, str], ...] = (
     ("a_file_url", "A URL of a file.", "file://{secret}"),
     ("three_hundred_letters", "A name that no file system takes.", "{long}"),
     ("three_hundred_letters_of_python", "The same of a Python file.", "{long}.py:model"),
-    ("three_hundred_letters_of_a_module", "The same of a name in one.", "hostile_import.py:{long}"),
+    ("three_hundred_letters_of_a_module", "The same of a name in one.", "net.py:{long}"),
     ("a_hundred_thousand_letters", "A text longer than a path.", "hf:{longer}"),
     ("a_name_with_escapes", "What a terminal obeys.", "\x1b]0;title\x07[red].pt2"),
     ("a_name_with_line_breaks", "Lines that a log or a workflow obeys.",
