@@ -1,0 +1,151 @@
+"""What users of Cambricon's MLUs met, as threads tell it, written down before any scan of it."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812  # as everybody writes it
+
+from tests.user_reports.report import Because, LeftOut, Met, Report, Why
+
+QUERIES = (
+    "torch_mlu operator not implemented for MLU backend",
+    "寒武纪 MLU 算子 不支持 报错 pytorch",
+    "Cambricon MLU float64 int64 complex dtype not supported torch_mlu",
+    "MLU370 MLU590 wrong result differs from CPU pytorch",
+    "FlagGems Cambricon operator unsupported native torch_mlu fallback skip",
+    "MLU cambricon scaled_dot_product_attention index_put scatter masked_fill error torch_mlu "
+    "model",
+    "fix for MLU: torch op not supported on Cambricon MLU workaround pull request",
+    "[Cambricon] FlagGems accuracy failed reference int16 bool float16 MLU590 native baseline",
+    "mmdetection mmcv MLU training error operator fallback CPU cnnl",
+    "寒武纪 MLU370 训练 推理 torch_mlu RuntimeError cnnl 算子 报错",
+    "MLU370 bfloat16 not supported torch_mlu dtype half",
+    "lmdeploy dlinfer camb MLU operator error vllm-mlu torch op",
+    "diffusers transformers accelerate ms-swift MLU device cambricon float64 rotary embedding "
+    "complex error",
+    "FlagGems flag_gems.vendor_name == cambricon skip reason torch native TODO cambricon does not "
+    "support",
+    "sglang-plugin-FL vllm-plugin-FL cambricon mlu torch_mlu raises workaround native op",
+    "bytedance-iaas/vllm Cambricon MLU operator error run model torch_mlu issue 70",
+    "cambricon MLU complex polar view_as_complex not supported diffusers Qwen-Image Wan Flux MLU "
+    "fix",
+    "XPU-Forces xpu_graph mojo_opset mlu torch_mlu aten op decomposition unsupported",
+    "cambricon FlagGems test fails on MLU unique sort cumsum conv3d grid large tensor int32 index "
+    "limit native torch_mlu",
+    "Cambricon/mlu-ops [Fix] mluOpExecFFT torch.fft rfft irfft irfft2 wrong stride non-contiguous "
+    "pytorch",
+    "Cambricon/mlu-ops fix nms roi_align torchvision nan inf large input wrong result MLU590",
+)
+
+ANGLES = torch.polar(torch.ones(1, 16, 1, 4), torch.linspace(0, 1, 64).view(1, 16, 1, 4))
+
+
+def _turned(x: Tensor, angles: Tensor) -> Tensor:
+    pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+    return torch.view_as_real(pairs * angles).flatten(3)
+
+
+def _grouped(x: Tensor, keys: Tensor) -> Tensor:
+    return F.scaled_dot_product_attention(x, keys, keys, enable_gqa=True)
+
+
+REPORTS = (
+    Report(
+        "MLU: bincount with float64", "flagos-ai/FlagGems#5253", 2,
+        "float64 and int64 raise in a test of bincount", "cambricon-mlu590@r2.4_develop",
+        Met.REFUSED, Because.DTYPE, lambda x, weights: torch.bincount(x, weights),
+        (torch.tensor([0, 1, 1, 3]), torch.ones(4, dtype=torch.float64)), ("aten::bincount",),
+    ),
+    Report(
+        "MLU: complex angles", "huggingface/diffusers#13824", 12,
+        "Z-Image turns by complex numbers, which MLUs do not support",
+        "cambricon-mlu590@r2.4_develop", Met.REFUSED, Because.DTYPE, _turned,
+        (torch.ones(1, 16, 2, 8).bfloat16(), ANGLES),
+        ("aten::mul.Tensor", "aten::view_as_complex", "aten::view_as_real"),
+    ),
+    Report(
+        "MLU: attention of grouped heads", "flagos-ai/sglang-plugin-FL#90", 14,
+        "attention with enable_gqa raises, since torch_mlu does not know it",
+        "cambricon-mlu590@r2.4_develop", Met.REFUSED, Because.VALUE, _grouped,
+        (torch.ones(1, 8, 16, 64).bfloat16(), torch.ones(1, 2, 16, 64).bfloat16()),
+        ("aten::scaled_dot_product_attention",),
+    ),
+    Report(
+        "MLU: Fourier transform of one point", "Cambricon/mlu-ops#1159", 19,
+        "the two-dimensional transform of a single point was computed wrongly",
+        "cambricon-mlu590@r1.22_pt2.4.0", Met.WRONG, Because.SHAPE, torch.fft.fft2,
+        (torch.ones(2, 1, 1, dtype=torch.complex64),), ("aten::_fft_c2c", "aten::fft_fft2"),
+    ),
+)  # fmt: skip
+
+_LEFT_OUT = {
+    Why.KNOWN: """
+        open-mmlab/mmcv#1770 flagos-ai/FlagGems#5535 open-mmlab/mmcv#1429
+        huggingface/transformers#29627 flagos-ai/FlagGems#5953 flagos-ai/FlagGems#5254
+        flagos-ai/Torch-FL#6 intel/torch-xpu-ops#2469 flagos-ai/FlagGems#5641
+        Cambricon/mlu-ops#1045
+    """,
+    Why.NO_CALL: """
+        cnstark/easytorch#70 open-mmlab/mmcv#1768 InternLM/xtuner#984
+        Yuichi1001/2024-AICS-EXP#29 gpustack/gpustack#937 DeepLink-org/DLCompiler#55
+        huggingface/diffusers#14791 AMD-AGI/GEAK#24 flagos-ai/vllm-plugin-FL#355
+        safetensors/safetensors#535 bytedance-iaas/vllm#63 openeuler-riscv/oerv-team#23
+        huggingface/transformers#44381 vllm-project/vllm#9649 huggingface/diffusers#12629
+        huggingface/peft#1687 safetensors/safetensors#479 sgl-project/sglang#26438
+        bytedance-iaas/vllm#51 flagos-ai/vllm-plugin-FL#501 bytedance-iaas/vllm#64
+        Cambricon/vllm-mlu#5 Cambricon/vllm-mlu#4 InternLM/xtuner#987
+        Cambricon/mlu-ops#1025
+    """,
+    Why.NO_PROGRAM: """
+        flagos-ai/FlagGems#47
+    """,
+    Why.OTHERS: """
+        flagos-ai/vllm-plugin-FL#411 flagos-ai/FlagGems#1581 flagos-ai/FlagGems#749
+        open-mmlab/mmcv#2396 Cambricon/mlu-ops#164 Cambricon/mlu-ops#1078
+        Cambricon/mlu-ops#990 Cambricon/mlu-ops#821 Cambricon/mlu-ops#1123
+        Cambricon/mlu-ops#935 Cambricon/mlu-ops#1080 Cambricon/mlu-ops#71
+        DeepLink-org/deeplink.framework#381 open-mmlab/mmcv#1345 open-mmlab/mmcv#2839
+        DeepLink-org/DIOPI#305 Cambricon/mlu-ops#170 Cambricon/mlu-ops#237
+        Cambricon/mlu-ops#79 Cambricon/mlu-ops#1038 flagos-ai/vllm-plugin-FL#431
+        InfiniTensor/InfiniCore#1462 flagos-ai/FlagGems#87 XPU-Forces/xpu_graph#87
+        XPU-Forces/xpu_graph#43 Cambricon/mlu-ops#428 Cambricon/mlu-ops#758
+        Cambricon/mlu-ops#967 Cambricon/mlu-ops#818 Cambricon/mlu-ops#411
+        Cambricon/mlu-ops#658 Cambricon/mlu-ops#1255 Cambricon/mlu-ops#1017
+        Cambricon/mlu-ops#1252 Cambricon/mlu-ops#509 Cambricon/mlu-ops#599
+        Cambricon/mlu-ops#508 Cambricon/mlu-ops#351 Cambricon/mlu-ops#1251
+    """,
+    Why.NO_TARGET: """
+        llvm/torch-mlir#380 InfiniTensor/InfiniTensor#38
+        PaddlePaddle/PaddleCustomDevice#1223 PaddlePaddle/PaddleCustomDevice#1226
+        PaddlePaddle/PaddleCustomDevice#999 InfiniTensor/InfiniCore#462 pytorch/xla#2447
+        pytorch/pytorch#109371 ml-explore/mlx#1424 pytorch/pytorch#18218
+        ml-explore/mlx#1354 ml-explore/mlx-examples#951 pytorch/pytorch#81384
+        pytorch/pytorch#188792 flagos-ai/Torch-FL#259 ml-explore/mlx#2835
+        ml-explore/mlx#3585 ml-explore/mlx#2126 bytedance/byteir#506 apple/coremltools#1857
+        oxiglade/mlx-rs#255 zhijian-liu/torchprofile#23 pytorch/pytorch#162588
+        hong19860320/PaddleLite-generic-demo#1 PaddlePaddle/PaddleFleetX#1079
+        PaddlePaddle/PaddleCustomDevice#198 PaddlePaddle/PaddleCustomDevice#465
+        PaddlePaddle/Paddle#39523 InfiniTensor/InfiniCore#362 flagos-ai/FlagGems#6273
+        InfiniTensor/InfiniCore#363 intel/torch-xpu-ops#48
+        intel/intel-extension-for-pytorch#4 open-mmlab/mmdetection#4405
+        open-mmlab/mmpretrain#286 intel/torch-xpu-ops#1575 intel/torch-xpu-ops#77
+        InfiniTensor/InfiniTensor#210 InfiniTensor/InfiniCore#320
+        InfiniTensor/InfiniTensor#87 InfiniTensor/InfiniCore#19 sdpython/mlprodict#200
+        dmlc/dgl#4333 lwch/gotorch#42 dotnet/TorchSharp#183 llvm/torch-mlir#857
+        ml-explore/mlx-examples#40 asher/gmlx#51 Qihoo360/360zhinao#6 YvanYin/Metric3D#158
+        xorbitsai/inference#4229 InternLM/lmdeploy#3753 vllm-project/vllm-ascend#1047
+        ByteDance-Seed/seed-oss#4 vllm-project/vllm-ascend#13428
+        huggingface/diffusers#10986 flagos-ai/Torch-FL#355 modelscope/ms-swift#4317
+        modelscope/ms-swift#7389 modelscope/ms-swift#7330 huggingface/diffusers#12653
+        flagos-ai/Torch-FL#218 flagos-ai/FlagGems#1127 flagos-ai/Torch-FL#7
+        flagos-ai/FlagGems#548 mlc-ai/mlc-llm#3358 Cambricon/ffmpeg-mlu#17
+        llvm/torch-mlir#4659 llvm/torch-mlir#365 llvm/torch-mlir#4732
+        intel/torch-xpu-ops#2309 huggingface/transformers#31237
+        buddy-compiler/buddy-mlir#637 llvm/torch-mlir#1657 XPU-Forces/xpu_graph#351
+        pytorch/pytorch#144150 pytorch/pytorch#168107 pytorch/pytorch#144151
+        pytorch/pytorch#6118 pytorch/pytorch#145080 intel/torch-xpu-ops#1469
+        pytorch/pytorch#5856 pytorch/pytorch#54376 pytorch/vision#9272 pytorch/vision#9273
+    """,
+}
+LEFT_OUT = tuple(
+    LeftOut(thread, why) for why, threads in _LEFT_OUT.items() for thread in threads.split()
+)
