@@ -34,6 +34,34 @@ QUERIES = (
     "Cambricon/mlu-ops [Fix] mluOpExecFFT torch.fft rfft irfft irfft2 wrong stride non-contiguous "
     "pytorch",
     "Cambricon/mlu-ops fix nms roi_align torchvision nan inf large input wrong result MLU590",
+    'MLU370 MLU590 torch_mlu RuntimeError "not implemented for" dtype aten operator CNNL error',
+    "寒武纪 MLU 算子 不支持 float64 int64 回退 CPU 精度 错误 torch_mlu",
+    "fix for Cambricon MLU: avoid unsupported torch op, cast to float32 because MLU does not "
+    "support",
+    "ComfyUI Cambricon MLU backend support torch.mlu nan float64 stable diffusion",
+    "ultralytics YOLO FunASR PaddleSpeech 寒武纪 MLU370 torch_mlu 报错 conv nms complex stft",
+    "FlagGems [Cambricon] benchmark baseline torch_mlu native RuntimeError Not implemented skip "
+    "dtype complex64 op KernelGen mlu",
+    "pytorch/pytorch Cambricon MLU PrivateUse1 device mlu operator wrong result or error fix "
+    "inductor mlu",
+    "verl LLaMA-Factory Megatron-LM-FL MLU590 training grad norm nan _foreach fused adamw "
+    "optimizer mlu op error",
+    "flagos-ai/FlagGems [Cambricon] Fix complex dtype issues test cases MLU native PyTorch backend "
+    "limitations raises RuntimeError promote dtype",
+    "[Cambricon] Fix test cases compute reference on CPU because MLU native backend does not "
+    "support",
+    "modao1234 FlagGems Cambricon fix op test MLU raises float64 complex32 index negative",
+    "torch_mlu inductor stride mismatch meta aten implementation privateuse1 import torch_mlu "
+    "issue",
+    "our torch-mlu does not support specific data types temporary modification cambricon flag_gems "
+    "tests benchmark review",
+    "FlagGems cambricon: update cambricon code based on master chenmiao1919 torch_mlu not support "
+    "randint int16 bf16 conv pad",
+    'Cambricon MLU "Can\'t get a promote dtype when common dtype is" RuntimeError MLU',
+    "FlagGems vendor_name cambricon reference to cpu because torch_mlu precision wrong nan inf "
+    "argmax topk multinomial",
+    "FlagGems 寒武纪 cambricon fix test native kernel unsupported shape large tensor dim exceeds 8 "
+    "MLU",
 )
 
 ANGLES = torch.polar(torch.ones(1, 16, 1, 4), torch.linspace(0, 1, 64).view(1, 16, 1, 4))
@@ -46,6 +74,10 @@ def _turned(x: Tensor, angles: Tensor) -> Tensor:
 
 def _grouped(x: Tensor, keys: Tensor) -> Tensor:
     return F.scaled_dot_product_attention(x, keys, keys, enable_gqa=True)
+
+
+def _drawn(x: Tensor) -> Tensor:
+    return torch.randint(0, 8, x.shape, dtype=torch.int16, device=x.device)
 
 
 REPORTS = (
@@ -75,6 +107,18 @@ REPORTS = (
         "cambricon-mlu590@r1.22_pt2.4.0", Met.WRONG, Because.SHAPE, torch.fft.fft2,
         (torch.ones(2, 1, 1, dtype=torch.complex64),), ("aten::_fft_c2c", "aten::fft_fft2"),
     ),
+    Report(
+        "MLU: complex by real", "flagos-ai/FlagGems#5477", 26,
+        "div and mul of a complex and a real tensor raise that they get no promoted dtype",
+        "cambricon-mlu590@r2.4_develop", Met.REFUSED, Because.DTYPE, torch.div,
+        (torch.ones(4, 4, dtype=torch.complex64), torch.ones(4, 4)), ("aten::div.Tensor",),
+    ),
+    Report(
+        "MLU: randint of int16", "flagos-ai/FlagGems#1126", 29,
+        "randint of torch_mlu does not take int16, so that tests draw on the CPU",
+        "cambricon-mlu590@r2.4_develop", Met.REFUSED, Because.DTYPE, _drawn,
+        (torch.ones(4, 4),), ("aten::randint.low",),
+    ),
 )  # fmt: skip
 
 _LEFT_OUT = {
@@ -82,7 +126,7 @@ _LEFT_OUT = {
         open-mmlab/mmcv#1770 flagos-ai/FlagGems#5535 open-mmlab/mmcv#1429
         huggingface/transformers#29627 flagos-ai/FlagGems#5953 flagos-ai/FlagGems#5254
         flagos-ai/Torch-FL#6 intel/torch-xpu-ops#2469 flagos-ai/FlagGems#5641
-        Cambricon/mlu-ops#1045
+        Cambricon/mlu-ops#1045 tinygrad/tinygrad#11686
     """,
     Why.NO_CALL: """
         cnstark/easytorch#70 open-mmlab/mmcv#1768 InternLM/xtuner#984
@@ -93,10 +137,12 @@ _LEFT_OUT = {
         huggingface/peft#1687 safetensors/safetensors#479 sgl-project/sglang#26438
         bytedance-iaas/vllm#51 flagos-ai/vllm-plugin-FL#501 bytedance-iaas/vllm#64
         Cambricon/vllm-mlu#5 Cambricon/vllm-mlu#4 InternLM/xtuner#987
-        Cambricon/mlu-ops#1025
+        Cambricon/mlu-ops#1025 Comfy-Org/ComfyUI#6964 Comfy-Org/ComfyUI#13511
+        flagos-ai/FlagPerf#668 flagos-ai/FlagPerf#687 flagos-ai/FlagGems#46
+        flagos-ai/FlagPerf#635 flagos-ai/FlagGems#770 Cambricon/mlu-ops#1101
     """,
     Why.NO_PROGRAM: """
-        flagos-ai/FlagGems#47
+        flagos-ai/FlagGems#47 pytorch/pytorch#175600 flagos-ai/FlagGems#2854
     """,
     Why.OTHERS: """
         flagos-ai/vllm-plugin-FL#411 flagos-ai/FlagGems#1581 flagos-ai/FlagGems#749
@@ -112,6 +158,9 @@ _LEFT_OUT = {
         Cambricon/mlu-ops#658 Cambricon/mlu-ops#1255 Cambricon/mlu-ops#1017
         Cambricon/mlu-ops#1252 Cambricon/mlu-ops#509 Cambricon/mlu-ops#599
         Cambricon/mlu-ops#508 Cambricon/mlu-ops#351 Cambricon/mlu-ops#1251
+        Cambricon/mlu-ops#1319 Cambricon/mlu-ops#589 open-mmlab/mmcv#2500
+        Cambricon/mlu-ops#1034 Cambricon/mlu-ops#426 Cambricon/mlu-ops#397
+        flagos-ai/FlagGems#31 flagos-ai/FlagGems#40 XPU-Forces/xpu_graph#33
     """,
     Why.NO_TARGET: """
         llvm/torch-mlir#380 InfiniTensor/InfiniTensor#38
@@ -144,6 +193,27 @@ _LEFT_OUT = {
         pytorch/pytorch#144150 pytorch/pytorch#168107 pytorch/pytorch#144151
         pytorch/pytorch#6118 pytorch/pytorch#145080 intel/torch-xpu-ops#1469
         pytorch/pytorch#5856 pytorch/pytorch#54376 pytorch/vision#9272 pytorch/vision#9273
+        open-mmlab/mmcv#3063 DeepLink-org/DLCompiler#10 hpi-xnor/bitorch#3
+        microsoft/DirectML#174 microsoft/DirectML#306 ml-explore/mlx#753
+        ml-explore/mlx#2252 ml-explore/mlx#799 ml-explore/mlx#1076
+        InfiniTensor/InfiniTensor#117 PaddlePaddle/PaddleClas#2367 llvm/torch-mlir#3115
+        llvm/torch-mlir#1474 llvm/torch-mlir#455 PaddlePaddle/PaddleCustomDevice#602
+        PaddlePaddle/PaddleSpeech#3461 PaddlePaddle/PaddleCustomDevice#1780
+        modelscope/FunASR#1131 PaddlePaddle/PaddleCustomDevice#141
+        PaddlePaddle/PaddleCustomDevice#142 modelscope/FunASR#3034 modelscope/FunASR#125
+        QwenAudio/Fun-ASR#59 flagos-ai/FlagGems#4043 flagos-ai/Torch-FL#151
+        flagos-ai/FlagGems#5006 PaddlePaddle/PaddleCustomDevice#159
+        PaddlePaddle/PaddleCustomDevice#161 NVIDIA/Megatron-LM#4091
+        hiyouga/LlamaFactory#7890 PaddlePaddle/PaddleCustomDevice#1509
+        hiyouga/LlamaFactory#2916 hiyouga/LlamaFactory#9462 flagos-ai/Megatron-LM-FL#135
+        hiyouga/LlamaFactory#5627 flagos-ai/Megatron-LM-FL#132 NVIDIA/Megatron-LM#1658
+        zyushun/Adam-mini#7 flagos-ai/Torch-FL#153 intel/intel-xpu-backend-for-triton#5950
+        pytorch/pytorch#169778 pytorch/pytorch#139312 NVIDIA/cuEquivariance#223
+        tenstorrent/tt-forge-onnx#609 pytorch/pytorch#182328 pytorch/pytorch#93545
+        InfiniTensor/InfiniTensor#211 PaddlePaddle/Paddle-Lite#9614
+        apple/ml-stable-diffusion#285 sdpython/mlprodict#485 PaddlePaddle/Paddle3D#430
+        PaddlePaddle/PaddleVideo#666 flagos-ai/FlagPerf#692 flagos-ai/FlagPerf#690
+        flagos-ai/FlagGems#308 flagos-ai/FlagGems#304 flagos-ai/FlagGems#6113
     """,
 }
 LEFT_OUT = tuple(
