@@ -99,6 +99,11 @@ QUERIES = (
     "InfiniTensor ntops moore musa torch baseline not supported operator competition PR",
     "[2026春季][T1-1] Moore S5000 torch_musa 不支持 参考实现 回退 CPU InfiniCore",
     "InfiniCore issue moore 平台 torch 测试失败 非连续 half 不支持 算子报错",
+    "ComfyUI Moore Threads GPU musa interpolate bicubic antialias error "
+    "upsample_bicubic2d_aa not implemented",
+    "Comfy-Org/ComfyUI 8011 Added support for Moore Threads GPUs IPAdapter clip "
+    "vision error traceback musa",
+    "Added support for Moore Threads GPUs pull request replace operation because musa raises error",
 )
 
 CONVOLUTION = ("aten::conv2d", "aten::convolution", "aten::_convolution")
@@ -136,6 +141,10 @@ def _in_order(x: Tensor) -> Tensor:
 def _padding_dropped(x: Tensor, places: Tensor) -> Tensor:
     found: Tensor = torch.ops.aten._padded_dense_to_jagged_forward(x, [places], 5)
     return found
+
+
+def _made_smaller(x: Tensor) -> Tensor:
+    return F.interpolate(x, size=(16, 16), mode="bicubic", antialias=True)
 
 
 REPORTS = (
@@ -244,6 +253,12 @@ REPORTS = (
         Because.NO_KERNEL, lambda x: torch.logcumsumexp(x, 1), (torch.ones(2, 8),),
         ("aten::logcumsumexp", "aten::_logcumsumexp"),
     ),
+    Report(
+        "MUSA: bicubic interpolation with antialias", "Comfy-Org/ComfyUI#8011", 68,
+        "an image made smaller for CLIP raises, so the user takes bilinear interpolation",
+        "moorethreads-s4000@1.3.0", Met.REFUSED, Because.NO_KERNEL, _made_smaller,
+        (torch.ones(1, 3, 32, 32),), ("aten::_upsample_bicubic2d_aa",),
+    ),
 )  # fmt: skip
 
 _LEFT_OUT = {
@@ -279,7 +294,8 @@ _LEFT_OUT = {
         flagos-ai/vllm-plugin-FL#176 MooreThreads/torchada#66 MooreThreads/torchada#22
         MooreThreads/torch_musa#115 MooreThreads/torch_musa#138
         kvcache-ai/ktransformers#936 sgl-project/sglang-omni#1598
-        InfiniTensor/InfiniCore#969
+        InfiniTensor/InfiniCore#969 MooreThreads/MobiMaliangSDK#20
+        open-mmlab/mmsegmentation#3841 xdit-project/xDiT#539 sgl-project/sglang#17246
     """,
     Why.NO_PROGRAM: """
         MooreThreads/torch_musa#114 MooreThreads/torch_musa#64 MooreThreads/torch_musa#15
@@ -313,7 +329,8 @@ _LEFT_OUT = {
         InfiniTensor/InfiniCore#981 InfiniTensor/InfiniTensor#262
         InfiniTensor/InfiniCore#779 InfiniTensor/InfiniCore#375 InfiniTensor/operators#153
         InfiniTensor/InfiniCore#1516 MooreThreads/mutlass#5 InfiniTensor/InfiniCore#807
-        InfiniTensor/InfiniCore#1441
+        InfiniTensor/InfiniCore#1441 open-mmlab/mmcv#3018 MooreThreads/tutorial_on_musa#6
+        open-mmlab/mmcv#3241
     """,
     Why.UNCONFIRMED: """
         flagos-ai/FlagGems#5106
@@ -410,6 +427,9 @@ _LEFT_OUT = {
         InfiniTensor/operators#5 InfiniTensor/InfiniCore#173 InfiniTensor/InfiniCore#946
         InfiniTensor/InfiniCore#700 InfiniTensor/InfiniCore#798 ROCm/aiter#456
         InfiniTensor/InfiniCore#672 InfiniTensor/InfiniCore#1166
+        alimama-creative/SDXL_EcomID_ComfyUI#38 ttulttul/ComfyUI-Iterative-Mixer#22
+        cubiq/ComfyUI_IPAdapter_plus#604 pytorch/pytorch#70930 Comfy-Org/ComfyUI#14637
+        yolain/ComfyUI-Easy-Use#530
     """,
 }
 LEFT_OUT = tuple(
