@@ -62,6 +62,15 @@ QUERIES = (
     "argmax topk multinomial",
     "FlagGems 寒武纪 cambricon fix test native kernel unsupported shape large tensor dim exceeds 8 "
     "MLU",
+    "Fix internal: benchmark_fail accuracy_fail on cambricon MLU native torch_mlu "
+    "baseline root cause",
+    "InfiniCore [2025秋季] 寒武纪平台 torch_mlu 官方函数没有实现 算子 测试",
+    "feat(cambricon): make sglang serve on torch_mlu runtime native op unsupported "
+    "workaround repeat_interleave cumsum int64",
+    "Cambricon MLU FlagGems issue int64 fp64 not supported test fails native "
+    "torch_mlu median nextafter polar cauchy ctc_loss",
+    "MLU torch_mlu upsample_bicubic2d_aa scatter_add multinomial sort precision CPU "
+    'fallback warning "MLU" operator falls back to CPU',
 )
 
 ANGLES = torch.polar(torch.ones(1, 16, 1, 4), torch.linspace(0, 1, 64).view(1, 16, 1, 4))
@@ -126,7 +135,8 @@ _LEFT_OUT = {
         open-mmlab/mmcv#1770 flagos-ai/FlagGems#5535 open-mmlab/mmcv#1429
         huggingface/transformers#29627 flagos-ai/FlagGems#5953 flagos-ai/FlagGems#5254
         flagos-ai/Torch-FL#6 intel/torch-xpu-ops#2469 flagos-ai/FlagGems#5641
-        Cambricon/mlu-ops#1045 tinygrad/tinygrad#11686
+        Cambricon/mlu-ops#1045 tinygrad/tinygrad#11686 pytorch/pytorch#77764
+        pytorch/pytorch#141287
     """,
     Why.NO_CALL: """
         cnstark/easytorch#70 open-mmlab/mmcv#1768 InternLM/xtuner#984
@@ -140,6 +150,7 @@ _LEFT_OUT = {
         Cambricon/mlu-ops#1025 Comfy-Org/ComfyUI#6964 Comfy-Org/ComfyUI#13511
         flagos-ai/FlagPerf#668 flagos-ai/FlagPerf#687 flagos-ai/FlagGems#46
         flagos-ai/FlagPerf#635 flagos-ai/FlagGems#770 Cambricon/mlu-ops#1101
+        sgl-project/sglang#26898
     """,
     Why.NO_PROGRAM: """
         flagos-ai/FlagGems#47 pytorch/pytorch#175600 flagos-ai/FlagGems#2854
@@ -161,6 +172,8 @@ _LEFT_OUT = {
         Cambricon/mlu-ops#1319 Cambricon/mlu-ops#589 open-mmlab/mmcv#2500
         Cambricon/mlu-ops#1034 Cambricon/mlu-ops#426 Cambricon/mlu-ops#397
         flagos-ai/FlagGems#31 flagos-ai/FlagGems#40 XPU-Forces/xpu_graph#33
+        Cambricon/mlu-ops#879 Cambricon/mlu-ops#852 Cambricon/mlu-ops#949
+        Cambricon/mlu-ops#948 Cambricon/mlu-ops#931
     """,
     Why.NO_TARGET: """
         llvm/torch-mlir#380 InfiniTensor/InfiniTensor#38
@@ -214,6 +227,14 @@ _LEFT_OUT = {
         apple/ml-stable-diffusion#285 sdpython/mlprodict#485 PaddlePaddle/Paddle3D#430
         PaddlePaddle/PaddleVideo#666 flagos-ai/FlagPerf#692 flagos-ai/FlagPerf#690
         flagos-ai/FlagGems#308 flagos-ai/FlagGems#304 flagos-ai/FlagGems#6113
+        intel/intel-xpu-backend-for-triton#438 intel/torch-xpu-ops#1222 ROCm/apex#134
+        pytorch/helion#3269 InfiniTensor/InfiniCore#353 InfiniTensor/InfiniCore#368
+        InfiniTensor/InfiniCore#1207 InfiniTensor/InfiniCore#18 InfiniTensor/InfiniCore#565
+        InfiniTensor/InfiniCore#378 InfiniTensor/InfiniCore#371 InfiniTensor/InfiniCore#525
+        InfiniTensor/InfiniCore#1166 InfiniTensor/InfiniCore#566 tenstorrent/tt-metal#6516
+        microsoft/DirectML#449 nod-ai/AMD-SHARK-ModelDev#684 microsoft/DirectML#596
+        intel/torch-xpu-ops#173 intel/torch-xpu-ops#416 tenstorrent/tt-mlir#4494
+        Comfy-Org/ComfyUI#8011
     """,
 }
 LEFT_OUT = tuple(
