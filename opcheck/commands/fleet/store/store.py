@@ -1,7 +1,9 @@
 """The store: one SQLite file, opened or begun, and looked through once it makes no sense."""
 
 import json
+import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from enum import StrEnum
@@ -18,6 +20,11 @@ from opcheck.files import require_regular
 from opcheck.model.verdict import Confidence, Verdict
 
 _DAMAGED_HINT = "take the store away and run the fleet again, or give a copy of it from before"
+_MAKING_SECONDS = 1.0
+"""So long a store may take to be made, by another process."""
+_LONGEST_VALUE = 2**28
+_SHOWN = 20
+"""Characters of a format that is not ours."""
 _TYPES = {"INTEGER": ("integer",), "REAL": ("real", "integer"), "TEXT": ("text",)}
 """How SQLite keeps the values of a column that is declared so."""
 _MEMBERS: Mapping[tuple[str, str], type[StrEnum]] = {
@@ -71,7 +78,7 @@ def damage(path: Path) -> str:
     It reads the whole file.
     """
     try:
-        with closing(sqlite3.connect(path)) as connection:
+        with closing(_connected(path)) as connection:
             return foreign(connection) or next(_damage(connection), "")
     except (sqlite3.Error, UnicodeDecodeError) as error:  # of a message that quotes the file
         return str(error)
@@ -192,9 +199,10 @@ class Store:
             raise UsageError(
                 f"cannot use the store {path}: {error.strerror}", _NO_STORE_HINT
             ) from error
+        _require_no_journal(path)
         try:
             self._path = path
-            self.connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
+            self.connection = _connected(path)
             self.connection.row_factory = sqlite3.Row
             with ExitStack() as refused:  # an open connection would have the next one wait
                 refused.callback(self.connection.close)
@@ -267,7 +275,7 @@ class Store:
                     for statement in filter(str.strip, SCHEMA.split(";")):
                         execute(statement)
                     execute("INSERT INTO meta VALUES ('format', ?)", (FORMAT,))
-        tables = {name for (name,) in execute("SELECT name FROM sqlite_master")}
+        tables = {name for (name,) in execute("SELECT name FROM sqlite_master WHERE type='table'")}
         found = (
             execute("SELECT value FROM meta WHERE name='format'").fetchone()
             if {"meta", "run_models"} <= tables
@@ -275,9 +283,10 @@ class Store:
         )
         if found is None:
             raise _no_store(path)
-        if found[0] != FORMAT:
+        form = str(found[0])[:_SHOWN]
+        if form != FORMAT:
             raise UsageError(
-                f"{path} is a store of format {found[0]}; this opcheck reads {FORMAT}",
+                f"{path} is a store of format {form}; this opcheck reads {FORMAT}",
                 _NO_STORE_HINT,
             )
         if other := foreign(self.connection):
@@ -285,6 +294,33 @@ class Store:
         execute("PRAGMA journal_mode=WAL")  # writes to the file: only now is it known for a store
         execute("PRAGMA synchronous=NORMAL")  # under WAL, a process that is killed loses nothing
         execute("PRAGMA foreign_keys=ON")
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    """A connection to the file, no value of which may be larger than any that opcheck writes."""
+    connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+    return connection
+
+
+def _require_no_journal(path: Path) -> None:
+    """Refuse a store with a journal of SQLite's beside it, but for the moment of its making.
+
+    A store has a write-ahead log instead. SQLite plays a journal back into the store when it opens
+    that, and removes a file that the journal names.
+
+    Raises:
+        UsageError: it stays.
+    """
+    journal = path.with_name(f"{path.name}-journal")
+    ends = time.monotonic() + _MAKING_SECONDS
+    while os.path.lexists(journal):
+        if time.monotonic() > ends:
+            raise UsageError(
+                f"cannot use the store {path}: there is {journal.name} beside it",
+                "move it away: no store has one, and SQLite would write it back into the store",
+            )
+        time.sleep(_MAKING_SECONDS / 20)
 
 
 def _no_store(path: Path) -> UsageError:
