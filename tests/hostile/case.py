@@ -68,6 +68,8 @@ class Case:
     """What the command has to say where it refuses: the place that tried."""
     opens_key: bool
     """Whether a person typed the path of the private key, or of a link to it: it may be opened."""
+    opens_bait: bool
+    """Whether a person typed the path of a payload, or of a folder with it: it may be read."""
 
     @property
     def key(self) -> str:
@@ -112,6 +114,7 @@ class Corpus:
         limit: float = 60,
         says: str = "",
         opens_key: bool = False,
+        opens_bait: bool = False,
         endless: bool = False,
     ) -> Callable[[Maker], Maker]:
         """Have a function be a case: its name and its docstring are those of the case.
@@ -127,7 +130,7 @@ class Corpus:
             assert not any((c.reader, c.name) == (self.reader, name) for c in CASES), name
             CASES.append(
                 Case(self.reader, name, about, file or self.file, make, self.family, near,
-                     runnable, harmless, runs_code, limit, options, says, opens_key)
+                     runnable, harmless, runs_code, limit, options, says, opens_key, opens_bait)
             )  # fmt: skip
             return make
 

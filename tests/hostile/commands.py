@@ -41,7 +41,11 @@ class Outcome:
     @property
     def harm(self) -> tuple[str, ...]:
         """The kinds of harm that were done."""
-        allowed = {"executed": self.case.runs_code, "read": self.case.opens_key}
+        opened = all(sign.startswith("opened ") for sign in self.effects.executed)
+        allowed = {
+            "executed": self.case.runs_code or (self.case.opens_bait and opened),
+            "read": self.case.opens_key,
+        }
         found = [kind for kind in self.effects.harm() if not allowed.get(kind)]
         if self.runs and not self.case.runnable:
             found.append("called runnable")

@@ -30,5 +30,5 @@ def test_the_programs_that_they_are_made_of_run_in_torch(kind: str, tmp_path: Pa
     one = BROKEN[0]
     case = Case(one.reader, kind, one.about, one.file, make, one.family, near=True, runnable=True,
                 harmless=True, runs_code=False, limit=60, options=(), says="",
-                opens_key=False)  # fmt: skip
+                opens_key=False, opens_bait=False)  # fmt: skip
     assert truth.runs([case], Place.below(tmp_path, os.getpid())) == {case.key: True}

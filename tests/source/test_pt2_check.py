@@ -160,6 +160,7 @@ LIES: dict[str, Callable[[Document], None]] = {
     "arguments the other way round": other_way_round,
     "a list for a number": argument({"as_ints": [1]}),
     "a text for a number": argument({"as_string": "x"}),
+    "a number that is an operator, too": argument({"as_int": 1, "as_operator": "torch.relu"}),
     "no number at all": argument({"as_none": True}),
     "two results of one": two_results,
     "a list of results for one": a_list_of_results,

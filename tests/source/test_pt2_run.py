@@ -1,5 +1,6 @@
 """An exported graph runs as the model did, calling operators and nothing else."""
 
+import copy
 import json
 import sys
 from collections.abc import Mapping
@@ -170,6 +171,10 @@ def test_another_librarys_operator_gives_what_the_file_says_and_is_not_run(
         assert (out.shape, out.dtype, out.device.type) == ((6, 4), torch.float32, "meta")
     traced = trace_model(loaded.module, loaded.args, {}, device_type="npu")
     assert [str(node.op) for node in traced.nodes] == ["opcheck_test_there::touch"]
+    copied = copy.deepcopy(loaded.module)  # as every run of the emulated device is of a copy
+    with torch.inference_mode():
+        (out,) = copied(torch.empty(6, 4, device="meta"))
+    assert out.shape == (6, 4)
     assert ran == []
 
 

@@ -101,6 +101,12 @@ def test_operators_and_places_of_a_run_are_never_broken(sample: str, width: int)
     assert {kernel.op for kernel in found.kernels} <= words
 
 
+def test_a_text_without_end_is_cut() -> None:
+    report = STANDARD["mixed"]
+    long = replace(report, model=replace(report.model, source="a" * 10**6))
+    assert len(report_view("text").render(long, Page(80))) < 10**5
+
+
 @pytest.mark.parametrize("sample", EMULATIONS)
 def test_colour_of_a_run_changes_nothing_but_colour(sample: str) -> None:
     colored = emulated(sample, Page(color=True))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from opcheck.source.pt2.arithmetic import check_computed, stated
 from opcheck.source.pt2.file import ProgramFile, damaged
 from opcheck.source.pt2.schemas import check_call
 from opcheck.source.pt2.targets import Kind, Target, check_higher_order, parse_target
@@ -94,6 +95,7 @@ class _GraphCheck:
         self._release = release
         self._metas: Mapping[str, Any] = graph["tensor_values"]
         self._defined: dict[str, str] = {}
+        self._numbers = stated(graph)
 
     def check(self) -> None:
         """Look at inputs, nodes and outputs in their order."""
@@ -129,8 +131,18 @@ class _GraphCheck:
             self._input(target, name, *variant(item["arg"]))
         if target.kind is Kind.OPERATOR and target.op is not None:
             check_call(target.op, node, self._release)
+        if target.kind is Kind.PYTHON:
+            self._computed(target, node)
         for output in node["outputs"]:
             self._define(output)
+
+    def _computed(self, target: Target, node: Mapping[str, Any]) -> None:
+        """Require that what the file says of a number that is computed is so."""
+        (output,) = node["outputs"]
+        kind, payload = variant(output)
+        if kind == "as_sym_int":
+            inputs = [item["arg"] for item in node["inputs"]]
+            check_computed(target.text, inputs, payload.get("as_name", ""), self._numbers)
 
     def _input(self, target: Target, name: str, kind: str, payload: Any) -> None:
         if target.kind is not Kind.HIGHER_ORDER and kind in _HELD:

@@ -51,8 +51,11 @@ _DUNDERS = frozenset(
      "__or__", "__rshift__", "__xor__"}
 )  # fmt: skip
 """Operators of aten that are named as Python's methods are."""
-_RESERVED = frozenset({"load_library", "import_module", "loaded_libraries", "_dir", "prim"})
-"""Attributes of ``torch.ops`` that are no namespace, and one that belongs to TorchScript."""
+_RESERVED = frozenset(
+    {"load_library", "import_module", "loaded_libraries", "_dir", "prim", "debugprims"}
+)
+"""Attributes of ``torch.ops`` that are no namespace, one that belongs to TorchScript, and one of
+torch's own whose operators read files."""
 REACHING = frozenset(
     {
         "aten::_print", "aten::_test_ambiguous_defaults.b", "aten::_test_string_default",

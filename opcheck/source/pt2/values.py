@@ -33,11 +33,13 @@ Variant = tuple[str, Any]
 
 
 def variant(union: Mapping[str, Any]) -> Variant:
-    """The member that a union holds; older schemas wrote the empty ones too."""
-    for kind, payload in union.items():
-        if payload is not None:
-            return kind, payload
-    raise ValueError(f"an empty union: {union}")
+    """The one member that a union holds; older schemas wrote the empty ones too."""
+    held = [item for item in union.items() if item[1] is not None]
+    if len(held) == 1:
+        return held[0]
+    if not held:
+        raise ValueError(f"an empty union: {union}")
+    raise ValueError(f"a union of {len(held)} members: {', '.join(kind for kind, _ in held)[:80]}")
 
 
 class Surprises:

@@ -16,6 +16,9 @@ from opcheck.views.formats import Page
 from opcheck.views.terminal.notation import ASCII, UNICODE
 from opcheck.views.terminal.wide import closes, pieces, spaced
 
+_LONGEST = 4096
+"""Characters of a piece of text: as long as a path may be."""
+
 Atom = tuple[str, str]
 """A piece of text that is never broken over two lines, and its rich style."""
 PLACE = "place"
@@ -213,6 +216,11 @@ def _console(buffer: io.StringIO, page: Page) -> Console:
 
 
 def _printable(atom: Atom) -> Atom:
-    """The atom with control characters spelled out: names come from files that anyone wrote."""
+    """The atom with control characters spelled out, and cut where no sentence is as long.
+
+    Names and texts come from files that anyone wrote.
+    """
     text, style = atom
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]}…"
     return printable(text, kept=""), style

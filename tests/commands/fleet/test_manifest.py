@@ -269,6 +269,14 @@ def test_options_of_a_pattern_are_those_of_each_model() -> None:
     assert refusal('- {source: "zoo/*", name: all}\n') == message
 
 
+def test_what_is_hidden_below_a_folder_is_not_opened() -> None:
+    for path in (".ssh/config.json", "models/.cache/config.json", "models/.m.pt2"):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text("{}")
+    with pytest.raises(UsageError):
+        read_manifest(".")
+
+
 def test_every_field_is_an_option_of_scan() -> None:
     from opcheck.app.main import application
 

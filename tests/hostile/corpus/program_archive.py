@@ -318,7 +318,7 @@ def a_graph_within_a_graph_within(place: Place) -> bytes:
     return made.packed()
 
 
-@CORPUS.case(runnable=True)
+@CORPUS.case(runnable=True, endless=True)
 def many_nodes(place: Place) -> bytes:
     """A graph of two hundred thousand calls, small when packed."""
     made = program()

@@ -127,9 +127,11 @@ def _require_few(path: str, many: int) -> None:
 
 
 def _inside(folder: str) -> Iterator[str]:
-    """The models below a folder, each of its own folder or file, in order."""
+    """The models below a folder, each of its own folder or file, in order; none that is hidden."""
     seen = 0
     for parent, folders, files in os.walk(folder):
+        folders[:] = (name for name in folders if not name.startswith("."))
+        files[:] = (name for name in files if not name.startswith("."))
         seen += 1 + len(files)
         _require_few(folder, seen)
         if _is_model(parent):

@@ -94,7 +94,7 @@ class FleetProgress:
         if not (self._quiet or self._drawn):
             over = self._done + self._known
             line = f"[{over}/{self._left}] {self._names[position]} {told}"
-            print(printable(line), file=sys.stderr, flush=True)
+            print(printable(line, kept=""), file=sys.stderr, flush=True)
 
     def _draw(self) -> None:
         from rich.console import Console

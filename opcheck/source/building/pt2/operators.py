@@ -6,7 +6,7 @@ import operator
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -115,6 +115,10 @@ class Operators:
         for text in wrapped:
             if text not in self._known:
                 self._known[text] = self._resolved(parse_target(text), ())
+
+    def __deepcopy__(self, memo: Mapping[int, Any]) -> Self:
+        """What is declared in torch is there once, for every copy of the program."""
+        return self
 
     def find(self, target: str) -> Callable[..., Any]:
         """Give what a node with that target calls."""

@@ -1,0 +1,83 @@
+"""Numbers that a graph computes from sizes, computed again from those it was exported with."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+_GREATEST = 2**63
+_LONGEST_SHIFT = 63
+_Function = Callable[..., int]
+
+
+def _power(base: int, exponent: int) -> int:
+    if not 0 <= exponent <= _LONGEST_SHIFT:
+        raise ValueError(f"it raises a number to the power of {exponent}")
+    return int(base**exponent)
+
+
+_FUNCTIONS: Mapping[str, tuple[int, _Function]] = {
+    "_operator.add": (2, lambda a, b: a + b),
+    "_operator.sub": (2, lambda a, b: a - b),
+    "_operator.mul": (2, lambda a, b: a * b),
+    "_operator.floordiv": (2, lambda a, b: a // b),
+    "_operator.mod": (2, lambda a, b: a % b),
+    "_operator.pow": (2, _power),
+    "_operator.neg": (1, lambda a: -a),
+}
+"""Target -> how many whole numbers it takes, and what it makes of them."""
+
+
+_DIVIDING = ("_operator.floordiv", "_operator.mod")
+
+
+def stated(graph: Mapping[str, Any]) -> dict[str, int]:
+    """Whole numbers of a graph by name, where the file says which they were at export."""
+    found: dict[str, int] = {}
+    for name, held in graph.get("sym_int_values", {}).items():
+        number = held.get("as_int")
+        if number is None:
+            number = ((held.get("as_expr") or {}).get("hint") or {}).get("as_int")
+        if type(number) is int:
+            found[name] = number
+    return found
+
+
+def check_computed(
+    target: str, inputs: Sequence[Mapping[str, Any]], output: str, known: Mapping[str, int]
+) -> None:
+    """Require that a function on whole numbers can be computed, and gives what the file says.
+
+    Args:
+        target: the function; one that is not of arithmetic is not looked at.
+        inputs: its arguments, as ``(kind, payload)`` of a ``SymInt`` or an ``int`` hold them.
+        output: the name of its result.
+        known: whole numbers by name, as :func:`stated` gives them.
+
+    Raises:
+        ValueError: it has too many arguments or too few, divides by zero, leaves 64 bits, or gives
+            another number than the file says.
+    """
+    if target not in _FUNCTIONS:
+        return
+    wanted, function = _FUNCTIONS[target]
+    if len(inputs) != wanted:
+        raise ValueError(f"{target} takes {wanted} numbers, and gets {len(inputs)}")
+    numbers = [_number(item, known) for item in inputs]
+    if target in _DIVIDING and numbers[-1] == 0:
+        raise ValueError("it divides by zero")
+    if None in numbers:
+        return
+    result = function(*numbers)
+    if not -_GREATEST <= result < _GREATEST:
+        raise ValueError("it computes a number of more than 64 bits")
+    if known.get(output, result) != result:
+        raise ValueError(f"it computes {result}, where the file says {known[output]}")
+
+
+def _number(argument: Mapping[str, Any], known: Mapping[str, int]) -> int | None:
+    """The number of an argument; None where nobody knows it before the model runs."""
+    number = argument.get("as_int")
+    if number is None:
+        held = argument.get("as_sym_int") or {}
+        number = held.get("as_int")
+        number = known.get(held.get("as_name", "")) if number is None else number
+    return number if type(number) is int else None
