@@ -8,6 +8,7 @@ import typer
 from msgspec import Struct
 
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.target import TargetSpec
 from opcheck.views.formats import command_formats, report_formats
 
@@ -35,8 +36,8 @@ class Detail(Struct, frozen=True):
         if self.quiet and any(more.values()):
             asked = " and ".join(option for option, given in more.items() if given)
             raise UsageError(
-                f"--quiet gives the verdict alone, and {asked} asks for more",
-                "leave one of them out",
+                Sentence("--quiet gives the verdict alone, and {text} asks for more", text=asked),
+                Sentence("leave one of them out"),
             )
 
 
@@ -53,21 +54,23 @@ def only(targets: Sequence[TargetSpec] | None) -> TargetSpec:
     match tuple(targets or ()):
         case (target,) if target.name == "all":
             raise UsageError(
-                "all targets were given; want one",
-                "name it with -t, as in -t ascend-910b; opcheck scan takes all at once",
+                Sentence("all targets were given; want one"),
+                Sentence("name it with -t, as in -t ascend-910b; opcheck scan takes all at once"),
             )
         case (target,):
             return target
         case ():
             raise UsageError(
-                "no target was given; want one",
-                "name it with -t, as in -t ascend-910b; opcheck targets lists them",
+                Sentence("no target was given; want one"),
+                Sentence("name it with -t, as in -t ascend-910b; opcheck targets lists them"),
             )
         case several:
             names = ", ".join(map(str, several))
             raise UsageError(
-                f"{len(several)} targets were given; want one: {names}",
-                "run the command once for each; opcheck scan takes several at once",
+                Sentence(
+                    "{count} targets were given; want one: {list}", count=len(several), list=names
+                ),
+                Sentence("run the command once for each; opcheck scan takes several at once"),
             )
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from torch import Tensor
 
 from opcheck.errors import EmulationError
+from opcheck.lang.sentence import Sentence
 
 Arguments = Mapping[str, Any]
 """Of a ``c10d`` operator, by the names of its schema."""
@@ -168,8 +169,8 @@ def _pairs(call: _Call) -> list[tuple[Tensor, Tensor]]:
 
 def _no_values(op: str, reason: str) -> EmulationError:
     return EmulationError(
-        f"{op} has no values here: {reason}",
-        "leave --values out to follow shapes alone",
+        Sentence("{op} has no values here: {said}", op=op, said=reason),
+        Sentence("leave --values out to follow shapes alone"),
     )
 
 

@@ -9,7 +9,7 @@ from gettext import c2py  # not in gettext's __all__; seen in 3.11 to 3.13, and 
 
 from msgspec import Struct
 
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, without_places
 from opcheck.lang.sentence import filled as filled_in
 from opcheck.lang.template import NAMED, Template, filled, holds_message, places, without_gaps
 
@@ -77,6 +77,8 @@ PROSE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}|\ba [a-z]{2,}")
 _SIGN = 2
 """Weight of a sign with a space: sentences that it alone joins are recognised each by itself."""
 _CLAUSES = re.compile(r"(?<=[.;]) |(?<=\)) (?=\()")
+_WORD = re.compile(r"[A-Za-z]")
+_SIGNS = {": ": "：", "; ": "；", ", ": "，", " (": "（", ")": "）"}
 _ENDS = {":": "：", ".": "。", ",": "，", ";": "；"}
 
 
@@ -126,7 +128,9 @@ class Catalogue:
         """The translation of a sentence, its arguments' included; None where there is none."""
         values = sentence.arguments
         entry = self._messages.get(sentence.template)
-        if entry is None:  # such as a text of the database, which several messages may make up
+        if entry is None and not _WORD.search(without_places(sentence.template)):
+            template = _with_signs(sentence.template)  # no words of ours: places, with signs
+        elif entry is None:  # a text of the database, which several messages may make up
             template = self.tell(sentence.template)
             if template == sentence.template:
                 return None
@@ -260,6 +264,13 @@ class Catalogue:
 def is_message(name: str, value: str) -> bool:
     """Whether an argument is a message itself: a sentence, or what the place's name says is one."""
     return isinstance(value, Sentence) or holds_message(name, value)
+
+
+def _with_signs(template: str) -> str:
+    """A template without words, with the signs of this language between its places."""
+    for sign, ours in _SIGNS.items():
+        template = template.replace(sign, ours)
+    return template
 
 
 def _whole_number(count: str) -> int:

@@ -12,12 +12,11 @@ import pytest
 from msgspec import Struct
 from rich.cells import cell_len
 
-from opcheck.app.language import language_of_arguments
+from opcheck.app.language import language_named, language_of_arguments
 from opcheck.errors import UsageError
 from opcheck.lang.catalogue import read_po
 from opcheck.lang.speech import (
     Language,
-    language_named,
     language_of,
     speaking,
     spoken,

@@ -15,9 +15,12 @@ from opcheck.commands.fleet.store.schema import FORMAT, SCHEMA
 from opcheck.commands.fleet.values import Cause, Ending, StoredTrace
 from opcheck.errors import OpcheckError, UsageError
 from opcheck.files import require_regular
+from opcheck.lang.sentence import NOTHING, Sentence, verbatim
 from opcheck.model.verdict import Confidence, Verdict
 
-_DAMAGED_HINT = "take the store away and run the fleet again, or give a copy of it from before"
+_DAMAGED_HINT = Sentence(
+    "take the store away and run the fleet again, or give a copy of it from before"
+)
 _TYPES = {"INTEGER": ("integer",), "REAL": ("real", "integer"), "TEXT": ("text",)}
 """How SQLite keeps the values of a column that is declared so."""
 _MEMBERS: Mapping[tuple[str, str], type[StrEnum]] = {
@@ -62,22 +65,25 @@ def require_sound(paths: Iterable[Path], error: Exception) -> None:
     """
     for path in paths:
         if found := damage(path):
-            raise UsageError(f"the store {path} is damaged: {found}", _DAMAGED_HINT) from error
+            raise UsageError(
+                Sentence("the store {name} is damaged: {said}", name=path, said=found),
+                _DAMAGED_HINT,
+            ) from error
 
 
-def damage(path: Path) -> str:
+def damage(path: Path) -> Sentence:
     """What no opcheck wrote, the first that is found; "" where there is nothing.
 
     It reads the whole file.
     """
     try:
         with closing(sqlite3.connect(path)) as connection:
-            return foreign(connection) or next(_damage(connection), "")
+            return foreign(connection) or verbatim(next(_damage(connection), ""))
     except (sqlite3.Error, UnicodeDecodeError) as error:  # of a message that quotes the file
-        return str(error)
+        return verbatim(error)
 
 
-def foreign(connection: sqlite3.Connection) -> str:
+def foreign(connection: sqlite3.Connection) -> Sentence:
     """How the tables of a store are others than opcheck makes; "" where they are not.
 
     A view or a trigger is a program of its own, which anybody may have written.
@@ -85,9 +91,9 @@ def foreign(connection: sqlite3.Connection) -> str:
     ours, theirs = _made(), _objects(connection)
     for name, text in ours.items():
         if theirs.get(name) != text:
-            return f"its {name} is not as opcheck makes it"
+            return Sentence("its {text} is not as opcheck makes it", text=name)
     trigger = next((name for name in theirs if name.startswith("trigger ")), "")
-    return f"it has a {trigger}" if trigger else ""
+    return Sentence("it has a {text}", text=trigger) if trigger else NOTHING
 
 
 def _made() -> Mapping[str, str]:
@@ -138,7 +144,7 @@ def _listed(texts: Iterable[str]) -> str:
     return ", ".join(f"'{text}'" for text in texts)
 
 
-_NO_STORE_HINT = "give another file with --store, or take this one away"
+_NO_STORE_HINT = Sentence("give another file with --store, or take this one away")
 _MOST_BYTES = 1 << 44
 """Of a store, which is never read whole: a million models take some gigabytes."""
 _MAGIC = b"SQLite format 3\0"
@@ -186,11 +192,14 @@ class Store:
                 raise _no_store(path)
         except FileNotFoundError as error:
             if not create:
-                hint = "opcheck fleet MANIFEST makes one"
-                raise UsageError(f"there is no store {path}", hint) from error
+                hint = Sentence("opcheck fleet MANIFEST makes one")
+                raise UsageError(Sentence("there is no store {text}", text=path), hint) from error
         except OSError as error:
             raise UsageError(
-                f"cannot use the store {path}: {error.strerror}", _NO_STORE_HINT
+                Sentence(
+                    "cannot use the store {text}: {text_why}", text=path, text_why=error.strerror
+                ),
+                _NO_STORE_HINT,
             ) from error
         try:
             self._path = path
@@ -201,7 +210,10 @@ class Store:
                 self._prepare(path, create=create)
                 refused.pop_all()
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise UsageError(f"cannot use the store {path}: {error}", _NO_STORE_HINT) from error
+            raise UsageError(
+                Sentence("cannot use the store {text}: {text_why}", text=path, text_why=error),
+                _NO_STORE_HINT,
+            ) from error
 
     def __enter__(self) -> Self:
         return self
@@ -219,7 +231,10 @@ class Store:
             require_sound([self._path], error)
         if isinstance(error, sqlite3.Error):  # the disk is full, another writer takes long
             raise UsageError(
-                f"cannot use the store {self._path}: {error}", _NO_STORE_HINT
+                Sentence(
+                    "cannot use the store {text}: {text_why}", text=self._path, text_why=error
+                ),
+                _NO_STORE_HINT,
             ) from error
 
     @contextmanager
@@ -277,15 +292,23 @@ class Store:
             raise _no_store(path)
         if found[0] != FORMAT:
             raise UsageError(
-                f"{path} is a store of format {found[0]}; this opcheck reads {FORMAT}",
+                Sentence(
+                    "{text} is a store of format {format}; this opcheck reads {format_read}",
+                    text=path,
+                    format=found[0],
+                    format_read=FORMAT,
+                ),
                 _NO_STORE_HINT,
             )
         if other := foreign(self.connection):
-            raise UsageError(f"cannot use the store {path}: {other}", _NO_STORE_HINT)
+            raise UsageError(
+                Sentence("cannot use the store {text}: {said}", text=path, said=other),
+                _NO_STORE_HINT,
+            )
         execute("PRAGMA journal_mode=WAL")  # writes to the file: only now is it known for a store
         execute("PRAGMA synchronous=NORMAL")  # under WAL, a process that is killed loses nothing
         execute("PRAGMA foreign_keys=ON")
 
 
 def _no_store(path: Path) -> UsageError:
-    return UsageError(f"{path} is no store of opcheck fleet", _NO_STORE_HINT)
+    return UsageError(Sentence("{text} is no store of opcheck fleet", text=path), _NO_STORE_HINT)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.building.build import build
 from opcheck.source.building.example import Inputs, Signature, example, float_dtype, needed
@@ -268,7 +269,7 @@ def loaded_part(path: Path, options: LoadOptions, kind: str, digest: str) -> Loa
     stored = partial(chosen.from_pretrained, str(path.parent), local_files_only=True)
     beside = options.weights and any(path.parent.glob(_WEIGHTS))
     model, notes = build(
-        f"the model of {path}",
+        Sentence("the model of {text}", text=path),
         built,
         weights=options.weights,
         stored=stored if beside else None,
@@ -285,6 +286,13 @@ def _class(diffusers: Any, path: Path, name: Any) -> Any:
         return found
     near = difflib.get_close_matches(str(name), [n for n in dir(diffusers) if n[0].isupper()], 3)
     raise SourceError(
-        f"{path}: diffusers {diffusers.__version__} has no model {name!r}",
-        f"did you mean {', '.join(near)}?" if near else "a newer diffusers may know it",
+        Sentence(
+            "{text_file}: diffusers {version} has no model {name}",
+            text_file=path,
+            version=diffusers.__version__,
+            name=repr(name),
+        ),
+        Sentence("did you mean {text}?", text=", ".join(near))
+        if near
+        else Sentence("a newer diffusers may know it"),
     )
