@@ -13,7 +13,8 @@ from opcheck.model.emulation import EmulationRequest
 from opcheck.model.request import ModelSpec
 from opcheck.model.target import TargetSpec
 from opcheck.model.work import DeviceWork, WorkRequest, WorkResult
-from opcheck.sandbox.parent.preloaded import current, loaded_anew, loaded_once
+from opcheck.sandbox.parent.preloaded import Template, current, loaded_anew, loaded_once
+from opcheck.sandbox.parent.process import environment
 from opcheck.sandbox.parent.run import emulate, run
 from opcheck.sandbox.parent.work import Work
 
@@ -137,6 +138,48 @@ def test_all_end_with_the_process_that_asked() -> None:
     while any(map(_runs, started)) and time.monotonic() < limit:
         time.sleep(0.05)
     assert not any(map(_runs, started))
+
+
+def test_another_temporary_folder_needs_no_other_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, process = heard(), _process()
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert (heard(), _process()) == (found, process)
+
+
+def test_a_process_that_has_confined_itself_can_end_its_copies(tmp_path: Path) -> None:
+    script = (
+        "import os\n"
+        "from opcheck.model.limits import Filter, Profile\n"
+        "from opcheck.model.request import ModelSpec\n"
+        "from opcheck.model.work import DeviceWork, WorkRequest, WorkResult\n"
+        "from opcheck.sandbox.limits.confine import confine\n"
+        "from opcheck.sandbox.parent.preloaded import current, loaded_once\n"
+        "from opcheck.sandbox.parent.process import environment\n"
+        "from opcheck.sandbox.parent.work import Work\n"
+        "asked = WorkRequest(ModelSpec('net.py:hangs'), ((DeviceWork('npu'),),))\n"
+        "with loaded_once():\n"
+        "    current().load(environment(asked))\n"
+        f"    confine(Profile({str(tmp_path)!r}, filter=Filter(programs=True)))\n"
+        "    with Work(asked, WorkResult) as work:\n"
+        "        copy = work._process.popen\n"
+        "    print(type(copy).__name__, copy.wait())\n"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == (f"Copy {-signal.SIGKILL}\n", "")
+
+
+def test_libraries_that_write_when_they_are_imported_write_nothing_of_the_users(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    template = Template(("ultralytics", "matplotlib"))
+    template.load({**environment(ASKED), "HOME": str(home)})
+    template.close()
+    assert list(home.iterdir()) == []
 
 
 def _process() -> "subprocess.Popen[bytes]":

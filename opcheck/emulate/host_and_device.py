@@ -106,7 +106,7 @@ def on_host(job: Job) -> Named:
     Raises:
         EmulationError: the model fails there too.
     """
-    module = copied(job.module)
+    module = _copy(job.module)
     try:
         with left_as_found(holds_tensors), reproducible(module), collecting_on_host():
             return _play(job, module, job.args, dict(job.kwargs), lambda _: None)
@@ -136,7 +136,7 @@ def on_device(job: Job, make: Callable[[], Emulator]) -> Ran:
 def _on_device(job: Job, emulator: Emulator, as_cuda: bool) -> Ran:
     with emulator as torch_device:
         device = emulator.device
-        module = copied(job.module)
+        module = _copy(job.module)
         placing = Placing(device, emulator.values)
         placing.module(module)
         args, kwargs = placing.inputs((job.args, dict(job.kwargs)))
@@ -158,6 +158,26 @@ def _on_device(job: Job, emulator: Emulator, as_cuda: bool) -> Ran:
         return Ran(
             emulator, error, _brought_back(device, results, emulator.values), tuple(sorted(named))
         )
+
+
+def _copy(module: nn.Module) -> nn.Module:
+    """A copy to run, so that neither the user's model nor the next run sees what this one leaves.
+
+    Raises:
+        EmulationError: the model, or what a config has put into it, cannot be copied.
+    """
+    try:
+        return copied(module)
+    except MemoryError:
+        raise
+    except Exception as error:  # of the model's own code, or of whatever it holds
+        if out_of_memory(error):
+            raise MemoryError from error
+        raise EmulationError(
+            f"{type(module).__name__} cannot be copied: {reason_of(error)}",
+            "every run is of a fresh copy (copy.deepcopy): keep locks, handles and the like out of"
+            " the module's attributes",
+        ) from error
 
 
 def _play(

@@ -1,6 +1,7 @@
 """One model run on one emulated device, and the whole of what is said about it."""
 
 import linecache
+import threading
 from typing import Any, ClassVar
 
 import pytest
@@ -193,6 +194,16 @@ def test_a_model_that_fails_by_itself_ends_the_run_where_it_fails() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("values", [False, True])
+def test_a_model_that_cannot_be_copied_is_an_error(values: bool) -> None:
+    model = Net()
+    model.lock = threading.Lock()  # type: ignore[assignment]  # as a model may keep one
+    with pytest.raises(EmulationError) as caught:
+        emulated(model, torch.ones(1, 8), values=values)
+    why = "TypeError: cannot pickle '_thread.lock' object"
+    assert caught.value.message == f"Net cannot be copied: {why}"
+
+
 def test_a_model_that_only_the_device_fails_is_no_fault_of_the_host() -> None:
     def choosing(x: Tensor) -> Tensor:
         if x.device.type == "npu":

@@ -235,7 +235,7 @@ def _lay(place: Place, words: tuple[str, ...]) -> None:
             write(place.project / "good.pt2", program().packed())
             if word == "models.yaml" and not (place.project / word).exists():
                 write(place.project / word, "- good.pt2\n")
-        elif word == "net.py:build":
+        elif word.startswith("net.py:"):
             write(place.project / "net.py", _NET)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from opcheck.errors import WriteRefusedError
 from opcheck.model.work import Job
-from opcheck.sandbox.limits.confine import confine, scratch_environment
+from opcheck.sandbox.limits.confine import confine, scratch_environment, tools_environment
 from opcheck.source.user_code import is_users, shown
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -125,20 +125,14 @@ def _announced(function: Callable[..., Any]) -> Callable[..., Any]:
     return announced
 
 
-_OF_TOOLS = (
-    "TMPDIR", "MPLCONFIGDIR", "YOLO_CONFIG_DIR", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"
-)  # fmt: skip
-"""Folders that libraries write to on import; code of the user's keeps its home and caches."""
-
-
 def confined(job: Job) -> Refusals:
     """Limit this process to what its job says, for good; gives what takes note of refusals."""
     limits = job.limits
     if limits is None:
         return Refusals("")
-    scratch = scratch_environment(str(Path(limits.scratch, "scratch")))
-    if job.code:
-        scratch = {name: scratch[name] for name in _OF_TOOLS}
+    # code of the user's keeps its home and caches
+    places = tools_environment if job.code else scratch_environment
+    scratch = places(str(Path(limits.scratch, "scratch")))
     for folder in scratch.values():
         os.makedirs(folder, exist_ok=True)
     os.environ.update(scratch)

@@ -12,6 +12,7 @@ import json
 import os
 import runpy
 import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -19,7 +20,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from opcheck.python_state import freeze
-from opcheck.sandbox.reaper import keep
+from opcheck.sandbox.limits.confine import tools_environment
+from opcheck.sandbox.reaper import descendants, keep
 from opcheck.source.load import kinds
 
 _LOADED = (
@@ -39,8 +41,11 @@ _HEAD = 16
 def main() -> NoReturn:
     """Copy this process whenever it is asked for, until nobody can ask any more."""
     requests = socket.socket(fileno=int(sys.argv[1]))
-    # torch's compiler makes its folder when it is imported
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = _SCRATCH
+    # torch's compiler, matplotlib and ultralytics make folders when they are imported
+    places = tools_environment(_SCRATCH)
+    for folder in places.values():
+        os.makedirs(folder, exist_ok=True)
+    os.environ.update(places)
     for module in _LOADED:
         with contextlib.suppress(ImportError):  # told by the worker that needs it
             importlib.import_module(module)
@@ -55,6 +60,9 @@ def main() -> NoReturn:
         try:
             text, files, _, _ = socket.recv_fds(requests, _HEAD, _MOST_FILES)
         except ConnectionResetError:  # "loaded" was not read before the end: that comes next
+            continue
+        if text.startswith(b"end "):
+            _end_copy(int(text[4:]))
             continue
         if text != b"copy":
             _end(asked=bool(text))
@@ -86,6 +94,13 @@ def _end(*, asked: bool) -> NoReturn:
     os._exit(0)
 
 
+def _end_copy(pid: int) -> None:
+    """End a copy for a process that may send no signals out of its confinement."""
+    if pid in descendants(os.getpid()):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
 def _wait(options: int = 0) -> None:
     """Wait for the keepers of copies; with ``os.WNOHANG``, of those that have ended."""
     with contextlib.suppress(ChildProcessError):  # none is left
@@ -113,6 +128,7 @@ def _work(files: Sequence[int]) -> NoReturn:
     _place(given, asked["files"])
     os.environ.clear()
     os.environ.update(asked["environment"])
+    tempfile.tempdir = None  # may have been looked up in the environment before
     _use_threads()
     os.chdir(asked["folder"])
     runpy.run_module("opcheck.sandbox.child", run_name="__main__", alter_sys=True)

@@ -121,3 +121,14 @@ def scratch_environment(folder: str) -> dict[str, str]:
         "TRITON_CACHE_DIR": "triton", "TORCHINDUCTOR_CACHE_DIR": "inductor",
     }  # fmt: skip
     return {name: os.path.join(folder, part) if part else folder for name, part in inside.items()}
+
+
+_OF_TOOLS = (
+    "TMPDIR", "MPLCONFIGDIR", "YOLO_CONFIG_DIR", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"
+)  # fmt: skip
+
+
+def tools_environment(folder: str) -> dict[str, str]:
+    """What makes libraries write there on import, while home and caches are still the user's."""
+    inside = scratch_environment(folder)
+    return {name: inside[name] for name in _OF_TOOLS}

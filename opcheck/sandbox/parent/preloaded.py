@@ -23,6 +23,7 @@ _HEAD = 16
 _LATER = (
     "OMP_NUM_THREADS", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTEST_CURRENT_TEST",
     "PWD", "OLDPWD", "SHLVL", "_",  # a shell's own
+    "TMPDIR",  # a command that has confined itself has a folder of its own
 )  # fmt: skip
 """Variables that a copy can still be given, or that nothing reads while it loads."""
 
@@ -30,8 +31,11 @@ _LATER = (
 class Copy:
     """A worker that is a copy, as ``Popen`` shows one that was started."""
 
-    def __init__(self, pid: int, status: IO[str], streams: Sequence[IO[str]]) -> None:
+    def __init__(
+        self, pid: int, status: IO[str], streams: Sequence[IO[str]], requests: socket.socket
+    ) -> None:
         self.pid = pid
+        self._requests = requests
         self.stdin, self.stdout, self.stderr = streams
         self._status = status
         self._code: int | None = None
@@ -49,8 +53,13 @@ class Copy:
     def end(self) -> None:
         """End it with all that it started, which its reaper does."""
         if self._code is None:
-            with contextlib.suppress(ProcessLookupError):
+            try:
                 os.kill(self.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            except PermissionError:  # this process is confined, what is copied is not
+                with contextlib.suppress(OSError):  # it has ended, and its copies with it
+                    self._requests.send(f"end {self.pid}".encode())
         self.wait()
 
 
@@ -195,4 +204,4 @@ def _copied(
         if not pid:
             return None
         opened.pop_all()
-        return Copy(int(pid), status, streams)
+        return Copy(int(pid), status, streams, requests)

@@ -1,0 +1,129 @@
+"""``python -m tests.user_reports.document`` writes ``docs/user-reports.md``; with ``--first``, it
+keeps what a scan says of new reports as their first answer before.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from tests.user_reports import answers
+from tests.user_reports.judge import Answer, Judged, answers_of, judged, left_out, reports
+from tests.user_reports.report import Report
+
+PATH = Path(__file__).parents[2] / "docs" / "user-reports.md"
+COMMAND = "python -m tests.user_reports.document"
+Answers = Mapping[str, tuple[Answer, ...]]
+
+
+def page() -> str:
+    """The whole page."""
+    first = answers.first()
+    then = {name: _judged(report, first.get(name, {})) for name, report in reports().items()}
+    now = {name: _judged(report, answers_of(name)) for name, report in reports().items()}
+    return _PAGE.format(
+        command=COMMAND,
+        number=len(reports()),
+        threads=len(reports()) + len(list(left_out())),
+        rate=_share(then.values()),
+        rate_now=_share(now.values()),
+        first=_lines(["vendor", "reports", *Judged, "share right"], _counts(then)),
+        now=_lines(["vendor", "reports", *Judged, "share right"], _counts(now)),
+        why=_lines(["why", "threads"], _reasons()),
+        every=_lines(_HEAD, (_row(name, first.get(name, {}), then, now) for name in reports())),
+    )
+
+
+_HEAD = ["report", "target", "users met", "first answer", "judged", "now"]
+
+
+def _judged(report: Report, said: Answers) -> Judged:
+    """The worst of what holds for its targets."""
+    wanted = {report.target: report.met, **report.mended}
+    found = [judged(report, said.get(target, ()), met) for target, met in wanted.items()]
+    return max(found, key=list(Judged).index)
+
+
+def _counts(every: Mapping[str, Judged]) -> Iterable[list[str]]:
+    vendors: dict[str, list[Judged]] = {}
+    for name, how in every.items():
+        vendors.setdefault(_vendor(reports()[name]), []).append(how)
+    for vendor, found in [*sorted(vendors.items()), ("all", list(every.values()))]:
+        counts = Counter(found)
+        yield [vendor, str(len(found)), *(str(counts[how]) for how in Judged), _share(found)]
+
+
+def _vendor(report: Report) -> str:
+    words = report.target.partition("@")[0].split("-")
+    return "-".join(words[:2]) if words[:2] == ["nvidia", "tensorrt"] else words[0]
+
+
+def _share(found: Iterable[Judged]) -> str:
+    every = list(found)
+    return f"{every.count(Judged.RIGHT) / len(every):.0%}" if every else "—"
+
+
+def _reasons() -> Iterable[list[str]]:
+    for why, number in sorted(Counter(thread.why for thread in left_out()).items()):
+        yield [str(why), str(number)]
+
+
+def _row(
+    name: str, first: Answers, then: Mapping[str, Judged], now: Mapping[str, Judged]
+) -> list[str]:
+    report = reports()[name]
+    project, _, number = report.thread.partition("#")
+    link = f"[{report.thread}](https://github.com/{project}/issues/{number})"
+    told = first.get(report.target, ())
+    said = "; ".join(f"**{one.verdict}** `{one.code}` ({one.op})" for one in told[:2]) or "nothing"
+    met = f"{report.met}, by {report.because}"
+    return [f"{report.told} ({link})", f"`{report.target}`", met, said, then[name], now[name]]
+
+
+def _lines(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head = list(head)
+    every = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+                     for row in every)  # fmt: skip
+
+
+_PAGE = """\
+# User reports, as a blind measure
+
+Written by `{command}`; do not edit. Threads in which users tell what became of
+an operator on a device, taken in the order in which searches gave them. What users met was written
+down as a small program before anything scanned it, and so were the rules that judge an answer
+(`tests/user_reports/judge.py`). Of {threads} threads, {number} are reports.
+
+*right*: the scan has the verdict that users met, by a reason of the same kind, on the overload
+that it is about. *partly*: another verdict or reason, or *unknown*. *missed*: it says that the call
+runs. *false alarm*: it says that it does not, where users saw it run (a release that mends it).
+
+## When first tried
+
+{first}
+
+## Now
+
+{now}
+
+## Threads that are no reports
+
+{why}
+
+## Every report
+
+{every}
+"""
+
+
+def main() -> None:
+    """Write the page."""
+    if "--first" in sys.argv[1:]:
+        new = [name for name in reports() if name not in answers.first()]
+        answers.add({name: answers_of(name) for name in new})
+    PATH.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Reports of Apple, Intel, AMD and NVIDIA: programs run on the CPU, and name what there is."""
+
+from collections import Counter
+from importlib import import_module
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from opcheck.commands.targets.answer import targets
+from opcheck.source.building import torchvision_operators
+from tests.user_reports.report import LeftOut, Report
+
+ROOMS = tuple(import_module(f"tests.user_reports.{name}") for name in ("apple", "intel", "amd"))
+REPORTS: tuple[Report, ...] = tuple(report for room in ROOMS for report in room.REPORTS)
+LEFT_OUT: tuple[LeftOut, ...] = tuple(left for room in ROOMS for left in room.LEFT_OUT)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _torchvision() -> None:
+    torchvision_operators.prepare()
+    torchvision_operators.compute()
+
+
+def _tensors(found: object) -> list[Tensor]:
+    if isinstance(found, Tensor):
+        return [found]
+    return [tensor for item in found for tensor in _tensors(item)]  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.name)
+def test_the_program_runs_on_the_cpu(report: Report) -> None:
+    torch.manual_seed(0)
+    if isinstance(report.program, nn.Module):
+        report.program.train(report.training)
+    found = _tensors(report.program(*report.inputs))
+    assert found
+    if report.training:
+        torch.stack([x.sum() for x in found if x.requires_grad]).sum().backward()
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.name)
+def test_its_operators_are_registered(report: Report) -> None:
+    assert report.ops
+    for op in report.ops:
+        namespace, _, rest = op.partition("::")
+        base, _, overload = rest.partition(".")
+        overloads = getattr(getattr(torch.ops, namespace), base).overloads()
+        assert not overload or overload in overloads, op
+
+
+def test_targets_are_in_the_database() -> None:
+    known = {f"{row.target.name}@{release}" for row in targets() for release in row.releases}
+    named = {target for r in REPORTS for target in (r.target, *r.mended)}
+    assert named <= known
+
+
+def test_names_and_threads_are_unique() -> None:
+    names = Counter(report.name for report in REPORTS)
+    assert [name for name, count in names.items() if count > 1] == []
+    for room in ROOMS:
+        threads = Counter(item.thread for item in (*room.REPORTS, *room.LEFT_OUT))
+        assert [thread for thread, count in threads.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__)
+def test_reports_are_in_the_order_of_the_queries(room: object) -> None:
+    numbers = [report.query for report in room.REPORTS]  # type: ignore[attr-defined]
+    assert numbers == sorted(numbers)
+    assert numbers[-1] < len(room.QUERIES)  # type: ignore[attr-defined]
