@@ -174,9 +174,15 @@ def _copy(module: nn.Module) -> nn.Module:
         if out_of_memory(error):
             raise MemoryError from error
         raise EmulationError(
-            f"{type(module).__name__} cannot be copied: {reason_of(error)}",
-            "every run is of a fresh copy (copy.deepcopy): keep locks, handles and the like out of"
-            " the module's attributes",
+            Sentence(
+                "{module} cannot be copied: {text}",
+                module=type(module).__name__,
+                text=reason_of(error),
+            ),
+            Sentence(
+                "every run is of a fresh copy (copy.deepcopy): keep locks, handles and the like "
+                "out of the module's attributes"
+            ),
         ) from error
 
 

@@ -69,6 +69,12 @@ def tell(text: str, context: str = "") -> str:
     return catalogue(language).tell(text, context)
 
 
+def has_translation(text: str) -> bool:
+    """Whether a text without places is in the language of this run; every one is in English."""
+    language = _spoken.get()
+    return language is Language.ENGLISH or text in catalogue(language).templates
+
+
 def wording(template: str) -> str:
     """A sentence whose places are still open, in the language of this run."""
     language = _spoken.get()

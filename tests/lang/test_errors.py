@@ -11,11 +11,13 @@ from typing import NamedTuple
 import pytest
 
 from opcheck.errors import OpcheckError, SourceError, UsageError
+from opcheck.lang.catalogue import BY_TEMPLATE
 from opcheck.lang.sentence import Sentence, chained, sentence_of, verbatim
 from opcheck.lang.speech import Language, catalogue, speaking, tell
 from opcheck.model.codec import sentence_from_json, to_json
 from opcheck.source.building.failures import failed
-from tests.lang.messages import PACKAGE, is_prose
+from tests.lang.messages import PACKAGE, is_prose, shape
+from tests.lang.test_catalogue import ENTRIES
 
 MAKERS = frozenset({"Sentence", "verbatim", "sentence_of", "chained"})
 """What gives a sentence."""
@@ -32,11 +34,20 @@ class Call(NamedTuple):
 
 
 @cache
-def calls() -> tuple[Call, ...]:
+def nodes() -> tuple[tuple[Path, ast.AST], ...]:
+    """Every node of the sources."""
     return tuple(
-        Call(f"{path.relative_to(PACKAGE.parent)}:{node.lineno}", _last(node.func), node)
+        (path.relative_to(PACKAGE.parent), node)
         for path in sorted(PACKAGE.rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    )
+
+
+@cache
+def calls() -> tuple[Call, ...]:
+    return tuple(
+        Call(f"{path}:{node.lineno}", _last(node.func), node)
+        for path, node in nodes()
         if isinstance(node, ast.Call)
     )
 
@@ -46,8 +57,7 @@ def errors() -> frozenset[str]:
     """``OpcheckError`` and all that derive from it."""
     bases = {
         node.name: {_last(base) for base in node.bases}
-        for path in sorted(PACKAGE.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for _, node in nodes()
         if isinstance(node, ast.ClassDef)
     }
     known = {OpcheckError.__name__}
@@ -123,9 +133,8 @@ def test_an_error_is_told_whole() -> None:
     assert error.message == str(error) == "--step 'x': cannot cast to 'int3'"
     with speaking(Language.CHINESE):
         assert tell(error.message) == "--step 'x'：无法转换为 'int3'"
-        assert tell(failed(Sentence("build() of net.py"), KeyError("x")).message) == (
-            "net.py 的 build() 抛出 KeyError：'x'"
-        )
+        what = Sentence("{name}() of {text}", name="build", text="net.py")
+        assert tell(failed(what, KeyError("x")).message) == "net.py 的 build() 抛出 KeyError：'x'"
 
 
 def test_words_of_others_are_never_taken_for_ours() -> None:
@@ -135,6 +144,50 @@ def test_words_of_others_are_never_taken_for_ours() -> None:
         assert tell(verbatim("no such file")) == "no such file"
         assert tell(sentence_of(ValueError("no such file"))) == "no such file"
         assert tell(sentence_of(ValueError(Sentence("no such file")))) == "没有这个文件"
+
+
+def test_an_error_is_not_recognised_from_its_english() -> None:
+    with speaking(Language.CHINESE):
+        error = Sentence("{text} is not JSON: {text_why}", text="a", text_why="b")
+        assert tell(error) == "a 不是 JSON：b"
+        assert tell(str(error)) == "a is not JSON: b"
+
+
+def test_what_only_values_say_is_marked_in_the_catalogue() -> None:
+    """What is never written as a text need not be looked for in one, or it may be mistaken."""
+    marked = {entry.english for entry in ENTRIES if entry.by_template}
+    alone = templates_alone()
+    assert len(marked) > 500
+    assert marked - alone == set(), "a text of the sources as well: take the flag off"
+    assert alone - marked == set(), f"without the flag #, {BY_TEMPLATE}"
+
+
+def templates_alone() -> set[str]:
+    """The messages with places that the sources have as the template of a sentence, and only so."""
+    templates = {
+        id(node): node.value
+        for call in calls()
+        if call.name == "Sentence" and call.node.args
+        for node in ast.walk(call.node.args[0])
+        if isinstance(node, ast.Constant)
+    }
+    others = {
+        shape(_open_text(node))
+        for _, node in nodes()
+        if isinstance(node, ast.JoinedStr | ast.Constant) and id(node) not in templates
+    }
+    given = set(templates.values())
+    return {
+        entry.english
+        for entry in ENTRIES
+        if PLACE.search(entry.english) and entry.english in given
+        if others.isdisjoint(map(shape, filter(None, (entry.english, entry.plural))))
+    }
+
+
+def _open_text(node: ast.JoinedStr | ast.Constant) -> str:
+    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+    return "".join(str(p.value) if isinstance(p, ast.Constant) else "{}" for p in parts)
 
 
 def test_sentences_in_a_row_have_the_signs_of_the_language() -> None:

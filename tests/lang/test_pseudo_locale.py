@@ -11,6 +11,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.app.main import run
 from opcheck.lang import speech
@@ -147,7 +148,7 @@ def pseudo_locale(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _in_brackets(entry: Entry) -> Entry:
     form = f"{OPENS}{entry.english}{CLOSES}"
-    return Entry(entry.english, entry.plural, entry.context, (form,), entry.line)
+    return replace(entry, forms=(form,))
 
 
 def said(line: str) -> str:
