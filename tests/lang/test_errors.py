@@ -97,15 +97,18 @@ def test_no_error_is_made_with_finished_english() -> None:
     assert [call.where for call in made for value in given(call.node) if [*texts(value)]] == []
 
 
+def templates_of_sources() -> Iterator[tuple[Call, str]]:
+    """Every template with words that the sources make a sentence of."""
+    for call in calls():
+        if call.name == "Sentence" and call.node.args:
+            for text in texts(call.node.args[0]):
+                if not text.startswith("f'") and WORDS.search(PLACE.sub("", text)):
+                    yield call, text
+
+
 def test_every_sentence_in_the_sources_is_in_the_catalogue() -> None:
     known = catalogue(Language.CHINESE).templates
-    templates = {
-        text: call.where
-        for call in calls()
-        if call.name == "Sentence" and call.node.args
-        for text in texts(call.node.args[0])
-        if not text.startswith("f'") and WORDS.search(PLACE.sub("", text))
-    }
+    templates = {text: call.where for call, text in templates_of_sources()}
     assert len(templates) > 700
     assert {text: where for text, where in templates.items() if text not in known} == {}
 
