@@ -77,6 +77,8 @@ def with_language(context: Any, parameters: list[Any]) -> list[Any]:
 def translated_refusal(refusal: Any) -> str:
     """What click writes of a command line that it does not take, told line by line."""
     written = io.StringIO()
+    if isinstance(getattr(refusal, "message", None), Sentence):
+        refusal.message = tell(refusal.message)
     refusal.show(written)
     return "\n".join(map(tell, written.getvalue().splitlines()))
 

@@ -65,7 +65,7 @@ def positive(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 < value < math.inf:
-        raise typer.BadParameter(f"not a positive number: {text!r}")
+        raise typer.BadParameter(Sentence("not a positive number: {text}", text=repr(text)))
     return value
 
 

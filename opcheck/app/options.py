@@ -8,7 +8,7 @@ import typer
 from msgspec import Struct
 
 from opcheck.errors import UsageError
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, chained, sentence_of
 from opcheck.model.target import TargetSpec
 from opcheck.views.formats import command_formats, report_formats
 
@@ -46,7 +46,9 @@ def target(text: str) -> TargetSpec:
     try:
         return TargetSpec.parse(text)
     except ValueError as error:
-        raise typer.BadParameter(f"{error}; opcheck targets lists them") from error
+        raise typer.BadParameter(
+            chained((sentence_of(error), Sentence("opcheck targets lists them")), "; ")
+        ) from error
 
 
 def only(targets: Sequence[TargetSpec] | None) -> TargetSpec:
@@ -97,20 +99,20 @@ _LONGEST = 9
 
 def _count(text: str) -> int:
     if not text.isdecimal() or len(text) > _LONGEST or not int(text):
-        raise typer.BadParameter(f"not a number of findings: {text[:40]!r}")
+        raise typer.BadParameter(Sentence("not a number of findings: {text}", text=repr(text[:40])))
     return int(text)
 
 
 def workers(text: str) -> int:
     """Read how many are to work at a time."""
     if not text.isdecimal() or len(text) > _LONGEST or not int(text):
-        raise typer.BadParameter(f"not a number of workers: {text[:40]!r}")
+        raise typer.BadParameter(Sentence("not a number of workers: {text}", text=repr(text[:40])))
     return int(text)
 
 
 def _days(text: str) -> int:
     if not text.isdecimal() or len(text) > _LONGEST:
-        raise typer.BadParameter(f"not a number of days: {text[:40]!r}")
+        raise typer.BadParameter(Sentence("not a number of days: {text}", text=repr(text[:40])))
     return int(text)
 
 

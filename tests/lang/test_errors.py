@@ -54,13 +54,13 @@ def calls() -> tuple[Call, ...]:
 
 @cache
 def errors() -> frozenset[str]:
-    """``OpcheckError`` and all that derive from it."""
+    """``OpcheckError`` and all that derive from it, and what options are refused with."""
     bases = {
         node.name: {_last(base) for base in node.bases}
         for _, node in nodes()
         if isinstance(node, ast.ClassDef)
     }
-    known = {OpcheckError.__name__}
+    known = {OpcheckError.__name__, "BadParameter"}
     while more := {name for name, above in bases.items() if above & known} - known:
         known |= more
     return frozenset(known)

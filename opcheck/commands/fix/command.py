@@ -100,7 +100,9 @@ def _label(text: str) -> Label:
     try:
         return Label(text)
     except ValueError:
-        raise typer.BadParameter(f"not one of {', '.join(Label)}: {text!r}") from None
+        raise typer.BadParameter(
+            Sentence("not one of {list}: {text}", list=", ".join(Label), text=repr(text))
+        ) from None
 
 
 Allow = Annotated[

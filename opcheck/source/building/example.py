@@ -180,10 +180,12 @@ def require(inputs: Inputs, signature: Signature) -> None:
     missing = [name for name in signature.after(args) if name in signature.required]
     missing = [name for name in missing if name not in kwargs]
     if missing:
-        raise needed(f"the model's forward needs {', '.join(missing)}", signature)
+        raise needed(
+            Sentence("the model's forward needs {list}", list=", ".join(missing)), signature
+        )
 
 
-def needed(problem: str, signature: Signature) -> SourceError:
+def needed(problem: Sentence, signature: Signature) -> SourceError:
     """Ask for inputs that nothing tells."""
     asked = " ".join(f"--input {name}=1x16:float32" for name in signature.required or ("x",))
     return SourceError(

@@ -47,6 +47,15 @@ def what_is(error: Exception) -> Sentence:
     return Sentence("no {text}", text=error) if isinstance(error, KeyError) else sentence_of(error)
 
 
+def unreadable(index: int, node: Any, error: Exception) -> Sentence:
+    """Which node of a graph cannot be taken apart, and why."""
+    name = node.get("name") if isinstance(node, dict) else None
+    where = Sentence("node {line}", line=index)
+    if name:
+        where = Sentence("node {line} ({name})", line=index, name=name)
+    return Sentence("{said} cannot be read ({said_why})", said=where, said_why=what_is(error))
+
+
 def _release(version: str) -> tuple[int, ...]:
     """``2.13.0`` as its first two numbers; nothing where the file does not say."""
     found = re.match(r"(\d{1,4})\.(\d{1,4})", version)
@@ -106,9 +115,7 @@ class _GraphCheck:
             try:
                 self._node(node)
             except DAMAGED as error:
-                name = node.get("name") if isinstance(node, dict) else None
-                where = f"node {index}" + (f" ({name})" if name else "")
-                raise _NodeError(f"{where} cannot be read ({what_is(error)})") from error
+                raise _NodeError(unreadable(index, node, error)) from error
         for argument in self._graph["outputs"]:
             kind, payload = variant(argument)
             if kind in _HELD:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import NOT_IN_FORMAT, Gap, OpName, Value
-from opcheck.source.pt2.check import DAMAGED, check_program, what_is
+from opcheck.source.pt2.check import DAMAGED, check_program, unreadable, what_is
 from opcheck.source.pt2.file import ProgramFile, damaged, read_program
 from opcheck.source.pt2.stack_trace import (
     NOWHERE,
@@ -124,13 +124,7 @@ class _Reader:
             try:
                 yield from self._node(node, values, module, place)
             except DAMAGED as error:
-                name = node.get("name") if isinstance(node, dict) else None
-                where = f"node {index}" + (f" ({name})" if name else "")
-                raise self._damaged(
-                    Sentence(
-                        "{text} cannot be read ({text_why})", text=where, text_why=what_is(error)
-                    )
-                ) from error
+                raise self._damaged(unreadable(index, node, error)) from error
         self._sparse |= values.sparse
 
     def _node(
