@@ -97,6 +97,22 @@ def test_no_error_is_made_with_finished_english() -> None:
     assert [call.where for call in made for value in given(call.node) if [*texts(value)]] == []
 
 
+def test_our_words_are_never_given_as_those_of_others() -> None:
+    """``verbatim`` takes what a library says, or a name; so does the text of an exception of ours.
+
+    ``ValueError(Sentence(...))`` keeps its parts for the error that takes it over.
+    """
+    given_words = {
+        (call.where, text)
+        for call in calls()
+        if call.name in {"verbatim", "sentence_of"}
+        for value in given(call.node)
+        for text in texts(value)
+        if is_prose(text)
+    }
+    assert given_words == set()
+
+
 def templates_of_sources() -> Iterator[tuple[Call, str]]:
     """Every template with words that the sources make a sentence of."""
     for call in calls():
