@@ -196,7 +196,8 @@ def _contents(place: Place, outputs: Sequence[str]) -> Iterator[tuple[str, bytes
     for name in outputs:
         path = place.project / name
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.is_file():
+            # a link is no output: to the key, it is the hostile file itself
+            if file.is_file() and not file.is_symlink():
                 yield str(file.relative_to(place.project)), file.read_bytes()
 
 

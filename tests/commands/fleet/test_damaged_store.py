@@ -1,6 +1,10 @@
 """A store of which something was changed is one error, whatever is asked of it."""
 
+import contextlib
+import resource
 import sqlite3
+import struct
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -133,6 +137,50 @@ def test_a_store_with_a_program_of_its_own_is_refused(
     connection.executescript(change)
     connection.close()
     assert set(answered(COMMANDS, capsys)) == {ExitCode.USAGE}
+
+
+def test_a_format_without_end_is_not_read(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("store.db").write_bytes(Path("whole.db").read_bytes())
+    connection = sqlite3.connect("store.db")
+    connection.executescript(
+        "ALTER TABLE meta RENAME TO other;"
+        "CREATE VIEW meta AS SELECT name, zeroblob(900000000) AS value FROM other"
+    )
+    connection.close()
+    with most_memory(2**29):
+        assert set(answered(COMMANDS, capsys)) == {ExitCode.USAGE}
+
+
+def test_a_journal_beside_a_store_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """SQLite would play it back, and remove a file that it names."""
+    Path("store.db").write_bytes(Path("whole.db").read_bytes())
+    named = Path("checkpoint.pt")
+    named.write_text("of the user's")
+    Path("store.db-journal").write_bytes(_hot_journal(str(named.resolve())))
+    before = {path: path.read_bytes() for path in Path().iterdir()}
+    assert set(answered(COMMANDS, capsys)) == {ExitCode.USAGE}
+    assert {path: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def _hot_journal(named: str) -> bytes:
+    """A journal of no pages that names another file, as SQLite's file format has it."""
+    name = named.encode()
+    head = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + struct.pack(">IIIII", 0, 0, 1, 512, 4096)
+    end = struct.pack(">II", len(name), sum(name) & 0xFFFFFFFF) + head[:8]
+    return head.ljust(512, b"\0") + struct.pack(">I", 2**30 // 4096 + 1) + name + end
+
+
+@contextlib.contextmanager
+def most_memory(data: int) -> Iterator[None]:
+    """Let this process allocate no more than so many bytes beside those it has."""
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    has = next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines()
+               if line.startswith("VmData:"))  # fmt: skip
+    resource.setrlimit(resource.RLIMIT_DATA, (has * 1024 + data, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
 def test_a_refused_store_is_not_kept_open(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,9 @@
 """The store: one SQLite file, opened or begun, and looked through once it makes no sense."""
 
 import json
+import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from enum import StrEnum
@@ -21,6 +23,11 @@ from opcheck.model.verdict import Confidence, Verdict
 _DAMAGED_HINT = Sentence(
     "take the store away and run the fleet again, or give a copy of it from before"
 )
+_MAKING_SECONDS = 1.0
+"""So long a store may take to be made, by another process."""
+_LONGEST_VALUE = 2**28
+_SHOWN = 20
+"""Characters of a format that is not ours."""
 _TYPES = {"INTEGER": ("integer",), "REAL": ("real", "integer"), "TEXT": ("text",)}
 """How SQLite keeps the values of a column that is declared so."""
 _MEMBERS: Mapping[tuple[str, str], type[StrEnum]] = {
@@ -77,8 +84,8 @@ def damage(path: Path) -> Sentence:
     It reads the whole file.
     """
     try:
-        with closing(sqlite3.connect(path)) as connection:
-            return foreign(connection) or verbatim(next(_damage(connection), ""))
+        with closing(_connected(path)) as connection:
+            return foreign(connection) or next(_damage(connection), NOTHING)
     except (sqlite3.Error, UnicodeDecodeError) as error:  # of a message that quotes the file
         return verbatim(error)
 
@@ -107,12 +114,12 @@ def _objects(connection: sqlite3.Connection) -> Mapping[str, str]:
     return {f"{kind} {name}": text for kind, name, text in rows}
 
 
-def _damage(connection: sqlite3.Connection) -> Iterator[str]:
+def _damage(connection: sqlite3.Connection) -> Iterator[Sentence]:
     told = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if told != "ok":
-        yield " ".join(str(told).split())
+        yield verbatim(" ".join(str(told).split()))
     for table, *_ in connection.execute("PRAGMA foreign_key_check"):
-        yield f"a row of {table} is of another one that is not there"
+        yield Sentence("a row of {name} is of another one that is not there", name=table)
     tables = [name for (name,) in connection.execute(
         "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'"
     )]  # fmt: skip
@@ -120,10 +127,10 @@ def _damage(connection: sqlite3.Connection) -> Iterator[str]:
         yield from _values(connection, table)
     for table in ("run_targets", "run_models"):
         if connection.execute(_UNORDERED.format(table)).fetchone():
-            yield f"the positions in {table} have gaps"
+            yield Sentence("the positions in {name} have gaps", name=table)
 
 
-def _values(connection: sqlite3.Connection, table: str) -> Iterator[str]:
+def _values(connection: sqlite3.Connection, table: str) -> Iterator[Sentence]:
     """Columns of a table with a value that does not belong there."""
     for _, column, declared, required, _, key in connection.execute(f"PRAGMA table_info({table})"):
         kinds = (*_TYPES.get(declared, ()), *(() if required or key else ("null",)))
@@ -135,7 +142,9 @@ def _values(connection: sqlite3.Connection, table: str) -> Iterator[str]:
         if form := _JSON.get((table, column)):
             wrong.append(f"NOT json_valid({column}) OR json_type({column}) <> '{form}'")
         if connection.execute(f"SELECT 1 FROM {table} WHERE {' OR '.join(wrong)}").fetchone():
-            yield f"a value of {table}.{column} is none that opcheck writes"
+            yield Sentence(
+                "a value of {name} is none that opcheck writes", name=f"{table}.{column}"
+            )
     for row in connection.execute(f"SELECT * FROM {table}"):  # raises what is no UTF-8
         del row
 
@@ -201,9 +210,10 @@ class Store:
                 ),
                 _NO_STORE_HINT,
             ) from error
+        _require_no_journal(path)
         try:
             self._path = path
-            self.connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
+            self.connection = _connected(path)
             self.connection.row_factory = sqlite3.Row
             with ExitStack() as refused:  # an open connection would have the next one wait
                 refused.callback(self.connection.close)
@@ -282,7 +292,7 @@ class Store:
                     for statement in filter(str.strip, SCHEMA.split(";")):
                         execute(statement)
                     execute("INSERT INTO meta VALUES ('format', ?)", (FORMAT,))
-        tables = {name for (name,) in execute("SELECT name FROM sqlite_master")}
+        tables = {name for (name,) in execute("SELECT name FROM sqlite_master WHERE type='table'")}
         found = (
             execute("SELECT value FROM meta WHERE name='format'").fetchone()
             if {"meta", "run_models"} <= tables
@@ -290,12 +300,13 @@ class Store:
         )
         if found is None:
             raise _no_store(path)
-        if found[0] != FORMAT:
+        form = str(found[0])[:_SHOWN]
+        if form != FORMAT:
             raise UsageError(
                 Sentence(
                     "{text} is a store of format {format}; this opcheck reads {format_read}",
                     text=path,
-                    format=found[0],
+                    format=form,
                     format_read=FORMAT,
                 ),
                 _NO_STORE_HINT,
@@ -308,6 +319,39 @@ class Store:
         execute("PRAGMA journal_mode=WAL")  # writes to the file: only now is it known for a store
         execute("PRAGMA synchronous=NORMAL")  # under WAL, a process that is killed loses nothing
         execute("PRAGMA foreign_keys=ON")
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    """A connection to the file, no value of which may be larger than any that opcheck writes."""
+    connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+    return connection
+
+
+def _require_no_journal(path: Path) -> None:
+    """Refuse a store with a journal of SQLite's beside it, but for the moment of its making.
+
+    A store has a write-ahead log instead. SQLite plays a journal back into the store when it opens
+    that, and removes a file that the journal names.
+
+    Raises:
+        UsageError: it stays.
+    """
+    journal = path.with_name(f"{path.name}-journal")
+    ends = time.monotonic() + _MAKING_SECONDS
+    while os.path.lexists(journal):
+        if time.monotonic() > ends:
+            raise UsageError(
+                Sentence(
+                    "cannot use the store {path}: there is {name} beside it",
+                    path=path,
+                    name=journal.name,
+                ),
+                Sentence(
+                    "move it away: no store has one, and SQLite would write it back into the store"
+                ),
+            )
+        time.sleep(_MAKING_SECONDS / 20)
 
 
 def _no_store(path: Path) -> UsageError:
