@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.version import __version__
 
 if TYPE_CHECKING:
@@ -77,18 +78,21 @@ def scan(
     try:
         specs = tuple(TargetSpec.parse(target) for target in targets)
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(sentence_of(error)) from error
     folders = tuple(map(str, databases))
     spec = TrainingSpec.parse(step) if train or step or loss else None
     calls = CallSpec.parse(input_sets, decode=decode)
     sizes = dynamic_inputs(dynamic)
     if decode and spec is not None:
-        raise UsageError("a training step decodes nothing", "leave decode or train out")
+        raise UsageError(
+            Sentence("a training step decodes nothing"), Sentence("leave decode or train out")
+        )
     if isinstance(model, str):
         given = tuple(inputs or ())
         if loss is not None:
             raise UsageError(
-                "a source takes no function as its loss", 'name it: step=["loss=FILE.py:NAME"]'
+                Sentence("a source takes no function as its loss"),
+                Sentence('name it: step=["loss=FILE.py:NAME"]'),
             )
         run = planned if plan else scanned
         return run(
@@ -146,7 +150,10 @@ def gate(
     if not isinstance(model, Report):
         model = scan(model, inputs, targets=wanted, databases=databases, **scanning)
     elif inputs is not None or scanning:
-        raise UsageError("a report was given, and how to run a model with it", "leave that out")
+        raise UsageError(
+            Sentence("a report was given, and how to run a model with it"),
+            Sentence("leave that out"),
+        )
     else:
         model = report_on(model, wanted)
     return gate_report(model, asked, os.fspath(baseline), against, databases)

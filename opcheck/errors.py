@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from enum import IntEnum, StrEnum
 
+from opcheck.lang.sentence import NOTHING, Sentence
+
 EXTRAS: Mapping[str, str] = {
     "packaging": "doctor", "libcst": "fix", "jinja2": "html", "numpy": "probe",
     "expecttest": "probe",
@@ -33,11 +35,14 @@ class Stop(StrEnum):
 
 
 class OpcheckError(Exception):
-    """A failure the user can act on: what was wrong and where, and in ``hint`` what to do next."""
+    """A failure the user can act on: what was wrong and where, and in ``hint`` what to do next.
+
+    Both are sentences, which keep what they are made of until they are shown in some language.
+    """
 
     exit_code = ExitCode.CRASH
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: Sentence, hint: Sentence = NOTHING) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
@@ -98,6 +103,6 @@ def missing_library(error: ModuleNotFoundError) -> UsageError | None:
     if library not in EXTRAS:
         return None
     return UsageError(
-        f"this needs {library}, which is not installed",
-        f"pip install 'opcheck[{EXTRAS[library]}]'",
+        Sentence("this needs {library}, which is not installed", library=library),
+        Sentence("pip install 'opcheck[{extra}]'", extra=EXTRAS[library]),
     )

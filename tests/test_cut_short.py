@@ -17,6 +17,7 @@ from opcheck.commands.gate.answer import gate
 from opcheck.commands.gate.values import GateRequest, PartialGateError
 from opcheck.commands.scan.answer import scan
 from opcheck.errors import EmulationError, ExitCode, OpcheckError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import to_json
 from opcheck.model.emulation import (
     EmulationRequest,
@@ -288,7 +289,7 @@ def test_an_emulated_run_is_added_up_from_what_of_its_journal_can_be_believed(
     journal = tmp_path / "0.jsonl"
     lines = [json.dumps(to_json(value)) for value in (begun, *events)]
     journal.write_text("\n".join((*lines, '{"Event": ["asked", "aten::mm", "no')))
-    error = left_off(EmulationError("it ended"), "net.py:9", journal)
+    error = left_off(EmulationError(Sentence("it ended")), "net.py:9", journal)
     assert isinstance(error, PartialEmulationError)
     found = error.emulation
     assert (found.error, found.error_site) == ("it ended", Site("", "net.py", 9))
@@ -300,7 +301,7 @@ def test_an_emulated_run_is_added_up_from_what_of_its_journal_can_be_believed(
         KernelCount("aten::mm", Verdict.NATIVE, 2, Phase.FORWARD),
     )
     assert found.islands == 1
-    plain = EmulationError("it ended")
+    plain = EmulationError(Sentence("it ended"))
     for content in ("", "{", "[" * 100_000, lines[0], "\n".join(lines[1:])):
         journal.write_text(content)
         assert left_off(plain, "", journal) is plain

@@ -11,7 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from opcheck.lang.speech import Language, language_named, language_of, spoken, tell, writable
+from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
+from opcheck.lang.speech import Language, language_of, spoken, tell, writable
 
 FLAG = "--lang"
 HEADING = "heading"
@@ -27,6 +29,18 @@ Lang = Annotated[
 ]
 Refusal: Any = typer.BadParameter.__mro__[2]
 """What click raises for a command line that it does not take; it has no public name in typer."""
+
+
+def language_named(name: str) -> Language:
+    """The language of ``--lang``."""
+    try:
+        return Language(name.lower())
+    except ValueError as error:
+        known = ", ".join(Language)
+        raise UsageError(
+            Sentence("unknown language: {text}", text=repr(name)),
+            Sentence("known languages: {list}", list=known),
+        ) from error
 
 
 def language_of_run(arguments: Sequence[str]) -> Language:
@@ -63,6 +77,8 @@ def with_language(context: Any, parameters: list[Any]) -> list[Any]:
 def translated_refusal(refusal: Any) -> str:
     """What click writes of a command line that it does not take, told line by line."""
     written = io.StringIO()
+    if isinstance(getattr(refusal, "message", None), Sentence):
+        refusal.message = tell(refusal.message)
     refusal.show(written)
     return "\n".join(map(tell, written.getvalue().splitlines()))
 

@@ -18,6 +18,7 @@ from opcheck.app.guide import write_examples, write_exit_codes
 from opcheck.app.language import Lang, Refusal, language_of_run, translated_refusal
 from opcheck.app.output import Output
 from opcheck.errors import ExitCode, OpcheckError, UsageError, missing_library
+from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import speaking, tell, wording
 from opcheck.model.text import printable
 from opcheck.sandbox.command_line import own_process
@@ -148,4 +149,4 @@ def _opcheck(
         said = tell(f"wrote {path}; a new {name} completes opcheck")
         Output(None).write(f"{said}\n")
     else:
-        raise UsageError("no command was given", "opcheck --help lists them")
+        raise UsageError(Sentence("no command was given"), Sentence("opcheck --help lists them"))

@@ -18,6 +18,7 @@ from opcheck.app.guide import (
     write_steps,
 )
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell, wording
 from opcheck.model.dynamic import dynamic_inputs
 from opcheck.model.request import CallSpec, ModelSpec, TrainingSpec
@@ -41,7 +42,9 @@ def model_spec(
     """The model that the options of these names describe; ``step`` implies ``train``."""
     training = train or bool(step)
     if decode and training:
-        raise UsageError("a training step decodes nothing", "leave --decode or --train out")
+        raise UsageError(
+            Sentence("a training step decodes nothing"), Sentence("leave --decode or --train out")
+        )
     return ModelSpec(
         source,
         tuple(inputs or ()),
@@ -62,7 +65,7 @@ def positive(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 < value < math.inf:
-        raise typer.BadParameter(f"not a positive number: {text!r}")
+        raise typer.BadParameter(Sentence("not a positive number: {text}", text=repr(text)))
     return value
 
 

@@ -8,6 +8,7 @@ import typer
 from msgspec import Struct
 
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence, chained, sentence_of
 from opcheck.model.target import TargetSpec
 from opcheck.views.formats import command_formats, report_formats
 
@@ -35,8 +36,8 @@ class Detail(Struct, frozen=True):
         if self.quiet and any(more.values()):
             asked = " and ".join(option for option, given in more.items() if given)
             raise UsageError(
-                f"--quiet gives the verdict alone, and {asked} asks for more",
-                "leave one of them out",
+                Sentence("--quiet gives the verdict alone, and {text} asks for more", text=asked),
+                Sentence("leave one of them out"),
             )
 
 
@@ -45,7 +46,9 @@ def target(text: str) -> TargetSpec:
     try:
         return TargetSpec.parse(text)
     except ValueError as error:
-        raise typer.BadParameter(f"{error}; opcheck targets lists them") from error
+        raise typer.BadParameter(
+            chained((sentence_of(error), Sentence("opcheck targets lists them")), "; ")
+        ) from error
 
 
 def only(targets: Sequence[TargetSpec] | None) -> TargetSpec:
@@ -53,21 +56,23 @@ def only(targets: Sequence[TargetSpec] | None) -> TargetSpec:
     match tuple(targets or ()):
         case (target,) if target.name == "all":
             raise UsageError(
-                "all targets were given; want one",
-                "name it with -t, as in -t ascend-910b; opcheck scan takes all at once",
+                Sentence("all targets were given; want one"),
+                Sentence("name it with -t, as in -t ascend-910b; opcheck scan takes all at once"),
             )
         case (target,):
             return target
         case ():
             raise UsageError(
-                "no target was given; want one",
-                "name it with -t, as in -t ascend-910b; opcheck targets lists them",
+                Sentence("no target was given; want one"),
+                Sentence("name it with -t, as in -t ascend-910b; opcheck targets lists them"),
             )
         case several:
             names = ", ".join(map(str, several))
             raise UsageError(
-                f"{len(several)} targets were given; want one: {names}",
-                "run the command once for each; opcheck scan takes several at once",
+                Sentence(
+                    "{count} targets were given; want one: {list}", count=len(several), list=names
+                ),
+                Sentence("run the command once for each; opcheck scan takes several at once"),
             )
 
 
@@ -94,20 +99,20 @@ _LONGEST = 9
 
 def _count(text: str) -> int:
     if not text.isdecimal() or len(text) > _LONGEST or not int(text):
-        raise typer.BadParameter(f"not a number of findings: {text[:40]!r}")
+        raise typer.BadParameter(Sentence("not a number of findings: {text}", text=repr(text[:40])))
     return int(text)
 
 
 def workers(text: str) -> int:
     """Read how many are to work at a time."""
     if not text.isdecimal() or len(text) > _LONGEST or not int(text):
-        raise typer.BadParameter(f"not a number of workers: {text[:40]!r}")
+        raise typer.BadParameter(Sentence("not a number of workers: {text}", text=repr(text[:40])))
     return int(text)
 
 
 def _days(text: str) -> int:
     if not text.isdecimal() or len(text) > _LONGEST:
-        raise typer.BadParameter(f"not a number of days: {text[:40]!r}")
+        raise typer.BadParameter(Sentence("not a number of days: {text}", text=repr(text[:40])))
     return int(text)
 
 

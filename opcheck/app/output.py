@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.sandbox import command_line
 
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ class Output:
         if self._path is not None:
             command_line.current().will_write(self._path, _write_file)
         if path is None and sys.stdout is None:
-            raise UsageError("cannot write to stdout: it is closed", "give a file with -o")
+            raise UsageError(
+                Sentence("cannot write to stdout: it is closed"), Sentence("give a file with -o")
+            )
 
     def page(self, detail: "Detail | None" = None) -> "Page":
         """What a format may use here: a file gets neither colour nor a terminal's width."""
@@ -126,14 +129,24 @@ class Output:
 
 
 def _checked(path: Path) -> Path:
-    hint = "-o takes the path of a file in a folder that exists and can be written to"
+    hint = Sentence("-o takes the path of a file in a folder that exists and can be written to")
     if not path.name or path.is_dir():
-        raise UsageError(f"cannot write the report to {str(path)!r}: it is a folder", hint)
+        raise UsageError(
+            Sentence("cannot write the report to {text}: it is a folder", text=repr(str(path))),
+            hint,
+        )
     path = path.resolve()
     if not path.parent.is_dir():
-        raise UsageError(f"cannot write {path}: there is no folder {path.parent}", hint)
+        raise UsageError(
+            Sentence(
+                "cannot write {text_file}: there is no folder {text}",
+                text_file=path,
+                text=path.parent,
+            ),
+            hint,
+        )
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise UsageError(f"cannot write {path}: permission denied", hint)
+        raise UsageError(Sentence("cannot write {text}: permission denied", text=path), hint)
     return path
 
 
@@ -142,7 +155,9 @@ def _failing_as(what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UsageError(f"{what}: {error.strerror or error}") from error
+        raise UsageError(
+            Sentence("{error}: {text}", error=what, text=error.strerror or error)
+        ) from error
 
 
 def _write_file(path: Path, data: bytes) -> None:

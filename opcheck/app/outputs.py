@@ -7,9 +7,12 @@ from typing import Any
 from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.views.formats import View, command_view, report_view
 
-_HINT = "write --format FORMAT=FILE for each but one, as in --format text --format json=a.json"
+_HINT = Sentence(
+    "write --format FORMAT=FILE for each but one, as in --format text --format json=a.json"
+)
 
 
 class Outputs:
@@ -31,9 +34,20 @@ class Outputs:
         bare = [name for name, _, path in asked if path is None]
         if len(bare) > 1:
             place = "stdout" if output is None else str(output)
-            raise UsageError(f"{len(bare)} formats for {place}: {', '.join(bare)}", _HINT)
+            raise UsageError(
+                Sentence(
+                    "{count} formats for {place}: {list}",
+                    count=len(bare),
+                    place=place,
+                    list=", ".join(bare),
+                ),
+                _HINT,
+            )
         if output is not None and not bare:
-            raise UsageError(f"no format is left for {output}", "leave -o out, or =FILE")
+            raise UsageError(
+                Sentence("no format is left for {text}", text=output),
+                Sentence("leave -o out, or =FILE"),
+            )
         paths = [path or output for _, _, path in asked]
         _check_once([path for path in paths if path is not None])
         views = [view for _, view, _ in asked]
@@ -51,7 +65,7 @@ def _read(text: str, command: str) -> tuple[str, View, Path | None]:
     name, separator, path = text.partition("=")
     view = command_view(command, name) if command else report_view(name)
     if separator and not path:
-        raise UsageError(f"--format {text}: there is no file after =", _HINT)
+        raise UsageError(Sentence("--format {text}: there is no file after =", text=text), _HINT)
     return name, view, Path(path) if path else None
 
 
@@ -59,5 +73,8 @@ def _check_once(paths: Sequence[Path]) -> None:
     seen: set[Path] = set()
     for path in paths:
         if (whole := path.resolve()) in seen:
-            raise UsageError(f"two formats for {path}", "give each a file of its own")
+            raise UsageError(
+                Sentence("two formats for {text}", text=path),
+                Sentence("give each a file of its own"),
+            )
         seen.add(whole)

@@ -6,6 +6,7 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.costs import DTYPES, Chip, NodeCost, Product
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
@@ -170,9 +171,21 @@ def product_of(chip: Chip, name: str = "") -> Product | None:
         found = found or [product for product in chip.products if wanted in _plain(product.name)]
         if len(found) != 1:
             known = ", ".join(product.name for product in (found or chip.products))
-            what = "is more than one product" if found else "is no product"
-            hint = f"known: {known}" if known else "no product of it is known"
-            raise UsageError(f"{name!r} {what} of {chip.name}", hint)
+            hint = (
+                Sentence("known: {text}", text=known)
+                if known
+                else Sentence("no product of it is known")
+            )
+            raise UsageError(
+                Sentence(
+                    "{text} is more than one product of {chip}"
+                    if found
+                    else "{text} is no product of {chip}",
+                    text=repr(name),
+                    chip=chip.name,
+                ),
+                hint,
+            )
         return found[0]
     return chip.single or max(chip.products, key=_speed, default=None)
 

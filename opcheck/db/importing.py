@@ -11,6 +11,7 @@ from opcheck.db import importers
 from opcheck.db.files import yaml_writer
 from opcheck.db.importers.base import Importer
 from opcheck.errors import DatabaseError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.registry import discover
 
 
@@ -38,7 +39,10 @@ def import_files(
     """
     importer = _importer(vendor)
     if not sources.is_dir():
-        raise UsageError(f"no folder of vendor files: {sources}", "give the one with SOURCES.yaml")
+        raise UsageError(
+            Sentence("no folder of vendor files: {text}", text=sources),
+            Sentence("give the one with SOURCES.yaml"),
+        )
     if (sources / "SOURCES.yaml").is_file():
         sources = sources.resolve().parent
     with _uncollected():
@@ -67,7 +71,10 @@ def _uncollected() -> Iterator[None]:
 
 def _importer(vendor: str) -> Importer:
     if vendor not in known():
-        raise UsageError(f"unknown vendor {vendor!r}", f"known importers: {', '.join(known())}")
+        raise UsageError(
+            Sentence("unknown vendor {text}", text=repr(vendor)),
+            Sentence("known importers: {list}", list=", ".join(known())),
+        )
     return known()[vendor]()
 
 
@@ -78,8 +85,13 @@ def _texts(importer: Importer, sources: Path, releases: Sequence[str]) -> dict[s
         for release in releases or importer.releases(sources):
             texts[f"{release}.yaml"] = importer.run(sources, release)
     except OSError as error:
-        hint = "give the folder with one folder of files a vendor"
-        raise DatabaseError(f"cannot read {error.filename}: {error.strerror}", hint) from error
+        hint = Sentence("give the folder with one folder of files a vendor")
+        raise DatabaseError(
+            Sentence(
+                "cannot read {text_file}: {text}", text_file=error.filename, text=error.strerror
+            ),
+            hint,
+        ) from error
     return texts
 
 
@@ -91,6 +103,8 @@ def _written(path: Path, text: str) -> Imported:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     except OSError as error:
-        hint = "choose a folder to write to with --into"
-        raise DatabaseError(f"cannot write {path}: {error.strerror}", hint) from error
+        hint = Sentence("choose a folder to write to with --into")
+        raise DatabaseError(
+            Sentence("cannot write {text}: {text_why}", text=path, text_why=error.strerror), hint
+        ) from error
     return Imported(path, changed=True)

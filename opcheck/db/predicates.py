@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from opcheck.db.schema.checks import ListOf, Number, Path, Record, Shape, ShapeError, Text
+from opcheck.lang.sentence import Sentence
 from opcheck.model.predicates import (
     Bound,
     NoneOf,
@@ -57,7 +58,12 @@ class PredicateShape(Struct, frozen=True):
         stated = [key for key in bounds if key in value] + [*filter(value.__contains__, _ENDS)][:1]
         if len(stated) != 1:
             listed = ", ".join([*_BOUNDS, *_ENDS])
-            raise ShapeError(path, f"expected one bound of {listed}, found {len(stated)}")
+            raise ShapeError(
+                path,
+                Sentence(
+                    "expected one bound of {list}, found {count}", list=listed, count=len(stated)
+                ),
+            )
 
 
 def _own(kind: type[Predicate]) -> Mapping[str, object]:

@@ -6,6 +6,7 @@ from opcheck.db.store import Database
 from opcheck.db.vendor import Vendor
 from opcheck.db.versions import completed
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.target import Target, TargetSpec, target_name
 
 EVERY = "all"
@@ -31,8 +32,12 @@ def _named(database: Database, spec: TargetSpec) -> tuple[Target, ...]:
     if spec.name == EVERY:
         if spec != TargetSpec(EVERY):
             raise UsageError(
-                f"{EVERY!r} takes neither a release nor a torch version, got {str(spec)!r}",
-                "each vendor names its own: give VENDOR@SDK instead",
+                Sentence(
+                    "{name} takes neither a release nor a torch version, got {text}",
+                    name=repr(EVERY),
+                    text=repr(str(spec)),
+                ),
+                Sentence("each vendor names its own: give VENDOR@SDK instead"),
             )
         return database.targets()
     if spec.name in database.names() or spec.name not in database.vendors:

@@ -12,6 +12,7 @@ from opcheck.db.by_hand.advice import documents
 from opcheck.db.store import Database
 from opcheck.db.vendor import Vendor
 from opcheck.errors import DatabaseError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.database import (
     AdditionStatus,
     CellChange,
@@ -54,10 +55,21 @@ def require_fresh(database: Database, targets: Iterable[Target], days: int, toda
         newest = _newest(database.vendors[name])
         age = days_since(newest, today)
         if age is None or age > days:
-            told = f"{age} days old (of {newest})" if newest else "of no known date"
+            told = (
+                Sentence("{count} days old (of {date})", count=str(age), date=newest)
+                if newest
+                else Sentence("of no known date")
+            )
             raise DatabaseError(
-                f"the data of {name} is {told}, too old for the policy of {days} days",
-                "update opcheck, or bring the vendor's newer files in with opcheck db import",
+                Sentence(
+                    "the data of {vendor} is {said}, too old for the policy of {count} days",
+                    vendor=name,
+                    said=told,
+                    count=days,
+                ),
+                Sentence(
+                    "update opcheck, or bring the vendor's newer files in with opcheck db import"
+                ),
             )
 
 
@@ -181,8 +193,12 @@ def diffs(database: Database, before: TargetSpec, after: TargetSpec) -> MatrixDi
     if len(first) > 1 or len(second) > 1:
         spec = before if len(first) > 1 else after
         raise UsageError(
-            f"{spec.name} has several chips; want one, or the same vendor twice",
-            f"one of: {', '.join((first if spec is before else second).keys())}",
+            Sentence(
+                "{vendor} has several chips; want one, or the same vendor twice", vendor=spec.name
+            ),
+            Sentence(
+                "one of: {list}", list=", ".join((first if spec is before else second).keys())
+            ),
         )
     return MatrixDiffs((_diff(database, *first.values(), *second.values()),))
 

@@ -21,6 +21,7 @@ from opcheck.db.tables import OperatorFacts, Tables
 from opcheck.db.vendor import Place, Vendor, read_file
 from opcheck.db.versions import completed, major_minor, version_key
 from opcheck.errors import DatabaseError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import SizeRule
 from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.target import Target, TargetSpec, target_name
@@ -64,7 +65,10 @@ class Database:
         found = next((path for path in candidates if path.is_dir()), None)
         if found is None:
             looked = ", ".join(str(path) for path in candidates)
-            raise DatabaseError(f"no database of operators: {looked}", "install opcheck again")
+            raise DatabaseError(
+                Sentence("no database of operators: {text}", text=looked),
+                Sentence("install opcheck again"),
+            )
         added = (*(() if root else layers.installed()), *layers.given(overlays))
         for layer in added:
             overlay.require_something(layer)
@@ -85,7 +89,10 @@ class Database:
                 where |= {stem: Place(path, layer.of(path)) for stem, path in files.items()}
         found = {name: self._read_vendor(name, files) for name, files in sorted(places.items())}
         if not found:
-            raise DatabaseError(f"{self.root} holds no vendor", "restore it from the release")
+            raise DatabaseError(
+                Sentence("{text} holds no vendor", text=self.root),
+                Sentence("restore it from the release"),
+            )
         return found
 
     @cached_property
@@ -130,16 +137,29 @@ class Database:
         vendor, chip = self._chip(spec.name)
         releases = vendor.releases(chip)
         if not releases:
-            raise DatabaseError(f"no release of {spec.name} in {self.root}")
+            raise DatabaseError(
+                Sentence("no release of {target} in {text}", target=spec.name, text=self.root)
+            )
         release = completed(spec.sdk, releases) if spec.sdk else releases[-1]
         if release not in releases:
             known = ", ".join(reversed(releases))
-            raise UsageError(f"unknown release {release!r} of {spec.name}", f"known: {known}")
+            raise UsageError(
+                Sentence(
+                    "unknown release {text} of {target}", text=repr(release), target=spec.name
+                ),
+                Sentence("known: {text}", text=known),
+            )
         torch = major_minor(spec.torch) if spec.torch else vendor.served(release)[-1]
         if torch not in vendor.listed(release):
             known = ", ".join(reversed(vendor.listed(release)))
             raise UsageError(
-                f"{spec.name}@{release} does not serve torch {spec.torch}", f"it serves: {known}"
+                Sentence(
+                    "{target}@{release} does not serve torch {version}",
+                    target=spec.name,
+                    release=release,
+                    version=spec.torch,
+                ),
+                Sentence("it serves: {list}", list=known),
             )
         return self._target(vendor, chip, release, torch)
 
@@ -257,15 +277,22 @@ class Database:
         """A vendor of these files, of which one must be ``vendor.yaml``."""
         if _COMMON not in places:
             path = next(iter(places.values())).path.parent
-            message = f"{path} has releases of a vendor that the database does not know"
-            raise DatabaseError(message, f"add {path / _COMMON}.yaml, or name it as its vendor")
+            message = Sentence(
+                "{text} has releases of a vendor that the database does not know", text=path
+            )
+            raise DatabaseError(
+                message, Sentence("add {text}.yaml, or name it as its vendor", text=path / _COMMON)
+            )
         common = read_file(places[_COMMON], VENDOR_FILE, name, self.cache)
         releases = sorted(places.keys() - {_COMMON}, key=version_key)
         return Vendor(common, {release: places[release] for release in releases}, self.cache)
 
     def _vendor(self, name: str) -> Vendor:
         if name not in self.vendors:
-            raise UsageError(f"unknown vendor {name!r}", f"known: {', '.join(self.vendors)}")
+            raise UsageError(
+                Sentence("unknown vendor {text}", text=repr(name)),
+                Sentence("known: {text}", text=", ".join(self.vendors)),
+            )
         return self.vendors[name]
 
     def _chip(self, name: str) -> tuple[Vendor, str]:
@@ -273,7 +300,9 @@ class Database:
             for chip in vendor.chips:
                 if target_name(vendor.name, chip) == name:
                     return vendor, chip
-        raise UsageError(f"unknown target {name!r}", _nearest(name, self.names()))
+        raise UsageError(
+            Sentence("unknown target {text}", text=repr(name)), _nearest(name, self.names())
+        )
 
     def _target(self, vendor: Vendor, chip: str, release: str, torch: str) -> Target:
         device_type = str(vendor.document.data["device_type"])
@@ -286,8 +315,12 @@ def _edited(path: Path) -> Condition:
     return Condition("database-edited", Verdict.NATIVE, text, Confidence.HIGH)
 
 
-def _nearest(name: str, known: tuple[str, ...]) -> str:
+def _nearest(name: str, known: tuple[str, ...]) -> Sentence:
     import difflib
 
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-    return f"did you mean {' or '.join(near)}?" if near else f"known targets: {', '.join(known)}"
+    return (
+        Sentence("did you mean {text}?", text=" or ".join(near))
+        if near
+        else Sentence("known targets: {list}", list=", ".join(known))
+    )

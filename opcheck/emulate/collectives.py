@@ -18,6 +18,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from opcheck.emulate.device import Device
 from opcheck.emulate.host_collectives import KEEPS, Arguments, Group, collect
 from opcheck.errors import EmulationError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.collectives import NAMESPACE, collective
@@ -146,7 +147,7 @@ def _held(device: Device, given: Arguments) -> Arguments:
             return tensor.data
         found = device.memory.host(tensor)
         if found is None:
-            raise EmulationError("a collective is given what is not followed")
+            raise EmulationError(Sentence("a collective is given what is not followed"))
         return found
 
     return _mapped(held, given)

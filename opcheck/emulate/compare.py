@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
 from opcheck.errors import TraceError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Difference, gradient_of
 from opcheck.model.trace import Phase
 from opcheck.trace.running.training_step import differentiable
@@ -85,7 +86,7 @@ def gradients(
         begins(Phase.FORWARD)
         results = differentiable(module(*args, **kwargs))
     if not (results and wanted):
-        raise TraceError("nothing in the model's results has a gradient")
+        raise TraceError(Sentence("nothing in the model's results has a gradient"))
     begins(Phase.BACKWARD)
     found = torch.autograd.grad(
         results, list(wanted.values()), _cotangents(results),

@@ -22,6 +22,7 @@ import torch
 
 from opcheck.emulate.overload import Overload
 from opcheck.errors import EmulationError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Reason
 from opcheck.resolve import resolution as codes
@@ -112,9 +113,14 @@ class Backward:
         if _NO_QUEUE not in str(error):
             return error
         return EmulationError(
-            "this process ran a backward before the emulated device was first opened, and torch's "
-            "autograd knows only the devices that were there then",
-            "open the device once before the first backward: with opcheck.emulate(target): pass",
+            Sentence(
+                "this process ran a backward before the emulated device was first "
+                "opened, and torch's autograd knows only the devices that were there "
+                "then"
+            ),
+            Sentence(
+                "open the device once before the first backward: with opcheck.emulate(target): pass"
+            ),
         )
 
 

@@ -16,6 +16,7 @@ from opcheck.emulate.device import Device
 from opcheck.emulate.record import Record
 from opcheck.emulate.session import Emulator
 from opcheck.errors import EmulationError, OpcheckError, out_of_memory
+from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import after_step, gradient_of
 from opcheck.model.trace import Phase
 from opcheck.python_state import left_as_found
@@ -115,8 +116,12 @@ def on_host(job: Job) -> Named:
         if out_of_memory(error):
             raise MemoryError from error
         raise EmulationError(
-            f"{type(module).__name__} fails on the host, without any device: {reason_of(error)}",
-            "there is nothing to compare with; leave --values out to see how far it gets",
+            Sentence(
+                "{module} fails on the host, without any device: {text}",
+                module=type(module).__name__,
+                text=reason_of(error),
+            ),
+            Sentence("there is nothing to compare with; leave --values out to see how far it gets"),
         ) from error
 
 
@@ -169,9 +174,15 @@ def _copy(module: nn.Module) -> nn.Module:
         if out_of_memory(error):
             raise MemoryError from error
         raise EmulationError(
-            f"{type(module).__name__} cannot be copied: {reason_of(error)}",
-            "every run is of a fresh copy (copy.deepcopy): keep locks, handles and the like out of"
-            " the module's attributes",
+            Sentence(
+                "{module} cannot be copied: {text}",
+                module=type(module).__name__,
+                text=reason_of(error),
+            ),
+            Sentence(
+                "every run is of a fresh copy (copy.deepcopy): keep locks, handles and the like "
+                "out of the module's attributes"
+            ),
         ) from error
 
 

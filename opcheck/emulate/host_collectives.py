@@ -12,6 +12,7 @@ from msgspec import Struct
 from torch import Tensor
 
 from opcheck.errors import EmulationError
+from opcheck.lang.sentence import Sentence
 
 Arguments = Mapping[str, Any]
 """Of a ``c10d`` operator, by the names of its schema."""
@@ -39,14 +40,15 @@ def collect(op: str, given: Arguments, group: Group, reduction: str) -> None:
     if op in KEEPS:
         return
     if op not in _RULES:
-        raise _no_values(op, "what it receives is known to another process alone")
+        raise _no_values(op, Sentence("what it receives is known to another process alone"))
     try:
         _RULES[op](_Call(op, given, group, reduction))
     except (RuntimeError, IndexError) as error:  # sizes that processes alike cannot have
         reason = str(error).partition("\n")[0]
         raise _no_values(
-            op, f"processes that all hold the same cannot meet in it ({reason})"
-        ) from (error)
+            op,
+            Sentence("processes that all hold the same cannot meet in it ({text})", text=reason),
+        ) from error
 
 
 class _Call(Struct, frozen=True):
@@ -68,7 +70,10 @@ class _Call(Struct, frozen=True):
             case "AVG" | "MIN" | "MAX" | "BAND" | "BOR":
                 return tensor
         raise _no_values(
-            self.op, f"the reduction {self.reduction or 'it asks for'} is not followed"
+            self.op,
+            Sentence("the reduction {name} is not followed", name=self.reduction)
+            if self.reduction
+            else Sentence("the reduction it asks for is not followed"),
         )
 
     def own(self, parts: Sequence[Tensor] | Tensor) -> Tensor:
@@ -118,7 +123,7 @@ def _all_gather_into(call: _Call) -> None:
 
 def _scatter(call: _Call) -> None:
     if not call.at_root:
-        raise _no_values(call.op, "what it receives is known to another process alone")
+        raise _no_values(call.op, Sentence("what it receives is known to another process alone"))
     for output, parts in zip(
         call.given["output_tensors"], call.given["input_tensors"], strict=False
     ):
@@ -166,10 +171,10 @@ def _pairs(call: _Call) -> list[tuple[Tensor, Tensor]]:
     return [(given["output_tensor"], given["input_tensor"])]
 
 
-def _no_values(op: str, reason: str) -> EmulationError:
+def _no_values(op: str, reason: Sentence) -> EmulationError:
     return EmulationError(
-        f"{op} has no values here: {reason}",
-        "leave --values out to follow shapes alone",
+        Sentence("{op} has no values here: {said}", op=op, said=reason),
+        Sentence("leave --values out to follow shapes alone"),
     )
 
 

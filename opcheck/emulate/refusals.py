@@ -15,6 +15,7 @@ import torch
 
 from opcheck.emulate.errors import Backward
 from opcheck.errors import EmulationError
+from opcheck.lang.sentence import Sentence
 from opcheck.trace.torch_internals.kernels import falling_back
 
 _KEYS = tuple(f"{kind}PrivateUse1" for kind in ("Sparse", "SparseCsr", "Quantized", "NestedTensor"))
@@ -23,8 +24,13 @@ _KEYS = tuple(f"{kind}PrivateUse1" for kind in ("Sparse", "SparseCsr", "Quantize
 def not_emulated(op: str) -> EmulationError:
     """What to raise where ``op`` takes or gives a tensor of another layout."""
     return EmulationError(
-        f"{op} takes or gives a sparse, quantised or nested tensor, which is not emulated",
-        "what the device does with it is not known here: keep to ordinary tensors, or to the host",
+        Sentence(
+            "{op} takes or gives a sparse, quantised or nested tensor, which is not emulated", op=op
+        ),
+        Sentence(
+            "what the device does with it is not known here: keep to ordinary "
+            "tensors, or to the host"
+        ),
     )
 
 

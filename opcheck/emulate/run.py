@@ -14,6 +14,7 @@ from opcheck.emulate.host_and_device import Job, Ran, on_device, on_host
 from opcheck.emulate.record import Journal
 from opcheck.emulate.session import Emulator, prepared
 from opcheck.errors import EmulationError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Agreement, Asked, Emulation, EmulationRequest, Site
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import ModelInfo
@@ -99,7 +100,7 @@ def emulate_model(
     if request.values:
         progress("computing on the host, to compare with")
         host = waits[0]()
-    progress(f"running on the emulated {target}")
+    progress(Sentence("running on the emulated {target}", target=target))
     make = partial(Emulator, matrix, values=request.values, stop=request.stop, shims=request.shims)
     followed = Journal(journal, begun).follow if journal is not None else job.begun
     ran = on_device(replace(job, begun=followed), make)
@@ -125,8 +126,11 @@ def emulate_model(
 def _step(spec: TrainingSpec, values: bool) -> TrainingStep:
     if values and spec.wrap == "fsdp2":
         raise EmulationError(
-            "a step with wrap=fsdp2 has no values: the other process holds half of each parameter",
-            "leave --values out to follow shapes alone, or leave wrap out",
+            Sentence(
+                "a step with wrap=fsdp2 has no values: the other process holds half of "
+                "each parameter"
+            ),
+            Sentence("leave --values out to follow shapes alone, or leave wrap out"),
         )
     return TrainingStep.of(spec, loss_named(spec.loss))
 

@@ -23,6 +23,7 @@ from opcheck.emulate.registration import registered
 from opcheck.emulate.supported import require_emulated
 from opcheck.errors import EmulationError, TraceError, UsageError
 from opcheck.files import MOST_SOURCE_BYTES, require_regular
+from opcheck.lang.sentence import Sentence, sentence_of, verbatim
 from opcheck.model.emulation import Asked, Caution, HostCalls, Refusal
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import KernelCount
@@ -59,11 +60,13 @@ def shimmed(files: Sequence[str | Path]) -> Iterator[None]:
 
 
 def _run(file: Path) -> list[Any]:
-    hint = "a shim is what opcheck fix --shim writes"
+    hint = Sentence("a shim is what opcheck fix --shim writes")
     try:
         require_regular(file, MOST_SOURCE_BYTES)  # Python would wait for a pipe
     except OSError as error:
-        raise EmulationError(f"cannot read {file}: {error.strerror}", hint) from error
+        raise EmulationError(
+            Sentence("cannot read {text_file}: {text}", text_file=file, text=error.strerror), hint
+        ) from error
     try:
         with warnings.catch_warnings():
             # torch tells that a kernel takes the place of another: of the one that refuses
@@ -71,10 +74,19 @@ def _run(file: Path) -> list[Any]:
             found = runpy.run_path(str(file))
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
-        raise EmulationError(f"{file} cannot be run: {what}", hint) from error
+        raise EmulationError(
+            Sentence("{text} cannot be run: {text_why}", text=file, text_why=what), hint
+        ) from error
     libraries = found.get(LIBRARIES)
     if not isinstance(libraries, list):
-        raise EmulationError(f"{file} has no list {LIBRARIES}, which holds what it registers", hint)
+        raise EmulationError(
+            Sentence(
+                "{text} has no list {name}, which holds what it registers",
+                text=file,
+                name=LIBRARIES,
+            ),
+            hint,
+        )
     return libraries
 
 
@@ -163,7 +175,10 @@ class Emulator:
             UsageError: it was never opened.
         """
         if self._device is None:
-            raise UsageError("the emulated device was never opened", "use it in a with statement")
+            raise UsageError(
+                Sentence("the emulated device was never opened"),
+                Sentence("use it in a with statement"),
+            )
         return self._device
 
     @property
@@ -196,17 +211,24 @@ class Emulator:
         """The bare counts by overload and phase."""
         return self.device.record.totals()
 
+    def _open_as(self) -> Sentence:
+        if not self._opened_at:
+            return verbatim(self.target)
+        return Sentence("{target} (opened at {text})", target=self.target, text=self._opened_at)
+
     def _claim(self) -> None:
         global _open  # as above
         with _lock:
             if _open is not None:
                 raise EmulationError(
-                    f"an emulated device is open already: {_open.target}{_open._opened_at}",
-                    "close it first: torch has one PrivateUse1 device in a process, and all of "
-                    "its threads share it",
+                    Sentence("an emulated device is open already: {said}", said=_open._open_as()),
+                    Sentence(
+                        "close it first: torch has one PrivateUse1 device in a process, and "
+                        "all of its threads share it"
+                    ),
                 )
             file, line = from_stack(2, None)
-            self._opened_at = f" (opened at {file}:{line})" if file else ""
+            self._opened_at = f"{file}:{line}" if file else ""
             _open = self
 
     def _opened(self) -> torch.device:
@@ -249,7 +271,8 @@ def _confidence(text: str) -> Confidence:
         return Confidence(text)
     except ValueError as error:
         raise UsageError(
-            f"no such confidence: {text!r}", f"it is one of {', '.join(Confidence)}"
+            Sentence("no such confidence: {text}", text=repr(text)),
+            Sentence("it is one of {list}", list=", ".join(Confidence)),
         ) from error
 
 
@@ -259,7 +282,7 @@ def _matrix(target: str | SupportMatrix, databases: Sequence[str | Path]) -> Sup
     try:
         spec = TargetSpec.parse(target)
     except ValueError as error:
-        raise UsageError(str(error), "opcheck targets lists them") from error
+        raise UsageError(sentence_of(error), Sentence("opcheck targets lists them")) from error
     database = Database.open(overlays=tuple(map(Path, databases)))
     return database.matrix(database.resolve(spec))
 
@@ -272,14 +295,23 @@ def prepared(device_type: str) -> torch.device:
     """
     if not hasattr(backend_registration, "_setup_privateuseone_for_python_backend"):
         raise EmulationError(
-            f"torch {torch.__version__} cannot have a device written in Python",
-            "emulation needs torch 2.10 or newer; scanning works with this one",
+            Sentence(
+                "torch {version} cannot have a device written in Python", version=torch.__version__
+            ),
+            Sentence("emulation needs torch 2.10 or newer; scanning works with this one"),
         )
     try:
         return prepare(device_type)
     except TraceError as error:
         raise EmulationError(
-            error.message.partition(", so ")[0] + f", so {device_type!r} cannot be emulated in it",
-            "torch lets that device be named once a process: use another process, as the command "
-            "line does",
+            Sentence(
+                "this process already uses torch's PrivateUse1 device as {device}, so "
+                "{device_asked} cannot be emulated in it",
+                device=error.message.arguments["device"],
+                device_asked=repr(device_type),
+            ),
+            Sentence(
+                "torch lets that device be named once a process: use another process, "
+                "as the command line does"
+            ),
         ) from error

@@ -2,6 +2,7 @@
 
 from opcheck.db.store import Database
 from opcheck.errors import EmulationError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 
 _PLUGIN = "PrivateUse1"
@@ -17,10 +18,20 @@ def require_emulated(matrix: SupportMatrix) -> None:
         return
     device = matrix.target.device_type
     raise EmulationError(
-        f"{matrix.target.name} cannot be emulated: its kernels stand at {matrix.dispatch_key}, and "
-        f"this torch can only have a {_PLUGIN} device, for which PyTorch's C++ takes other "
-        f"branches than for {device}, in convolutions and attention among others",
-        f"opcheck scan holds models against it; devices of {', '.join(_vendors())} can be emulated",
+        Sentence(
+            "{target} cannot be emulated: its kernels stand at {key}, and this "
+            "torch can only have a {plugin} device, for which PyTorch's C++ takes "
+            "other branches than for {device}, in convolutions and attention among "
+            "others",
+            target=matrix.target.name,
+            key=matrix.dispatch_key,
+            plugin=_PLUGIN,
+            device=device,
+        ),
+        Sentence(
+            "opcheck scan holds models against it; devices of {list} can be emulated",
+            list=", ".join(_vendors()),
+        ),
     )
 
 

@@ -3,16 +3,18 @@
 import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from gettext import c2py  # not in gettext's __all__; seen in 3.11 to 3.13, and tested
 
 from msgspec import Struct
 
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, without_places
 from opcheck.lang.sentence import filled as filled_in
 from opcheck.lang.template import NAMED, Template, filled, holds_message, places, without_gaps
 
+BY_TEMPLATE = "by-template"
+"""The flag of an entry that is never looked for in a text."""
 _STATEMENT = re.compile(r'(?:(?P<key>msg\w+(?:\[\d+\])?)\s*)?(?P<text>".*")$')
 
 
@@ -27,6 +29,8 @@ class Entry(Struct, frozen=True):
     forms: tuple[str, ...]
     """The translation, one text for each plural form of its language."""
     line: int
+    by_template: bool = False
+    """Whether it is only ever said as a sentence, and so is never looked for in a text."""
 
 
 def read_po(text: str, name: str) -> tuple[Entry, ...]:
@@ -38,6 +42,7 @@ def read_po(text: str, name: str) -> tuple[Entry, ...]:
 class _Block:
     line: int
     fields: dict[str, str]
+    flags: set[str] = field(default_factory=set)
 
 
 def _blocks(text: str, name: str) -> Iterator[_Block]:
@@ -48,6 +53,8 @@ def _blocks(text: str, name: str) -> Iterator[_Block]:
         if not stripped:
             yield block
             block, key = _Block(0, {}), ""
+        elif stripped.startswith("#,"):
+            block.flags |= {flag.strip() for flag in stripped[2:].split(",")}
         elif not stripped.startswith("#"):
             found = _STATEMENT.match(stripped)
             key = (found["key"] or key) if found else ""
@@ -67,6 +74,7 @@ def _entry(block: _Block) -> Entry:
         fields.get("msgctxt", ""),
         tuple(forms),
         block.line,
+        BY_TEMPLATE in block.flags,
     )
 
 
@@ -77,6 +85,8 @@ PROSE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}|\ba [a-z]{2,}")
 _SIGN = 2
 """Weight of a sign with a space: sentences that it alone joins are recognised each by itself."""
 _CLAUSES = re.compile(r"(?<=[.;]) |(?<=\)) (?=\()")
+_WORD = re.compile(r"[A-Za-z]")
+_SIGNS = {": ": "：", "; ": "；", ", ": "，", " (": "（", ")": "）"}
 _ENDS = {":": "：", ".": "。", ",": "，", ";": "；"}
 
 
@@ -126,7 +136,9 @@ class Catalogue:
         """The translation of a sentence, its arguments' included; None where there is none."""
         values = sentence.arguments
         entry = self._messages.get(sentence.template)
-        if entry is None:  # such as a text of the database, which several messages may make up
+        if entry is None and not _WORD.search(without_places(sentence.template)):
+            template = _with_signs(sentence.template)  # no words of ours: places, with signs
+        elif entry is None:  # a text of the database, which several messages may make up
             template = self.tell(sentence.template)
             if template == sentence.template:
                 return None
@@ -249,7 +261,7 @@ class Catalogue:
     def _ways(self) -> dict[str, list[_Way]]:
         found: dict[str, list[_Way]] = {}
         for entry in self.entries:
-            if places(entry.english):
+            if places(entry.english) and not entry.by_template:
                 for english in filter(None, (entry.english, entry.plural)):
                     way = _Way(Template(english), entry)
                     if way.template.weight > _SIGN:
@@ -260,6 +272,13 @@ class Catalogue:
 def is_message(name: str, value: str) -> bool:
     """Whether an argument is a message itself: a sentence, or what the place's name says is one."""
     return isinstance(value, Sentence) or holds_message(name, value)
+
+
+def _with_signs(template: str) -> str:
+    """A template without words, with the signs of this language between its places."""
+    for sign, ours in _SIGNS.items():
+        template = template.replace(sign, ours)
+    return template
 
 
 def _whole_number(count: str) -> int:

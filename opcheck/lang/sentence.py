@@ -1,7 +1,7 @@
 """A sentence as a value: English text with the template and arguments that it is made of."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 _PLACE = re.compile(r"\{([A-Za-z_]\w*)\}")
@@ -20,8 +20,8 @@ class Sentence(str):
     arguments: Mapping[str, str]
     """What stands in each place: a text, or another sentence."""
 
-    def __new__(cls, template: str, /, **arguments: str | int) -> "Sentence":
-        """Fill a template in; numbers are written as digits."""
+    def __new__(cls, template: str, /, **arguments: object) -> "Sentence":
+        """Fill a template in; what is no text is written as ``str`` does."""
         texts = {
             name: value if isinstance(value, str) else str(value)
             for name, value in arguments.items()
@@ -44,9 +44,35 @@ def filled(template: str, arguments: Mapping[str, str]) -> str:
     return _PLACE.sub(lambda place: arguments.get(place[1], place[0]), template)
 
 
+NOTHING = Sentence("")
+"""No words."""
+
+
+def verbatim(text: object) -> Sentence:
+    """A text as a sentence: words of somebody else, such as a library, stay as they are."""
+    return text if isinstance(text, Sentence) else Sentence("{text}", text=text)
+
+
+def chained(parts: Iterable[str], between: str) -> Sentence:
+    """Sentences in a row, with a sign such as ``"; "`` between them."""
+    named = {f"said_{place}": part for place, part in enumerate(parts, 1)}
+    return Sentence(between.join(f"{{{name}}}" for name in named), **named)
+
+
+def sentence_of(error: BaseException) -> Sentence:
+    """What an exception says: the sentence that it was made with, or somebody else's words."""
+    first = error.args[0] if error.args else None
+    return first if isinstance(first, Sentence) else verbatim(error)
+
+
 def place_names(template: str) -> frozenset[str]:
     """The names of the places in a template."""
     return frozenset(_PLACE.findall(template))
+
+
+def without_places(template: str) -> str:
+    """What is fixed of a template."""
+    return _PLACE.sub("", template)
 
 
 def sentences(text: str) -> Iterator[Sentence]:

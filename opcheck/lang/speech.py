@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence, filled, place_names
 
 if TYPE_CHECKING:
@@ -26,15 +25,6 @@ _LETTERS = {Language.ENGLISH: "", Language.CHINESE: "算子：可以运行"}
 """What an encoding must have for a language to be written in it."""
 VARIABLES = ("OPCHECK_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
 """Where the language is looked for, the first that is set holds."""
-
-
-def language_named(name: str) -> Language:
-    """The language of ``--lang``."""
-    try:
-        return Language(name.lower())
-    except ValueError as error:
-        known = ", ".join(Language)
-        raise UsageError(f"unknown language: {name!r}", f"known languages: {known}") from error
 
 
 def language_of(environment: Mapping[str, str]) -> Language:
@@ -77,6 +67,12 @@ def tell(text: str, context: str = "") -> str:
     if language is Language.ENGLISH:
         return text
     return catalogue(language).tell(text, context)
+
+
+def has_translation(text: str) -> bool:
+    """Whether a text without places is in the language of this run; every one is in English."""
+    language = _spoken.get()
+    return language is Language.ENGLISH or text in catalogue(language).templates
 
 
 def wording(template: str) -> str:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from opcheck.errors import SourceError, UsageError
 from opcheck.files import open_regular, read_bytes
+from opcheck.lang.sentence import Sentence
 from opcheck.model.porting import SkippedFile, Span
 
 SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp"})
@@ -123,15 +124,22 @@ def find(path: Path) -> tuple[Path, ...]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(
-            f"cannot read {str(path)!r}: {reason}", "give a file or a folder"
+            Sentence("cannot read {text}: {text_why}", text=repr(str(path)), text_why=reason),
+            Sentence("give a file or a folder"),
         ) from error
     if stat.S_ISDIR(mode):
         found = tuple(sorted(_below(path)))
         if not found:
-            raise SourceError(f"no source to read in {path}", f"lint reads {_kinds()} files")
+            raise SourceError(
+                Sentence("no source to read in {text}", text=path),
+                Sentence("lint reads {text} files", text=_kinds()),
+            )
         return found
     if not stat.S_ISREG(mode) or not (_is_source(path) or _is_script(path)):
-        raise UsageError(f"{path} is no source that lint reads", f"it reads {_kinds()} files")
+        raise UsageError(
+            Sentence("{file} is no source that lint reads", file=path),
+            Sentence("it reads {text} files", text=_kinds()),
+        )
     return (path,)
 
 

@@ -16,7 +16,7 @@ from typing import Any, ForwardRef, TypeGuard, TypeVar, Union, get_args, get_ori
 
 from msgspec import Struct
 
-from opcheck.lang.sentence import Sentence, place_names
+from opcheck.lang.sentence import Sentence, place_names, verbatim
 
 T = TypeVar("T")
 Json = dict[str, Any] | list[Any] | str | int | float | bool | None
@@ -40,6 +40,11 @@ def from_json(cls: type[T], data: Json) -> T:
     """Read back what :func:`to_json` made of a ``cls``; MalformedError where it is not one."""
     # mypy doubts that a class is hashable
     return _struct(cls)(data)  # type: ignore[no-any-return, arg-type]
+
+
+def sentence_from_json(data: Any) -> Sentence:
+    """Read a sentence back; a text that came without its parts is somebody else's words."""
+    return verbatim(_scalar(str)(data))
 
 
 @cache
@@ -108,6 +113,8 @@ def _decoder(form: Any, space: Mapping[str, Any]) -> _Decoder:
         return lambda data: _struct(form)(data)
     if isinstance(form, type) and issubclass(form, Enum):
         return _enum(form)
+    if form is Sentence:
+        return sentence_from_json
     if form is None or form in _SCALARS:
         return _scalar(NoneType if form is None else form)
     raise TypeError(f"no JSON form for {form!r}")

@@ -7,10 +7,13 @@ from enum import StrEnum
 from msgspec import Struct
 
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.verdict import Confidence, Evidence
 
 _DIM = re.compile(r"-?[0-9]{1,3}")
-_HINT = 'write NAME:DIM, as in --dynamic "ids:1", or NAME:DIM,DIM, as in --dynamic "x:2,3"'
+_HINT = Sentence(
+    'write NAME:DIM, as in --dynamic "ids:1", or NAME:DIM,DIM, as in --dynamic "x:2,3"'
+)
 
 READ_BY_PYTHON = frozenset({
     "aten::_local_scalar_dense", "aten::item", "aten::is_nonzero", "aten::equal",
@@ -37,10 +40,24 @@ class DynamicInput(Struct, frozen=True):
         name, _, rest = text.rpartition(":")
         dims = rest.split(",")
         if not (name.isidentifier() or name.isdecimal()):
-            raise UsageError(f"--dynamic {text!r}: {name!r} is not the name of an input", _HINT)
+            raise UsageError(
+                Sentence(
+                    "--dynamic {text}: {text_b} is not the name of an input",
+                    text=repr(text),
+                    text_b=repr(name),
+                ),
+                _HINT,
+            )
         for dim in dims:
             if not _DIM.fullmatch(dim):
-                raise UsageError(f"--dynamic {text!r}: {dim!r} is not a dimension", _HINT)
+                raise UsageError(
+                    Sentence(
+                        "--dynamic {text}: {text_b} is not a dimension",
+                        text=repr(text),
+                        text_b=repr(dim),
+                    ),
+                    _HINT,
+                )
         return cls(name, tuple(dict.fromkeys(map(int, dims))))
 
     def __str__(self) -> str:

@@ -5,6 +5,7 @@ from datetime import date
 
 from msgspec import Struct
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence, Verdict
 
@@ -34,7 +35,11 @@ class TargetRange(Struct, frozen=True, order=True):
         """Read ``NAME-GLOB[@SDK-SPANS][+torchSPANS]``; ``str()`` gives back exactly ``text``."""
         match = _RANGE.fullmatch(text)
         if match is None:
-            raise ValueError(f"not a range of targets: {text!r} (want NAME[@A..B][+torchX..Y])")
+            raise ValueError(
+                Sentence(
+                    "not a range of targets: {text} (want NAME[@A..B][+torchX..Y])", text=repr(text)
+                )
+            )
         return cls(match["name"], match["sdk"] or "", match["torch"] or "")
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import DynamicInput
 from opcheck.model.target import TargetSpec
 
@@ -30,8 +31,10 @@ class CallSpec(Struct, frozen=True):
         path, _, name = input_sets.rpartition(":")
         if input_sets and not (path.endswith(".py") and name.isidentifier()):
             raise UsageError(
-                f"--inputs {input_sets!r} is not the name of a function",
-                "write FILE.py:NAME; a single input is given with --input NAME=SHAPE:DTYPE",
+                Sentence("--inputs {text} is not the name of a function", text=repr(input_sets)),
+                Sentence(
+                    "write FILE.py:NAME; a single input is given with --input NAME=SHAPE:DTYPE"
+                ),
             )
         return CallSpec(input_sets, decode)
 
@@ -92,9 +95,17 @@ class TrainingSpec(Struct, frozen=True):
         for text in texts:
             name, sep, value = text.partition("=")
             if name not in _READERS:
-                raise UsageError(f"--step {text!r}: unknown part {name!r}", _nearest(name))
+                raise UsageError(
+                    Sentence(
+                        "--step {text}: unknown part {name}", text=repr(text), name=repr(name)
+                    ),
+                    _nearest(name),
+                )
             if not sep or not value:
-                raise UsageError(f"--step {text!r}: no value", f"write {name}={_FORMS[name]}")
+                raise UsageError(
+                    Sentence("--step {text}: no value", text=repr(text)),
+                    Sentence("write {name}={text}", name=name, text=_FORMS[name]),
+                )
             spec = _READERS[name](spec, value, text)
         return spec
 
@@ -103,10 +114,18 @@ def _optimizer(spec: TrainingSpec, value: str, text: str) -> TrainingSpec:
     name, sep, implementation = value.partition(":")
     if name not in OPTIMIZERS:
         known = difflib.get_close_matches(name, OPTIMIZERS, 3, 0.4) or list(OPTIMIZERS)
-        raise UsageError(f"--step {text!r}: unknown optimizer {name!r}", _one_of(known))
+        raise UsageError(
+            Sentence("--step {text}: unknown optimizer {name}", text=repr(text), name=repr(name)),
+            _one_of(known),
+        )
     if sep and implementation not in OPTIMIZERS[name]:
         raise UsageError(
-            f"--step {text!r}: {name} has no implementation {implementation!r}",
+            Sentence(
+                "--step {text}: {name} has no implementation {text_way}",
+                text=repr(text),
+                name=name,
+                text_way=repr(implementation),
+            ),
             _one_of(OPTIMIZERS[name]),
         )
     return replace(spec, optimizer=name, implementation=implementation)
@@ -114,13 +133,27 @@ def _optimizer(spec: TrainingSpec, value: str, text: str) -> TrainingSpec:
 
 def _autocast(spec: TrainingSpec, value: str, text: str) -> TrainingSpec:
     if value not in AUTOCAST:
-        raise UsageError(f"--step {text!r}: cannot cast to {value!r}", _one_of(AUTOCAST))
+        raise UsageError(
+            Sentence(
+                "--step {text}: cannot cast to {text_dtype}",
+                text=repr(text),
+                text_dtype=repr(value),
+            ),
+            _one_of(AUTOCAST),
+        )
     return replace(spec, autocast=value)
 
 
 def _wrap(spec: TrainingSpec, value: str, text: str) -> TrainingSpec:
     if value not in WRAPS:
-        raise UsageError(f"--step {text!r}: unknown wrapper {value!r}", _one_of(WRAPS))
+        raise UsageError(
+            Sentence(
+                "--step {text}: unknown wrapper {text_value}",
+                text=repr(text),
+                text_value=repr(value),
+            ),
+            _one_of(WRAPS),
+        )
     return replace(spec, wrap=value)
 
 
@@ -130,7 +163,12 @@ def _clip(spec: TrainingSpec, value: str, text: str) -> TrainingSpec:
     except ValueError:
         norm = math.nan
     if not 0 < norm < math.inf:
-        raise UsageError(f"--step {text!r}: {value!r} is no norm", "write clip=1.0")
+        raise UsageError(
+            Sentence(
+                "--step {text}: {text_value} is no norm", text=repr(text), text_value=repr(value)
+            ),
+            Sentence("write clip=1.0"),
+        )
     return replace(spec, clip=norm)
 
 
@@ -138,7 +176,12 @@ def _loss(spec: TrainingSpec, value: str, text: str) -> TrainingSpec:
     path, _, name = value.rpartition(":")
     if not (path.endswith(".py") and name.isidentifier()):
         raise UsageError(
-            f"--step {text!r}: {value!r} is not the name of a function", "write FILE.py:NAME"
+            Sentence(
+                "--step {text}: {text_value} is not the name of a function",
+                text=repr(text),
+                text_value=repr(value),
+            ),
+            Sentence("write FILE.py:NAME"),
         )
     return replace(spec, loss=value)
 
@@ -147,7 +190,12 @@ def _flag(text: str, value: str) -> bool:
     if value not in _YES_OR_NO:
         name = text.partition("=")[0]
         raise UsageError(
-            f"--step {text!r}: {value!r} is neither true nor false", f"write {name}=true"
+            Sentence(
+                "--step {text}: {text_b} is neither true nor false",
+                text=repr(text),
+                text_b=repr(value),
+            ),
+            Sentence("write {name}=true", name=name),
         )
     return _YES_OR_NO[value]
 
@@ -173,13 +221,17 @@ _FORMS: Mapping[str, str] = {
 """Part of a step -> a value that it takes."""
 
 
-def _nearest(name: str) -> str:
+def _nearest(name: str) -> Sentence:
     near = difflib.get_close_matches(name, _READERS, 1)
-    return f"did you mean {near[0]}={_FORMS[near[0]]}?" if near else _one_of(list(_READERS))
+    return (
+        Sentence("did you mean {text}?", text=f"{near[0]}={_FORMS[near[0]]}")
+        if near
+        else _one_of(list(_READERS))
+    )
 
 
-def _one_of(names: Sequence[str]) -> str:
-    return f"give one of {', '.join(names)}"
+def _one_of(names: Sequence[str]) -> Sentence:
+    return Sentence("give one of {list}", list=", ".join(names))
 
 
 class ModelSpec(Struct, frozen=True):

@@ -4,6 +4,8 @@ import re
 
 from msgspec import Struct
 
+from opcheck.lang.sentence import Sentence
+
 _SPEC = re.compile(
     r"(?P<name>[a-z0-9][a-z0-9-]*)(?:@(?P<sdk>[^+\s@]+))?(?:\+torch(?P<torch>\d+\.\d+(?:\.\d+)?))?"
 )
@@ -24,7 +26,11 @@ class TargetSpec(Struct, frozen=True, order=True):
         """Read ``name[@sdk][+torchX.Y]``; ``str()`` gives back exactly ``text``."""
         match = _SPEC.fullmatch(text)
         if match is None:
-            raise ValueError(f"not a target: {text!r} (want VENDOR-CHIP[@SDK][+torchX.Y])")
+            raise ValueError(
+                Sentence(
+                    "not a target: {text} (want VENDOR-CHIP[@SDK][+torchX.Y])", text=repr(text)
+                )
+            )
         return cls(match["name"], match["sdk"] or "", match["torch"] or "")
 
     def __str__(self) -> str:

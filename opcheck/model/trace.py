@@ -24,7 +24,12 @@ class OpName(Struct, frozen=True, order=True):
         base, _, overload = rest.partition(".")
         name = cls(namespace, base, overload)
         if not (sep and namespace and base) or str(name) != text:
-            raise ValueError(f"not an operator name: {text!r} (want namespace::base[.overload])")
+            raise ValueError(
+                Sentence(
+                    "not an operator name: {text} (want namespace::base[.overload])",
+                    text=repr(text),
+                )
+            )
         return name
 
     @property

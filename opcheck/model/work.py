@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from opcheck.errors import OpcheckError, TraceError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Difference, EmulationRequest
 from opcheck.model.limits import Profile
 from opcheck.model.plan import NodePlan
@@ -179,8 +180,8 @@ class Job(Struct, frozen=True):
     """Whether it runs code that the user knows of, rather than reads a model file."""
 
     @property
-    def memory_hint(self) -> str:
+    def memory_hint(self) -> Sentence:
         """What either process says when memory ran out."""
         if isinstance(self.request, EmulationRequest) and self.request.values:
-            return "raise --memory, give smaller inputs, or leave --values out"
-        return "raise --memory, or do not load weights: they are not needed"
+            return Sentence("raise --memory, give smaller inputs, or leave --values out")
+        return Sentence("raise --memory, or do not load weights: they are not needed")

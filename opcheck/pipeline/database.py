@@ -7,6 +7,7 @@ from pathlib import Path
 from opcheck.db.selection import names_groups, select
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
@@ -41,8 +42,11 @@ def matrices_for(database: Database, request: ScanRequest) -> tuple[SupportMatri
     if len(trained) < len(matrices) and not names_groups(database, request.targets):
         alone = next(matrix for matrix in matrices if matrix.compiles_graphs)
         raise UsageError(
-            f"{alone.target} runs inference alone, so there is no training step to scan",
-            "leave --train and --step out, or leave this target out",
+            Sentence(
+                "{target} runs inference alone, so there is no training step to scan",
+                target=alone.target,
+            ),
+            Sentence("leave --train and --step out, or leave this target out"),
         )
     return trained
 

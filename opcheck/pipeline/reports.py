@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned
 from opcheck.errors import TraceError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import NodePlan
 from opcheck.model.report import ModelInfo, Report
@@ -50,8 +51,8 @@ def report_of(
 def nothing_called(source: str) -> TraceError:
     """That a model was run and asked for nothing."""
     return TraceError(
-        f"{source} calls no operator, so there is nothing to scan",
-        hint="check that the model's forward is reached and takes tensors",
+        Sentence("{text} calls no operator, so there is nothing to scan", text=source),
+        hint=Sentence("check that the model's forward is reached and takes tensors"),
     )
 
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from opcheck import device_types
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned, Traced
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.request import CallSpec, ScanRequest
 from opcheck.model.work import WorkRequest, WorkResult
@@ -32,7 +33,7 @@ def scanned_for(
     """
     if not is_code(request.model.source, trust=request.model.trust):
         command_line.current().begin((database.cache or "",))
-    progress(f"reading {request.model.source}")
+    progress(Sentence("reading {text}", text=request.model.source))
     by_tables = _by_tables(request)
     scanned = _without_torch(request, database, (*matrices, *others)) if by_tables else None
     if scanned is None:

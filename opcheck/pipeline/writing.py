@@ -10,11 +10,15 @@ from pathlib import Path
 from msgspec import Struct
 
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 
 
 def there(path: Path) -> UsageError:
     """That a file is not to be written over."""
-    return UsageError(f"{path} is there already", "give another name, or --write to replace it")
+    return UsageError(
+        Sentence("{text} is there already", text=path),
+        Sentence("give another name, or --write to replace it"),
+    )
 
 
 class Draft(Struct, frozen=True):
@@ -39,7 +43,13 @@ class Draft(Struct, frozen=True):
         except FileExistsError as error:
             raise there(self._final) from error
         except OSError as error:
-            raise UsageError(f"cannot write {self._final}: {error.strerror or error}") from error
+            raise UsageError(
+                Sentence(
+                    "cannot write {text}: {text_why}",
+                    text=self._final,
+                    text_why=error.strerror or error,
+                )
+            ) from error
 
 
 def _mode(final: Path) -> int:
@@ -74,13 +84,21 @@ def drafted(place: Path, text: str = "", *, over: bool = False) -> Iterator[Draf
     try:
         handle, name = tempfile.mkstemp(final.suffix or ".py", ".opcheck-", final.parent)
     except OSError as error:
-        raise UsageError(f"cannot write {place}: {error.strerror or error}") from error
+        raise UsageError(
+            Sentence(
+                "cannot write {text}: {text_why}", text=place, text_why=error.strerror or error
+            )
+        ) from error
     try:
         try:
             with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
                 file.write(text)
         except OSError as error:
-            raise UsageError(f"cannot write {place}: {error.strerror or error}") from error
+            raise UsageError(
+                Sentence(
+                    "cannot write {text}: {text_why}", text=place, text_why=error.strerror or error
+                )
+            ) from error
         yield Draft(Path(name), final, over)
     finally:
         Path(name).unlink(missing_ok=True)

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
+from opcheck.lang.sentence import Sentence
+
 _LEVELS = ("high", "medium", "low")
 _TEXTS = {
     "device": ("TARGET", "run on an emulated device, as 'opcheck targets' names it: ascend-910b"),
@@ -103,15 +105,23 @@ def _refuse_alone(config: pytest.Config) -> None:
     for name in (*_TEXTS, _DATABASES, *_SWITCHES):
         if name != "device" and _given(config, name) is not None:
             raise _refused(
-                f"{_flag(name)} says how to emulate a device, but no device is named; "
-                "add --opcheck-device TARGET"
+                Sentence(
+                    "{option} says how to emulate a device, but no device is named; "
+                    "add --opcheck-device TARGET",
+                    option=_flag(name),
+                )
             )
 
 
 def _level(text: str) -> str:
     if text not in _LEVELS:
         raise _refused(
-            f"{_flag('confidence')}: {text!r} is no confidence; it is one of {', '.join(_LEVELS)}"
+            Sentence(
+                "{option}: {text} is no confidence; it is one of {list}",
+                option=_flag("confidence"),
+                text=repr(text),
+                list=", ".join(_LEVELS),
+            )
         )
     return text
 
@@ -123,15 +133,21 @@ def _folders(config: pytest.Config) -> tuple[Path, ...]:
 
 def _file(path: Path) -> Path:
     if path.is_dir():
-        raise _refused(f"{_flag('report')}: {path} is a directory; name a file")
+        raise _refused(
+            Sentence(
+                "{option}: {text} is a directory; name a file", option=_flag("report"), text=path
+            )
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _refused(f"{_flag('report')}: {error}; name a file elsewhere") from error
+        raise _refused(
+            Sentence("{option}: {text}; name a file elsewhere", option=_flag("report"), text=error)
+        ) from error
     return path
 
 
-def _refused(problem: str) -> pytest.UsageError:
+def _refused(problem: Sentence) -> pytest.UsageError:
     from opcheck.pytest_plugin.language import translated  # every run of pytest imports this module
 
     return pytest.UsageError(translated(problem))

@@ -12,6 +12,7 @@ from typing import Any
 
 from opcheck.errors import UsageError
 from opcheck.files import MOST_SOURCE_BYTES, require_regular
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label, Tier
 from opcheck.rewrite.base import Rule, rules
 from opcheck.source.user_code import shown
@@ -19,7 +20,7 @@ from opcheck.trace.torch_internals.dispatcher import overload_named
 
 GROUP = "opcheck.rules"
 """Entry points of this group name a module of rules, or a rule."""
-_HINT = (
+_HINT = Sentence(
     "a rule is a class whose base is Rule of opcheck.rewrite.base; docs/how-to/rule.md tells how"
 )
 
@@ -35,7 +36,10 @@ def extra_rules(folders: Sequence[str | Path] = ()) -> tuple[Rule, ...]:
     found: dict[str, Rule] = {}
     for rule in (*_installed(), *(r for folder in folders for r in _of_folder(Path(folder)))):
         if rule.name in found or rule.name in {known.name for known in rules()}:
-            raise UsageError(f"two rules are called {rule.name!r}", "give one another name")
+            raise UsageError(
+                Sentence("two rules are called {text}", text=repr(rule.name)),
+                Sentence("give one another name"),
+            )
         found[rule.name] = rule
     return tuple(found.values())
 
@@ -45,18 +49,26 @@ def _installed() -> Iterator[Rule]:
         try:
             loaded = point.load()
         except Exception as error:  # another package's code
-            message = f"cannot load the rules {point.name!r} of an installed package: {error}"
-            raise UsageError(message, f"repair or remove the package of {point.value!r}") from error
+            message = Sentence(
+                "cannot load the rules {text} of an installed package: {text_why}",
+                text=repr(point.name),
+                text_why=error,
+            )
+            raise UsageError(
+                message, Sentence("repair or remove the package of {text}", text=repr(point.value))
+            ) from error
         kinds = _kinds(loaded) if isinstance(loaded, ModuleType) else [loaded]
         yield from (_whole(kind, f"the entry point {point.name!r}") for kind in kinds)
 
 
 def _of_folder(folder: Path) -> Iterator[Rule]:
     if not os.path.isdir(folder):
-        raise UsageError(f"cannot load rules from {folder}: it is no folder", _HINT)
+        raise UsageError(
+            Sentence("cannot load rules from {text}: it is no folder", text=folder), _HINT
+        )
     kinds = [(path, kind) for path in sorted(folder.glob("*.py")) for kind in _kinds(_run(path))]
     if not kinds:
-        raise UsageError(f"no file in {folder} has a rule", _HINT)
+        raise UsageError(Sentence("no file in {text} has a rule", text=folder), _HINT)
     yield from (_whole(kind, shown(str(path))) for path, kind in kinds)
 
 
@@ -68,7 +80,12 @@ def _run(path: Path) -> ModuleType:
     try:
         require_regular(path, MOST_SOURCE_BYTES)  # Python would wait for a pipe
     except OSError as error:
-        raise UsageError(f"cannot load rules from {path}: {error.strerror}", _HINT) from error
+        raise UsageError(
+            Sentence(
+                "cannot load rules from {text}: {text_why}", text=path, text_why=error.strerror
+            ),
+            _HINT,
+        ) from error
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -80,7 +97,9 @@ def _run(path: Path) -> ModuleType:
         if not isinstance(error, Exception):
             raise
         what = f"{type(error).__name__}: {error}"
-        raise UsageError(f"cannot load rules from {path}: {what}", _HINT) from error
+        raise UsageError(
+            Sentence("cannot load rules from {text}: {text_why}", text=path, text_why=what), _HINT
+        ) from error
     return module
 
 
@@ -99,20 +118,51 @@ def _kinds(module: ModuleType) -> list[type[Rule]]:
 def _whole(kind: Any, where: str) -> Rule:
     """An instance, of a class that says all that a rule has to."""
     if not (isinstance(kind, type) and issubclass(kind, Rule)):
-        raise UsageError(f"{where} has no rule: {kind!r}", _HINT)
+        raise UsageError(
+            Sentence("{text} has no rule: {text_name}", text=where, text_name=repr(kind)), _HINT
+        )
     for attribute in ("name", "replaces", "summary", "replace"):
         if not hasattr(kind, attribute):
-            raise UsageError(f"{kind.__name__} of {where} does not say its {attribute}", _HINT)
+            raise UsageError(
+                Sentence(
+                    "{rule} of {text} does not say its {name}",
+                    rule=kind.__name__,
+                    text=where,
+                    name=attribute,
+                ),
+                _HINT,
+            )
     try:
         kind.label, kind.tier = Label(kind.label), Tier(kind.tier)
     except ValueError as error:
-        raise UsageError(f"{kind.__name__} of {where}: {error}", _HINT) from error
+        raise UsageError(
+            Sentence(
+                "{rule} of {text}: {text_why}", rule=kind.__name__, text=where, text_why=error
+            ),
+            _HINT,
+        ) from error
     unknown = [op for op in kind.replaces if overload_named(op) is None]
     if unknown:
         names = ", ".join(unknown)
-        hint = "write them as aten::roll or aten::isin.Tensor_Tensor"
-        raise UsageError(f"{kind.__name__} of {where} replaces what torch has not: {names}", hint)
+        hint = Sentence("write them as aten::roll or aten::isin.Tensor_Tensor")
+        raise UsageError(
+            Sentence(
+                "{rule} of {text} replaces what torch has not: {list}",
+                rule=kind.__name__,
+                text=where,
+                list=names,
+            ),
+            hint,
+        )
     try:
         return kind()
     except TypeError as error:
-        raise UsageError(f"{kind.__name__} of {where} is not whole: {error}", _HINT) from error
+        raise UsageError(
+            Sentence(
+                "{rule} of {text} is not whole: {text_why}",
+                rule=kind.__name__,
+                text=where,
+                text_why=error,
+            ),
+            _HINT,
+        ) from error

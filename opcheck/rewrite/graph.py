@@ -13,6 +13,7 @@ from msgspec import Struct
 from torch.fx import Graph, GraphModule, Node
 
 from opcheck.errors import TraceError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.work import Replacement
 from opcheck.rewrite.base import Rule
 from opcheck.rewrite.call import Call
@@ -148,7 +149,10 @@ def _rewire(graph: Graph, node: Node, results: Any) -> Iterable[tuple[str, str]]
     else:
         for user in list(node.users):
             if user.target is not operator.getitem:
-                raise TraceError(f"{node.target} gives several results at once", "use --shim")
+                raise TraceError(
+                    Sentence("{op} gives several results at once", op=node.target),
+                    Sentence("use --shim"),
+                )
             result = results[user.args[1]]
             user.replace_all_uses_with(result, propagate_meta=False)
             yield user.name, result.name

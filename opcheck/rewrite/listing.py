@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label, RuleInfo, Tier
 from opcheck.rewrite.base import Rule, rules
 from opcheck.rewrite.candidates import candidates
@@ -161,8 +162,15 @@ def named(name: str = "", extra: Sequence[Rule] = ()) -> tuple[Rule, ...]:
     found = tuple(rule for rule in known if not name or _is_named(rule, name))
     if not found:
         near = difflib.get_close_matches(name, [rule.name for rule in known], n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "opcheck rules lists them"
-        raise UsageError(f"no rule is called {name!r}, nor replaces such an overload", hint)
+        hint = (
+            Sentence("did you mean {text}?", text=" or ".join(near))
+            if near
+            else Sentence("opcheck rules lists them")
+        )
+        raise UsageError(
+            Sentence("no rule is called {text}, nor replaces such an overload", text=repr(name)),
+            hint,
+        )
     return found
 
 

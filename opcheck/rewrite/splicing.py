@@ -12,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 from opcheck.errors import TraceError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import Composite
 from opcheck.rewrite.variants import functional
 from opcheck.trace.torch_internals.dispatcher import facts, run_composite
@@ -48,8 +49,10 @@ class Spliced(Struct, frozen=True):
                 known[item] = made = graph.node_copy(item, lambda other: known[other])
                 made.meta.update({key: source.meta[key] for key in ORIGIN if key in source.meta})
             elif item.op not in ("placeholder", "output"):
-                what = f"{source.target} would need a constant that the program has not"
-                raise TraceError(what, "use --shim, or --diff for a Python file")
+                what = Sentence(
+                    "{op} would need a constant that the program has not", op=source.target
+                )
+                raise TraceError(what, Sentence("use --shim, or --diff for a Python file"))
         return self.nested(lambda leaf: known[leaf])
 
     def nested(self, known: Callable[[Node], Any]) -> Any:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from opcheck.db.store import Database
 from opcheck.errors import InferenceError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.target import target_name
 from opcheck.runtime.device_modules import Answer, answer, module_of, xla_answer
 
@@ -174,8 +175,10 @@ def detect_device(priority: str | Sequence[str] | None = None) -> DetectedDevice
         if found is not None:
             return found
     raise InferenceError(
-        f"no device of {', '.join(wanted)} is here",
-        "opcheck doctor says what a device needs; add cpu to the end to run on the host instead",
+        Sentence("no device of {list} is here", list=", ".join(wanted)),
+        Sentence(
+            "opcheck doctor says what a device needs; add cpu to the end to run on the host instead"
+        ),
     )
 
 
@@ -228,7 +231,10 @@ def _detected(
     types = [kind for kind, vendors in kinds.items() if name in (kind, *vendors)]
     if not types or not (number.isdecimal() or ":" not in text):
         known = ", ".join([*kinds, _CPU, *sorted(v for vs in kinds.values() for v in vs)])
-        raise UsageError(f"no such device: {text!r}", f"it is one of {known}, with :INDEX or not")
+        raise UsageError(
+            Sentence("no such device: {text}", text=repr(text)),
+            Sentence("it is one of {list}, with :INDEX or not", list=known),
+        )
     (kind,) = types
     found = _answer(kind, kinds[kind], int(number or 0), database)
     if found is None:

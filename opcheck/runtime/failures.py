@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from opcheck.errors import InferenceError, out_of_memory
+from opcheck.lang.sentence import Sentence
 from opcheck.runtime.device import DetectedDevice
 
 _SAID = ("out of memory", "RESOURCE_EXHAUSTED", "MemoryError")
@@ -44,9 +45,10 @@ def _call(kind: str, function: str) -> None:
     getattr(getattr(torch, kind, None), function, lambda: None)()
 
 
-_LESS = (
-    "give a smaller max_batch or shorter inputs, precision='bfloat16' or 'float16' where the chip "
-    "has it, end other processes on the device, or take one with more memory"
+_LESS = Sentence(
+    "give a smaller max_batch or shorter inputs, precision='bfloat16' or "
+    "'float16' where the chip has it, end other processes on the device, "
+    "or take one with more memory"
 )
 
 
@@ -62,13 +64,25 @@ def told(device: DetectedDevice, where: str) -> Iterator[None]:
     except Exception as error:
         if ran_out(error):
             release(device)
-            text = f"{device} has not enough memory {where}: {_line(error)}"
+            text = Sentence(
+                "{text_device} has not enough memory {where}: {text}",
+                text_device=device,
+                where=where,
+                text=_line(error),
+            )
             raise InferenceError(text, _LESS) from error
         if isinstance(error, NotImplementedError) and "Could not run" in str(error):
             raise InferenceError(
-                f"{device} has no kernel for what the model calls: {_line(error)}",
-                f"opcheck plan MODEL -t {device.target or 'TARGET'} says what to change; "
-                "shim='auto' with allow='tolerance' may do",
+                Sentence(
+                    "{text_device} has no kernel for what the model calls: {text}",
+                    text_device=device,
+                    text=_line(error),
+                ),
+                Sentence(
+                    "opcheck plan MODEL -t {target} says what to change; shim='auto' with "
+                    "allow='tolerance' may do",
+                    target=device.target or "TARGET",
+                ),
             ) from error
         raise
 

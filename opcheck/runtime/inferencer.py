@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from opcheck.db.store import Database
 from opcheck.errors import InferenceError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.runtime import failures
 from opcheck.runtime.batching import Call, NotByRowsError, groups, joined, mapped, parted, placed
@@ -119,7 +120,9 @@ class Inferencer:
             InferenceError: as a call.
         """
         if max_batch < 1:
-            raise UsageError(f"max_batch is {max_batch}", "it is 1 or more")
+            raise UsageError(
+                Sentence("max_batch is {text}", text=max_batch), Sentence("it is 1 or more")
+            )
         calls = [Call.of(one) for one in inputs]
         results: dict[int, Any] = {}
         for positions in groups(calls, max_batch):
@@ -223,7 +226,9 @@ class Inferencer:
 
     def _require_open(self) -> nn.Module:
         if self._model is None:
-            raise InferenceError("this Inferencer was closed", "make another one")
+            raise InferenceError(
+                Sentence("this Inferencer was closed"), Sentence("make another one")
+            )
         return self._model
 
 
@@ -235,4 +240,7 @@ def _label(text: str) -> Label:
     try:
         return Label(text)
     except ValueError as error:
-        raise UsageError(f"no such label: {text!r}", f"it is one of {', '.join(Label)}") from error
+        raise UsageError(
+            Sentence("no such label: {text}", text=repr(text)),
+            Sentence("it is one of {list}", list=", ".join(Label)),
+        ) from error

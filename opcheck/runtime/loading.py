@@ -11,6 +11,7 @@ from msgspec import Struct
 from torch import Tensor, nn
 
 from opcheck.errors import SourceError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.runtime.precision import HALVES
 from opcheck.source.base import RANDOM_WEIGHTS, LoadOptions
 from opcheck.source.building.pt2.program import saved_program
@@ -84,7 +85,9 @@ def _flatten(module: nn.Module) -> None:
             part.flatten_parameters()
 
 
-_WANTED = "give a torch.nn.Module, a function that makes one, or a model as opcheck scan takes it"
+_WANTED = Sentence(
+    "give a torch.nn.Module, a function that makes one, or a model as opcheck scan takes it"
+)
 
 
 class Given(Struct, frozen=True):
@@ -127,16 +130,21 @@ def given(model: Any, *, trust: bool) -> Given:
             return Given(None, _program(Path(model), trust), ours=True)
         return Given(_module(str(model), trust), ours=True)
     if not callable(model):
-        raise UsageError(f"not a model: {type(model).__name__}", _WANTED)
+        raise UsageError(Sentence("not a model: {text}", text=type(model).__name__), _WANTED)
     made = model()
     if not isinstance(made, nn.Module):
-        raise UsageError(f"{model!r} gives no model but a {type(made).__name__}", _WANTED)
+        raise UsageError(
+            Sentence(
+                "{text} gives no model but a {type}", text=repr(model), type=type(made).__name__
+            ),
+            _WANTED,
+        )
     return Given(made, ours=True)
 
 
 def _program(path: Path, trust: bool) -> "ExportedProgram":
     if not os.path.isfile(path):
-        raise SourceError(f"there is no file {path}", _WANTED)
+        raise SourceError(Sentence("there is no file {text}", text=path), _WANTED)
     return saved_program(path, trust=trust)
 
 
@@ -145,7 +153,12 @@ def _module(text: str, trust: bool) -> nn.Module:
     loaded = load(text, LoadOptions(trust=trust, weights=True, uncalled=True))
     if not isinstance(loaded.module, nn.Module):
         raise UsageError(
-            f"{text} is no torch.nn.Module but a {loaded.kind} that is called", _WANTED
+            Sentence(
+                "{text} is no torch.nn.Module but a {text_kind} that is called",
+                text=text,
+                text_kind=loaded.kind,
+            ),
+            _WANTED,
         )
     if RANDOM_WEIGHTS in loaded.notes:
         warnings.warn(f"{text}: {RANDOM_WEIGHTS}", RuntimeWarning, stacklevel=4)

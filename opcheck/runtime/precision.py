@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from opcheck.db.store import Database
 from opcheck.errors import OpcheckError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.predicates import Dtype, NoneOf
 from opcheck.model.trace import Trace
@@ -59,7 +60,10 @@ def chosen(
         UsageError: no such precision, or the chip is known not to have it.
     """
     if asked != AUTO and asked not in _NAMES:
-        raise UsageError(f"no such precision: {asked!r}", f"it is auto or {', '.join(_NAMES)}")
+        raise UsageError(
+            Sentence("no such precision: {text}", text=repr(asked)),
+            Sentence("it is auto or {list}", list=", ".join(_NAMES)),
+        )
     own = narrow_dtype(weights)
     has = supported(device, database, matrix)
     if asked == AUTO:
@@ -67,14 +71,19 @@ def chosen(
     dtype = _NAMES[asked]
     if has.get(dtype) is False:
         raise UsageError(
-            f"{device.target or device} does not compute in {name_of(dtype)}",
-            "precision='auto' takes what it has",
+            Sentence(
+                "{text} does not compute in {dtype}",
+                text=device.target or device,
+                dtype=name_of(dtype),
+            ),
+            Sentence("precision='auto' takes what it has"),
         )
     if own == dtype or dtype == torch.float32:
         return (Precision(dtype, "asked for"),)
     if not torch.amp.is_autocast_available(device.device.type):
         raise UsageError(
-            f"torch has no autocast on {device.device.type}", "give a model whose weights are in it"
+            Sentence("torch has no autocast on {device}", device=device.device.type),
+            Sentence("give a model whose weights are in it"),
         )
     return (Precision(dtype, "asked for", autocast=True),)
 

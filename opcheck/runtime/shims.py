@@ -10,6 +10,7 @@ from opcheck.db.store import Database
 from opcheck.db.versions import major_minor
 from opcheck.errors import InferenceError
 from opcheck.files import MOST_SOURCE_BYTES, require_regular
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Label
 from opcheck.model.target import TargetSpec
@@ -50,19 +51,28 @@ def from_file(path: Path) -> Registered:
     Raises:
         InferenceError: it cannot be run, or is no such file.
     """
-    hint = "a shim is what opcheck fix --shim writes"
+    hint = Sentence("a shim is what opcheck fix --shim writes")
     try:
         require_regular(path, MOST_SOURCE_BYTES)  # Python would wait for a pipe
     except OSError as error:
-        raise InferenceError(f"cannot read {path}: {error.strerror}", hint) from error
+        raise InferenceError(
+            Sentence("cannot read {text_file}: {text}", text_file=path, text=error.strerror), hint
+        ) from error
     try:
         found = _quietly(lambda: runpy.run_path(str(path)))
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
-        raise InferenceError(f"{path} cannot be run: {what}", hint) from error
+        raise InferenceError(
+            Sentence("{text} cannot be run: {text_why}", text=path, text_why=what), hint
+        ) from error
     libraries = found.get(_LIBRARIES)
     if not isinstance(libraries, list):
-        raise InferenceError(f"{path} has no list {_LIBRARIES}, which holds its kernels", hint)
+        raise InferenceError(
+            Sentence(
+                "{text} has no list {name}, which holds its kernels", text=path, name=_LIBRARIES
+            ),
+            hint,
+        )
     return Registered(libraries)
 
 

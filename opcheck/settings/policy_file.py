@@ -10,12 +10,13 @@ from typing import Any
 from opcheck.db.files import document
 from opcheck.db.schema.checks import ShapeError
 from opcheck.errors import DatabaseError, UsageError
+from opcheck.lang.sentence import NOTHING, Sentence
 from opcheck.model.policy import Limits, Policy, TargetRange, Waiver
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.settings.policy_schema import POLICY, day_of
 
-_HINT = "docs/gate.md tells every key; opcheck init writes a policy with comments"
+_HINT = Sentence("docs/gate.md tells every key; opcheck init writes a policy with comments")
 _DATE = re.compile(r":\s*([0-9]{4}-[0-9]{2}-[0-9]{2})\b")
 """A date without quotes."""
 _GIVEN = "a mapping"
@@ -36,7 +37,9 @@ def read_policy(path: Path) -> Policy:
         return _policy(path, _yaml(path))
     data = table_of(path)
     if data is None:
-        raise UsageError(f"{path}: expected the table [tool.opcheck], found none", _HINT)
+        raise UsageError(
+            Sentence("{text}: expected the table [tool.opcheck], found none", text=path), _HINT
+        )
     _check_table(path, data)
     return _policy(path, data)
 
@@ -50,8 +53,11 @@ def policy_of(data: Mapping[str, Any]) -> Policy:
     try:
         POLICY.check(dict(data), ())
     except ShapeError as error:
-        trail = " > ".join(map(str, error.path)) or "top of it"
-        raise UsageError(f"the policy: {error.expected} (at {trail})", _HINT) from error
+        trail = " > ".join(map(str, error.path)) or Sentence("top of it")
+        raise UsageError(
+            Sentence("the policy: {said} (at {said_place})", said=error.expected, said_place=trail),
+            _HINT,
+        ) from error
     return _policy(Path(_GIVEN), data)
 
 
@@ -68,7 +74,10 @@ def table_of(path: Path) -> Any:
     except DatabaseError as error:
         raise UsageError(error.message, error.hint) from error
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits too
-        raise UsageError(f"{path}: expected valid TOML, but {error}", _HINT) from error
+        raise UsageError(
+            Sentence("{text}: expected valid TOML, but {text_why}", text=path, text_why=error),
+            _HINT,
+        ) from error
     tools = root.get("tool")
     return tools.get("opcheck") if isinstance(tools, dict) else None
 
@@ -78,7 +87,15 @@ def _require_short_keys(path: Path, text: str) -> None:
     found = _LONG_KEY.search(text)
     if found:
         line = text.count("\n", 0, found.start()) + 1
-        raise UsageError(f"{path}:{line}: expected a key of at most {_MOST_PARTS} parts", _HINT)
+        raise UsageError(
+            Sentence(
+                "{text}:{count_line}: expected a key of at most {count} parts",
+                text=path,
+                count_line=line,
+                count=_MOST_PARTS,
+            ),
+            _HINT,
+        )
 
 
 def _check_table(path: Path, data: Any) -> None:
@@ -86,7 +103,15 @@ def _check_table(path: Path, data: Any) -> None:
         POLICY.check(data, _TABLE)
     except ShapeError as error:
         trail = " > ".join(map(str, error.path))
-        raise UsageError(f"{path}: {error.expected} (at {trail})", _HINT) from error
+        raise UsageError(
+            Sentence(
+                "{text_file}: {said} (at {said_place})",
+                text_file=path,
+                said=error.expected,
+                said_place=trail,
+            ),
+            _HINT,
+        ) from error
 
 
 def _yaml(path: Path) -> Any:
@@ -96,17 +121,22 @@ def _yaml(path: Path) -> Any:
         raise UsageError(_dated(path) or error.message, error.hint) from error
 
 
-def _dated(path: Path) -> str:
+def _dated(path: Path) -> Sentence:
     """Where a file that is no YAML has a day that no month has: YAML itself does not say."""
     try:
         lines = document.content(path).decode("utf-8", "replace").splitlines()
     except DatabaseError:
-        return ""
+        return NOTHING
     for number, line in enumerate(lines, 1):
         for word in _DATE.findall(line.partition("#")[0]):
             if day_of(word) is None:
-                return f"{path}:{number}: expected a date, as 2027-03-31, found {word!r}"
-    return ""
+                return Sentence(
+                    "{path}:{number}: expected a date, as 2027-03-31, found {word}",
+                    path=path,
+                    number=number,
+                    word=repr(word),
+                )
+    return NOTHING
 
 
 def _policy(path: Path, data: Mapping[str, Any]) -> Policy:
@@ -118,7 +148,11 @@ def _policy(path: Path, data: Mapping[str, Any]) -> Policy:
     allow_unknown = data.get("allow-unknown", default.allow_unknown)
     if allow_unknown and Verdict.UNKNOWN in verdicts:
         raise UsageError(
-            f"{path}: expected allow-unknown or unknown in fail-on > verdict, found both", _HINT
+            Sentence(
+                "{text}: expected allow-unknown or unknown in fail-on > verdict, found both",
+                text=path,
+            ),
+            _HINT,
         )
     return Policy(
         path=str(path),
@@ -142,8 +176,12 @@ def _baseline(path: Path, named: str) -> str:
     found = path.parent / named
     if named and not found.resolve().is_relative_to(path.parent.resolve()):
         raise UsageError(
-            f"{path}: the baseline {named} leads out of the policy's folder",
-            "keep it there, or name it on the command line: --baseline FILE",
+            Sentence(
+                "{text_file}: the baseline {text} leads out of the policy's folder",
+                text_file=path,
+                text=named,
+            ),
+            Sentence("keep it there, or name it on the command line: --baseline FILE"),
         )
     return str(found) if named else ""
 
@@ -177,8 +215,13 @@ def find_policy(folder: Path) -> Path | None:
         found = policies_in(place)
         if len(found) > 1:
             raise UsageError(
-                f"{place} has two policies: {FILE}, and [tool.opcheck] in {PYPROJECT}",
-                "keep one, or name it with --policy",
+                Sentence(
+                    "{text} has two policies: {text_b}, and [tool.opcheck] in {text_c}",
+                    text=place,
+                    text_b=FILE,
+                    text_c=PYPROJECT,
+                ),
+                Sentence("keep one, or name it with --policy"),
             )
         if found or os.path.exists(place / _END):
             return found[0] if found else None

@@ -7,6 +7,7 @@ from datetime import date, datetime
 from msgspec import Struct
 
 from opcheck.db.schema.checks import Flag, ListOf, Path, Record, Shape, ShapeError, Text
+from opcheck.lang.sentence import Sentence
 from opcheck.model.policy import SCHEMA, TargetRange
 from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Confidence, Verdict
@@ -21,7 +22,10 @@ class _Count(Struct, frozen=True):
     def check(self, value: object, path: Path) -> None:
         """Raise where ``value`` is no such number."""
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
-            raise ShapeError(path, f"expected a whole number from 0 on, found {_shown(value)}")
+            raise ShapeError(
+                path,
+                Sentence("expected a whole number from 0 on, found {text}", text=_shown(value)),
+            )
 
 
 class _Rate(Struct, frozen=True):
@@ -31,7 +35,9 @@ class _Rate(Struct, frozen=True):
         """Raise where ``value`` is no such number."""
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
             found = _shown(value)
-            raise ShapeError(path, f"expected a number from 0 to 1, as 0.95, found {found}")
+            raise ShapeError(
+                path, Sentence("expected a number from 0 to 1, as 0.95, found {text}", text=found)
+            )
 
 
 class _Day(Struct, frozen=True):
@@ -40,7 +46,9 @@ class _Day(Struct, frozen=True):
     def check(self, value: object, path: Path) -> None:
         """Raise where ``value`` is no date."""
         if day_of(value) is None:
-            raise ShapeError(path, f"expected a date, as 2027-03-31, found {_shown(value)}")
+            raise ShapeError(
+                path, Sentence("expected a date, as 2027-03-31, found {text}", text=_shown(value))
+            )
 
 
 class _Parsed(Struct, frozen=True):
@@ -54,7 +62,9 @@ class _Parsed(Struct, frozen=True):
         try:
             self.parse(str(value))
         except ValueError as error:
-            raise ShapeError(path, f"expected another value: {error}") from error
+            raise ShapeError(
+                path, Sentence("expected another value: {text}", text=error)
+            ) from error
 
 
 class _OneOf(Struct, frozen=True):
@@ -68,7 +78,12 @@ class _OneOf(Struct, frozen=True):
         self.record.check(value, path)
         if isinstance(value, dict) and len([key for key in self.keys if key in value]) != 1:
             one, other = self.keys
-            raise ShapeError(path, f"expected one of the keys {one!r} and {other!r}")
+            raise ShapeError(
+                path,
+                Sentence(
+                    "expected one of the keys {name} and {other}", name=repr(one), other=repr(other)
+                ),
+            )
 
 
 def day_of(value: object) -> date | None:

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from opcheck.errors import SourceError
 from opcheck.files import MOST_MODEL_BYTES, open_regular
+from opcheck.lang.sentence import Sentence
 from opcheck.source.zip_directory import require_one_reading
 
 MAX_MEMBERS = 1_000_000
@@ -34,9 +35,9 @@ _UNPACKING = (
 """What zipfile raises where a member's own header is not what the directory says."""
 _ENCRYPTED = 0x1
 _LOCAL_HEADER = b"PK\x03\x04"
-_SAVE_AGAIN = "save or copy the model again, and check that the copy is complete"
-_TWO_WAYS = "the zip archive can be read in two ways"
-_NOT_A_MODEL = "opcheck reads archives that torch.export.save or torch.jit.save wrote"
+_SAVE_AGAIN = Sentence("save or copy the model again, and check that the copy is complete")
+_TWO_WAYS = Sentence("the zip archive can be read in two ways")
+_NOT_A_MODEL = Sentence("opcheck reads archives that torch.export.save or torch.jit.save wrote")
 
 
 class Archive(Struct, frozen=True):
@@ -54,11 +55,23 @@ class Archive(Struct, frozen=True):
                 content = stream.read(limit + 1)
         except _UNPACKING as error:
             raise SourceError(
-                f"{self.path}: {member} cannot be unpacked ({error})", _SAVE_AGAIN
+                Sentence(
+                    "{text_file}: {member} cannot be unpacked ({text})",
+                    text_file=self.path,
+                    member=member,
+                    text=error,
+                ),
+                _SAVE_AGAIN,
             ) from error
         if len(content) > limit:
             raise SourceError(
-                f"{self.path}: {member} unpacks to more than {limit} bytes", _NOT_A_MODEL
+                Sentence(
+                    "{text_file}: {member} unpacks to more than {count} bytes",
+                    text_file=self.path,
+                    member=member,
+                    count=limit,
+                ),
+                _NOT_A_MODEL,
             )
         return content
 
@@ -105,17 +118,26 @@ def _opened(path: Path) -> _Stream:
         raise _not_opened(path, error) from error
     if not os.fstat(stream.fileno()).st_size:
         stream.close()
-        raise SourceError(f"{path}: the file is empty", _SAVE_AGAIN)
+        raise SourceError(Sentence("{text_file}: the file is empty", text_file=path), _SAVE_AGAIN)
     return stream
 
 
 def _not_opened(path: Path, error: OSError) -> SourceError:
     if isinstance(error, FileNotFoundError):
-        return SourceError(f"{path}: no such file", "check the path of the model file")
+        return SourceError(
+            Sentence("{text_file}: no such file", text_file=path),
+            Sentence("check the path of the model file"),
+        )
     if error.errno == errno.EISDIR:
-        return SourceError(f"{path}: is a directory", "give the model file inside it")
+        return SourceError(
+            Sentence("{text_file}: is a directory", text_file=path),
+            Sentence("give the model file inside it"),
+        )
     return SourceError(
-        f"{path}: cannot be read ({error.strerror})", "give the path of a saved model"
+        Sentence(
+            "{text_file}: cannot be read ({text_why})", text_file=path, text_why=error.strerror
+        ),
+        Sentence("give the path of a saved model"),
     )
 
 
@@ -123,16 +145,24 @@ def _directory(path: Path, stream: _Stream) -> zipfile.ZipFile:
     try:
         found = zipfile.ZipFile(stream)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise SourceError(f"{path}: {_why_no_zip(stream)} ({error})", _SAVE_AGAIN) from error
+        raise SourceError(
+            Sentence(
+                "{text_file}: {said} ({text})",
+                text_file=path,
+                said=_why_no_zip(stream),
+                text=error,
+            ),
+            _SAVE_AGAIN,
+        ) from error
     stream.most = sys.maxsize  # a member has a limit of its own
     return found
 
 
-def _why_no_zip(stream: BinaryIO) -> str:
+def _why_no_zip(stream: BinaryIO) -> Sentence:
     stream.seek(0)
     if _starts_as_zip(stream):
-        return "the zip archive is truncated or damaged: its directory cannot be read"
-    return "is not a zip archive"
+        return Sentence("the zip archive is truncated or damaged: its directory cannot be read")
+    return Sentence("is not a zip archive")
 
 
 def _starts_as_zip(stream: BinaryIO) -> bool:
@@ -142,16 +172,28 @@ def _starts_as_zip(stream: BinaryIO) -> bool:
 def _check_sizes(path: Path, entries: list[zipfile.ZipInfo], size: int) -> None:
     """Refuse what would unpack to far more than the file can hold."""
     if len(entries) > MAX_MEMBERS:
-        raise SourceError(f"{path}: holds {len(entries)} members", _NOT_A_MODEL)
+        raise SourceError(
+            Sentence("{text_file}: holds {count} members", text_file=path, count=len(entries)),
+            _NOT_A_MODEL,
+        )
     if sum(entry.compress_size for entry in entries) > size:
         raise SourceError(
-            f"{path}: its members claim more bytes than the file has, so they overlap or it is cut",
+            Sentence(
+                "{text_file}: its members claim more bytes than the file has, so they "
+                "overlap or it is cut",
+                text_file=path,
+            ),
             _SAVE_AGAIN,
         )
     unpacked = sum(entry.file_size for entry in entries)
     if unpacked > max(size * MAX_RATIO, ALWAYS_FINE):
         raise SourceError(
-            f"{path}: would unpack to {unpacked} bytes, over {MAX_RATIO} times its own size",
+            Sentence(
+                "{text_file}: would unpack to {count} bytes, over {count_times} times its own size",
+                text_file=path,
+                count=unpacked,
+                count_times=MAX_RATIO,
+            ),
             _NOT_A_MODEL,
         )
 
@@ -162,14 +204,33 @@ def _check_names(path: Path, entries: list[zipfile.ZipInfo]) -> None:
     for entry in entries:
         name = entry.filename
         if not name:
-            raise SourceError(f"{path}: holds a member without a name", _NOT_A_MODEL)
+            raise SourceError(
+                Sentence("{text_file}: holds a member without a name", text_file=path), _NOT_A_MODEL
+            )
         if name in seen:
-            raise SourceError(f"{path}: holds {name!r} twice", _NOT_A_MODEL)
+            raise SourceError(
+                Sentence("{text_file}: holds {text} twice", text_file=path, text=repr(name)),
+                _NOT_A_MODEL,
+            )
         seen.add(name)
         if name.startswith("/") or "\\" in name or ":" in name.partition("/")[0]:
-            raise SourceError(f"{path}: holds {name!r}, not a relative name", _NOT_A_MODEL)
+            raise SourceError(
+                Sentence(
+                    "{text_file}: holds {text}, not a relative name",
+                    text_file=path,
+                    text=repr(name),
+                ),
+                _NOT_A_MODEL,
+            )
         if ".." in name and ".." in PurePosixPath(name).parts:
-            raise SourceError(f"{path}: holds {name!r}, which leads out of it", _NOT_A_MODEL)
+            raise SourceError(
+                Sentence(
+                    "{text_file}: holds {text}, which leads out of it",
+                    text_file=path,
+                    text=repr(name),
+                ),
+                _NOT_A_MODEL,
+            )
 
 
 def _check_reading(
@@ -181,17 +242,30 @@ def _check_reading(
     try:
         require_one_reading(stream, size, entries)
     except (ValueError, OSError) as error:  # of two readings, or of a directory too long to read
-        raise SourceError(f"{path}: {_TWO_WAYS}: {error}", _SAVE_AGAIN) from error
+        raise SourceError(
+            Sentence("{text_file}: {said}: {text}", text_file=path, said=_TWO_WAYS, text=error),
+            _SAVE_AGAIN,
+        ) from error
 
 
 def _check_methods(path: Path, entries: list[zipfile.ZipInfo]) -> None:
     """Refuse what torch never writes and what unpacks only with optional modules or a password."""
     for entry in entries:
         if entry.flag_bits & _ENCRYPTED:
-            raise SourceError(f"{path}: {entry.filename} is encrypted", _NOT_A_MODEL)
+            raise SourceError(
+                Sentence(
+                    "{text_file}: {member} is encrypted", text_file=path, member=entry.filename
+                ),
+                _NOT_A_MODEL,
+            )
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise SourceError(
-                f"{path}: {entry.filename} is packed by method {entry.compress_type},"
-                " neither stored nor deflated",
+                Sentence(
+                    "{text_file}: {member} is packed by method {method}, neither stored "
+                    "nor deflated",
+                    text_file=path,
+                    member=entry.filename,
+                    method=entry.compress_type,
+                ),
                 _NOT_A_MODEL,
             )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 
 _CODE = frozenset(("auto_map", "trust_remote_code", "custom_pipelines", "custom_generate"))
 """Keys that name Python files, beside the config or on the hub."""
@@ -72,9 +73,14 @@ def checked(path: Path, config: Mapping[str, Any]) -> dict[str, Any]:
 
 def _part(path: Path, config: Mapping[str, Any], where: str, depth: int) -> dict[str, Any]:
     if depth > _DEEPEST:
-        raise SourceError(f"{path}: nested too deeply to be a config", "was it saved completely?")
+        raise SourceError(
+            Sentence("{text_file}: nested too deeply to be a config", text_file=path),
+            Sentence("was it saved completely?"),
+        )
     if _OTHER_CONFIG in config:
-        raise _refused(path, f"{where}{_OTHER_CONFIG}", "names another config to read instead")
+        raise _refused(
+            path, f"{where}{_OTHER_CONFIG}", Sentence("names another config to read instead")
+        )
     kept = {}
     for key, value in config.items():
         if key in _CODE or key in _PLACES:
@@ -96,7 +102,8 @@ def _value(path: Path, value: Any, place: str, depth: int) -> Any:
     if isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
         if depth >= _DEEPEST:
             raise SourceError(
-                f"{path}: nested too deeply to be a config", "was it saved completely?"
+                Sentence("{text_file}: nested too deeply to be a config", text_file=path),
+                Sentence("was it saved completely?"),
             )
         return [_value(path, item, place, depth + 1) for item in value]
     return value
@@ -106,10 +113,18 @@ def _require(path: Path, place: str, key: str, value: Any) -> None:
     """Refuse a value that its library would look up elsewhere."""
     most = _MOST_LABELS if "labels" in key or "classes" in key else _MOST_PARTS
     if _COUNT.fullmatch(key) and _beyond(value, most):
-        raise _refused(path, place, f"is a larger number than any model has, {most:,} at most")
+        raise _refused(
+            path,
+            place,
+            Sentence("is a larger number than any model has, {count} at most", count=f"{most:,}"),
+        )
     fits, expected = _CHECKS.get(key, (None, ""))
     if fits is not None and not fits(value):
-        raise _refused(path, place, f"is {str(value)[:60]!r}, want {expected}")
+        raise _refused(
+            path,
+            place,
+            Sentence("is {text}, want {said}", text=repr(str(value)[:60]), said=expected),
+        )
 
 
 def _beyond(value: Any, most: int) -> bool:
@@ -118,11 +133,13 @@ def _beyond(value: Any, most: int) -> bool:
     return isinstance(value, int) and value > most
 
 
-def _refused(path: Path, place: str, why: str) -> SourceError:
+def _refused(path: Path, place: str, why: Sentence) -> SourceError:
     return SourceError(
-        f"{path}: {place} {why}",
-        "take the key out of the config; --trust leaves it to the library, if you know who wrote "
-        "the file",
+        Sentence("{text_file}: {place} {said}", text_file=path, place=place, said=why),
+        Sentence(
+            "take the key out of the config; --trust leaves it to the library, if "
+            "you know who wrote the file"
+        ),
     )
 
 
@@ -170,21 +187,23 @@ def _is_plain(value: Any) -> bool:
 _CHECKS: Mapping[str, tuple[Check, str]] = {
     **dict.fromkeys(
         ("attn_implementation", "_attn_implementation", "_attn_implementation_internal"),
-        (_of(ATTENTION), f"one of {', '.join(sorted(ATTENTION))}"),
+        (_of(ATTENTION), Sentence("one of {list}", list=", ".join(sorted(ATTENTION)))),
     ),
     **dict.fromkeys(
         ("experts_implementation", "_experts_implementation", "_experts_implementation_internal"),
-        (_of(EXPERTS), f"one of {', '.join(sorted(EXPERTS))}"),
+        (_of(EXPERTS), Sentence("one of {list}", list=", ".join(sorted(EXPERTS)))),
     ),
     **dict.fromkeys(
         ("dtype", "torch_dtype", "router_dtype", "inference_state_dtype", "autocast_kernel_dtype"),
-        (_of(DTYPES), "a data type of PyTorch"),
+        (_of(DTYPES), Sentence("a data type of PyTorch")),
     ),
-    "architectures": (_are_classes, "names of classes"),
+    "architectures": (_are_classes, Sentence("names of classes")),
     **dict.fromkeys(
-        ("backbone", "architecture"), (_is_architecture, "the name of a model, no path and no URL")
+        ("backbone", "architecture"),
+        (_is_architecture, Sentence("the name of a model, no path and no URL")),
     ),
     **dict.fromkeys(
-        ("model_args", "backbone_kwargs"), (_are_arguments, "numbers and words by name, no files")
+        ("model_args", "backbone_kwargs"),
+        (_are_arguments, Sentence("numbers and words by name, no files")),
     ),
 }

@@ -9,6 +9,7 @@ from typing import assert_never
 from msgspec import Struct
 
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import DTYPE_BYTES
 
 DEFAULT_DTYPE = "float32"
@@ -18,7 +19,9 @@ _TENSOR = re.compile(r"(?P<shape>[0-9]{1,19}(?:x[0-9]{1,19})*)?(?::(?P<dtype>\w*
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]?[0-9]+)?")
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "none": None}
-_HINT = "write NAME=SHAPE:DTYPE (ids=1x128:int64), SHAPE alone (1x3x224x224), or a constant (n=5)"
+_HINT = Sentence(
+    "write NAME=SHAPE:DTYPE (ids=1x128:int64), SHAPE alone (1x3x224x224), or a constant (n=5)"
+)
 
 
 class TensorSpec(Struct, frozen=True):
@@ -77,7 +80,14 @@ class InputSpec(Struct, frozen=True):
         if not sep or text[0] in "['":
             return cls("", _value(text, text))
         if not _NAME.fullmatch(name):
-            raise UsageError(f"--input {text!r}: {name!r} is not a parameter name", _HINT)
+            raise UsageError(
+                Sentence(
+                    "--input {text}: {text_b} is not a parameter name",
+                    text=repr(text),
+                    text_b=repr(name),
+                ),
+                _HINT,
+            )
         return cls(name, _value(rest, text))
 
     def tensors(self) -> tuple[TensorSpec, ...]:
@@ -129,19 +139,37 @@ def _items(text: str) -> Iterator[str]:
 def _tensor(text: str, whole: str) -> TensorSpec:
     match = _TENSOR.fullmatch(text)
     if match is None or not text:
-        raise UsageError(f"--input {whole!r}: {text!r} is neither a shape nor a constant", _HINT)
+        raise UsageError(
+            Sentence(
+                "--input {text}: {text_b} is neither a shape nor a constant",
+                text=repr(whole),
+                text_b=repr(text),
+            ),
+            _HINT,
+        )
     dtype = match["dtype"]
     if dtype is not None and dtype not in DTYPE_BYTES:
-        raise UsageError(f"--input {whole!r}: unknown dtype {dtype!r}", _dtype_hint(dtype))
+        raise UsageError(
+            Sentence("--input {text}: unknown dtype {name}", text=repr(whole), name=repr(dtype)),
+            _dtype_hint(dtype),
+        )
     shape = tuple(int(size) for size in match["shape"].split("x")) if match["shape"] else ()
     spec = TensorSpec(shape, dtype or "")
     if math.prod(shape) * DTYPE_BYTES[dtype or DEFAULT_DTYPE] > _MAX_BYTES:
-        raise UsageError(f"--input {whole!r}: more elements than a tensor can have", _HINT)
+        raise UsageError(
+            Sentence("--input {text}: more elements than a tensor can have", text=repr(whole)),
+            _HINT,
+        )
     if str(spec) != text:
-        raise UsageError(f"--input {whole!r}: {text!r} is not a shape", f"did you mean {spec}?")
+        raise UsageError(
+            Sentence(
+                "--input {text}: {text_b} is not a shape", text=repr(whole), text_b=repr(text)
+            ),
+            Sentence("did you mean {text}?", text=spec),
+        )
     return spec
 
 
-def _dtype_hint(dtype: str) -> str:
+def _dtype_hint(dtype: str) -> Sentence:
     near = difflib.get_close_matches(dtype, DTYPE_BYTES, n=3, cutoff=0.4)
-    return f"dtypes are named as in torch: {', '.join(near or DTYPE_BYTES)}"
+    return Sentence("dtypes are named as in torch: {list}", list=", ".join(near or DTYPE_BYTES))

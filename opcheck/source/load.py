@@ -8,13 +8,14 @@ from msgspec.structs import replace
 
 import opcheck.source.kinds
 from opcheck.errors import SourceError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.registry import discover
 from opcheck.source.base import Loaded, LoadOptions, Source
 from opcheck.source.sniff import FACTORY_HINT, Form, refuse_weights, sniff
 
-ONNX_HINT = (
-    "scan the PyTorch model that it was exported from: torch.export.save(torch.export.export("
-    "model, inputs), 'model.pt2')"
+ONNX_HINT = Sentence(
+    "scan the PyTorch model that it was exported from: "
+    "torch.export.save(torch.export.export(model, inputs), 'model.pt2')"
 )
 
 
@@ -33,7 +34,10 @@ def select(text: str) -> Source:
     if path.suffix or os.path.exists(path):
         raise _no_model(path)
     forms = "; ".join(kind.help for kind in kinds())
-    raise UsageError(f"not a model source: {text!r}", f"give one of: {forms}")
+    raise UsageError(
+        Sentence("not a model source: {text}", text=repr(text)),
+        Sentence("give one of: {text}", text=forms),
+    )
 
 
 def _no_model(path: Path) -> SourceError:
@@ -41,10 +45,16 @@ def _no_model(path: Path) -> SourceError:
     if found.form is Form.WEIGHTS:
         return refuse_weights(path, found.detail)
     if found.form is Form.EXPORTED:
-        return SourceError(f"{path}: {found.detail} not named as one", f"call it {path.stem}.pt2")
+        return SourceError(
+            Sentence("{text_file}: {text} not named as one", text_file=path, text=found.detail),
+            Sentence("call it {stem}.pt2", stem=path.stem),
+        )
     if found.form is Form.ONNX:
-        return SourceError(f"{path} is an ONNX model; this reads PyTorch models", ONNX_HINT)
-    return SourceError(f"{path}: {found.detail}", FACTORY_HINT)
+        return SourceError(
+            Sentence("{text_file} is an ONNX model; this reads PyTorch models", text_file=path),
+            ONNX_HINT,
+        )
+    return SourceError(Sentence("{error}: {text}", error=path, text=found.detail), FACTORY_HINT)
 
 
 def load(text: str, options: LoadOptions) -> Loaded:

@@ -59,16 +59,29 @@ def read_config(path: Path) -> Mapping[str, Any]:
         config = json.loads(read_bytes(path, _MAX_CONFIG))
     except OSError as error:
         raise SourceError(
-            f"{path}: cannot be read ({error.strerror})", "give a model's config.json"
+            Sentence(
+                "{text_file}: cannot be read ({text_why})", text_file=path, text_why=error.strerror
+            ),
+            Sentence("give a model's config.json"),
         ) from error
     except RecursionError as error:
         raise SourceError(
-            f"{path}: nested too deeply to be a config", "was it saved completely?"
+            Sentence("{text_file}: nested too deeply to be a config", text_file=path),
+            Sentence("was it saved completely?"),
         ) from error
     except ValueError as error:  # JSON or its encoding
-        raise SourceError(f"{path}: not JSON ({error})", "was it saved completely?") from error
+        raise SourceError(
+            Sentence("{text_file}: not JSON ({text})", text_file=path, text=error),
+            Sentence("was it saved completely?"),
+        ) from error
     if not isinstance(config, dict):
-        raise SourceError(f"{path}: holds a {type(config).__name__}, want a JSON object")
+        raise SourceError(
+            Sentence(
+                "{text_file}: holds a {type}, want a JSON object",
+                text_file=path,
+                type=type(config).__name__,
+            )
+        )
     return config
 
 

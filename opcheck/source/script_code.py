@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 from opcheck.source.archive import Archive
 
 _CODE = ("code/",)
@@ -19,8 +20,8 @@ _STRING = re.compile(rb'"((?:[^"\\\n]|\\[^\n])*)"')
 _GETATTR = re.compile(rb'\bgetattr\([\w.\s]+,\s*"(\d+)"\s*\)')
 _OTHER_QUOTES = re.compile(rb"""['"#]|\\""")
 _CLASS = re.compile(rb"torch[.\n]classes[.\n](\w+)[.\n](\w+)")
-_SAVE_AGAIN = "save the model again with a newer torch.jit.save"
-_HINT = "--trust loads it, if you know who wrote it"
+_SAVE_AGAIN = Sentence("save the model again with a newer torch.jit.save")
+_HINT = Sentence("--trust loads it, if you know who wrote it")
 
 
 def require_one_model(path: Path, archive: Archive) -> None:
@@ -34,9 +35,22 @@ def require_one_model(path: Path, archive: Archive) -> None:
     folder = names[0].partition("/")[0] + "/"
     strangers = [name for name in names if not name.startswith(folder)]
     if strangers:
-        raise SourceError(f"{path}: {strangers[0]!r} is not within {folder!r}", _SAVE_AGAIN)
+        raise SourceError(
+            Sentence(
+                "{text_file}: {text} is not within {text_folder}",
+                text_file=path,
+                text=repr(strangers[0]),
+                text_folder=repr(folder),
+            ),
+            _SAVE_AGAIN,
+        )
     if any(name[len(folder) :].lower() == _LEGACY for name in names):
-        raise SourceError(f"{path}: TorchScript of PyTorch 1.0, which runs code as it is", _HINT)
+        raise SourceError(
+            Sentence(
+                "{text_file}: TorchScript of PyTorch 1.0, which runs code as it is", text_file=path
+            ),
+            _HINT,
+        )
 
 
 def words_of(path: Path, archive: Archive) -> frozenset[str]:
@@ -93,5 +107,10 @@ def _all_words(path: Path, member: str, text: bytes) -> set[bytes]:
 
 def _unreadable(path: Path, member: str) -> SourceError:
     return SourceError(
-        f"{path}: {member} looks something up by a name that does not stand there as such", _HINT
+        Sentence(
+            "{text_file}: {text} looks something up by a name that does not stand there as such",
+            text_file=path,
+            text=member,
+        ),
+        _HINT,
     )

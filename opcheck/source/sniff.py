@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from opcheck.errors import SourceError
 from opcheck.files import MOST_MODEL_BYTES, FileError, open_regular
+from opcheck.lang.sentence import NOTHING, Sentence
 from opcheck.source.archive import open_archive
 
 _STRINGS = frozenset(
@@ -120,9 +121,9 @@ _MAX_PICKLE = 256 * 2**20
 """Bytes of a pickle that are looked at; the tensors lie outside it."""
 _MAX_HEADER = 100 * 2**20  # the limit of the safetensors format itself
 
-FACTORY_HINT = (
-    "write a function that builds the model, without loading weights, and scan "
-    "path/to/file.py:function"
+FACTORY_HINT = Sentence(
+    "write a function that builds the model, without loading weights, and "
+    "scan path/to/file.py:function"
 )
 
 
@@ -184,28 +185,47 @@ def _sniff(path: Path, head: bytes, size: int, changed: int) -> Sniffed:
 def refuse_weights(path: Path, detail: str) -> SourceError:
     """Say that ``path`` holds weights and no model."""
     return SourceError(
-        f"{path} holds only weights, {detail}: the code or graph of the model is missing",
-        f"weights are not needed: {FACTORY_HINT}",
+        Sentence(
+            "{text} holds only weights, {said}: the code or graph of the model is missing",
+            text=path,
+            said=detail,
+        ),
+        Sentence("weights are not needed: {said}", said=FACTORY_HINT),
     )
 
 
 def _head(path: Path) -> bytes:
     if os.path.isdir(path):
         raise SourceError(
-            f"{path} is a directory without a config.json or model_index.json, so it holds no "
-            "model that can be built",
-            f"put the model's config.json there, or {FACTORY_HINT}",
+            Sentence(
+                "{text} is a directory without a config.json or model_index.json, so "
+                "it holds no model that can be built",
+                text=path,
+            ),
+            Sentence("put the model's config.json there, or {said}", said=FACTORY_HINT),
         )
     try:
         with open_regular(path, MOST_MODEL_BYTES) as stream:
             head = stream.read(16)
     except FileNotFoundError as error:
-        raise SourceError(f"{path}: no such file", "check the path") from error
+        raise SourceError(
+            Sentence("{text_file}: no such file", text_file=path), Sentence("check the path")
+        ) from error
     except OSError as error:
-        hint = "give the path of a saved model" if isinstance(error, FileError) else ""
-        raise SourceError(f"{path}: cannot be read ({error.strerror})", hint) from error
+        hint = (
+            Sentence("give the path of a saved model") if isinstance(error, FileError) else NOTHING
+        )
+        raise SourceError(
+            Sentence(
+                "{text_file}: cannot be read ({text_why})", text_file=path, text_why=error.strerror
+            ),
+            hint,
+        ) from error
     if not head:
-        raise SourceError(f"{path}: the file is empty", "was it copied or saved completely?")
+        raise SourceError(
+            Sentence("{text_file}: the file is empty", text_file=path),
+            Sentence("was it copied or saved completely?"),
+        )
     return head
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from opcheck.db.schema.checks import Flag, ListOf, MapOf, Path, Shape, ShapeError, Text
+from opcheck.lang.sentence import Sentence
 
 OWN = frozenset(
     ("A2C2f", "AConv", "ADown", "AIFI", "Bottleneck", "BottleneckCSP", "C1", "C2", "C2PSA", "C2f",
@@ -126,8 +127,16 @@ class _Within(Struct, frozen=True):
         kinds = (int, float) if self.fraction else int
         fits = isinstance(value, kinds) and not isinstance(value, bool)
         if not (fits and self.least <= value <= self.most):  # type: ignore[operator]  # a number
-            kind = "number" if self.fraction else "whole number"
-            raise ShapeError(path, f"expected a {kind} from {self.least} to {self.most}")
+            raise ShapeError(
+                path,
+                Sentence(
+                    "expected a number from {least} to {most}"
+                    if self.fraction
+                    else "expected a whole number from {least} to {most}",
+                    least=self.least,
+                    most=self.most,
+                ),
+            )
 
 
 class _Row(Struct, frozen=True):
@@ -137,7 +146,9 @@ class _Row(Struct, frozen=True):
 
     def check(self, value: object, path: Path) -> None:
         if not isinstance(value, list) or len(value) != len(self.items):
-            raise ShapeError(path, f"expected a list of {len(self.items)} values")
+            raise ShapeError(
+                path, Sentence("expected a list of {count} values", count=len(self.items))
+            )
         for index, (shape, item) in enumerate(zip(self.items, value, strict=True)):
             shape.check(item, (*path, index))
 
@@ -151,7 +162,9 @@ class _From(Struct, frozen=True):
             one.check(value, path)
             return
         if len(value) > _MOST_ITEMS:
-            raise ShapeError(path, f"expected at most {_MOST_ITEMS} layers to read from")
+            raise ShapeError(
+                path, Sentence("expected at most {count} layers to read from", count=_MOST_ITEMS)
+            )
         ListOf(one, least=1).check(value, path)
 
 
@@ -172,7 +185,10 @@ class _Argument(Struct, frozen=True):
                 ListOf(_Argument(self.depth + 1)).check(value, path)
             case _:
                 shown = repr(value)[:80]
-                raise ShapeError(path, f"expected a number or a word of the layer, found {shown}")
+                raise ShapeError(
+                    path,
+                    Sentence("expected a number or a word of the layer, found {text}", text=shown),
+                )
 
 
 class _Layer(Struct, frozen=True):
@@ -186,7 +202,10 @@ class _Layer(Struct, frozen=True):
         assert isinstance(value, list), "checked as a row"
         arguments, place = value[3], (*path, 3)
         if not isinstance(arguments, list) or len(arguments) > _MOST_ARGUMENTS:
-            raise ShapeError(place, f"expected a list of at most {_MOST_ARGUMENTS} arguments")
+            raise ShapeError(
+                place,
+                Sentence("expected a list of at most {count} arguments", count=_MOST_ARGUMENTS),
+            )
         if value[2] != TORCHVISION_LAYER:
             ListOf(_Argument()).check(arguments, place)
             return
@@ -205,7 +224,10 @@ class _Name(Struct, frozen=True):
         try:
             self.shape.check(value, path)
         except ShapeError as error:
-            expected = f"expected a layer of ultralytics or torch.nn, found {str(value)[:60]!r}"
+            expected = Sentence(
+                "expected a layer of ultralytics or torch.nn, found {text}",
+                text=repr(str(value)[:60]),
+            )
             raise ShapeError(path, expected) from error
 
 
@@ -253,9 +275,13 @@ class Model(Struct, frozen=True):
                 _Maybe(shape).check(value[key], (*path, key))
         for part in PARTS:
             if part not in value:
-                raise ShapeError(path, f"expected the key {part!r}, which is missing")
+                raise ShapeError(
+                    path, Sentence("expected the key {text}, which is missing", text=repr(part))
+                )
             if isinstance(value[part], list) and len(value[part]) > _MOST_ROWS:
-                raise ShapeError((*path, part), f"expected at most {_MOST_ROWS} layers")
+                raise ShapeError(
+                    (*path, part), Sentence("expected at most {count} layers", count=_MOST_ROWS)
+                )
             ListOf(_Layer(self.known_layers), least=1).check(value[part], (*path, part))
         self._check_count(value, path)
 
@@ -266,4 +292,9 @@ class Model(Struct, frozen=True):
         depth = max((scale[0] for scale in scales), default=value.get("depth_multiple", 1.0))
         repeats = (row[1] for part in PARTS for row in value[part])
         if sum(max(1, count, count * depth) for count in repeats) > _MOST_LAYERS:
-            raise ShapeError(path, f"expected at most {_MOST_LAYERS} layers, repeated ones counted")
+            raise ShapeError(
+                path,
+                Sentence(
+                    "expected at most {count} layers, repeated ones counted", count=_MOST_LAYERS
+                ),
+            )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from opcheck.errors import SourceError, UsageError
 from opcheck.files import MOST_SOURCE_BYTES, read_bytes, require_regular
+from opcheck.lang.sentence import Sentence
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -144,8 +145,10 @@ def require_names(text: str) -> list[str]:
     defined = _defined(path)
     if not all(names):
         raise UsageError(
-            f"{text}: which model? write {path}:NAME",
-            f"it defines {', '.join(defined)}" if defined else "it defines nothing",
+            Sentence("{text_file}: which model? write {text}:NAME", text_file=text, text=path),
+            Sentence("it defines {list}", list=", ".join(defined))
+            if defined
+            else Sentence("it defines nothing"),
         )
     return names
 
@@ -156,12 +159,18 @@ def _defined(path: Path) -> list[str]:
     try:
         tree = ast.parse(content, str(path))
     except (RecursionError, MemoryError) as error:  # of the parser, at expressions within others
-        raise SourceError(f"{path}: nested too deeply to be read", "run it with python") from error
+        raise SourceError(
+            Sentence("{text_file}: nested too deeply to be read", text_file=path),
+            Sentence("run it with python"),
+        ) from error
     except (SyntaxError, ValueError) as error:  # ValueError: null bytes
         line = getattr(error, "lineno", None)
         where = f"{path}:{line}" if line else str(path)
         reason = getattr(error, "msg", error)
-        raise SourceError(f"{where}: not valid Python ({reason})", "run it with python") from error
+        raise SourceError(
+            Sentence("{text_file}: not valid Python ({text})", text_file=where, text=reason),
+            Sentence("run it with python"),
+        ) from error
     names: list[str] = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -176,8 +185,15 @@ def _content(path: Path) -> bytes:
         return read_bytes(path, MOST_SOURCE_BYTES)
     except OSError as error:
         missing = isinstance(error, FileNotFoundError)
-        reason = "no such file" if missing else f"cannot be read ({error.strerror})"
-        raise SourceError(f"{path}: {reason}", "the form is path/to/file.py:NAME") from error
+        reason = (
+            Sentence("no such file")
+            if missing
+            else Sentence("cannot be read ({text})", text=error.strerror)
+        )
+        raise SourceError(
+            Sentence("{text_file}: {said}", text_file=path, said=reason),
+            Sentence("the form is path/to/file.py:NAME"),
+        ) from error
 
 
 def run_file(path: Path) -> "ModuleType":
@@ -220,6 +236,9 @@ def look_up(module: "ModuleType", path: Path, name: str) -> Any:
         names = [n for n in vars(value) if not n.startswith("_")]
         if not hasattr(value, part):
             near = difflib.get_close_matches(part, names, 3) or _defined(path)
-            raise SourceError(f"{path} has no {name!r}", f"did you mean {', '.join(near)}?")
+            raise SourceError(
+                Sentence("{text_file} has no {name}", text_file=path, name=repr(name)),
+                Sentence("did you mean {text}?", text=", ".join(near)),
+            )
         value = getattr(value, part)
     return value

@@ -9,6 +9,7 @@ import torch
 from msgspec import Struct
 from torch import nn
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import Gap, Kernel, Trace
 from opcheck.trace.calls.engine import Engine
 from opcheck.trace.calls.kernel_counter import KernelCounter
@@ -124,7 +125,7 @@ def trace_model(
         done: dict[frozenset[str], Counted] = {}
         for target, names in (exact or {}).items():
             if names not in done:
-                progress(f"counting the kernels called on {target}")
+                progress(Sentence("counting the kernels called on {target}", target=target))
                 counted = begun[names]()
                 if learned and counted.gaps != tuple(tree.modules.gaps):
                     forget()  # in a copy of the process, nothing was learned

@@ -1,6 +1,7 @@
 """Conditions of the database, read without a use, as sentences and as JSON."""
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 
 from opcheck.lang.sentence import Sentence, place_names
 from opcheck.lang.speech import tell
@@ -22,16 +23,16 @@ from opcheck.model.predicates import (
 from opcheck.views.document.parts import Json, evidence_value
 
 ANY_TENSOR, RESULT, INPUT, CALL = "any tensor", "the result", "an input", "such a call"
-OR, OTHER_THAN, BELOW, ABOVE = "or", "anything but", "below", "above"
-NO_MULTIPLE_OF, NO_DIVISOR_OF = "no multiple of", "no divisor of"
-OTHER_THAN_OF = "another than that of"
+OR = "or"
 
 
 def sentence(conditions: Sequence[Condition], chip: str) -> str:
     """The text of conditions that share it, for every use that one of them matches, on ``chip``."""
     first = [condition.predicates[0] for condition in conditions if condition.predicates]
     argument = _either(map(_argument, first)) or INPUT
-    actual = Sentence(_either(map(_values, first)) or CALL)
+    actual = _either(map(_values, first)) or CALL
+    if not isinstance(actual, Sentence):
+        actual = Sentence(actual)
     template = conditions[0].text
     known = {"argument": argument, "actual": actual, "chip": chip}
     named = place_names(template)
@@ -47,26 +48,31 @@ def when(conditions: Iterable[Condition]) -> str:
     return f" {tell(OR)} ".join(filter(None, tests))
 
 
-def _tests(condition: Condition) -> Iterable[str]:
-    return (f"{_subject(predicate)}: {_values(predicate)}" for predicate in condition.predicates)
+def _tests(condition: Condition) -> Iterable[Sentence]:
+    for predicate in condition.predicates:
+        arg, said = _argument(predicate), _values(predicate)
+        match predicate:
+            case ArgumentValue():
+                yield Sentence("{arg}: {said}", arg=arg, said=said)
+            case Size(dim=dim, dim_argument=named):
+                template = f"{predicate.kind} of dimension {{dim}} of {{arg}}: {{said}}"
+                yield Sentence(template, dim=named or dim, arg=arg, said=said)
+            case _:
+                yield Sentence(f"{predicate.kind} of {{arg}}: {{said}}", arg=arg, said=said)
 
 
 def _either(names: Iterable[str]) -> str:
-    return f" {OR} ".join(dict.fromkeys(names))
+    """Any of them; no words for none."""
+    different = list(dict.fromkeys(names))
+    return reduce(_or, different) if different else ""
+
+
+def _or(one: str, other: str) -> Sentence:
+    return Sentence("{said} or {said_other}", said=one, said_other=other)
 
 
 def _argument(predicate: Predicate) -> str:
     return {ANY: ANY_TENSOR, RETURN: RESULT}.get(predicate.argument, predicate.argument)
-
-
-def _subject(predicate: Predicate) -> str:
-    match predicate:
-        case ArgumentValue():
-            return _argument(predicate)
-        case Size(dim=dim, dim_argument=named):
-            return f"{predicate.kind} of dimension {named or dim} of {_argument(predicate)}"
-        case _:
-            return f"{predicate.kind} of {_argument(predicate)}"
 
 
 def _values(predicate: Predicate) -> str:
@@ -74,23 +80,30 @@ def _values(predicate: Predicate) -> str:
         case OneOf(listed):
             return _alternatives(listed)
         case NoneOf(listed):
-            return f"{OTHER_THAN} {_alternatives(listed)}"
+            return Sentence("anything but {said}", said=_alternatives(listed))
         case Outside(minimum, maximum):
-            ends = [(BELOW, minimum), (ABOVE, maximum)]
-            return f" {OR} ".join(f"{word} {end}" for word, end in ends if end is not None)
+            return _outside(minimum, maximum)
         case NotMultiple(name):
-            return f"{NO_MULTIPLE_OF} {name}"
+            return Sentence("no multiple of {figure}", figure=name)
         case NotFactor(name):
-            return f"{NO_DIVISOR_OF} {name}"
+            return Sentence("no divisor of {figure}", figure=name)
         case NotDivisible(number):
-            return f"{NO_MULTIPLE_OF} {number}"
+            return Sentence("no multiple of {figure}", figure=number)
         case Unlike(name):
-            return f"{OTHER_THAN_OF} {name}"
+            return Sentence("another than that of {arg}", arg=name)
+
+
+def _outside(minimum: float | None, maximum: float | None) -> Sentence:
+    if minimum is None:
+        return Sentence("above {figure}", figure=maximum)
+    if maximum is None:
+        return Sentence("below {figure}", figure=minimum)
+    return Sentence("below {minimum} or above {maximum}", minimum=minimum, maximum=maximum)
 
 
 def _alternatives(values: frozenset[str]) -> str:
     *head, last = sorted(values)
-    return f"{', '.join(head)} {OR} {last}" if head else last
+    return Sentence("{list} or {last}", list=", ".join(head), last=last) if head else last
 
 
 def condition_value(condition: Condition, chip: str) -> Json:

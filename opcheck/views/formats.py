@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 
 
 class Page(Struct, frozen=True):
@@ -93,11 +94,16 @@ def command_view(command: str, name: str) -> View:
     _check(name)
     able = command_formats(command)
     if name not in able:
-        hint = f"it writes {', '.join(able)}"
+        hint = Sentence("it writes {list}", list=", ".join(able))
         if set(able) == set(_FIRST):
-            hint = "use --format text or --format json"
+            hint = Sentence("use --format text or --format json")
         raise UsageError(
-            f"the format {name!r} is for reports; opcheck {command} cannot write it", hint
+            Sentence(
+                "the format {format} is for reports; opcheck {command} cannot write it",
+                format=repr(name),
+                command=command,
+            ),
+            hint,
         )
     view: View = _module(_package(command), name)
     return view
@@ -106,7 +112,10 @@ def command_view(command: str, name: str) -> View:
 def _check(name: str) -> None:
     known = report_formats()
     if name not in known:
-        raise UsageError(f"unknown format: {name!r}", f"known formats: {', '.join(known)}")
+        raise UsageError(
+            Sentence("unknown format: {text}", text=repr(name)),
+            Sentence("known formats: {list}", list=", ".join(known)),
+        )
 
 
 def _package(command: str) -> str:

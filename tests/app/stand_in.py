@@ -20,6 +20,7 @@ from opcheck.commands.rules.answer import Checked
 from opcheck.commands.tune.values import Tuning
 from opcheck.commands.upgrade.values import Upgrade
 from opcheck.errors import DatabaseError, EmulationError, SourceError, TraceError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.database import (
     Audit,
     Contents,
@@ -52,11 +53,15 @@ from tests.views.tunings import TUNINGS
 from tests.views.upgrades import UPGRADES
 
 FAILURES: dict[str, BaseException] = {
-    "no-such-kind": UsageError("not a model source: 'no-such-kind'", "give one of: a file"),
-    "missing.pt2": SourceError("missing.pt2 does not exist"),
-    "hangs.py:net": TraceError("no answer within 4 s\nwhile running", "give it longer"),
-    "old-torch": EmulationError("torch 2.6.0 cannot emulate", "torch 2.9 can"),
-    "no-database": DatabaseError("compat_db/ascend/26.1.0.yaml:7: expected a list"),
+    "no-such-kind": UsageError(
+        Sentence("not a model source: 'no-such-kind'"), Sentence("give one of: a file")
+    ),
+    "missing.pt2": SourceError(Sentence("missing.pt2 does not exist")),
+    "hangs.py:net": TraceError(
+        Sentence("no answer within 4 s\nwhile running"), Sentence("give it longer")
+    ),
+    "old-torch": EmulationError(Sentence("torch 2.6.0 cannot emulate"), Sentence("torch 2.9 can")),
+    "no-database": DatabaseError(Sentence("compat_db/ascend/26.1.0.yaml:7: expected a list")),
     "bug": ZeroDivisionError("division by zero"),
     "interrupted": KeyboardInterrupt(),
 }

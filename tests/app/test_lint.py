@@ -8,6 +8,7 @@ from jsonschema import Draft202012Validator
 
 from opcheck.commands.lint import answer as lint_answer
 from opcheck.errors import ExitCode, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.porting import LintRequest
 from opcheck.model.target import TargetSpec
 from opcheck.views.formats import Page, command_view
@@ -114,7 +115,7 @@ def test_files_are_written_all_or_none(tmp_path: Path, monkeypatch: pytest.Monke
     bad.write_text(SOURCE)
 
     def refuse(files: object) -> None:
-        raise UsageError("cannot write b.py: permission denied")
+        raise UsageError(Sentence("cannot write b.py: permission denied"))
 
     monkeypatch.setattr("opcheck.commands.lint.answer.require_writable", refuse)
     request = LintRequest(str(tmp_path), (TargetSpec("ascend-910b"),), fix=True, write=True)

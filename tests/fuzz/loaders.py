@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from opcheck.errors import TraceError
+from opcheck.lang.sentence import Sentence
 from opcheck.source.base import LoadOptions
 from opcheck.source.inputs import InputSpec
 from opcheck.source.load import load
@@ -53,7 +54,9 @@ def _run(*inputs: str) -> Callable[[Path], object]:
         try:
             return loaded.module(*loaded.args, **loaded.kwargs)
         except Exception as error:  # whatever a hostile model raises when it is run
-            raise TraceError(f"it does not run: {type(error).__name__}") from error
+            raise TraceError(
+                Sentence("it does not run: {name}", name=type(error).__name__)
+            ) from error
 
     return read
 

@@ -21,6 +21,7 @@ from opcheck.commands.gate.judging.accepted import baseline_from_json, baseline_
 from opcheck.db.by_hand.libraries import users_file
 from opcheck.db.store import Database
 from opcheck.errors import ExitCode, OpcheckError, UsageError
+from opcheck.lang.sentence import sentence_of
 from opcheck.model.codec import to_json
 from opcheck.model.request import TrainingSpec
 from opcheck.model.target import TargetSpec
@@ -362,7 +363,7 @@ def _target(text: str) -> object:
     try:
         return TargetSpec.parse(text)
     except ValueError as error:  # as the command line takes it
-        raise UsageError(str(error)) from error
+        raise UsageError(sentence_of(error)) from error
 
 
 def _checked(prefix: str, suffix: str) -> Callable[[Path], object]:

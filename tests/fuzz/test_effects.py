@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import NOTHING, Sentence
 from tests.fuzz import readers
 from tests.fuzz.effects import Canaries, Watch
 from tests.fuzz.readers import Reader, tried
@@ -86,7 +87,7 @@ def test_a_reader_that_does_more_than_read_is_a_finding(watch: Watch, folder: Pa
 
     def read(path: Path) -> object:
         (folder / "canaries" / "left").touch()
-        raise SourceError("no model", "")
+        raise SourceError(Sentence("no model"), NOTHING)
 
     reader = Reader("unsafe", "m", lambda: iter((b"",)), lambda random, data: data, read)
     readers.WATCHES[:] = [watch]

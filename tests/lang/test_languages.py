@@ -12,12 +12,12 @@ import pytest
 from msgspec import Struct
 from rich.cells import cell_len
 
-from opcheck.app.language import language_of_arguments
+from opcheck.app.language import language_named, language_of_arguments
 from opcheck.errors import UsageError
 from opcheck.lang.catalogue import read_po
+from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import (
     Language,
-    language_named,
     language_of,
     speaking,
     spoken,
@@ -102,7 +102,8 @@ def test_english_is_told_as_it_is() -> None:
         ("2 operators, runs as other operators, every one native",
          "2 个算子，分解为其他算子运行，且全部原生"),
         ("(2 calls)", "（2 次调用）"),
-        ("it runs as aten::mm: ascend registers no kernel for aten::mm",
+        (Sentence("it runs as {op}: {said}", op="aten::mm",
+                  said="ascend registers no kernel for aten::mm"),
          "它运行为 aten::mm：ascend 没有为 aten::mm 注册 kernel"),
         ("a sentence that nobody wrote", "a sentence that nobody wrote"),
         ("", ""),
@@ -118,7 +119,9 @@ def test_a_sentence_is_recognised(english: str, chinese: str) -> None:
 def test_names_are_never_told() -> None:
     """An operator, a file or a module may be called as a message is."""
     with speaking(Language.CHINESE):
-        assert tell("did you mean model, turn, native?") == "是否想输入 model, turn, native？"
+        assert tell(Sentence("did you mean {text}?", text="model, turn")) == (
+            "是否想输入 model, turn？"
+        )
         assert tell("in native") == "，模块 native"
         assert (
             tell("ascend registers no kernel for fallback") == "ascend 没有为 fallback 注册 kernel"

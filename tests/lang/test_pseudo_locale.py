@@ -11,11 +11,15 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from opcheck.app.main import run
 from opcheck.lang import speech
 from opcheck.lang.catalogue import Catalogue, Entry, read_po
+from opcheck.lang.sentence import Sentence, place_names
+from opcheck.lang.speech import Language, speaking, tell
 from tests.lang.messages import PACKAGE
+from tests.lang.test_errors import WORDS, calls, errors, templates_of_sources
 
 pytestmark = pytest.mark.slow
 OPENS, CLOSES = "⟦⟧"
@@ -58,6 +62,12 @@ class Plain(nn.Module):
 def plain():
     return Plain(), (torch.randn(4, 8),)
 """
+ROOMS = (
+    '__init__', 'app', 'commands', 'costs', 'db', 'emulate', 'errors', 'lint', 'model',
+    'pipeline', 'pytest_plugin', 'rewrite', 'runtime', 'sandbox', 'settings', 'source', 'trace',
+    'views',
+)  # fmt: skip
+"""Folders and modules whose code makes an error."""
 FILES = {
     "m.py": MODEL,
     "models.yaml": "models:\n  - source: m.py:model\n  - source: m.py:plain\n",
@@ -65,6 +75,11 @@ FILES = {
     "broken.yaml": "models: [\n",
     "broken.pt2": "PK",
     "broken.json": "{",
+    "raises.py": "def model():\n    raise KeyError('a key')\n",
+    "exits.py": "def model():\n    raise SystemExit(3)\n",
+    "ends.py": "import os\n\n\ndef model():\n    os._exit(3)\n",
+    "bound.py": "from torch import nn\n\n\ndef model():\n    return nn.Linear(2, 2), (1,)\n",
+    "rules/none.py": "x = 1\n",
 }
 LINES = """\
 --help
@@ -122,6 +137,35 @@ fleet broken.yaml -t ascend-910b
 fleet report opcheck-fleet.db none
 db show none
 emulate m.py:model -t nvidia-h100
+emulate m.py:none -t ascend-910b
+scan raises.py:model -t ascend-910b
+scan exits.py:model -t ascend-910b
+scan ends.py:model -t ascend-910b
+scan bound.py:model -t ascend-910b
+scan m.py:model -t ascend-910b --db nowhere
+scan m.py:model -t ascend-910b --decode --train
+scan m.py:model -t ascend-910b -o nowhere/report.txt
+plan m.py:model -t nowhere
+plan m.py:model -t ascend-910b --rules rules
+gate m.py:model -t ascend-310p --policy nowhere.toml
+upgrade m.py:model -t apple-mps@0.1
+tune m.py:plain -t nowhere
+choose m.py:none
+lint nowhere.py -t all
+fix m.py:plain -t nowhere
+fix m.py:plain -t apple-mps --shim nowhere/shim.py
+rules nothing
+rules --check
+doctor -t nowhere
+probe --device nothing
+init -t nowhere
+targets --wrong
+db diff ascend@6.0.0 nothing@1
+db import nothing nowhere
+repro nowhere.json aten::mm
+fleet run nowhere.yaml -t ascend-910b
+fleet models.yaml -t nowhere
+fleet diff nowhere.db opcheck-fleet.db
 """
 
 
@@ -130,6 +174,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that the lines name."""
     found = tmp_path_factory.mktemp("pseudo")
     for name, text in FILES.items():
+        (found / name).parent.mkdir(exist_ok=True)
         (found / name).write_text(text, encoding="utf-8")
     return found
 
@@ -147,7 +192,7 @@ def pseudo_locale(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _in_brackets(entry: Entry) -> Entry:
     form = f"{OPENS}{entry.english}{CLOSES}"
-    return Entry(entry.english, entry.plural, entry.context, (form,), entry.line)
+    return replace(entry, forms=(form,))
 
 
 def said(line: str) -> str:
@@ -181,8 +226,9 @@ def test_prose_is_seen() -> None:
 
 
 def test_every_command_is_run() -> None:
-    named = {line.split()[0] for line in LINES.splitlines()} - {"--help"}
-    assert named == {path.parent.name for path in (PACKAGE / "commands").glob("*/__init__.py")}
+    every = {path.parent.name for path in (PACKAGE / "commands").glob("*/__init__.py")}
+    for lines in (LINES, REFUSED):
+        assert {line.split()[0] for line in lines.splitlines()} - {"--help"} == every
 
 
 @pytest.mark.parametrize("line", LINES.splitlines())
@@ -197,3 +243,24 @@ def test_what_a_command_refuses_with_is_in_the_catalogue(line: str) -> None:
     text = said(line)
     assert OPENS in text.splitlines()[-1] or "：" in text
     assert prose(text) == []
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_sentence_of_a_room_is_one_message(room: str) -> None:
+    """Also those of errors that no line above comes to, with a name in each place."""
+    made = [
+        Sentence(template, **dict.fromkeys(place_names(template), "x1"))
+        for call, template in templates_of_sources()
+        if call.where.split("/")[1].removesuffix(".py") == room
+    ]
+    with speaking(Language.CHINESE):
+        left = {text: "".join(outside(tell(text))) for text in made}
+    assert {text: words for text, words in left.items() if WORDS.search(words)} == {}
+
+
+def test_the_rooms_are_those_that_refuse() -> None:
+    """Each room whose code makes an error, and no room whose code never does."""
+    named = {
+        call.where.split("/")[1].partition(".py")[0] for call in calls() if call.name in errors()
+    }
+    assert named == set(ROOMS)

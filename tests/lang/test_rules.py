@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from opcheck.commands.rules import answer as rules_answer
+from opcheck.commands.rules.views.text import render
 from opcheck.lang.speech import Language, speaking, tell
+from opcheck.views.terminal import plan_words
 from tests.lang.messages import PACKAGE
 from tests.lang.test_mixed import CHINESE, mixed
 
@@ -24,6 +27,19 @@ def test_a_rule_has_its_chinese(text: str) -> None:
     with speaking(Language.CHINESE):
         assert CHINESE.search(tell(text)), f"zh.po lacks {text!r}"
         assert not mixed(tell(text))
+
+
+def test_a_description_without_translation_says_that_it_is_in_english() -> None:
+    (rule,) = rules_answer.rules("einsum-by-matmul", ())
+    head = "以下说明为英文："
+    english = render((rule,))
+    with speaking(Language.CHINESE):
+        chinese = render((rule,))
+        without = render((replace(rule, page=""),))
+    assert "Operands are multiplied" in english
+    assert head not in english and plan_words.IN_ENGLISH not in english
+    assert chinese.index(head) < chinese.index("Operands are multiplied")
+    assert head not in without
 
 
 @pytest.mark.parametrize("path", REMEDIES, ids=lambda path: path.stem)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from opcheck.errors import EmulationError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.probe import Observed, Outcome
 from opcheck.runtime.probe.arguments import copied
 from opcheck.runtime.probe.compare import Held, Tries
@@ -85,7 +86,7 @@ def test_what_is_not_emulated_says_nothing_of_the_device() -> None:
     library = torch.library.Library("aten", "IMPL")
 
     def refuse(tensor: Tensor) -> Tensor:
-        raise EmulationError("not emulated", "nothing")
+        raise EmulationError(Sentence("not emulated"), Sentence("nothing"))
 
     try:
         library.impl("erfinv", refuse, "CPU", allow_override=True)

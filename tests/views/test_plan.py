@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 
 from opcheck.commands.rules.answer import Checked
+from opcheck.lang.sentence import NOTHING
 from opcheck.views.document.plan import read_suggestion, suggestion_value
 from opcheck.views.document.reading import Node
 from opcheck.views.document.report import from_json
@@ -70,7 +71,7 @@ def test_a_distance_beyond_all_numbers_is_null_and_comes_back() -> None:
     way = replace(next(f for f in bad if f.suggestions).suggestions[0], measured=FAR)
     value: Any = suggestion_value(way)
     assert value["measured"]["forward"] == {"absolute": None, "relative": None}
-    assert read_suggestion(Node(value, "way", "")) == way
+    assert read_suggestion(Node(value, "way", NOTHING)) == way
 
 
 @pytest.mark.parametrize("name", LISTING)

@@ -27,7 +27,7 @@ VALUE = {
 
 
 def node(value: object) -> Node:
-    return Node(value, "report", "a report")
+    return Node(value, "report", Sentence("a report"))
 
 
 def parts(text: str) -> list[tuple[str, dict[str, str]]]:

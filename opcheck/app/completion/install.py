@@ -7,10 +7,11 @@ from pathlib import Path
 from opcheck.app.completion.scripts import SCRIPTS
 from opcheck.errors import UsageError
 from opcheck.files import read_bytes
+from opcheck.lang.sentence import Sentence
 
 _MOST_BYTES = 1 << 24
 """Of a shell's settings, which somebody wrote by hand."""
-_HINT = f"name it with --shell, one of {', '.join(SCRIPTS)}"
+_HINT = Sentence("name it with --shell, one of {list}", list=", ".join(SCRIPTS))
 
 
 def shell_named(name: str | None) -> str:
@@ -22,7 +23,7 @@ def shell_named(name: str | None) -> str:
     if name is None:
         return _running_shell()
     if name not in SCRIPTS:
-        raise UsageError(f"no completion for the shell {name!r}", _HINT)
+        raise UsageError(Sentence("no completion for the shell {text}", text=repr(name)), _HINT)
     return name
 
 
@@ -34,7 +35,10 @@ def _running_shell() -> str:
     except shellingham.ShellDetectionFailure:
         name = Path(os.environ.get("SHELL", "")).name
     if name not in SCRIPTS:
-        raise UsageError(f"no completion for the shell that this runs in ({name or '?'})", _HINT)
+        raise UsageError(
+            Sentence("no completion for the shell that this runs in ({text})", text=name or "?"),
+            _HINT,
+        )
     return name
 
 
@@ -60,8 +64,11 @@ def install(shell: str, environment: Mapping[str, str], home: Path) -> Path:
                 return _appended(home / ".bashrc", f"source '{path}'", path)
     except OSError as error:
         raise UsageError(
-            f"cannot install completion for {shell}: {error}",
-            f"opcheck --show-completion --shell {shell} prints what the shell is to read",
+            Sentence("cannot install completion for {shell}: {text}", shell=shell, text=error),
+            Sentence(
+                "opcheck --show-completion --shell {shell} prints what the shell is to read",
+                shell=shell,
+            ),
         ) from error
 
 

@@ -7,6 +7,7 @@ from opcheck.commands.choose.ranking import ranked
 from opcheck.commands.choose.values import PEAK, Choice, Choosing, Fit, Offer, Way, spelled
 from opcheck.costs.calls import TargetCalls, memory_need
 from opcheck.costs.roofline import Leaf, MemoryNeed, roof_of
+from opcheck.lang.sentence import Sentence
 from opcheck.model.costs import Chip, Figure, Grade, Product
 from opcheck.model.plan import AfterTier, NodePlan, Tier
 from opcheck.model.report import TargetReport
@@ -193,7 +194,7 @@ def choose(
     database = open_database(request.databases)
     matrices = matrices_for(database, request)
     require_age(request, database, matrices)
-    progress(f"reading {request.model.source}")
+    progress(Sentence("reading {text}", text=request.model.source))
     results = worked(request, matrices, progress, output, plan=True, costs=True)
     plans: dict[str, tuple[NodePlan, ...]] = {}
     for result in results:

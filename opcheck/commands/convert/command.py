@@ -11,6 +11,7 @@ from opcheck.app.options import Detail
 from opcheck.app.outputs import Outputs
 from opcheck.errors import UsageError
 from opcheck.files import MOST_REPORT_BYTES, in_words, read_bytes, read_stream
+from opcheck.lang.sentence import Sentence
 from opcheck.model.report import Report
 from opcheck.views.document.report import HINT, from_json
 
@@ -29,13 +30,17 @@ def saved_report(path: str) -> Report:
         text = data.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UsageError(f"cannot read {name}: {told}", HINT) from error
+        raise UsageError(
+            Sentence("cannot read {text_file}: {text}", text_file=name, text=told), HINT
+        ) from error
     return from_json(text, name)
 
 
 def _stdin() -> bytes:
     if sys.stdin is None:
-        raise UsageError("cannot read stdin: it is closed", "give the path of a file")
+        raise UsageError(
+            Sentence("cannot read stdin: it is closed"), Sentence("give the path of a file")
+        )
     # a program that runs this one may have put text in its place
     stream = getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode())
     found = read_stream(stream, MOST_REPORT_BYTES)

@@ -5,6 +5,7 @@ from datetime import date
 from pathlib import Path
 
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.database import (
     Audit,
     Contents,
@@ -46,7 +47,8 @@ def database_diff(
         return diffs(open_database(databases), before, after)
     if not databases:
         raise UsageError(
-            f"{before} is compared with nothing", "give another target, or overlays with --db"
+            Sentence("{target} is compared with nothing", target=before),
+            Sentence("give another target, or overlays with --db"),
         )
     return overlaid(open_database(), open_database(databases), before)
 

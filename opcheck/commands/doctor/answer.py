@@ -23,6 +23,7 @@ from opcheck.commands.doctor.values import (
 from opcheck.db.selection import EVERY
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.environment import Environment, TorchEnvironment
 from opcheck.model.target import TargetSpec, target_name
 from opcheck.pipeline.database import Progress, open_database, silent
@@ -90,7 +91,9 @@ def _named_chips(
     """Vendor and chip of each target named; a vendor's own name leaves the chip open."""
     for spec in specs:
         if spec.name == EVERY:
-            raise UsageError("doctor looks at one target at a time", "name it with -t")
+            raise UsageError(
+                Sentence("doctor looks at one target at a time"), Sentence("name it with -t")
+            )
         chips = {
             target_name(vendor, chip): (vendor, chip)
             for vendor, said in database.vendors.items()
@@ -147,26 +150,33 @@ def _elsewhere(findings: Iterable[DoctorFinding]) -> Iterator[DoctorFinding]:
 def _require_writable(request: DoctorRequest) -> None:
     """Refuse files that are not known, or that are there already, before any work is done."""
     if request.plan and not request.targets:
-        hint = "name it with -t, as in -t ascend-910b; opcheck targets lists them"
-        raise UsageError("--plan is for a target", hint)
+        hint = Sentence("name it with -t, as in -t ascend-910b; opcheck targets lists them")
+        raise UsageError(Sentence("--plan is for a target"), hint)
     if request.write and len(request.targets) != 1:
-        hint = "name one with -t; opcheck targets lists them"
-        raise UsageError("--write is for one target", hint)
+        hint = Sentence("name one with -t; opcheck targets lists them")
+        raise UsageError(Sentence("--write is for one target"), hint)
     for text in request.write:
         path = Path(text)
         if path.name not in WRITERS:
-            known = f"known: {', '.join(WRITERS)}"
-            raise _unwritable(text, "it is no file that doctor knows", known)
+            known = Sentence("known: {text}", text=", ".join(WRITERS))
+            raise _unwritable(text, Sentence("it is no file that doctor knows"), known)
         if path.is_dir():
-            raise _unwritable(text, "it is a folder", "give the path of a file")
+            raise _unwritable(text, Sentence("it is a folder"), Sentence("give the path of a file"))
         if (path.exists() or path.is_symlink()) and not request.force:
-            raise UsageError(f"{text} is there already", "give another folder, or --force")
+            raise UsageError(
+                Sentence("{text} is there already", text=text),
+                Sentence("give another folder, or --force"),
+            )
         if not path.resolve().parent.is_dir():
-            raise _unwritable(text, f"there is no folder {path.parent}", "make it first")
+            raise _unwritable(
+                text,
+                Sentence("there is no folder {text}", text=path.parent),
+                Sentence("make it first"),
+            )
 
 
-def _unwritable(path: str, why: str, hint: str) -> UsageError:
-    return UsageError(f"cannot write {path}: {why}", hint)
+def _unwritable(path: str, why: Sentence, hint: Sentence) -> UsageError:
+    return UsageError(Sentence("cannot write {text}: {said}", text=path, said=why), hint)
 
 
 def _written(found: Doctor, request: DoctorRequest) -> Doctor:
@@ -175,7 +185,10 @@ def _written(found: Doctor, request: DoctorRequest) -> Doctor:
         return found
     target = found.targets[0]
     if target.setup is None or not target.setup.components:
-        raise UsageError(f"no source pairs anything for {target.name}", "there is nothing to write")
+        raise UsageError(
+            Sentence("no source pairs anything for {target}", target=target.name),
+            Sentence("there is nothing to write"),
+        )
     texts = {name: file_text(Path(name).name, target, target.setup) for name in request.write}
     for name, text in texts.items():
         with drafted(Path(name), text, over=request.force) as draft:

@@ -10,6 +10,7 @@ from packaging.version import InvalidVersion, Version
 from opcheck.commands.doctor.installation import Distribution, FoundDriver, Installation
 from opcheck.db.versions import version_key
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.environment import Environment, Pairing, Plugin
 
 _READABLE = re.compile(r"v?\d+(?:[._-]?(?:rc|post|dev|alpha|beta|a|b)?\d+)*", re.IGNORECASE)
@@ -154,8 +155,12 @@ def rows_planned(
     asked = " and ".join(filter(None, (sdk, torch and f"torch {torch}")))
     told = dict.fromkeys(_row_name(vendor, row) for row in rows)
     raise UsageError(
-        f"no source pairs {asked or 'anything'} with a torch for {vendor.name}",
-        f"known: {', '.join(told)}",
+        Sentence(
+            "no source pairs {text} with a torch for {text2}",
+            text=asked or "anything",
+            text2=vendor.name,
+        ),
+        Sentence("known: {text}", text=", ".join(told)),
     )
 
 

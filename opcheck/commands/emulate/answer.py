@@ -1,5 +1,6 @@
 """A model run on an emulated device."""
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.pipeline.database import Progress, open_database, silent
 
@@ -23,5 +24,5 @@ def emulate(
     database = open_database(request.databases)
     # one that is unknown or cannot be emulated needs no process to be refused
     require_emulated(database.matrix(database.resolve(request.target)))
-    progress(f"reading {request.model.source}")
+    progress(Sentence("reading {text}", text=request.model.source))
     return run.emulate(request, progress=progress, output=output)

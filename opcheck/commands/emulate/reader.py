@@ -1,5 +1,6 @@
 """Read what happened on an emulated device back from the JSON that this package writes."""
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import (
     SCHEMA,
     Agreement,
@@ -22,7 +23,7 @@ from opcheck.views.document.reading import (
     read_reason,
 )
 
-HINT = "an emulation is what opcheck emulate --format json writes"
+HINT = Sentence("an emulation is what opcheck emulate --format json writes")
 
 
 def emulation_from_json(text: str, name: str = "emulation") -> Emulation:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.database import Explanation
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import OpName
@@ -51,8 +52,12 @@ def _overloads(text: str, known: set[str]) -> tuple[OpName, ...]:
         import difflib
 
         near = difflib.get_close_matches(name, sorted({op.partition(".")[0] for op in known}), n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "give it as aten::add.Tensor"
-        raise UsageError(f"unknown operator {text!r}", hint)
+        hint = (
+            Sentence("did you mean {text}?", text=" or ".join(near))
+            if near
+            else Sentence("give it as aten::add.Tensor")
+        )
+        raise UsageError(Sentence("unknown operator {text}", text=repr(text)), hint)
     return tuple(OpName.parse(op) for op in sorted(base))
 
 

@@ -11,6 +11,7 @@ from opcheck.commands.fix.shim import shim
 from opcheck.commands.fix.values import Fix, FixKind, FixRequest
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.pipeline.database import Progress, open_database, silent
 
 
@@ -22,7 +23,11 @@ def fix(request: FixRequest, progress: Progress = silent, output: Progress = sil
         SourceError, TraceError, EmulationError, DatabaseError: as scan and emulate do.
     """
     if len(request.scan.targets) != 1:
-        raise UsageError(f"want one target to fix a model for, got {len(request.scan.targets)}")
+        raise UsageError(
+            Sentence(
+                "want one target to fix a model for, got {count}", count=len(request.scan.targets)
+            )
+        )
     if request.kind is FixKind.CUSTOM:
         if request.path:
             require_folder(Path(request.path), write=request.write)

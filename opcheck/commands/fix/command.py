@@ -11,6 +11,7 @@ from opcheck.app.output import Output
 from opcheck.app.progress import Progress, discard_output, forward_output
 from opcheck.commands.fix.values import FixKind, FixRequest
 from opcheck.errors import ExitCode, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.model.request import ScanRequest
 from opcheck.views.formats import Page, command_view
@@ -85,11 +86,13 @@ def _kind_and_place(
     }
     given = [(kind, path) for kind, path in asked.items() if path is not None]
     names = ", ".join(f"--{kind}" for kind, _ in given)
-    hint = "give one of --shim FILE, --diff, --graph FILE and --custom-op NAME"
+    hint = Sentence("give one of --shim FILE, --diff, --graph FILE and --custom-op NAME")
     if not given:
-        raise UsageError("nothing to write was asked for", hint)
+        raise UsageError(Sentence("nothing to write was asked for"), hint)
     if len(given) > 1:
-        raise UsageError(f"{names} at once: each changes the model by itself", hint)
+        raise UsageError(
+            Sentence("{list} at once: each changes the model by itself", list=names), hint
+        )
     return given[0]
 
 
@@ -97,7 +100,9 @@ def _label(text: str) -> Label:
     try:
         return Label(text)
     except ValueError:
-        raise typer.BadParameter(f"not one of {', '.join(Label)}: {text!r}") from None
+        raise typer.BadParameter(
+            Sentence("not one of {list}: {text}", list=", ".join(Label), text=repr(text))
+        ) from None
 
 
 Allow = Annotated[
@@ -157,7 +162,9 @@ def fix(
 
     kind, path = _kind_and_place(shim, diff, graph, custom_op)
     if kind is not FixKind.CUSTOM and (into or toolchain):
-        raise UsageError("--into and --toolchain go with --custom-op", "leave them out")
+        raise UsageError(
+            Sentence("--into and --toolchain go with --custom-op"), Sentence("leave them out")
+        )
     view, out = command_view("fix", format), Output(output)
     model = model_options.model_spec(
         source, inputs, timeout, memory, trust, input_sets=input_sets, decode=decode, train=train,

@@ -9,6 +9,7 @@ from opcheck.commands.fix.suggestions import answer
 from opcheck.commands.fix.values import Fix, FixRequest, Followed
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Label, Tier
 from opcheck.model.trace import OpName, Trace
@@ -36,7 +37,7 @@ def custom(request: FixRequest, database: Database, progress: Progress, output: 
     matrix = database.matrix(database.resolve(scan.targets[0]))
     chain = _toolchain(request.toolchain, matrix)
     require_age(scan, database, (matrix,))
-    progress(f"reading {scan.model.source}")
+    progress(Sentence("reading {text}", text=scan.model.source))
     scanned = gathered(worked(scan, (matrix,), progress, output))
     trace = scanned.of(matrix.target)
     blamed = _blamed(trace, matrix)
@@ -44,7 +45,10 @@ def custom(request: FixRequest, database: Database, progress: Progress, output: 
     nodes = [node for node in trace.nodes if str(node.op) == op]
     made = project(op, matrix, chain, nodes, scan.model.source)
     if not isinstance(made, Project):
-        raise UsageError(f"no project can be written for {op}: {made}", "see opcheck plan")
+        raise UsageError(
+            Sentence("no project can be written for {op}: {said}", op=op, said=made),
+            Sentence("see opcheck plan"),
+        )
     folder = Path(request.path or package_name(op))
     require_folder(folder, write=request.write)
     files = write_folder(folder, made.files)
@@ -67,14 +71,21 @@ def _toolchain(name: str, matrix: SupportMatrix) -> "Toolchain":
     vendor = matrix.target.vendor
     chains = of_vendor(vendor)
     if not chains:
-        raise UsageError(f"no project can be written for {matrix.target}: {refused(vendor)}")
+        raise UsageError(
+            Sentence(
+                "no project can be written for {op}: {said}", op=matrix.target, said=refused(vendor)
+            )
+        )
     if not name:
         return chains[0]
     for chain in chains:
         if chain.name == name:
             return chain
     known = ", ".join(chain.name for chain in chains)
-    raise UsageError(f"{name} builds nothing for {matrix.target}", f"give one of: {known}")
+    raise UsageError(
+        Sentence("{name} builds nothing for {target}", name=name, target=matrix.target),
+        Sentence("give one of: {text}", text=known),
+    )
 
 
 def _blamed(trace: Trace, matrix: SupportMatrix) -> Mapping[str, tuple[str, ...]]:
@@ -107,16 +118,21 @@ def _wanted(name: str, blamed: Mapping[str, tuple[str, ...]], trace: Trace) -> s
         if len(found) == 1:
             return found[0]
         if found:
-            raise UsageError(f"{name} comes to several overloads", _either(found))
+            raise UsageError(
+                Sentence("{name} comes to several overloads", name=name), _either(found)
+            )
     if not blamed:
-        raise UsageError("the target runs everything that the model calls", "see opcheck scan")
+        raise UsageError(
+            Sentence("the target runs everything that the model calls"),
+            Sentence("see opcheck scan"),
+        )
     if any(str(node.op) == text for node in trace.nodes):
-        raise UsageError(f"the target runs {name} as it is", _either(blamed))
-    raise UsageError(f"the model does not call {name}", _either(blamed))
+        raise UsageError(Sentence("the target runs {op} as it is", op=name), _either(blamed))
+    raise UsageError(Sentence("the model does not call {op}", op=name), _either(blamed))
 
 
-def _either(ops: Iterable[str]) -> str:
-    return f"give one of: {', '.join(ops)}"
+def _either(ops: Iterable[str]) -> Sentence:
+    return Sentence("give one of: {text}", text=", ".join(ops))
 
 
 def _functional(op: str) -> str:

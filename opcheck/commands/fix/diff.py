@@ -33,6 +33,7 @@ from opcheck.commands.fix.values import Fix, FixRequest, Left
 from opcheck.commands.plan.answer import plan
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.pipeline.database import Progress
 from opcheck.source.load import select
 
@@ -51,8 +52,10 @@ def diff(request: FixRequest, database: Database, progress: Progress, output: Pr
     scan = request.scan
     if select(scan.model.source).name != "python":
         raise UsageError(
-            f"--diff changes source files of yours, and {scan.model.source} is none",
-            "give path/to/file.py:NAME, or use --shim or --graph",
+            Sentence(
+                "--diff changes source files of yours, and {text} is none", text=scan.model.source
+            ),
+            Sentence("give path/to/file.py:NAME, or use --shim or --graph"),
         )
     report = plan(scan, progress, output)
     forms = _forms(scan.rules)

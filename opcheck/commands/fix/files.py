@@ -18,6 +18,7 @@ from msgspec import Struct
 from opcheck.commands.fix.values import FixRequest
 from opcheck.errors import UsageError
 from opcheck.files import MOST_SOURCE_BYTES, read_bytes
+from opcheck.lang.sentence import Sentence
 from opcheck.pipeline.writing import there
 from opcheck.source.user_code import is_users
 
@@ -35,14 +36,30 @@ def require_output_path(request: FixRequest) -> None:
     if (path.exists() or path.is_symlink()) and not request.write:
         raise there(path)
     if path.is_dir():
-        raise UsageError(f"cannot write {path}: it is a folder", "give the path of a file")
+        raise UsageError(
+            Sentence("cannot write {text}: it is a folder", text=path),
+            Sentence("give the path of a file"),
+        )
     final = path.resolve()
     if not final.parent.is_dir():
-        raise UsageError(f"cannot write {path}: there is no folder {final.parent}", "make it first")
+        raise UsageError(
+            Sentence(
+                "cannot write {text_file}: there is no folder {text}",
+                text_file=path,
+                text=final.parent,
+            ),
+            Sentence("make it first"),
+        )
     if not all(os.access(place, os.W_OK) for place in (final, final.parent) if place.exists()):
-        raise UsageError(f"cannot write {path}: permission denied", "give another place")
+        raise UsageError(
+            Sentence("cannot write {text}: permission denied", text=path),
+            Sentence("give another place"),
+        )
     if _is_model(path, request.scan.model.source):
-        raise UsageError(f"cannot write {path}: it is the model itself", "give another name")
+        raise UsageError(
+            Sentence("cannot write {text}: it is the model itself", text=path),
+            Sentence("give another name"),
+        )
 
 
 def _is_model(path: Path, source: str) -> bool:
@@ -51,7 +68,7 @@ def _is_model(path: Path, source: str) -> bool:
     return path.exists() and file.exists() and path.samefile(file)
 
 
-_HINT = "give another folder with --into"
+_HINT = Sentence("give another folder with --into")
 
 
 def require_folder(folder: Path, *, write: bool) -> None:
@@ -61,15 +78,22 @@ def require_folder(folder: Path, *, write: bool) -> None:
         UsageError: it is there already, or its own folder is not, or may not be written to.
     """
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise UsageError(f"cannot write {folder}: it is no folder", _HINT)
+        raise UsageError(Sentence("cannot write {text}: it is no folder", text=folder), _HINT)
     if folder.exists() and not write:
-        message = f"{folder} is there already"
-        raise UsageError(message, "give another folder with --into, or --write to write into it")
+        message = Sentence("{text} is there already", text=folder)
+        raise UsageError(
+            message, Sentence("give another folder with --into, or --write to write into it")
+        )
     parent = folder.absolute().parent
     if not parent.is_dir():
-        raise UsageError(f"cannot write {folder}: there is no folder {parent}", "make it first")
+        raise UsageError(
+            Sentence(
+                "cannot write {text_file}: there is no folder {text}", text_file=folder, text=parent
+            ),
+            Sentence("make it first"),
+        )
     if not os.access(folder if folder.exists() else parent, os.W_OK | os.X_OK):
-        raise UsageError(f"cannot write {folder}: permission denied", _HINT)
+        raise UsageError(Sentence("cannot write {text}: permission denied", text=folder), _HINT)
 
 
 def write_folder(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
@@ -84,7 +108,12 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
     try:
         draft = Path(tempfile.mkdtemp(prefix=".opcheck-", dir=place))
     except OSError as error:
-        raise UsageError(f"cannot write {folder}: {error.strerror or error}", _HINT) from error
+        raise UsageError(
+            Sentence(
+                "cannot write {text}: {text_why}", text=folder, text_why=error.strerror or error
+            ),
+            _HINT,
+        ) from error
     try:
         _write(draft / "new", files)
         if folder.exists():
@@ -92,7 +121,12 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
         else:
             (draft / "new").replace(folder)
     except OSError as error:
-        raise UsageError(f"cannot write {folder}: {error.strerror or error}", _HINT) from error
+        raise UsageError(
+            Sentence(
+                "cannot write {text}: {text_why}", text=folder, text_why=error.strerror or error
+            ),
+            _HINT,
+        ) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return tuple(str(folder / path) for path in sorted(files))
@@ -212,8 +246,10 @@ def require_writable(files: Sequence[SourceFile]) -> None:
     """
     for file in files:
         if not (os.access(file.path, os.W_OK) and os.access(file.path.parent, os.W_OK)):
-            hint = "nothing was written; without --write the diff is printed"
-            raise UsageError(f"cannot write {file.shown}: permission denied", hint)
+            hint = Sentence("nothing was written; without --write the diff is printed")
+            raise UsageError(
+                Sentence("cannot write {text}: permission denied", text=file.shown), hint
+            )
 
 
 def write_all(files: Mapping[SourceFile, str]) -> None:
@@ -236,8 +272,12 @@ def write_all(files: Mapping[SourceFile, str]) -> None:
                 if old.exists():
                     old.replace(path)  # nothing where both are names of one file
             if isinstance(error, OSError):
-                what = f"cannot write {file.shown}: {error.strerror or error}"
-                raise UsageError(what, "nothing was written") from error
+                what = Sentence(
+                    "cannot write {text}: {text_why}",
+                    text=file.shown,
+                    text_why=error.strerror or error,
+                )
+                raise UsageError(what, Sentence("nothing was written")) from error
             raise
         finally:
             for old, _ in undo:
@@ -250,8 +290,10 @@ def _require_unchanged(file: SourceFile) -> None:
     except OSError:
         content = None
     if content != file.content:
-        message = f"{file.shown} has changed while it was worked on, so nothing was written"
-        raise UsageError(message, "run it again")
+        message = Sentence(
+            "{text} has changed while it was worked on, so nothing was written", text=file.shown
+        )
+        raise UsageError(message, Sentence("run it again"))
 
 
 def _second_name(path: Path, name: Path) -> None:
@@ -277,8 +319,12 @@ def _drafts(
                     draft.write(file.encoded(text))
                 Path(name).chmod(file.path.stat().st_mode & 0o7777)
             except OSError as error:
-                what = f"cannot write {file.shown}: {error.strerror or error}"
-                raise UsageError(what, "nothing was written") from error
+                what = Sentence(
+                    "cannot write {text}: {text_why}",
+                    text=file.shown,
+                    text_why=error.strerror or error,
+                )
+                raise UsageError(what, Sentence("nothing was written")) from error
         yield drafts
     finally:
         for _, path in drafts:

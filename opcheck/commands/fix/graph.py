@@ -12,6 +12,7 @@ from opcheck.commands.fix.values import Fix, FixRequest, Left
 from opcheck.commands.plan.answer import plan
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Suggestion
 from opcheck.model.request import CallSpec, ScanRequest
 from opcheck.model.work import GraphRequest, Replacement
@@ -34,8 +35,10 @@ def graph(request: FixRequest, database: Database, progress: Progress, output: P
 
     scan, final = request.scan, Path(request.path)
     if final.suffix != SUFFIX:
-        message = f"--graph writes a program of torch.export, and {final} is not named like one"
-        raise UsageError(message, f"give it a name that ends in {SUFFIX}")
+        message = Sentence(
+            "--graph writes a program of torch.export, and {text} is not named like one", text=final
+        )
+        raise UsageError(message, Sentence("give it a name that ends in {suffix}", suffix=SUFFIX))
     _require_one_program(scan)
     report = plan(scan, progress, output)
     chosen = choose(report, request.allow)
@@ -75,12 +78,18 @@ def _require_one_program(scan: ScanRequest) -> None:
         UsageError: the scan is of a training step, or of several calls of what is no program yet.
     """
     if scan.model.step is not None:
-        message = "--graph writes an exported program, which has no training mode"
-        raise UsageError(message, "use --shim, or --diff for a Python file")
+        message = Sentence("--graph writes an exported program, which has no training mode")
+        raise UsageError(message, Sentence("use --shim, or --diff for a Python file"))
     if scan.model.calls != CallSpec() and not scan.model.source.endswith(SUFFIX):
         name = "--decode" if scan.model.calls.decode else "--inputs"
-        message = f"--graph exports one call of {scan.model.source}, and {name} asks for several"
-        raise UsageError(message, "leave it out, or use --shim, or --diff for a Python file")
+        message = Sentence(
+            "--graph exports one call of {text}, and {option} asks for several",
+            text=scan.model.source,
+            option=name,
+        )
+        raise UsageError(
+            message, Sentence("leave it out, or use --shim, or --diff for a Python file")
+        )
 
 
 def _replacements(ways: Iterable[Suggestion]) -> tuple[Replacement, ...]:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from opcheck.commands.emulate.answer import emulate
 from opcheck.commands.fix.suggestions import AppliedSuggestion
 from opcheck.errors import EmulationError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Difference, Emulation, EmulationRequest
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Compared, Label
@@ -247,11 +248,15 @@ def _on_host(change: Change, progress: Progress, output: Progress) -> tuple[Host
     with tempfile.TemporaryDirectory(prefix="opcheck-") as folder:
         kept = str(Path(folder) / "results.pt")
         first = replace(_host(change.unchanged), keep=kept, tolerances=tolerances(change.ways))
-        progress(f"running {change.unchanged.model.source} on the host, as it is")
+        progress(
+            Sentence("running {text} on the host, as it is", text=change.unchanged.model.source)
+        )
         before = on_host(first, progress=progress, output=output)
         if change.changed == change.unchanged:
             return before, HostRun((), ())
-        progress(f"running {change.changed.model.source} on the host, as it became")
+        progress(
+            Sentence("running {text} on the host, as it became", text=change.changed.model.source)
+        )
         second = replace(_host(change.changed), against=kept)
         return before, on_host(second, progress=progress, output=output)
 

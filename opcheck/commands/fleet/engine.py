@@ -11,6 +11,7 @@ from msgspec import Struct
 import opcheck.commands.fleet.engines
 from opcheck.commands.fleet.values import Began, Done, Ending, Job, Outcome
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.registry import discover
 
 
@@ -85,5 +86,8 @@ def engine_named(name: str) -> type[Engine]:
     """
     known = {engine.name: engine for engine in engines()}
     if name not in known:
-        raise UsageError(f"unknown engine: {name!r}", f"known engines: {', '.join(known)}")
+        raise UsageError(
+            Sentence("unknown engine: {text}", text=repr(name)),
+            Sentence("known engines: {list}", list=", ".join(known)),
+        )
     return known[name]

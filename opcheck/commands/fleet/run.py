@@ -24,6 +24,7 @@ from opcheck.commands.fleet.traces import casts_text
 from opcheck.commands.fleet.values import Began, Done, Ending, Entry, FleetRequest, Job, RunTarget
 from opcheck.device_types import works
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import to_json
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.target import TargetSpec
@@ -166,8 +167,12 @@ class _Plan:
         for result in done.outcome.targets:
             if data.get(result.target) != result.database_digest:
                 raise UsageError(
-                    f"worker {done.worker} has other data of {result.target} than this machine",
-                    "install the same opcheck and overlays there",
+                    Sentence(
+                        "worker {name} has other data of {target} than this machine",
+                        name=done.worker,
+                        target=result.target,
+                    ),
+                    Sentence("install the same opcheck and overlays there"),
                 )
         asked = self.asked[done.position]
         model = finish(self.store, self.run, asked, done)

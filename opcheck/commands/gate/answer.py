@@ -24,6 +24,7 @@ from opcheck.commands.plan.answer import plan as planned
 from opcheck.commands.scan.answer import scan
 from opcheck.db.selection import select
 from opcheck.errors import OpcheckError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.policy import Policy
 from opcheck.model.report import PartialReportError, Report
 from opcheck.model.request import ScanRequest
@@ -45,8 +46,8 @@ def gate(
     """
     if request.accept and request.against:
         raise UsageError(
-            "a baseline accepts all that fails, and a comparison is about what is new",
-            "give --write-baseline or --against, not both",
+            Sentence("a baseline accepts all that fails, and a comparison is about what is new"),
+            Sentence("give --write-baseline or --against, not both"),
         )
     policy = policy_at(request.policy)
     require_replaceable(request.accept)
@@ -116,6 +117,9 @@ def init_policy(targets: Sequence[TargetSpec], folder: Path) -> tuple[Path, str]
     there = policies_in(folder)
     if there or path.exists():
         where = there[0].name if there else FILE
-        what = f"[tool.opcheck] in {PYPROJECT}" if where == PYPROJECT else where
-        raise UsageError(f"there is a policy already: {what}", "change it, or take it away first")
+        what = Sentence("[tool.opcheck] in {file}", file=PYPROJECT) if where == PYPROJECT else where
+        raise UsageError(
+            Sentence("there is a policy already: {said}", said=what),
+            Sentence("change it, or take it away first"),
+        )
     return path, starting_policy(targets)

@@ -13,6 +13,7 @@ from opcheck.db.status import days_since, require_fresh
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError, TraceError, UsageError
 from opcheck.files import MOST_REPORT_BYTES, read_bytes
+from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.model.policy import Baseline, Policy
 from opcheck.model.report import Report, TargetReport
 from opcheck.model.request import ModelSpec, ScanRequest
@@ -39,11 +40,20 @@ def require_fresh_report(report: Report, databases: Sequence[str], days: int, to
             continue
         age = days_since(target.database_date, today)
         if age is None or age > days:
-            told = f"{age} days old" if age is not None else "of no known date"
+            told = (
+                Sentence("of no known date")
+                if age is None
+                else Sentence("{count} days old", count=age)
+            )
             raise DatabaseError(
-                f"the data of {target.target} in the report is {told}, too old for the policy of "
-                f"{days} days",
-                "scan again with a newer opcheck",
+                Sentence(
+                    "the data of {vendor} in the report is {said}, too old for the policy "
+                    "of {count} days",
+                    vendor=target.target,
+                    said=told,
+                    count=days,
+                ),
+                Sentence("scan again with a newer opcheck"),
             )
 
 
@@ -92,18 +102,22 @@ def baseline_at(path: str) -> Baseline | None:
     if not path:
         return None
     return baseline_from_json(
-        _text(path, "opcheck gate SOURCE --write-baseline FILE writes one"), path
+        _text(path, Sentence("opcheck gate SOURCE --write-baseline FILE writes one")), path
     )
 
 
 def require_replaceable(path: str) -> None:
     """Refuse to put a baseline in the place of a file that is none: a report, say."""
     if path and os.path.isfile(path):
-        hint = "give another name, or take it away first"
+        hint = Sentence("give another name, or take it away first")
         try:
             baseline_from_json(_text(path, hint), path)
         except UsageError as error:
-            message = f"cannot write the baseline: {path} is there, and is none ({error.message})"
+            message = Sentence(
+                "cannot write the baseline: {text} is there, and is none ({text_why})",
+                text=path,
+                text_why=error.message,
+            )
             raise UsageError(message, hint) from error
 
 
@@ -114,8 +128,11 @@ def report_of_targets(
     told = replace(asked, targets=(), max_age=None, databases=(), explained=False)
     if plan or told != ScanRequest(ModelSpec(asked.model.source), ()):
         raise UsageError(
-            f"{asked.model.source} is a report, and options on how to run the model came with it",
-            "leave them out, or give the model itself",
+            Sentence(
+                "{text} is a report, and options on how to run the model came with it",
+                text=asked.model.source,
+            ),
+            Sentence("leave them out, or give the model itself"),
         )
     path = scanned.model.source
     report = _report(path)
@@ -130,7 +147,7 @@ def report_on(report: Report, targets: Sequence[str]) -> Report:
     try:
         specs = tuple(map(TargetSpec.parse, targets))
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(sentence_of(error)) from error
     return _on(report, specs, f"the report of {report.model.source}")
 
 
@@ -142,7 +159,9 @@ def report_at(path: str) -> Report:
 
 
 def _report(path: str) -> Report:
-    return from_json(_text(path, "opcheck scan SOURCE --format json -o FILE writes one"), path)
+    return from_json(
+        _text(path, Sentence("opcheck scan SOURCE --format json -o FILE writes one")), path
+    )
 
 
 def _on(report: Report, targets: Sequence[TargetSpec], name: str) -> Report:
@@ -157,7 +176,10 @@ def _of(report: Report, spec: TargetSpec, path: str) -> list[TargetReport]:
     found = [target for target in report.targets if _names(spec, target)]
     if not found and spec.name != _ALL:
         has = ", ".join(target.target for target in report.targets) or "none"
-        raise UsageError(f"{path} has no target {spec}", f"it has: {has}; scan with -t {spec}")
+        raise UsageError(
+            Sentence("{text} has no target {target}", text=path, target=spec),
+            Sentence("it has: {list}; scan with -t {target}", list=has, target=spec),
+        )
     return found
 
 
@@ -175,8 +197,12 @@ def ended_early(report: Report) -> TraceError | None:
     if report.trace.ended is None:
         return None
     return TraceError(
-        f"the report of {report.model.source} is partial: {report.trace.ended.reason}",
-        "what was not seen cannot pass: scan the model again once it runs to its end",
+        Sentence(
+            "the report of {text} is partial: {said}",
+            text=report.model.source,
+            said=report.trace.ended.reason,
+        ),
+        Sentence("what was not seen cannot pass: scan the model again once it runs to its end"),
     )
 
 
@@ -191,14 +217,27 @@ def require_whole(report: Report) -> None:
         raise early
     source = report.model.source
     if not report.targets or not report.trace.calls:
-        what = "calls no operator" if report.targets else "was checked against no target"
-        raise TraceError(f"{source} {what}, so there is nothing to judge")
+        raise TraceError(
+            Sentence(
+                "{text} calls no operator, so there is nothing to judge"
+                if report.targets
+                else "{text} was checked against no target, so there is nothing to judge",
+                text=source,
+            )
+        )
 
 
-def _text(path: str, hint: str) -> str:
+def _text(path: str, hint: Sentence) -> str:
     try:
         return read_bytes(path, MOST_REPORT_BYTES).decode()
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}", hint) from error
+        raise UsageError(
+            Sentence(
+                "cannot read {text_file}: {text}", text_file=path, text=error.strerror or error
+            ),
+            hint,
+        ) from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not JSON: {error}", hint) from error
+        raise UsageError(
+            Sentence("{text} is not JSON: {text_why}", text=path, text_why=error), hint
+        ) from error

@@ -12,6 +12,7 @@ from opcheck.commands.gate.values import (
     Standing,
     TargetGate,
 )
+from opcheck.lang.sentence import Sentence, chained
 from opcheck.lang.speech import tell, wording
 from opcheck.model.plan import Suggestion
 from opcheck.model.policy import Waiver
@@ -60,10 +61,14 @@ def since(found: GateResult) -> str:
     )
 
 
-def rests_on(found: GateResult) -> str:
+def rests_on(found: GateResult) -> Sentence:
     """Which files the answer rests on."""
-    policy = f"policy: {found.policy}" if found.policy else NO_POLICY
-    return f"{policy}; baseline: {found.baseline or 'none'}"
+    policy, baseline = Sentence(NO_POLICY), Sentence("baseline: none")
+    if found.policy:
+        policy = Sentence("policy: {file}", file=found.policy)
+    if found.baseline:
+        baseline = Sentence("baseline: {file}", file=found.baseline)
+    return chained((policy, baseline), "; ")
 
 
 def hidden(found: GateResult) -> str:

@@ -9,6 +9,7 @@ from opcheck.commands.fix.files import SourceFile, require_writable, unified, wr
 from opcheck.db.selection import names_groups, select
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.lint import sources
 from opcheck.lint.base import Ground
 from opcheck.lint.reading import JudgedSource, ReadSource, checks, edited, judge, look
@@ -52,10 +53,11 @@ def lint(request: LintRequest, progress: Progress = silent) -> Lint:
 def _require_one(request: LintRequest, database: Database, targets: Sequence[Target]) -> None:
     """Refuse to write for several targets at once."""
     if request.write and not request.fix:
-        raise UsageError("--write goes with --fix", "give both, or neither")
+        raise UsageError(Sentence("--write goes with --fix"), Sentence("give both, or neither"))
     if request.fix and (len(targets) != 1 or names_groups(database, request.targets)):
         raise UsageError(
-            "--fix writes for one target", "name one with -t; opcheck targets lists them"
+            Sentence("--fix writes for one target"),
+            Sentence("name one with -t; opcheck targets lists them"),
         )
 
 
@@ -73,7 +75,7 @@ def _read(
     for path in paths:
         file = sources.read(path)
         if not isinstance(file, SkippedFile):
-            progress(f"reading {file.shown}")
+            progress(Sentence("reading {text}", text=file.shown))
             looked = look(file, watched, packages)
             if isinstance(looked, ReadSource):
                 read.append(looked)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from opcheck.db.selection import names_groups
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import NodePlan
 from opcheck.model.report import PartialReportError, Report
 from opcheck.model.request import ScanRequest
@@ -22,7 +23,7 @@ def plan(request: ScanRequest, progress: Progress = silent, output: Progress = s
     database = open_database(request.databases)
     matrices = matrices_for(database, request)
     require_age(request, database, matrices)
-    progress(f"reading {request.model.source}")
+    progress(Sentence("reading {text}", text=request.model.source))
 
     def report(results: Sequence[WorkResult]) -> Report:
         plans: dict[str, tuple[NodePlan, ...]] = {}

@@ -11,6 +11,7 @@ from opcheck.db.probe_overlay import HOST, host_files, overlay_text
 from opcheck.db.store import Database
 from opcheck.db.versions import major_minor
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.probe import (
     Finished,
@@ -38,7 +39,8 @@ def vendor_of(database: Database, device_type: str) -> str:
             return name
     known = {str(v.document.data["device_type"]) for v in database.vendors.values()}
     raise UsageError(
-        f"no device is called {device_type!r}", f"known: {', '.join(sorted({*known, HOST}))}"
+        Sentence("no device is called {name}", name=repr(device_type)),
+        Sentence("known: {text}", text=", ".join(sorted({*known, HOST}))),
     )
 
 
@@ -73,8 +75,12 @@ def _spec_of(database: Database, device_type: str, name: str) -> TargetSpec:
     ]
     if len(found) != 1:
         raise UsageError(
-            f"{name or device_type} may be several targets, or none: {', '.join(found) or 'none'}",
-            "name it with -t; opcheck targets lists them",
+            Sentence(
+                "{text_name} may be several targets, or none: {list_names}",
+                text_name=name or device_type,
+                list_names=", ".join(found) or "none",
+            ),
+            Sentence("name it with -t; opcheck targets lists them"),
         )
     return TargetSpec(found[0])
 
@@ -96,8 +102,12 @@ def probe(request: ProbeRequest, progress: Progress = silent) -> Probe:
     tried, units = prober.survey()
     if not units:
         raise UsageError(
-            f"no operator of PyTorch's samples is asked for: {_selection(request)}",
-            "operators are named as PyTorch's tests name them: add, nn_functional_conv2d, fft_*",
+            Sentence(
+                "no operator of PyTorch's samples is asked for: {text}", text=_selection(request)
+            ),
+            Sentence(
+                "operators are named as PyTorch's tests name them: add, nn_functional_conv2d, fft_*"
+            ),
         )
     target = target_of(database, request, job, tried)
     matrix = None if target is None else database.matrix(target)
@@ -118,16 +128,24 @@ def _job(database: Database, request: ProbeRequest, target: Target | None) -> Pr
         UsageError: neither device nor target is given, or they do not go together.
     """
     if request.emulate and target is None:
-        raise UsageError("nothing says what to emulate", "name a target with -t")
+        raise UsageError(
+            Sentence("nothing says what to emulate"), Sentence("name a target with -t")
+        )
     device = request.device_type or (target.device_type if target else "")
     if not device:
         raise UsageError(
-            "no device was given", "name it with --device, as cpu, cuda or npu, or a target with -t"
+            Sentence("no device was given"),
+            Sentence("name it with --device, as cpu, cuda or npu, or a target with -t"),
         )
     if target is not None and device != target.device_type:
         raise UsageError(
-            f"{target.name} is a {target.device_type} device, and --device says {device}",
-            "leave one of the two out",
+            Sentence(
+                "{target} is a {type} device, and --device says {device}",
+                target=target.name,
+                type=target.device_type,
+                device=device,
+            ),
+            Sentence("leave one of the two out"),
         )
     vendor = target.vendor if target else vendor_of(database, device)
     environment = database.environment(vendor) if vendor and not request.emulate else None
@@ -170,7 +188,11 @@ class _Files(Struct, frozen=True):
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(f"cannot write to {folder}: {error.strerror or error}") from error
+            raise UsageError(
+                Sentence(
+                    "cannot write to {path}: {text}", path=folder, text=error.strerror or error
+                )
+            ) from error
         return cls(folder, f"probe-{target.name if target else HOST}")
 
     @property
@@ -190,7 +212,13 @@ class _Files(Struct, frozen=True):
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(text, encoding="utf-8", newline="\n")
             except OSError as error:
-                raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
+                raise UsageError(
+                    Sentence(
+                        "cannot write {text}: {text_why}",
+                        text=path,
+                        text_why=error.strerror or error,
+                    )
+                ) from error
 
 
 def _run(prober: Prober, journal: Journal, units: Sequence[Unit], progress: Progress) -> None:
@@ -202,7 +230,14 @@ def _run(prober: Prober, journal: Journal, units: Sequence[Unit], progress: Prog
 
         def keep(each: Finished, done: int = done) -> None:
             journal.add(each)
-            progress(f"{each.sample.unit}, {done:,} of {len(units):,} done")
+            progress(
+                Sentence(
+                    "{unit}, {done} of {count} done",
+                    unit=each.sample.unit,
+                    done=f"{done:,}",
+                    count=f"{len(units):,}",
+                )
+            )
 
         prober.run(batch, keep)
         journal.done(batch)

@@ -9,6 +9,7 @@ from opcheck.app import model_options, options
 from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.app.progress import Progress
+from opcheck.lang.sentence import Sentence
 from opcheck.model.probe import ProbeRequest
 from opcheck.model.trace import DTYPE_BYTES
 
@@ -17,13 +18,15 @@ _SECONDS, _SAMPLES, _FOLDER = 60.0, 3, "probe"
 
 def _dtype(text: str) -> str:
     if text not in DTYPE_BYTES:
-        raise typer.BadParameter(f"not a dtype of PyTorch: {text!r}, as in float32")
+        raise typer.BadParameter(
+            Sentence("not a dtype of PyTorch: {text}, as in float32", text=repr(text))
+        )
     return text
 
 
 def _samples(text: str) -> int:
     if not text.isdecimal() or len(text) > 6 or not int(text):
-        raise typer.BadParameter(f"not a number of samples: {text[:40]!r}")
+        raise typer.BadParameter(Sentence("not a number of samples: {text}", text=repr(text[:40])))
     return int(text)
 
 

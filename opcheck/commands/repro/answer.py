@@ -9,6 +9,7 @@ from opcheck.commands.repro.script import script
 from opcheck.commands.repro.values import Argument, Repro, ReproRequest
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.target import TargetSpec
@@ -41,28 +42,49 @@ def chosen(report: Report, wanted: str) -> tuple[TargetReport, Finding]:
             return pair
         case []:
             raise UsageError(
-                f"{report.model.source} has no finding {wanted!r}",
+                Sentence(
+                    "{source} has no finding {id}", source=report.model.source, id=repr(wanted)
+                ),
                 _known([finding for _, finding in every]),
             )
     if len({target.target for target, _ in found}) > 1:
         names = ", ".join(dict.fromkeys(target.target for target, _ in found))
         raise UsageError(
-            f"{wanted!r} is a finding on several targets: {names}", "name one of them with -t"
+            Sentence(
+                "{id} is a finding on several targets: {list_targets}",
+                id=repr(wanted),
+                list_targets=names,
+            ),
+            Sentence("name one of them with -t"),
         )
     raise UsageError(
-        f"{wanted!r} stands for {len(found)} findings of {report.model.source}",
-        f"give the id of one: {', '.join(_finding_line(finding) for _, finding in found)}",
+        Sentence(
+            "{id} stands for {count} findings of {source}",
+            id=repr(wanted),
+            count=len(found),
+            source=report.model.source,
+        ),
+        Sentence(
+            "give the id of one: {text}",
+            text=", ".join((_finding_line(finding) for _, finding in found)),
+        ),
     )
 
 
-def _known(findings: Sequence[Finding]) -> str:
+def _known(findings: Sequence[Finding]) -> Sentence:
     """What there is, what blocks first."""
     worst = sorted(findings, key=lambda finding: -finding.verdict.rank)[:_LISTED]
     if not worst:
-        return "it has none at all"
-    rest = f" and {len(findings) - len(worst)} more" if len(findings) > len(worst) else ""
+        return Sentence("it has none at all")
     ids = ", ".join(map(_finding_line, worst))
-    return f"ids are in what opcheck scan --format json writes: {ids}{rest}"
+    more = len(findings) - len(worst)
+    if not more:
+        return Sentence("ids are in what opcheck scan --format json writes: {text}", text=ids)
+    return Sentence(
+        "ids are in what opcheck scan --format json writes: {text} and {count} more",
+        text=ids,
+        count=more,
+    )
 
 
 def _finding_line(finding: Finding) -> str:
@@ -81,7 +103,7 @@ def _elements(value: Value) -> int:
 
 
 _EMULATED = "PrivateUse1"
-_SCAN_AGAIN = "a report is what opcheck scan --format json writes: scan the model again"
+_SCAN_AGAIN = Sentence("a report is what opcheck scan --format json writes: scan the model again")
 
 
 def repro(request: ReproRequest, progress: Progress = silent, output: Progress = silent) -> str:
@@ -103,7 +125,9 @@ def _of_report(request: ReproRequest, database: Database) -> Repro:
     try:
         spec = TargetSpec.parse(said.target)
     except ValueError as error:
-        raise UsageError(f"{request.scan.model.source}: {error}", _SCAN_AGAIN) from error
+        raise UsageError(
+            Sentence("{error}: {text}", error=request.scan.model.source, text=error), _SCAN_AGAIN
+        ) from error
     matrix = database.matrix(database.resolve(spec))
     calls = [read_arguments(place.inputs) for place in finding.uses]
     return _repro(database, matrix, report, finding, calls, strides=False)
@@ -148,13 +172,17 @@ def _repro(
 ) -> Repro:
     if matrix.compiles_graphs:
         raise UsageError(
-            f"{matrix.target} compiles whole graphs, and runs no call on its own",
-            "give its compiler the part of the model where the finding is",
+            Sentence(
+                "{target} compiles whole graphs, and runs no call on its own", target=matrix.target
+            ),
+            Sentence("give its compiler the part of the model where the finding is"),
         )
     try:
         op = OpName.parse(finding.op)
     except ValueError as error:
-        raise UsageError(f"{report.model.source}: {error}", _SCAN_AGAIN) from error
+        raise UsageError(
+            Sentence("{error}: {text}", error=report.model.source, text=error), _SCAN_AGAIN
+        ) from error
     environment = database.environment(matrix.target.vendor)
     plugin = environment.plugin if environment else None
     return Repro(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from opcheck.commands.repro.values import Argument
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import DTYPE_BYTES, Constant, OpName, TensorMeta, Value
 
 _ARGUMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)(?P<kind>: |=)(?P<value>.*)", re.DOTALL)
@@ -50,8 +51,8 @@ def _read_argument(text: str) -> Argument:
 
 def _misread(text: str) -> UsageError:
     return UsageError(
-        f"an argument in the report is not understood: {text[:_SHOWN]!r}",
-        "scan the model again with this version, or give the model itself with -t TARGET",
+        Sentence("an argument in the report is not understood: {text}", text=repr(text[:_SHOWN])),
+        Sentence("scan the model again with this version, or give the model itself with -t TARGET"),
     )
 
 
@@ -121,9 +122,11 @@ def operator(op: OpName) -> str:
     """
     if op.namespace not in PLAYABLE:
         raise UsageError(
-            f"{op} is no operator that a script can call on its own",
-            "it stands for a function of a library, for a collective, or for a part of the graph: "
-            "write the script around what your code calls",
+            Sentence("{op} is no operator that a script can call on its own", op=op),
+            Sentence(
+                "it stands for a function of a library, for a collective, or for a "
+                "part of the graph: write the script around what your code calls"
+            ),
         )
     parts = (op.namespace, op.base, op.overload or "default")
     return ".".join(("torch.ops", *map(_identifier, parts)))
@@ -152,7 +155,10 @@ def _constants(value: Value) -> Iterator[Constant]:
 
 def _identifier(text: str) -> str:
     if not _IDENTIFIER.fullmatch(text):
-        raise UsageError(f"not a name that PyTorch has: {text[:60]!r}", "scan the model again")
+        raise UsageError(
+            Sentence("not a name that PyTorch has: {text}", text=repr(text[:60])),
+            Sentence("scan the model again"),
+        )
     return text
 
 
@@ -176,7 +182,9 @@ def _spelled(name: str, value: Value, *, differentiated: bool = False) -> str:
 
 def _spelled_tensor(name: str, tensor: TensorMeta, differentiated: bool) -> str:
     if tensor.dtype not in DTYPE_BYTES:
-        raise UsageError(f"not a dtype that PyTorch has: {tensor.dtype[:60]!r}")
+        raise UsageError(
+            Sentence("not a dtype that PyTorch has: {text}", text=repr(tensor.dtype[:60]))
+        )
     parts = [f"torch.{tensor.dtype}", repr(tensor.shape), repr(tensor.stride)]
     parts.append('"cpu"' if tensor.host else "device")
     if _PLACES.search(name) and tensor.dtype.startswith(("int", "uint")):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import RuleCheck, RuleInfo
 
 
@@ -45,5 +46,7 @@ def check_rules(name: str = "", folders: Sequence[str] = ()) -> Checked:
 
     extra = extra_rules(folders)
     if not (name or extra):
-        raise UsageError("no rule to check was named", "name one, or give --rules DIR")
+        raise UsageError(
+            Sentence("no rule to check was named"), Sentence("name one, or give --rules DIR")
+        )
     return Checked(tuple(checked(named(name, extra) if name else extra)))

@@ -11,6 +11,7 @@ from opcheck.costs.calls import TargetCalls, memory_need
 from opcheck.costs.roofline import Leaf, product_of, roof_of, summed
 from opcheck.db.store import Database
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.costs import Chip
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Remedy
@@ -172,12 +173,14 @@ def tune(
     database = open_database(request.databases)
     matrices = _matrices(database, request)
     if product and len(matrices) > 1:
-        raise UsageError("--product is of one target's chip", "give one target with -t")
+        raise UsageError(
+            Sentence("--product is of one target's chip"), Sentence("give one target with -t")
+        )
     require_age(request, database, matrices)
     chips = [database.chip(matrix.target) for matrix in matrices]
     if product:
         product_of(chips[0], product)  # refused before the model is loaded
-    progress(f"reading {request.model.source}")
+    progress(Sentence("reading {text}", text=request.model.source))
     scanned = gathered(worked(request, matrices, progress, output, costs=True))
     progress("holding what it costs against what the chips have")
     report = report_of(request.model.source, scanned, matrices)
@@ -200,12 +203,17 @@ def tune(
 def _matrices(database: Database, request: ScanRequest) -> tuple[SupportMatrix, ...]:
     if not request.targets:
         raise UsageError(
-            "tune is for targets that are named", "name one with -t; opcheck targets lists them"
+            Sentence("tune is for targets that are named"),
+            Sentence("name one with -t; opcheck targets lists them"),
         )
     matrices = matrices_for(database, request)
     if len(matrices) > TOO_MANY:
         raise UsageError(
-            f"tune is for {TOO_MANY} targets at most, and these are {len(matrices)}",
-            "name single chips with -t",
+            Sentence(
+                "tune is for {count} targets at most, and these are {count_all}",
+                count=TOO_MANY,
+                count_all=len(matrices),
+            ),
+            Sentence("name single chips with -t"),
         )
     return matrices

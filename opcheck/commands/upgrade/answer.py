@@ -8,6 +8,7 @@ from opcheck.commands.upgrade.values import Blocked, Candidate, Move, MoveKind, 
 from opcheck.db.store import Database
 from opcheck.db.versions import version_key
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Finding, TargetReport
 from opcheck.model.request import ScanRequest
@@ -142,7 +143,9 @@ def upgrade(
         SourceError, TraceError, DatabaseError: as :func:`scan`.
     """
     if len(request.targets) != 1:
-        raise UsageError(f"want one target to move from, got {len(request.targets)}")
+        raise UsageError(
+            Sentence("want one target to move from, got {count}", count=len(request.targets))
+        )
     database = open_database(request.databases)
     matrix = database.matrix(database.resolve(request.targets[0]))
     require_age(request, database, (matrix,))

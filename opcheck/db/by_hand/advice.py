@@ -12,12 +12,13 @@ from opcheck.db.files.layers import Layer
 from opcheck.db.reading import Citations
 from opcheck.db.schema.additions import ADVISORY_FILE, DYNAMIC_FILE, REMEDY_FILE
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import SiteKind, SizeRule, Taking
 from opcheck.model.plan import Label, Remedy
 from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Method, Verdict
 
-_ADVISORY_HINT = "correct the advisory, or restore it from the release"
+_ADVISORY_HINT = Sentence("correct the advisory, or restore it from the release")
 
 
 def documents(layer: Layer, cache: Path | None) -> Iterator[Document]:
@@ -25,7 +26,12 @@ def documents(layer: Layer, cache: Path | None) -> Iterator[Document]:
     for path in sorted((layer.folder / ADVISORIES).glob("*.yaml")):
         found = document.read(path, ADVISORY_FILE, cache, _ADVISORY_HINT)
         if found.data["id"] != path.stem:
-            message = f"{path}:1: expected the id {path.stem}, found {found.data['id']!r}"
+            message = Sentence(
+                "{text_file}:1: expected the id {id}, found {text}",
+                text_file=path,
+                id=path.stem,
+                text=repr(found.data["id"]),
+            )
             raise DatabaseError(message, _ADVISORY_HINT)
         yield found
 
@@ -80,7 +86,7 @@ def _source(reference: Mapping[str, str]) -> dict[str, str]:
     return {"repo": repository, "ref": name, "commit": "", "path": name, "date": reference["date"]}
 
 
-_REMEDY_HINT = "correct the remedy, or restore it from the release"
+_REMEDY_HINT = Sentence("correct the remedy, or restore it from the release")
 
 
 def remedies(layer: Layer, target: Target, cache: Path | None) -> Iterator[Remedy]:
@@ -92,7 +98,12 @@ def remedies(layer: Layer, target: Target, cache: Path | None) -> Iterator[Remed
     for path in sorted((layer.folder / REMEDIES).glob("*.yaml")):
         said = document.read(path, REMEDY_FILE, cache, _REMEDY_HINT).data
         if said["id"] != path.stem:
-            message = f"{path}:1: expected the id {path.stem}, found {said['id']!r}"
+            message = Sentence(
+                "{text_file}:1: expected the id {id}, found {text}",
+                text_file=path,
+                id=path.stem,
+                text=repr(said["id"]),
+            )
             raise DatabaseError(message, _REMEDY_HINT)
         for where in said["for"]:
             if where["vendor"] == target.vendor and holds(where, target):
@@ -116,7 +127,7 @@ def _remedy(said: Mapping[str, Any]) -> Remedy:
     )
 
 
-_SIZES_HINT = "correct the file, or restore it from the release"
+_SIZES_HINT = Sentence("correct the file, or restore it from the release")
 
 
 def size_rules(layer: Layer, target: Target, cache: Path | None) -> Iterator[SizeRule]:
@@ -128,7 +139,12 @@ def size_rules(layer: Layer, target: Target, cache: Path | None) -> Iterator[Siz
     for path in sorted((layer.folder / DYNAMIC).glob("*.yaml")):
         said = document.read(path, DYNAMIC_FILE, cache, _SIZES_HINT).data
         if said["id"] != path.stem:
-            message = f"{path}:1: expected the id {path.stem}, found {said['id']!r}"
+            message = Sentence(
+                "{text_file}:1: expected the id {id}, found {text}",
+                text_file=path,
+                id=path.stem,
+                text=repr(said["id"]),
+            )
             raise DatabaseError(message, _SIZES_HINT)
         if any(where["vendor"] == target.vendor and holds(where, target) for where in said["for"]):
             rules = (_rule(one, said) for one in said["says"])

@@ -10,10 +10,11 @@ from opcheck.db.files.document import Document
 from opcheck.db.reading import Citations
 from opcheck.db.schema.by_hand import CHIPS_FILE, RATES, READINGS, SIZES
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.costs import Chip, Cited, Compiler, Figure, Format, Grade, Multiple, Product
 from opcheck.model.verdict import Method
 
-_HINT = "correct the file, or restore it from the release"
+_HINT = Sentence("correct the file, or restore it from the release")
 Said = Mapping[str, Any]
 _Units = Mapping[str, float]
 
@@ -31,12 +32,23 @@ def chip(root: Path, vendor: Document, wanted: str, cache: Path | None) -> Chip:
         return Chip(name, wanted, title)
     said = document.read(path, CHIPS_FILE, cache, _HINT).data
     if said["vendor"] != name:
-        message = f"{path}:1: expected the vendor {name}, found {said['vendor']!r}"
+        message = Sentence(
+            "{text_file}:1: expected the vendor {vendor}, found {text}",
+            text_file=path,
+            vendor=name,
+            text=repr(said["vendor"]),
+        )
         raise DatabaseError(message, _HINT)
     found = _Reader(said).chip(name, wanted, title)
     if found.default and found.single is None:
         known = ", ".join(each.name for each in found.products)
-        message = f"{path}: chip {wanted}: no product is called {found.default!r} (has: {known})"
+        message = Sentence(
+            "{text_file}: chip {chip}: no product is called {text} (has: {text_has})",
+            text_file=path,
+            chip=wanted,
+            text=repr(found.default),
+            text_has=known,
+        )
         raise DatabaseError(message, _HINT)
     return found
 

@@ -11,6 +11,7 @@ from opcheck.db.reading import Citations
 from opcheck.db.schema.by_hand import ENVIRONMENT_FILE, TORCH_ENVIRONMENT_FILE
 from opcheck.db.versions import version_key
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.environment import (
     Driver,
     Environment,
@@ -27,7 +28,7 @@ from opcheck.model.environment import (
 )
 from opcheck.model.verdict import Method
 
-_HINT = "correct the file, or restore it from the release"
+_HINT = Sentence("correct the file, or restore it from the release")
 COMMON = "torch"
 """Stem of the file with what is so whatever the device."""
 Said = Mapping[str, Any]
@@ -48,7 +49,13 @@ def environment(
     said = document.read(path, ENVIRONMENT_FILE, cache, _HINT).data
     if said["vendor"] != name:
         raise DatabaseError(
-            f"{path}:1: expected the vendor {name}, found {said['vendor']!r}", _HINT
+            Sentence(
+                "{text_file}:1: expected the vendor {vendor}, found {text}",
+                text_file=path,
+                vendor=name,
+                text=repr(said["vendor"]),
+            ),
+            _HINT,
         )
     return _Reader(said, vendor.data).environment(renamed)
 

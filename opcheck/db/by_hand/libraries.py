@@ -11,6 +11,7 @@ from opcheck.db.files import document
 from opcheck.db.files.document import Document
 from opcheck.db.schema.additions import LIBRARY_FILE
 from opcheck.errors import DatabaseError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.schemas import (
     DeviceSchema,
     LayerSchema,
@@ -22,7 +23,7 @@ from opcheck.model.schemas import (
 from opcheck.model.verdict import Method
 
 FOLDER = "schemas"
-_HINT = "docs/extensions.md tells what such a file holds"
+_HINT = Sentence("docs/extensions.md tells what such a file holds")
 
 
 def additions(folder: Path, cache: Path | None) -> Iterator[Addition]:
@@ -168,19 +169,36 @@ def require_known(path: Path, data: Mapping[str, Any]) -> None:
             op = {"functions": said, "layers": said}.get(section, "")
             op = op["calls"] if isinstance(op, dict) and section == "layers" else op
             if section in ("functions", "layers") and op not in known:
-                _refuse(path, (section, name), f"{op!r} is none of the operators of this file")
+                _refuse(
+                    path,
+                    (section, name),
+                    Sentence("{text} is none of the operators of this file", text=repr(op)),
+                )
     for op, said in known.items():
         if said.get("kernels") and "source" not in data:
-            expected = "expected the key 'source' in this file, as it tells of kernels"
+            expected = Sentence("expected the key 'source' in this file, as it tells of kernels")
             _refuse(path, ("operators", op, "kernels"), expected)
 
 
 def _require_inside(path: Path, where: tuple[str | int, ...], name: str, prefix: str) -> None:
     if not name.startswith(prefix):
-        _refuse(path, where, f"expected a name in {prefix}*, found {name!r}")
+        _refuse(
+            path,
+            where,
+            Sentence("expected a name in {prefix}*, found {text}", prefix=prefix, text=repr(name)),
+        )
 
 
-def _refuse(path: Path, where: tuple[str | int, ...], expected: str) -> None:
+def _refuse(path: Path, where: tuple[str | int, ...], expected: Sentence) -> None:
     trail = " > ".join(map(str, where))
     line = document.line_of(path, where)
-    raise DatabaseError(f"{path}:{line}: {expected} (at {trail})", _HINT)
+    raise DatabaseError(
+        Sentence(
+            "{text_file}:{line}: {said} (at {text})",
+            text_file=path,
+            line=line,
+            said=expected,
+            text=trail,
+        ),
+        _HINT,
+    )

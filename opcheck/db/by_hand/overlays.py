@@ -17,6 +17,7 @@ from opcheck.db.reading import Citations
 from opcheck.db.schema.additions import OVERLAY_FILE
 from opcheck.db.versions import covers
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import DOUBTED, OVERRULED
 from opcheck.model.target import Target
 from opcheck.model.verdict import Method
@@ -171,7 +172,7 @@ def _without(conditions: Iterable[Said], withdrawn: Said) -> Iterator[Said]:
             yield {**said, "ops": left}
 
 
-HINT = "correct the overlay, or leave it out"
+HINT = Sentence("correct the overlay, or leave it out")
 ADVISORIES, REMEDIES, PORTING, DYNAMIC = "advisories", "remedies", "lint", "dynamic"
 SCHEMAS, ENVIRONMENT, CHIPS = "schemas", "environment", "chips"
 BY_HAND = (ADVISORIES, REMEDIES, PORTING, DYNAMIC, SCHEMAS, ENVIRONMENT, CHIPS)
@@ -212,31 +213,54 @@ def require_something(layer: Layer) -> None:
     """Refuse a folder that adds nothing: it is not the one that was meant."""
     by_hand = (path for name in READ_OF_EACH for path in (layer.folder / name).glob("*.yaml"))
     if not (overlay_paths(layer) or vendor_files(layer) or any(by_hand)):
-        message = f"cannot add the database {layer.origin}: it holds nothing that opcheck reads"
-        raise DatabaseError(message, "give a folder of overlay files, vendors or advisories")
+        message = Sentence(
+            "cannot add the database {origin}: it holds nothing that opcheck reads",
+            origin=layer.origin,
+        )
+        raise DatabaseError(
+            message, Sentence("give a folder of overlay files, vendors or advisories")
+        )
 
 
 def require_known(added: Addition, vendors: Mapping[str, Collection[str]]) -> None:
     """Refuse an overlay of a vendor or chip that there is not; ``vendors`` have their chips."""
     if added.vendor not in vendors:
-        known = f"known: {', '.join(vendors)}"
-        raise DatabaseError(f"{added.origin}: there is no vendor {added.vendor!r}", known)
+        known = Sentence("known: {text}", text=", ".join(vendors))
+        raise DatabaseError(
+            Sentence(
+                "{text}: there is no vendor {vendor}", text=added.origin, vendor=repr(added.vendor)
+            ),
+            known,
+        )
     chips = vendors[added.vendor]
     entries = [said for listed in added.operators.values() for said in listed]
     for said in (added.where, *entries, *added.conditions, *added.withdrawn):
         for chip in said.get("chips", ()):
             if chip not in chips:
-                message = f"{added.origin}: there is no chip {chip!r} of {added.vendor}"
-                raise DatabaseError(message, f"known: {', '.join(chips)}")
+                message = Sentence(
+                    "{text}: there is no chip {chip} of {vendor}",
+                    text=added.origin,
+                    chip=repr(chip),
+                    vendor=added.vendor,
+                )
+                raise DatabaseError(message, Sentence("known: {text}", text=", ".join(chips)))
 
 
 def checked(found: Document, folder: str) -> Document:
     """A vendor's or release's file from an overlay: it says why, and its evidence says so."""
     if not str(found.data.get("reason", "")).strip():
-        message = f"{found.path}:1: expected the key 'reason', which says why the overlay has it"
+        message = Sentence(
+            "{text_file}:1: expected the key 'reason', which says why the overlay has it",
+            text_file=found.path,
+        )
         raise DatabaseError(message, HINT)
     if found.data["vendor"] != folder:
-        message = f"{found.path}:1: expected vendor {folder}, found {found.data['vendor']!r}"
+        message = Sentence(
+            "{text_file}:1: expected vendor {vendor}, found {text}",
+            text_file=found.path,
+            vendor=folder,
+            text=repr(found.data["vendor"]),
+        )
         raise DatabaseError(message, HINT)
     sources = found.data["sources"].items()
     data = {
@@ -251,7 +275,12 @@ def _addition(found: Document) -> Addition:
     for at, what in _citations(data):
         if at.partition(":")[0] not in data["sources"]:
             line = document.line_of(found.path, what)
-            message = f"{found.path}:{line}: {at!r} cites none of the file's sources"
+            message = Sentence(
+                "{text_file}:{count_line}: {text} cites none of the file's sources",
+                text_file=found.path,
+                count_line=line,
+                text=repr(at),
+            )
             raise DatabaseError(message, HINT)
     return Addition(
         vendor=data["vendor"],

@@ -9,11 +9,12 @@ from opcheck.db.files import document
 from opcheck.db.reading import Citations
 from opcheck.db.schema.by_hand import CUDA_NAMES_FILE, PORTING_FILE
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.porting import CudaNames, NameAdvice, Package, Porting, Transfer
 from opcheck.model.target import Target
 from opcheck.model.verdict import Method
 
-_HINT = "correct the file, or restore it from the release"
+_HINT = Sentence("correct the file, or restore it from the release")
 COMMON = "cuda"
 """Stem of the file with what is so on every device that is not CUDA."""
 _PLAIN = frozenset(
@@ -39,7 +40,12 @@ def porting_of(root: Path, vendor: str, device_type: str, cache: Path | None) ->
         return Porting(vendor, device_type)
     said = document.read(path, PORTING_FILE, cache, _HINT).data
     if said["vendor"] != vendor:
-        message = f"{path}:1: expected the vendor {vendor}, found {said['vendor']!r}"
+        message = Sentence(
+            "{text_file}:1: expected the vendor {vendor}, found {text}",
+            text_file=path,
+            vendor=vendor,
+            text=repr(said["vendor"]),
+        )
         raise DatabaseError(message, _HINT)
     cited = Citations(said["sources"])
     return Porting(

@@ -18,6 +18,7 @@ from opcheck.db.schema.checks import Path as Where
 from opcheck.db.schema.checks import Record, Shape, ShapeError
 from opcheck.errors import DatabaseError
 from opcheck.files import read_bytes
+from opcheck.lang.sentence import Sentence
 
 FORMAT = "2"
 """Part of every name, so that a change of what is stored finds no older file."""
@@ -92,7 +93,7 @@ def _checks() -> str:
     return sha256(code).hexdigest()[:8]
 
 
-_HINT = "restore the file from the release, or run the importer again"
+_HINT = Sentence("restore the file from the release, or run the importer again")
 
 
 class Document(Struct, frozen=True):
@@ -106,7 +107,7 @@ class Document(Struct, frozen=True):
     """The overlay that it belongs to, as people are told of it; "" for the database itself."""
 
 
-def read(path: Path, shape: Shape, cache: Path | None = None, hint: str = _HINT) -> Document:
+def read(path: Path, shape: Shape, cache: Path | None = None, hint: Sentence = _HINT) -> Document:
     """Read a file whose content must have ``shape``; ``cache`` is the folder of the index.
 
     Whoever wrote it, it is held to the same bounds. Damage is told with file, line and what was
@@ -125,13 +126,21 @@ def read(path: Path, shape: Shape, cache: Path | None = None, hint: str = _HINT)
         shape.check(data, ())
     except ShapeError as error:
         where = f"{path}:{_line(_composed(text), error.path)}"
-        trail = " > ".join(map(str, error.path)) or "top of the file"
-        raise DatabaseError(f"{where}: {error.expected} (at {trail})", hint) from error
+        trail = " > ".join(map(str, error.path)) or Sentence("top of the file")
+        raise DatabaseError(
+            Sentence(
+                "{text_file}: {said} (at {said_place})",
+                text_file=where,
+                said=error.expected,
+                said_place=trail,
+            ),
+            hint,
+        ) from error
     save_compiled(cache, path.name, digest, data)
     return Document(path, data, digest)
 
 
-def content(path: Path, hint: str = _HINT) -> bytes:
+def content(path: Path, hint: Sentence = _HINT) -> bytes:
     """The bytes of a file, which may have only so many.
 
     Raises:
@@ -140,9 +149,16 @@ def content(path: Path, hint: str = _HINT) -> bytes:
     try:
         return yaml_reader.content(path)
     except BoundsError as error:
-        raise DatabaseError(f"{path}: {error.expected}", hint) from error
+        raise DatabaseError(
+            Sentence("{text_file}: {said}", text_file=path, said=error.expected), hint
+        ) from error
     except OSError as error:
-        raise DatabaseError(f"cannot read {path}: {error.strerror or error}", hint) from error
+        raise DatabaseError(
+            Sentence(
+                "cannot read {text_file}: {text}", text_file=path, text=error.strerror or error
+            ),
+            hint,
+        ) from error
 
 
 def line_of(path: Path, where: Where) -> int:
@@ -167,7 +183,7 @@ def _of_kind(data: Any, shape: Shape) -> bool:
     return True
 
 
-def _parse(path: Path, text: bytes, hint: str) -> Any:
+def _parse(path: Path, text: bytes, hint: Sentence) -> Any:
     with contextlib.suppress(yaml_reader.OtherStyleError, UnicodeDecodeError):
         return yaml_reader.read_quickly(text.decode(), distinct=True)
 
@@ -177,17 +193,30 @@ def _parse(path: Path, text: bytes, hint: str) -> Any:
         yaml_reader.require_within(text)
         return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except BoundsError as error:
-        raise DatabaseError(f"{path}:{error.line}: {error.expected}", hint) from error
+        raise DatabaseError(
+            Sentence(
+                "{text_file}:{line}: {said}", text_file=path, line=error.line, said=error.expected
+            ),
+            hint,
+        ) from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        message = f"{path}:{line}: expected valid YAML, but {error.problem or error.context}"
+        message = Sentence(
+            "{text_file}:{count_line}: expected valid YAML, but {text}",
+            text_file=path,
+            count_line=line,
+            text=error.problem or error.context,
+        )
         raise DatabaseError(message, hint) from error
     except (
         yaml.YAMLError,
         ValueError,
         ArithmeticError,
     ) as error:  # numbers and dates that are none
-        raise DatabaseError(f"{path}:1: expected UTF-8 YAML, but {error}", hint) from error
+        raise DatabaseError(
+            Sentence("{text_file}:1: expected UTF-8 YAML, but {text}", text_file=path, text=error),
+            hint,
+        ) from error
 
 
 def _composed(text: bytes) -> Any:

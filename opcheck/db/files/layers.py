@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from opcheck.errors import DatabaseError
 from opcheck.files import read_bytes
+from opcheck.lang.sentence import Sentence
 
 GROUP = "opcheck.databases"
 """Entry points of this group name a package, or something that is or gives a path to a folder."""
@@ -78,16 +79,24 @@ def _folder_of(point: Any) -> Path:
         found = point.load()
         return Path(found() if callable(found) else found)
     except Exception as error:  # another package's code
-        hint = f"repair or remove the package that has the entry point {point.value!r}"
-        message = f"cannot load the database {point.name!r} of an installed package: {error}"
+        hint = Sentence(
+            "repair or remove the package that has the entry point {text}", text=repr(point.value)
+        )
+        message = Sentence(
+            "cannot load the database {text} of an installed package: {text_why}",
+            text=repr(point.name),
+            text_why=error,
+        )
         raise DatabaseError(message, hint) from error
 
 
 def _layer(folder: Path, origin: str) -> Layer:
     if not os.path.isdir(folder):
-        what = "it is a file" if os.path.isfile(folder) else "there is no such folder"
+        what = Sentence("it is a file" if os.path.isfile(folder) else "there is no such folder")
         raise DatabaseError(
-            f"cannot add the database {origin}: {what}",
-            "give a folder of overlay files, with folders of vendors or advisories, or both",
+            Sentence("cannot add the database {text}: {said}", text=origin, said=what),
+            Sentence(
+                "give a folder of overlay files, with folders of vendors or advisories, or both"
+            ),
         )
     return Layer(folder, origin)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.files import FileError, read_bytes
+from opcheck.lang.sentence import Sentence
 
 MOST_BYTES = 1 << 22
 """No file may be larger."""
@@ -23,7 +24,7 @@ _STANDARD = "tag:yaml.org,2002:"
 class BoundsError(ValueError):
     """A file is beyond a bound; says where, and what was expected."""
 
-    def __init__(self, line: int, expected: str) -> None:
+    def __init__(self, line: int, expected: Sentence) -> None:
         super().__init__(expected)
         self.line = line
         self.expected = expected
@@ -41,7 +42,9 @@ def content(path: Path) -> bytes:
     except FileError as error:
         if error.errno != errno.EFBIG:
             raise
-        raise BoundsError(1, f"expected at most {MOST_BYTES:,} bytes, found more") from error
+        raise BoundsError(
+            1, Sentence("expected at most {count} bytes, found more", count=f"{MOST_BYTES:,}")
+        ) from error
 
 
 def require_within(text: bytes) -> None:
@@ -52,7 +55,9 @@ def require_within(text: bytes) -> None:
         yaml.YAMLError: it is no YAML.
     """
     for line, key in repeated_keys(text):
-        raise BoundsError(line, f"expected the key {key!r} once, found it again")
+        raise BoundsError(
+            line, Sentence("expected the key {text} once, found it again", text=repr(key))
+        )
 
 
 def repeated_keys(text: bytes) -> Iterator[tuple[int, str]]:
@@ -141,7 +146,9 @@ class _Reading:
     def standing_for(self, anchor: str, line: int) -> tuple[int, int]:
         """How many values an alias stands for, and how deep they are."""
         if anchor not in self._anchored and any(part.anchor == anchor for part in self._open):
-            raise BoundsError(line, f"expected *{anchor} outside of what it stands for")
+            raise BoundsError(
+                line, Sentence("expected *{anchor} outside of what it stands for", anchor=anchor)
+            )
         return self._anchored.get(anchor, (1, 0))  # that it is nowhere is told by who builds it
 
     def _grow(self, values: int, depth: int) -> None:
@@ -151,15 +158,24 @@ class _Reading:
     def _hold(self, values: int, depth: int, line: int) -> None:
         self._values += values
         if len(self._open) + depth > DEEPEST:
-            raise BoundsError(line, f"expected at most {DEEPEST} levels of nesting")
+            raise BoundsError(
+                line, Sentence("expected at most {count} levels of nesting", count=DEEPEST)
+            )
         if self._values > MOST_VALUES:
-            raise BoundsError(line, f"expected at most {MOST_VALUES:,} values, aliases counted in")
+            raise BoundsError(
+                line,
+                Sentence(
+                    "expected at most {count} values, aliases counted in", count=f"{MOST_VALUES:,}"
+                ),
+            )
 
 
 def _require_plain(tag: str | None, line: int) -> None:
     if tag not in _TAGS:
         short = str(tag).replace(_STANDARD, "!!", 1)
-        raise BoundsError(line, f"expected a value without a tag, found {short!r}")
+        raise BoundsError(
+            line, Sentence("expected a value without a tag, found {text}", text=repr(short))
+        )
 
 
 _QUOTED = re.compile(r'("(?:[^"\\\n]|\\.)*")')

@@ -9,6 +9,7 @@ from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_ya
 from opcheck.db.importers.shared import facts, in_tree, torchvision_kernels
 from opcheck.db.versions import major_minor, version_key
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 _KEY = "MPS"
 _DATA = Path(__file__).with_name("apple_code.yaml")
@@ -31,8 +32,8 @@ class AppleImporter(Importer):
         known = self.releases(sources)
         if release not in known:
             raise DatabaseError(
-                f"{self.name} has no torch release {release}",
-                f"known releases: {', '.join(known) or 'none'}",
+                Sentence("{text} has no torch release {version}", text=self.name, version=release),
+                Sentence("known releases: {list}", list=", ".join(known) or "none"),
             )
         return _release(sources / "pytorch", release).text()
 

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from opcheck.db.files import yaml_writer
 from opcheck.db.schema.vendor import MATRIX, VENDOR
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 
 class Importer(ABC):
@@ -55,7 +56,10 @@ def load_yaml(path: Path) -> Any:
     try:
         return yaml.load(path.read_bytes(), yaml.CSafeLoader)
     except (OSError, yaml.YAMLError) as error:
-        raise DatabaseError(f"cannot read {path}: {error}", "give the folder of sources") from error
+        raise DatabaseError(
+            Sentence("cannot read {text_file}: {text}", text_file=path, text=error),
+            Sentence("give the folder of sources"),
+        ) from error
 
 
 @cache

@@ -10,6 +10,7 @@ from opcheck.db.importers.base import Importer, ReleaseFile, VendorFile, load_ya
 from opcheck.db.importers.shared import facts, in_tree, operator_list
 from opcheck.db.versions import major_minor, nearest_not_newer, version_key
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 _FOLDER = "google-tpu"
 _LIST = re.compile(r"xla_native_functions@(r[\d.]+)\.yaml")
@@ -38,8 +39,12 @@ class GoogleImporter(Importer):
         known = self.releases(sources)
         if release not in known:
             raise DatabaseError(
-                f"{sources / _FOLDER} has no list of torch_xla {release}",
-                f"known releases: {', '.join(known) or 'none'}",
+                Sentence(
+                    "{text} has no list of torch_xla {version}",
+                    text=sources / _FOLDER,
+                    version=release,
+                ),
+                Sentence("known releases: {list}", list=", ".join(known) or "none"),
             )
         return _release(sources, release).text()
 

@@ -13,6 +13,7 @@ from opcheck.db.importers.shared import cuda, host_kernels, in_tree, operator_li
 from opcheck.db.importers.shared import facts as stated
 from opcheck.db.versions import major_minor, nearest_not_newer, version_key
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 _FOLDER = "intel-xpu"
 _KEY = "XPU"
@@ -47,8 +48,8 @@ class IntelImporter(Importer):
         known = self.releases(sources)
         if release not in known:
             raise DatabaseError(
-                f"{self.name} has no torch release {release}",
-                f"known releases: {', '.join(known) or 'none'}",
+                Sentence("{text} has no torch release {version}", text=self.name, version=release),
+                Sentence("known releases: {list}", list=", ".join(known) or "none"),
             )
         return _release(sources, release).text()
 

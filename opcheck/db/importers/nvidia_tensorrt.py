@@ -12,6 +12,7 @@ from opcheck.db.importers.shared import facts as stated
 from opcheck.db.importers.shared import operator_list
 from opcheck.db.versions import nearest, version_key
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 _MATRIX = "converter-matrix.csv"
 _DATA = Path(__file__).with_name("nvidia_tensorrt_code.yaml")
@@ -42,8 +43,12 @@ class TensorrtImporter(Importer):
         known = self.releases(sources)
         if release not in known or release not in _code()["releases"]:
             raise DatabaseError(
-                f"{sources / self.name} has no converters of Torch-TensorRT {release}",
-                f"known releases: {', '.join(known) or 'none'}",
+                Sentence(
+                    "{text} has no converters of Torch-TensorRT {version}",
+                    text=sources / self.name,
+                    version=release,
+                ),
+                Sentence("known releases: {list}", list=", ".join(known) or "none"),
             )
         return _release(sources, release).text()
 
@@ -232,4 +237,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
         with path.open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
     except OSError as error:
-        raise DatabaseError(f"cannot read {path}: {error}", "give the folder of sources") from error
+        raise DatabaseError(
+            Sentence("cannot read {text_file}: {text}", text_file=path, text=error),
+            Sentence("give the folder of sources"),
+        ) from error

@@ -16,6 +16,7 @@ from opcheck.db.schema.tables import (
     WHERE,
     WHY,
 )
+from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import SiteKind, Taking
 from opcheck.model.plan import Label
 from opcheck.model.verdict import Confidence, Verdict
@@ -170,7 +171,7 @@ class _Constant:
 
     def check(self, value: object, path: tuple[str | int, ...]) -> None:
         if value is not None and not isinstance(value, bool | int | float | str):
-            raise ShapeError(path, "expected text, a number, true, false or null")
+            raise ShapeError(path, Sentence("expected text, a number, true, false or null"))
 
 
 def _text(pattern: str, form: str) -> Text:

@@ -6,6 +6,8 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
+from opcheck.lang.sentence import Sentence
+
 Path = tuple[str | int, ...]
 
 _LONG = 10_000
@@ -17,7 +19,7 @@ _SHOWN = 80
 class ShapeError(Exception):
     """A value that is not what its file kind wants."""
 
-    def __init__(self, path: Path, expected: str) -> None:
+    def __init__(self, path: Path, expected: Sentence) -> None:
         super().__init__(expected)
         self.path = path
         self.expected = expected
@@ -41,12 +43,30 @@ class Text(Struct, frozen=True):
     def check(self, value: object, path: Path) -> None:
         """Raise where ``value`` is no text, not one of the set or not of the form."""
         if not isinstance(value, str):
-            raise ShapeError(path, f"expected text (in quotes, if a number), found {_kind(value)}")
+            raise ShapeError(
+                path,
+                Sentence(
+                    "expected text (in quotes, if a number), found {arg_found}",
+                    arg_found=_kind(value),
+                ),
+            )
         if self.one_of and value not in self.one_of:
             known = ", ".join(sorted(self.one_of))
-            raise ShapeError(path, f"expected one of {known}, found {_kind(value)}")
+            raise ShapeError(
+                path,
+                Sentence(
+                    "expected one of {list}, found {arg_found}", list=known, arg_found=_kind(value)
+                ),
+            )
         if self.pattern and not (len(value) < _LONG and re.fullmatch(self.pattern, value)):
-            raise ShapeError(path, f"expected {self.form}, found {_kind(value)}")
+            raise ShapeError(
+                path,
+                Sentence(
+                    "expected {said_form}, found {arg_found}",
+                    said_form=self.form,
+                    arg_found=_kind(value),
+                ),
+            )
 
 
 class Flag(Struct, frozen=True):
@@ -55,7 +75,9 @@ class Flag(Struct, frozen=True):
     def check(self, value: object, path: Path) -> None:
         """Raise where ``value`` is no truth value."""
         if not isinstance(value, bool):
-            raise ShapeError(path, f"expected true or false, found {_kind(value)}")
+            raise ShapeError(
+                path, Sentence("expected true or false, found {arg_found}", arg_found=_kind(value))
+            )
 
 
 class Number(Struct, frozen=True):
@@ -64,7 +86,9 @@ class Number(Struct, frozen=True):
     def check(self, value: object, path: Path) -> None:
         """Raise where ``value`` is no whole number."""
         if not isinstance(value, int) or isinstance(value, bool):
-            raise ShapeError(path, f"expected a whole number, found {_kind(value)}")
+            raise ShapeError(
+                path, Sentence("expected a whole number, found {arg_found}", arg_found=_kind(value))
+            )
 
 
 class ListOf(Struct, frozen=True):
@@ -77,9 +101,18 @@ class ListOf(Struct, frozen=True):
     def check(self, value: object, path: Path) -> None:
         """Raise where ``value`` is no list, or an item does not fit."""
         if not isinstance(value, list):
-            raise ShapeError(path, f"expected a list, found {_kind(value)}")
+            raise ShapeError(
+                path, Sentence("expected a list, found {arg_found}", arg_found=_kind(value))
+            )
         if len(value) < self.least:
-            raise ShapeError(path, f"expected a list of {self.least} or more, found {len(value)}")
+            raise ShapeError(
+                path,
+                Sentence(
+                    "expected a list of {count} or more, found {count_found}",
+                    count=self.least,
+                    count_found=len(value),
+                ),
+            )
         for index, item in enumerate(value):
             self.item.check(item, (*path, index))
 
@@ -93,10 +126,17 @@ class MapOf(Struct, frozen=True):
     def check(self, value: object, path: Path) -> None:
         """Raise where ``value`` is no mapping, or a key or value does not fit."""
         if not isinstance(value, dict):
-            raise ShapeError(path, f"expected a mapping, found {_kind(value)}")
+            raise ShapeError(
+                path, Sentence("expected a mapping, found {arg_found}", arg_found=_kind(value))
+            )
         for key, item in value.items():
             if not isinstance(key, str):
-                raise ShapeError(path, f"expected text keys (in quotes, if numbers), found {key!r}")
+                raise ShapeError(
+                    path,
+                    Sentence(
+                        "expected text keys (in quotes, if numbers), found {text}", text=repr(key)
+                    ),
+                )
             self.key.check(key, (*path, key))
             self.value.check(item, (*path, key))
 
@@ -110,15 +150,24 @@ class Record(Struct, frozen=True):
     def check(self, value: object, path: Path) -> None:
         """Raise where a key is missing or unknown, or a value does not fit."""
         if not isinstance(value, dict):
-            raise ShapeError(path, f"expected a mapping, found {_kind(value)}")
+            raise ShapeError(
+                path, Sentence("expected a mapping, found {arg_found}", arg_found=_kind(value))
+            )
         for key in self.required:
             if key not in value:
-                raise ShapeError(path, f"expected the key {key!r}, which is missing")
+                raise ShapeError(
+                    path, Sentence("expected the key {text}, which is missing", text=repr(key))
+                )
         for key, item in value.items():
             shape = self.required.get(key) or self.optional.get(key)
             if shape is None:
                 known = ", ".join(sorted({*self.required, *self.optional}))
-                raise ShapeError((*path, key), f"expected no key {key!r} here (known: {known})")
+                raise ShapeError(
+                    (*path, key),
+                    Sentence(
+                        "expected no key {text} here (known: {list})", text=repr(key), list=known
+                    ),
+                )
             shape.check(item, (*path, key))
 
 

@@ -11,6 +11,7 @@ import sys
 import traceback
 
 from opcheck.errors import OpcheckError, Stop
+from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.work import Job
 from opcheck.sandbox.child.answers import answers, own_files
@@ -32,16 +33,20 @@ def main() -> None:
         faulthandler.disable()  # the copy has told where it stood
         end_as(copy.status)
     except OpcheckError as error:
-        told = [type(error).__name__, error.message, error.hint]
+        told = [type(error).__name__, to_json(error.message), to_json(error.hint)]
         process.send({"error": told, "files": dict(own_files())})
     except MemoryError:
-        what = f"needs more memory than the {job.memory / 2**30:.1f} GiB that it may use"
-        process.send({"stopped": [what, job.memory_hint, Stop.MEMORY]})
+        what = Sentence(
+            "needs more memory than the {figure} GiB that it may use",
+            figure=f"{job.memory / 2**30:.1f}",
+        )
+        process.send({"stopped": [to_json(what), to_json(job.memory_hint), Stop.MEMORY]})
     except Exception:
         process.send({"crash": traceback.format_exc()})
     except BaseException as error:  # what SystemExit and its like end is not ours
-        what = f"ends the process ({error!r})"
-        process.send({"stopped": [what, "take that call out", Stop.ENDED]})
+        what = Sentence("ends the process ({text})", text=repr(error))
+        hint = Sentence("take that call out")
+        process.send({"stopped": [to_json(what), to_json(hint), Stop.ENDED]})
     process.end()
     sys.stdout.flush()
     # threads and exit handlers of the user's are not waited for

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from opcheck.db.by_hand.libraries import FOLDER, Schemas
 from opcheck.db.store import Database
 from opcheck.errors import out_of_memory
+from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.plan import NodePlan
 from opcheck.model.report import ModelInfo
@@ -100,7 +101,7 @@ def _runs_often(request: Request) -> bool:
 
 
 def _load(request: Request, process: Process, refusals: Refusals, *, weights: bool) -> Loaded:
-    process.send({"stage": "load", "progress": f"loading {request.model.source}"})
+    process.begin("load", Sentence("loading {source}", source=request.model.source))
     with suppress(ImportError):  # told by what needs it
         leave_compiler_out()
         _note_compiled()
@@ -132,7 +133,7 @@ def _libraries(request: Request) -> Schemas:
 def _traces(
     request: WorkRequest, process: Process, loaded: Loaded, refusals: Refusals
 ) -> Iterator[WorkResult]:
-    process.send({"stage": "trace", "progress": "tracing"})
+    process.begin("trace", "tracing")
     from opcheck.trace import trace_model  # needs torch: only once there is something to trace
     from opcheck.trace.results import Journal
     from opcheck.trace.running.model_state import forget
@@ -262,7 +263,7 @@ def _emulated(
     target = database.resolve(request.target)
     matrix = database.matrix(target)
     loaded = load_model()
-    process.send({"stage": "emulate", "progress": f"running on an emulated {target}"})
+    process.begin("emulate", Sentence("running on an emulated {target}", target=target))
     from opcheck.emulate.run import emulate_model  # needs torch, as the tracer does
 
     freeze()
@@ -274,7 +275,7 @@ def _emulated(
         target=target,
         matrix=matrix,
         model=ModelInfo(request.model.source, loaded.kind, loaded.digest),
-        progress=lambda text: process.send({"stage": "emulate", "progress": text}),
+        progress=lambda text: process.begin("emulate", text),
         notes=loaded.notes,
         gaps=loaded.unseen,
         journal=process.journal(0),

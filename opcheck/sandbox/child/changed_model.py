@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec.structs import replace
 
 from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError, out_of_memory
+from opcheck.lang.sentence import Sentence
 from opcheck.model.emulation import Difference, is_of_backward
 from opcheck.model.request import TrainingSpec
 from opcheck.model.work import GraphRequest, GraphRun, HostRequest, HostRun, Tolerance
@@ -34,7 +35,7 @@ def write_graph(request: GraphRequest, process: Process, load: Callable[[], Load
     from opcheck.rewrite.graph import rewritten
 
     program, guards = _program(request, process, load)
-    process.send({"stage": "trace", "progress": "replacing calls in the exported program"})
+    process.begin("trace", "replacing calls in the exported program")
     try:
         found = rewritten(program, request.replacements, extra_rules(request.rules))
     except (OpcheckError, MemoryError):
@@ -42,8 +43,12 @@ def write_graph(request: GraphRequest, process: Process, load: Callable[[], Load
     except Exception as error:
         what = _brief(error)
         raise TraceError(
-            f"{request.model.source}: torch cannot trace the changed program: {what}",
-            "use --shim, or --diff for a Python file",
+            Sentence(
+                "{text}: torch cannot trace the changed program: {text_why}",
+                text=request.model.source,
+                text_why=what,
+            ),
+            Sentence("use --shim, or --diff for a Python file"),
         ) from error
     found.program._guards_code = guards  # private, checked on 2.13.0; no older torch reads it
     torch.export.save(found.program, request.path)
@@ -59,7 +64,7 @@ def _program(
     if select(request.model.source).name == "pt2":
         from opcheck.source.building.pt2.program import exported_program, guards_of
 
-        process.send({"stage": "load", "progress": f"loading {request.model.source}"})
+        process.begin("load", Sentence("loading {source}", source=request.model.source))
         options = LoadOptions(trust=request.model.trust, weights=True)
         return exported_program(Path(request.model.source), options), guards_of(
             Path(request.model.source)
@@ -67,7 +72,7 @@ def _program(
     from opcheck.trace.run import as_module
 
     loaded = load()
-    process.send({"stage": "trace", "progress": f"exporting {request.model.source}"})
+    process.begin("trace", Sentence("exporting {source}", source=request.model.source))
     try:
         with torch.no_grad():
             program = torch.export.export(
@@ -77,8 +82,12 @@ def _program(
         raise
     except Exception as error:  # the user's model, and torch.export's many errors
         raise SourceError(
-            f"{request.model.source}: torch.export cannot export the model: {_brief(error)}",
-            "use --shim, or --diff for a Python file",
+            Sentence(
+                "{text}: torch.export cannot export the model: {text_why}",
+                text=request.model.source,
+                text_why=_brief(error),
+            ),
+            Sentence("use --shim, or --diff for a Python file"),
         ) from error
     return program, getattr(program, "_guards_code", [])
 
@@ -104,7 +113,7 @@ def on_the_host(loaded: Loaded, request: HostRequest, process: Process) -> HostR
     Raises:
         EmulationError: the model fails.
     """
-    process.send({"stage": "emulate", "progress": f"running {request.model.source} on the host"})
+    process.begin("emulate", Sentence("running {source} on the host", source=request.model.source))
     play = (
         partial(_run, loaded)
         if request.model.step is None
@@ -181,7 +190,7 @@ def _moved(
     backward = not isinstance(gradients, str)
     if not backward and not any(tolerance.eps for tolerance in tolerances.values()):
         return {}
-    process.send({"stage": "emulate", "progress": "finding what the tolerances come to"})
+    process.begin("emulate", "finding what the tolerances come to")
     far = _met(play, tolerances)
     furthest: dict[str, float] = {}
     for draw in range(DRAWS):

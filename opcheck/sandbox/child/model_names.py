@@ -6,6 +6,7 @@ import sys
 import tempfile
 
 from opcheck.errors import OpcheckError
+from opcheck.model.codec import to_json
 from opcheck.sandbox.limits.confine import tools_environment
 from opcheck.source.load import kinds
 
@@ -24,7 +25,7 @@ def main() -> None:
         try:
             json.dump({"names": list(kind.names())}, out)
         except OpcheckError as error:
-            json.dump({"error": [error.message, error.hint]}, out)
+            json.dump({"error": [to_json(error.message), to_json(error.hint)]}, out)
     out.flush()
     os._exit(0)
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from opcheck.errors import EmulationError, OpcheckError, missing_library
+from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.emulation import Event, Happened
 from opcheck.model.probe import ProbeJob
@@ -30,14 +31,18 @@ def main() -> None:
     try:
         _answer(job, send)
     except OpcheckError as error:
-        send({"error": [type(error).__name__, error.message, error.hint]})
+        send(_as_message(error))
     except Exception as failure:
         if isinstance(failure, ModuleNotFoundError) and (missing := missing_library(failure)):
-            send({"error": [type(missing).__name__, missing.message, missing.hint]})
+            send(_as_message(missing))
         else:  # a bug of ours, and no crash of the device's
             send({"bug": traceback.format_exc()})
     send({"end": True})
     os._exit(0)  # what a vendor's runtime does at exit is no part of any sample
+
+
+def _as_message(error: OpcheckError) -> dict[str, Any]:
+    return {"error": [type(error).__name__, to_json(error.message), to_json(error.hint)]}
 
 
 def _sender() -> Callable[[dict[str, Any]], None]:
@@ -110,8 +115,13 @@ def _real(job: ProbeJob) -> "Tries":
         made = torch.empty(1, device=job.device_type)
     except Exception as error:  # whatever a plugin or a driver says when there is no device
         raise EmulationError(
-            f"there is no {job.device_type} device here: {type(error).__name__}: {error}",
-            "opcheck doctor says what is installed, and what is missing",
+            Sentence(
+                "there is no {type} device here: {kind}: {text}",
+                type=job.device_type,
+                kind=type(error).__name__,
+                text=error,
+            ),
+            Sentence("opcheck doctor says what is installed, and what is missing"),
         ) from error
     return Tries(
         made.device, lambda name: has_kernel(job.device_type, name), Warnings(job.fallback)

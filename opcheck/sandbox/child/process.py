@@ -15,6 +15,7 @@ from typing import Any, TextIO
 
 from msgspec.structs import replace
 
+from opcheck.model.codec import to_json
 from opcheck.model.work import JOURNAL, STACK_SECONDS, Job
 from opcheck.sandbox.limits.confine import allow
 from opcheck.sandbox.reaper import end_with_parent
@@ -48,6 +49,11 @@ class Process:
         """Tell something; a stage by its key ``stage`` first of all."""
         text = json.dumps(message)
         self._write(self._stages if text.startswith(_STAGE) else self._messages, text + "\n")
+
+    def begin(self, stage: str, doing: str, calls: int | None = None) -> None:
+        """Tell what is being done from now on, and how many calls that has recorded."""
+        counted = {} if calls is None else {"calls": calls}
+        self.send({"stage": stage, "progress": to_json(doing), **counted})
 
     @property
     def heard(self) -> bool:
@@ -182,14 +188,14 @@ class Ticks:
     def begin(self, phase: str) -> None:
         """Tell that a phase began."""
         self._phase = phase
-        self._process.send({"stage": "trace", "progress": phase})
+        self._process.begin("trace", phase)
 
     def calls(self, count: int) -> None:
         """Tell how many calls were recorded, unless that was told just now."""
         now = time.monotonic()
         if self._process.heard and now - self._told >= EVERY:
             self._told = now
-            self._process.send({"stage": "trace", "progress": self._phase, "calls": count})
+            self._process.begin("trace", self._phase, count)
 
 
 def leave_compiler_out() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct
 
 from opcheck.db.store import Database
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import NodePlan
 from opcheck.model.request import TrainingSpec
 from opcheck.model.target import TargetSpec
@@ -90,7 +91,7 @@ def plan_targets(
     structural = Structural(trace, Prover(recorder), _text)
     found: dict[str, tuple[NodePlan, ...]] = {}
     for target in targets:
-        progress(f"looking for fixes on {target}")
+        progress(Sentence("looking for fixes on {target}", target=target))
         resolved = database.resolve(TargetSpec.parse(target))
         matrix = database.matrix(resolved)
         plans = planner.plan(matrix, database.remedies(resolved))

@@ -21,7 +21,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opcheck.errors import EmulationError
-from opcheck.model.codec import from_json, to_json
+from opcheck.lang.sentence import Sentence
+from opcheck.model.codec import from_json, sentence_from_json, to_json
 from opcheck.model.probe import Finished, Observed, Outcome, ProbeJob, Sample, Tried, Unit
 from opcheck.sandbox.parent.process import ERRORS, signal_name
 
@@ -132,8 +133,11 @@ class Prober:
         told = self._heard(replace(self._job, units=None))
         if told.device is None or not told.whole:
             raise EmulationError(
-                f"the process that looks for the device {told.ended or 'said nothing'}",
-                "import torch and the vendor's plugin by hand to see what they say",
+                Sentence(
+                    "the process that looks for the device {said}",
+                    said=told.ended or Sentence("said nothing"),
+                ),
+                Sentence("import torch and the vendor's plugin by hand to see what they say"),
             )
         return told.device, tuple(told.units)
 
@@ -152,8 +156,10 @@ class Prober:
                 return
             if told.running is None:
                 raise EmulationError(
-                    f"the process that tries the device {told.ended} between samples",
-                    "see whether the device is still well; what was run is kept",
+                    Sentence(
+                        "the process that tries the device {said} between samples", said=told.ended
+                    ),
+                    Sentence("see whether the device is still well; what was run is kept"),
                 )
             for each in self._blamed(told):
                 keep(each)
@@ -223,9 +229,15 @@ def _heard(child: Child, timeout: float, keep: Keep | None) -> Message:
         while True:
             message = child.next(limit)
             if message is None:
-                return _ended(told, f"gave no answer within {limit:g} s", hung=True)
+                return _ended(
+                    told,
+                    Sentence("gave no answer within {figure} s", figure=f"{limit:g}"),
+                    hung=True,
+                )
             if "ended" in message:
-                return _ended(told, f"was ended by {message['ended']}", hung=False)
+                return _ended(
+                    told, Sentence("was ended by {signal}", signal=message["ended"]), hung=False
+                )
             if "end" in message:
                 return told
             limit = timeout if _noted(told, message) else limit
@@ -243,8 +255,8 @@ def _ended(told: Message, how: str, *, hung: bool) -> Message:
 def _noted(told: Message, message: Mapping[str, Any]) -> bool:
     """Add what a message says; whether it is of a sample, so that the limit of one holds."""
     match message:
-        case {"error": [str(name), str(what), str(hint)]}:
-            raise ERRORS[name](what, hint)
+        case {"error": [str(name), what, hint]}:
+            raise ERRORS[name](sentence_from_json(what), sentence_from_json(hint))
         case {"bug": text}:
             raise RuntimeError(f"opcheck failed in the process that tries the device:\n{text}")
         case {"device": data}:

@@ -11,12 +11,13 @@ from msgspec.structs import replace
 
 from opcheck.errors import UsageError
 from opcheck.files import read_bytes
+from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import MalformedError, from_json, to_json
 from opcheck.model.probe import Finished, Noted, ProbeHead, Unit
 
 _MOST_BYTES = 1 << 30
 """Of a journal, which has a line for each of some hundred thousand samples."""
-_RESTART = "run it with --restart to begin anew, or with another --into"
+_RESTART = Sentence("run it with --restart to begin anew, or with another --into")
 
 
 class Journal:
@@ -46,7 +47,11 @@ class Journal:
                 os.truncate(path, len(kept.encode()))  # what is there is never written anew
             self._file = path.open("a" if lines else "w", encoding="utf-8", newline="\n")
         except OSError as error:
-            raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
+            raise UsageError(
+                Sentence(
+                    "cannot write {text}: {text_why}", text=path, text_why=error.strerror or error
+                )
+            ) from error
         if not lines:
             self._write({"probe": to_json(head)})
 
@@ -91,11 +96,17 @@ class Journal:
         try:
             found = from_json(ProbeHead, json.loads(line)["probe"])
         except (ValueError, KeyError, TypeError) as error:
-            raise UsageError(f"{self._path} is no journal of a probe", _RESTART) from error
+            raise UsageError(
+                Sentence("{path} is no journal of a probe", path=self._path), _RESTART
+            ) from error
         if found != head:
             raise UsageError(
-                f"{self._path} is of another probe: {_head_line(found)}, and this one is of "
-                f"{_head_line(head)}",
+                Sentence(
+                    "{path} is of another probe: {said_found}, and this one is of {said_head}",
+                    path=self._path,
+                    said_found=_head_line(found),
+                    said_head=_head_line(head),
+                ),
                 _RESTART,
             )
 
@@ -108,7 +119,13 @@ class Journal:
                 self._take(number, from_json(Finished, message["finished"]))
         except (MalformedError, ValueError, KeyError, TypeError) as error:
             raise UsageError(
-                f"{self._path}:{number} is no line of a probe: {error}", _RESTART
+                Sentence(
+                    "{path}:{line} is no line of a probe: {text}",
+                    path=self._path,
+                    line=number,
+                    text=error,
+                ),
+                _RESTART,
             ) from error
 
     def _take(self, number: int, each: Finished) -> None:
@@ -121,9 +138,15 @@ class Journal:
         self._lines += 1
 
 
-def _head_line(head: ProbeHead) -> str:
-    how = "emulated" if head.emulated else "real"
-    return f"{head.device} ({how}), {head.samples} samples, torch {head.torch_version}"
+def _head_line(head: ProbeHead) -> Sentence:
+    return Sentence(
+        "{device} (emulated), {count} samples, torch {version}"
+        if head.emulated
+        else "{device} (real), {count} samples, torch {version}",
+        device=head.device,
+        count=head.samples,
+        version=head.torch_version,
+    )
 
 
 def _whole_lines(path: Path) -> str:
@@ -134,5 +157,7 @@ def _whole_lines(path: Path) -> str:
         return ""
     except (OSError, UnicodeDecodeError) as error:
         said = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"cannot read {path}: {said}", _RESTART) from error
+        raise UsageError(
+            Sentence("cannot read {text_file}: {text}", text_file=path, text=said), _RESTART
+        ) from error
     return text[: text.rfind("\n") + 1]

@@ -10,6 +10,8 @@ from msgspec.structs import replace
 
 from opcheck.db.files.document import cache_folder
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
+from opcheck.model.codec import sentence_from_json
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.work import (
     AT_ONCE,
@@ -50,9 +52,11 @@ def names_of(kind: str) -> tuple[str, ...]:
         found = json.loads(done.stdout)
     except ValueError as error:
         last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        raise SourceError(f"{kind} cannot tell which models it has: {last}") from error
+        raise SourceError(
+            Sentence("{kind} cannot tell which models it has: {text}", kind=kind, text=last)
+        ) from error
     if "error" in found:
-        message, hint = found["error"]
+        message, hint = map(sentence_from_json, found["error"])
         raise SourceError(message, hint)
     return tuple(found["names"])
 

@@ -16,7 +16,8 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from opcheck.errors import EmulationError, OpcheckError, SourceError, Stop, TraceError
-from opcheck.model.codec import from_json, to_json
+from opcheck.lang.sentence import Sentence
+from opcheck.model.codec import from_json, sentence_from_json, to_json
 from opcheck.model.emulation import Emulation, EmulationRequest
 from opcheck.model.trace import run_ended
 from opcheck.model.work import (
@@ -86,7 +87,7 @@ class Work(Generic[T]):
         model = request.model
         self._timeout = timeout = seconds_of(request)
         self._started = time.monotonic()
-        self._doing = f"loading {model.source}"
+        self._doing = Sentence("loading {source}", source=model.source)
         self._failure: type[OpcheckError] = SourceError
         self._said: deque[str] = deque(maxlen=_KEPT_LINES)
         limit = int(
@@ -142,9 +143,12 @@ class Work(Generic[T]):
                 return self._process.events.get(timeout=min(left or LOOK_SECONDS, LOOK_SECONDS))
             if len(self._process.descendants(MOST_PROCESSES + 1)) > MOST_PROCESSES:
                 raise self._ended(
-                    f"the model's code started more than {MOST_PROCESSES} processes "
-                    f"while {self._doing}",
-                    "look for calls of os.fork, subprocess or multiprocessing in a loop",
+                    Sentence(
+                        "the model's code started more than {count} processes while {said}",
+                        count=MOST_PROCESSES,
+                        said=self._doing,
+                    ),
+                    Sentence("look for calls of os.fork, subprocess or multiprocessing in a loop"),
                     Stop.ENDED,
                 )
             left = self._left()
@@ -158,21 +162,27 @@ class Work(Generic[T]):
 
     def _took_too_long(self) -> OpcheckError:
         return self._ended(
-            f"no answer within {self._timeout:g} s while {self._doing}",
-            "give it longer with --timeout, or look for an endless loop there",
+            Sentence(
+                "no answer within {figure} s while {said}",
+                figure=f"{self._timeout:g}",
+                said=self._doing,
+            ),
+            Sentence("give it longer with --timeout, or look for an endless loop there"),
             Stop.TIME,
         )
 
-    def _ended(self, message: str, hint: str, stop: Stop) -> OpcheckError:
+    def _ended(self, message: Sentence, hint: Sentence, stop: Stop) -> OpcheckError:
         """The error of a process that ended too early, with what was traced until then."""
         self._process.kill()  # or it might write on
         error = self._until_then(message, hint)
         error.stop = stop
         return error
 
-    def _until_then(self, message: str, hint: str) -> OpcheckError:
+    def _until_then(self, message: Sentence, hint: Sentence) -> OpcheckError:
         place, request = self._place(), self._job.request
-        error = self._failure(f"{message} (at {place})" if place else message, hint)
+        error = self._failure(
+            Sentence("{said} (at {text})", said=message, text=place) if place else message, hint
+        )
         if isinstance(request, EmulationRequest) and self._failure is EmulationError:
             return left_off(error, place, self._folder / FIRST_JOURNAL)
         if not isinstance(request, WorkRequest) or self._failure is not TraceError:
@@ -195,20 +205,32 @@ class Work(Generic[T]):
                 raise _error(message)
             if "stopped" in message:
                 what, hint, stop = message["stopped"]
-                told = f"the model's code {what} while {self._doing}"
-                raise self._ended(told, f"{hint}", Stop(stop))
+                told = Sentence(
+                    "the model's code {said} while {said_doing}",
+                    said=sentence_from_json(what),
+                    said_doing=self._doing,
+                )
+                raise self._ended(told, sentence_from_json(hint), Stop(stop))
             if "crash" in message:
                 raise RuntimeError(f"opcheck failed in the model's process:\n{message['crash']}")
             self._failure = _STAGES[message["stage"]]
-            self._doing = f"{message['progress']}"
+            self._doing = sentence_from_json(message["progress"])
             calls = int(message.get("calls", 0))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise self._ended(
-                f"the model's process sent what is not an answer while {self._doing}: {error}",
-                "the model's code must leave file descriptors that it did not open alone",
+                Sentence(
+                    "the model's process sent what is not an answer while {said}: {text}",
+                    said=self._doing,
+                    text=error,
+                ),
+                Sentence("the model's code must leave file descriptors that it did not open alone"),
                 Stop.ENDED,
             ) from error
-        progress(f"{self._doing}, {calls:,} calls so far" if calls else self._doing)
+        progress(
+            Sentence("{said}, {count} calls so far", said=self._doing, count=f"{calls:,}")
+            if calls
+            else self._doing
+        )
 
     def _read(self, data: Any) -> T:
         """One answer that is what was asked for."""
@@ -223,23 +245,31 @@ class Work(Generic[T]):
         code = self._process.popen.wait()
         if code >= 0:
             return self._ended(
-                f"the model's code ended the process with exit code {code} while {self._doing}",
-                "take calls of os._exit out of the code that builds and runs the model",
+                Sentence(
+                    "the model's code ended the process with exit code {count} while {said}",
+                    count=code,
+                    said=self._doing,
+                ),
+                Sentence("take calls of os._exit out of the code that builds and runs the model"),
                 Stop.ENDED,
             )
         name, left = signal_name(-code), self._left()
         if name == "SIGSEGV" and left is not None and left < STACK_SECONDS:
             # faulthandler reads the stacks of threads that go on, and may stumble over one
             return self._took_too_long()
-        message = f"the model's process was ended by {name} while {self._doing}"
+        message = Sentence(
+            "the model's process was ended by {signal} while {said}", signal=name, said=self._doing
+        )
         stop = Stop.KILLED if name == "SIGKILL" else Stop.ENDED
         return self._ended(message, self._remedy(name), stop)
 
-    def _remedy(self, name: str) -> str:
+    def _remedy(self, name: str) -> Sentence:
         if name == "SIGKILL":
             return self._job.memory_hint
-        what = "native code crashed" if name in _CRASHES else "look for what sends it that signal"
-        return f"{what}; {self._last_words()}"
+        what = Sentence(
+            "native code crashed" if name in _CRASHES else "look for what sends it that signal"
+        )
+        return Sentence("{said}; {said_more}", said=what, said_more=self._last_words())
 
     def _place(self) -> str:
         """Where in the user's code the process stood, if it could still say so."""
@@ -249,13 +279,15 @@ class Work(Generic[T]):
         except OSError:  # it ended before it could begin to write
             return ""
 
-    def _last_words(self) -> str:
-        return f"its last output: {self._said[-1]}" if self._said else "it printed nothing"
+    def _last_words(self) -> Sentence:
+        if not self._said:
+            return Sentence("it printed nothing")
+        return Sentence("its last output: {text}", text=self._said[-1])
 
 
 def _error(message: Mapping[str, Any]) -> OpcheckError:
     """The error that the process tells of."""
     name, what, hint = message["error"]
-    error = ERRORS[name](f"{what}", f"{hint}")
+    error = ERRORS[name](sentence_from_json(what), sentence_from_json(hint))
     error.files = {f"{file}": f"{digest}" for file, digest in message["files"].items()}
     return error

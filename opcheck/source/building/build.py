@@ -10,6 +10,7 @@ from torch.nn.parameter import is_lazy
 from torch.utils._pytree import tree_leaves, tree_map_only  # private; checked with torch 2.13
 
 from opcheck.errors import OpcheckError
+from opcheck.lang.sentence import NOTHING, Sentence
 from opcheck.model.trace import COMPILED, GIVEN_BACKEND
 from opcheck.python_state import computed
 from opcheck.source.building.failures import brief, failed
@@ -23,9 +24,9 @@ _NEEDS_VALUES = ("meta", "data-dependent", "no data")
 
 
 def build(
-    what: str,
+    what: Sentence,
     factory: Callable[[], T],
-    hint: str = "",
+    hint: Sentence = NOTHING,
     *,
     weights: bool = False,
     stored: Callable[[], T] | None = None,
@@ -56,7 +57,7 @@ def build(
     return made, filled if weights else (note,)
 
 
-def make(what: str, factory: Callable[[], T], hint: str = "") -> T:
+def make(what: Sentence, factory: Callable[[], T], hint: Sentence = NOTHING) -> T:
     """Call ``factory`` once and for real, its random numbers the same on every run."""
     try:
         with seeded(), Marked():  # type: ignore[no-untyped-call]  # torch leaves it untyped

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 from opcheck.python_state import computed
 from opcheck.source.building.example import Inputs, Signature
 from opcheck.source.building.failures import brief
@@ -60,9 +61,16 @@ def decoding(module: nn.Module, inputs: Inputs, *, weights: bool) -> tuple[nn.Mo
     cache = next((name for name in _CACHES if signature.takes_exactly(name)), None)
     if cache is None:
         raise SourceError(
-            f"{type(module).__name__} has no step of decoding: its forward takes none of "
-            f"{', '.join(_CACHES[:2])}; it takes {signature}",
-            "leave --decode out, or give the inputs of each call with --inputs FILE.py:NAME",
+            Sentence(
+                "{model} has no step of decoding: its forward takes none of {list}; it "
+                "takes {text}",
+                model=type(module).__name__,
+                list=", ".join(_CACHES[:2]),
+                text=signature,
+            ),
+            Sentence(
+                "leave --decode out, or give the inputs of each call with --inputs FILE.py:NAME"
+            ),
         )
     args, kwargs = inputs
     prompt = {**signature.by_name(args), **kwargs}
@@ -70,8 +78,12 @@ def decoding(module: nn.Module, inputs: Inputs, *, weights: bool) -> tuple[nn.Mo
     text = prompt.get(ids)
     if not isinstance(text, Tensor) or text.dim() < 2 or text.shape[1] < 1:
         raise SourceError(
-            f"{type(module).__name__} has no step of decoding: {ids or 'nothing'} is no text",
-            "give it with --input input_ids=1x128:int64",
+            Sentence(
+                "{model} has no step of decoding: {name} is no text",
+                model=type(module).__name__,
+                name=ids or "nothing",
+            ),
+            Sentence("give it with --input input_ids=1x128:int64"),
         )
     if signature.takes_exactly("use_cache"):
         prompt["use_cache"] = True
@@ -113,8 +125,12 @@ def _require_cache(module: nn.Module, prompt: Mapping[str, Any], cache: str) -> 
         return
     if _left(output, cache) is None:
         raise SourceError(
-            f"{type(module).__name__} has no step of decoding: its output has no {cache}",
-            "leave --decode out, or have the forward give its cache",
+            Sentence(
+                "{model} has no step of decoding: its output has no {name}",
+                model=type(module).__name__,
+                name=cache,
+            ),
+            Sentence("leave --decode out, or have the forward give its cache"),
         )
 
 
@@ -135,6 +151,10 @@ def _twin(model: nn.Module) -> nn.Module:
         return copy.deepcopy(model, shared)
     except Exception as error:  # holds something that cannot be copied: a lock, a handle
         raise SourceError(
-            f"{type(model).__name__} cannot be copied for a step of decoding: {brief(error)}",
-            "leave --decode out",
+            Sentence(
+                "{model} cannot be copied for a step of decoding: {text}",
+                model=type(model).__name__,
+                text=brief(error),
+            ),
+            Sentence("leave --decode out"),
         ) from error

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_map_only  # private; checked with torch 2.13
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 from opcheck.source.building.fill import normal
 from opcheck.source.building.weightless import is_large
 from opcheck.source.inputs import ConstantSpec, InputSpec, ListSpec, TensorSpec, ValueSpec
@@ -97,7 +98,9 @@ def example(name: str, shape: tuple[int, ...], dtype: torch.dtype, ids: int = 2)
     """
     if min(shape, default=0) < 0 or prod(shape) * dtype.itemsize > _MOST_BYTES:
         shown = "x".join(str(size)[:_DIGITS] for size in shape)
-        raise SourceError(f"an input of shape {shown} is none that a tensor can have")
+        raise SourceError(
+            Sentence("an input of shape {text} is none that a tensor can have", text=shown)
+        )
     if is_large(prod(shape), dtype):
         return torch.empty(shape, dtype=dtype, device="meta")
     return values_of(name, shape, dtype, ids)
@@ -156,8 +159,12 @@ def override(
     unknown = next((name for name in made if not signature.takes(name)), None)
     if unknown is not None:
         raise SourceError(
-            f"--input {unknown}=…: the model's forward has no parameter {unknown!r}",
-            f"it takes {signature}",
+            Sentence(
+                "--input {name}=…: the model's forward has no parameter {name_b}",
+                name=unknown,
+                name_b=repr(unknown),
+            ),
+            Sentence("it takes {list}", list=signature),
         )
     positions = signature.names[: len(args)]
     args = tuple(
@@ -173,15 +180,20 @@ def require(inputs: Inputs, signature: Signature) -> None:
     missing = [name for name in signature.after(args) if name in signature.required]
     missing = [name for name in missing if name not in kwargs]
     if missing:
-        raise needed(f"the model's forward needs {', '.join(missing)}", signature)
+        raise needed(
+            Sentence("the model's forward needs {list}", list=", ".join(missing)), signature
+        )
 
 
-def needed(problem: str, signature: Signature) -> SourceError:
+def needed(problem: Sentence, signature: Signature) -> SourceError:
     """Ask for inputs that nothing tells."""
     asked = " ".join(f"--input {name}=1x16:float32" for name in signature.required or ("x",))
     return SourceError(
-        f"{problem}; it takes {signature}",
-        f"say shape and dtype of each, as in {asked}, or return (module, inputs) from a factory",
+        Sentence("{said}; it takes {text}", said=problem, text=signature),
+        Sentence(
+            "say shape and dtype of each, as in {text}, or return (module, inputs) from a factory",
+            text=asked,
+        ),
     )
 
 
@@ -196,8 +208,10 @@ def normalise(what: str, inputs: Any) -> Inputs:
     if isinstance(inputs, torch.Tensor | list):
         return (inputs,), {}
     raise SourceError(
-        f"{what} gives inputs of type {type(inputs).__name__}",
-        "inputs are a tensor, a tuple of arguments, a dict of named ones, or (tuple, dict)",
+        Sentence("{said} gives inputs of type {type}", said=what, type=type(inputs).__name__),
+        Sentence(
+            "inputs are a tensor, a tuple of arguments, a dict of named ones, or (tuple, dict)"
+        ),
     )
 
 

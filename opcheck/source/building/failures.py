@@ -6,6 +6,7 @@ import traceback
 from typing import Any
 
 from opcheck.errors import SourceError, WriteRefusedError, out_of_memory
+from opcheck.lang.sentence import NOTHING, Sentence
 from opcheck.source.user_code import is_users, shown
 
 _LONGEST = 240
@@ -31,7 +32,7 @@ def place(error: BaseException) -> str:
     return ""
 
 
-def failed(what: str, error: BaseException, hint: str = "") -> SourceError:
+def failed(what: Sentence, error: BaseException, hint: Sentence = NOTHING) -> SourceError:
     """Say that ``what`` (``build() of net.py``) raised ``error``; ``hint`` is for want of a better.
 
     Out of memory is passed on as MemoryError.
@@ -42,26 +43,53 @@ def failed(what: str, error: BaseException, hint: str = "") -> SourceError:
         return _missing(what, error)
     if isinstance(error, SystemExit):
         return SourceError(
-            f"{what} ends the process: {error!r}{_at(error)}", "take that call out of the code"
+            _at(Sentence("{said} ends the process: {text}", said=what, text=repr(error)), error),
+            Sentence("take that call out of the code"),
         )
     if place(error):
-        hint = "the same code must build the model in plain Python"
+        hint = Sentence("the same code must build the model in plain Python")
     named = _device_named(str(error))
     if named:
-        hint = f"build the model on the CPU: leave out .{named}() and device='{named}'"
+        hint = Sentence(
+            "build the model on the CPU: leave out .{name}() and device='{device}'",
+            name=named,
+            device=named,
+        )
     if isinstance(error, KeyError) and error.args in _TORCHRUN:
-        hint = "set RANK, LOCAL_RANK and WORLD_SIZE in the environment, as torchrun does"
+        hint = Sentence("set RANK, LOCAL_RANK and WORLD_SIZE in the environment, as torchrun does")
     if isinstance(error, WriteRefusedError):
         return SourceError(
-            f"{what} writes to {error.filename}{_at(error)}: opcheck runs a model's code without "
-            "writing to files",
-            "have the code that trains and saves run only as a program: if __name__ == '__main__'",
+            Sentence(
+                "{said}: opcheck runs a model's code without writing to files",
+                said=_at(
+                    Sentence("{said} writes to {text}", said=what, text=error.filename), error
+                ),
+            ),
+            Sentence(
+                "have the code that trains and saves run only as a program: if "
+                "__name__ == '__main__'"
+            ),
         )
     if _DENIED in str(error):
-        hint = "a model's code has no network here, and writes to no files but temporary ones"
+        hint = Sentence(
+            "a model's code has no network here, and writes to no files but temporary ones"
+        )
     elif isinstance(error, OSError):
-        hint = "weights are not needed and nothing is downloaded: build the model without them"
-    return SourceError(f"{what} raised {type(error).__name__}: {brief(error)}{_at(error)}", hint)
+        hint = Sentence(
+            "weights are not needed and nothing is downloaded: build the model without them"
+        )
+    return SourceError(
+        _at(
+            Sentence(
+                "{said} raised {name}: {text}",
+                said=what,
+                name=type(error).__name__,
+                text=brief(error),
+            ),
+            error,
+        ),
+        hint,
+    )
 
 
 def brief(error: BaseException) -> str:
@@ -81,18 +109,30 @@ def _device_named(said: str) -> str:
     return next(filter(None, found.groups())).lower() if found else ""
 
 
-def _missing(what: str, error: ModuleNotFoundError) -> SourceError:
+def _missing(what: Sentence, error: ModuleNotFoundError) -> SourceError:
     name = str(error.name)
     return SourceError(
-        f"{what} needs the module {name!r}, which is not installed{_at(error)}",
-        f"install {name}, or guard the import: if it is an extension with compiled kernels, "
-        "only the schema of its operators is needed (torch.library.define) to scan the model",
+        _at(
+            Sentence(
+                "{said} needs the module {name}, which is not installed",
+                said=what,
+                name=repr(name),
+            ),
+            error,
+        ),
+        Sentence(
+            "install {name}, or guard the import: if it is an extension with "
+            "compiled kernels, only the schema of its operators is needed "
+            "(torch.library.define) to scan the model",
+            name=name,
+        ),
     )
 
 
-def _at(error: BaseException) -> str:
+def _at(sentence: Sentence, error: BaseException) -> Sentence:
+    """The sentence with the place in the user's code, if there is one."""
     where = place(error)
-    return f" (at {where})" if where else ""
+    return Sentence("{said} (at {text})", said=sentence, text=where) if where else sentence
 
 
 def import_library(name: str) -> Any:
@@ -101,14 +141,22 @@ def import_library(name: str) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name.partition(".")[0]:
-            raise SourceError(f"{name} cannot be imported: it needs {error.name!r}") from error
+            raise SourceError(
+                Sentence(
+                    "{name} cannot be imported: it needs {text}", name=name, text=repr(error.name)
+                )
+            ) from error
         raise SourceError(
-            f"{name.partition('.')[0]} is not installed",
-            "pip install 'opcheck[models]' brings transformers, diffusers, timm, torchvision and "
-            "ultralytics",
+            Sentence("{library} is not installed", library=name.partition(".")[0]),
+            Sentence(
+                "pip install 'opcheck[models]' brings transformers, diffusers, timm, "
+                "torchvision and ultralytics"
+            ),
         ) from error
     except Exception as error:  # a library beside an incompatible torch raises anything
         raise SourceError(
-            f"{name} cannot be imported beside this torch: {brief(error)}",
-            "install versions of the two that belong together",
+            Sentence(
+                "{name} cannot be imported beside this torch: {text}", name=name, text=brief(error)
+            ),
+            Sentence("install versions of the two that belong together"),
         ) from error

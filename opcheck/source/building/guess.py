@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from opcheck.lang.sentence import Sentence
 from opcheck.python_state import left_as_found
 from opcheck.source.building.example import Inputs, Signature, example, needed, valued
 from opcheck.source.building.failures import brief
@@ -59,18 +60,22 @@ def guess(module: nn.Module, signature: Signature, *, weights: bool = False) -> 
     on one that has its ``weights``.
     """
     if len(signature.required or signature.names) != 1:
-        raise needed("cannot infer inputs for this model", signature)
-    problem = "no layer tells its input"
+        raise needed(Sentence("cannot infer inputs for this model"), signature)
+    problem = Sentence("no layer tells its input")
     for layer, candidate in _candidates(module):
         try:
             probe(module, candidate, weights=weights)
         except Exception as error:  # the user's forward: this candidate is not for it
-            problem = f"{list(candidate.shape)} was refused: {brief(error)}"
+            problem = Sentence(
+                "{text_shape} was refused: {text}",
+                text_shape=list(candidate.shape),
+                text=brief(error),
+            )
             continue
         shape = "x".join(map(str, candidate.shape))
         dtype = str(candidate.dtype).removeprefix("torch.")
         return ((candidate,), {}), f"no inputs given: {shape}:{dtype}, as {layer} wants"
-    raise needed(f"cannot infer inputs for this model ({problem})", signature)
+    raise needed(Sentence("cannot infer inputs for this model ({said})", said=problem), signature)
 
 
 def _candidates(module: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:

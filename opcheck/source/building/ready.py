@@ -13,6 +13,7 @@ from torch.nn.parameter import is_lazy
 from torch.utils._pytree import tree_leaves
 
 from opcheck.errors import SourceError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import Gap
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.building.build import build, make, shed, shed_values
@@ -89,7 +90,7 @@ def _differs(part: nn.Module) -> bool:
             return False
 
 
-_ONE_OF_TWO = "give one of the two"
+_ONE_OF_TWO = Sentence("give one of the two")
 
 
 def ready(
@@ -127,7 +128,9 @@ def ready(
         notes = (*notes, *_settle(module, options))
     if options.calls.decode:
         if len(sets) > 1:
-            raise UsageError("--decode follows one call, and --inputs gives several", _ONE_OF_TWO)
+            raise UsageError(
+                Sentence("--decode follows one call, and --inputs gives several"), _ONE_OF_TWO
+            )
         module, (args, kwargs), note = decoding(module, sets[0], weights=options.weights)
         return Loaded(module, args, kwargs, kind, digest, (*notes, note), modes, unseen)
     module, (args, kwargs) = repeated(module, sets)
@@ -181,9 +184,12 @@ def _require_plain(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
     for name, value in given:
         if any(isinstance(leaf, torch.Tensor) and leaf.is_nested for leaf in tree_leaves(value)):
             raise SourceError(
-                f"the input {name} is a nested tensor: only tensors of one size in each "
-                "dimension are followed",
-                "pad it to one size (torch.nested.to_padded_tensor), and give a mask",
+                Sentence(
+                    "the input {name} is a nested tensor: only tensors of one size in each "
+                    "dimension are followed",
+                    name=name,
+                ),
+                Sentence("pad it to one size (torch.nested.to_padded_tensor), and give a mask"),
             )
 
 
@@ -201,7 +207,7 @@ def _settle(module: nn.Module, options: LoadOptions) -> tuple[str, ...]:
 
 def _first_forward(module: nn.Module, inputs: Inputs, options: LoadOptions) -> None:
     args, kwargs = inputs
-    what = "the first forward, which gives lazy layers their sizes"
+    what = Sentence("the first forward, which gives lazy layers their sizes")
     call = make if options.weights else build
     call(what, lambda: module(*args, **kwargs))
 
@@ -232,8 +238,10 @@ def load_live(module: Any, inputs: Any, options: LoadOptions | None = None) -> L
 
     if not isinstance(module, nn.Module):
         raise UsageError(
-            f"not a model: {type(module).__name__}",
-            "give a torch.nn.Module, or a text that names a source, as on the command line",
+            Sentence("not a model: {text}", text=type(module).__name__),
+            Sentence(
+                "give a torch.nn.Module, or a text that names a source, as on the command line"
+            ),
         )
     options = options or LoadOptions()
     given: Any = None

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from torch import nn
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence, chained, verbatim
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.building.build import build, make
 from opcheck.source.building.example import Inputs, Signature, normalise
@@ -78,8 +79,18 @@ def taken_by(models: Mapping[str, nn.Module], options: LoadOptions) -> Mapping[s
     for spec in options.inputs:
         if spec.name and not any(known.takes(spec.name) for known in signatures.values()):
             raise SourceError(
-                f"--input {spec.name}=…: no forward has a parameter {spec.name!r}",
-                "; ".join(f"{name} takes {known}" for name, known in signatures.items()),
+                Sentence(
+                    "--input {name}=…: no forward has a parameter {name_b}",
+                    name=spec.name,
+                    name_b=repr(spec.name),
+                ),
+                chained(
+                    [
+                        Sentence("{name} takes {list}", name=name, list=known)
+                        for name, known in signatures.items()
+                    ],
+                    "; ",
+                ),
             )
     return {
         name: replace(
@@ -97,9 +108,10 @@ def _module(loaded: Loaded) -> nn.Module:
 
 MOST = 64
 """Sets that one scan may have; a function that never ends is stopped there."""
-_HINT = (
-    "write def make_inputs(): ... that yields, or returns a list of, what the model is called "
-    "with: a tensor, a tuple of arguments, a dict of named ones, or (tuple, dict)"
+_HINT = Sentence(
+    "write def make_inputs(): ... that yields, or returns a list of, what "
+    "the model is called with: a tensor, a tuple of arguments, a dict of "
+    "named ones, or (tuple, dict)"
 )
 
 
@@ -113,9 +125,12 @@ def sets_of(what: str, made: Any) -> tuple[Inputs, ...]:
         return (normalise(what, made),)
     sets = list(islice(iter(made), MOST + 1))
     if not sets:
-        raise SourceError(f"{what} gives no inputs", _HINT)
+        raise SourceError(Sentence("{said} gives no inputs", said=what), _HINT)
     if len(sets) > MOST:
-        raise SourceError(f"{what} gives more than {MOST} sets of inputs", "give those that differ")
+        raise SourceError(
+            Sentence("{said} gives more than {count} sets of inputs", said=what, count=MOST),
+            Sentence("give those that differ"),
+        )
     return tuple(normalise(f"{what}, set {place}", one) for place, one in enumerate(sets, 1))
 
 
@@ -127,10 +142,13 @@ def sets_named(text: str, *, values: bool) -> tuple[Inputs, ...]:
     """
     require_names(text)
     path, _, name = text.rpartition(":")
-    found = look_up(make(path, lambda: run_once(Path(path))), Path(path), name)
-    what = f"{name}() of {path}"
+    found = look_up(make(verbatim(path), lambda: run_once(Path(path))), Path(path), name)
+    what = Sentence("{name}() of {text}", name=name, text=path)
     if not callable(found):
-        raise SourceError(f"{text} is {type(found).__name__}, want a function", _HINT)
+        raise SourceError(
+            Sentence("{text} is {type}, want a function", text=text, type=type(found).__name__),
+            _HINT,
+        )
     if values:
         return make(what, lambda: sets_of(what, found()), _HINT)
     sets, _ = build(what, lambda: sets_of(what, found()), _HINT)

@@ -11,6 +11,7 @@ from torch import FunctionSchema
 from torch.jit._recursive import wrap_cpp_module
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 from opcheck.source.archive import Archive, open_archive
 from opcheck.source.building.example import Inputs, Signature, example
 from opcheck.source.building.operators_allowed import RUN, schema_refusal
@@ -136,7 +137,9 @@ def _needs(kind: Any) -> bool:
     return name in _UNMAKEABLE
 
 
-_HINT = "a model file may only compute; --trust runs what it says, if you know who wrote it"
+_HINT = Sentence(
+    "a model file may only compute; --trust runs what it says, if you know who wrote it"
+)
 _PLACE = re.compile(r'File "([^"]*)", line (\d+)|^(\S[^\n]*?)\((\d+)\): ', re.MULTILINE)
 _PLAIN = frozenset(("TensorType", "IntType", "FloatType", "BoolType", "StringType", "NoneType"))
 
@@ -150,10 +153,24 @@ def check_code(path: Path, archive: Archive) -> None:
     require_one_model(path, archive)
     word = refused_word(words_of(path, archive))
     if word:
-        raise SourceError(f"{path}: its code names {word}, which does more than compute", _HINT)
+        raise SourceError(
+            Sentence(
+                "{text_file}: its code names {text}, which does more than compute",
+                text_file=path,
+                text=word,
+            ),
+            _HINT,
+        )
     strangers = sorted(classes_of(archive) - PACKED)
     if strangers:
-        raise SourceError(f"{path}: it holds an object of torch.classes.{strangers[0]}", _HINT)
+        raise SourceError(
+            Sentence(
+                "{text_file}: it holds an object of torch.classes.{text}",
+                text_file=path,
+                text=strangers[0],
+            ),
+            _HINT,
+        )
 
 
 def check_graphs(path: Path, compiled: Any) -> None:
@@ -167,7 +184,16 @@ def check_graphs(path: Path, compiled: Any) -> None:
             why = _node_refusal(node)
             if why:
                 where = f"{function.qualified_name}{_place(node)}"
-                raise SourceError(f"{path}: {where} has {node.kind()}: {why}", _HINT)
+                raise SourceError(
+                    Sentence(
+                        "{text_file}: {text_place} has {text}: {said}",
+                        text_file=path,
+                        text_place=where,
+                        text=node.kind(),
+                        said=why,
+                    ),
+                    _HINT,
+                )
 
 
 def _nodes(graph: Any) -> Iterator[Any]:
@@ -194,7 +220,7 @@ def _node_refusal(node: Any) -> str:
             return why
     namespace, _, base = str(node.kind()).partition("::")
     if namespace == "prim":
-        return "" if base in NODES else "it is no node of a saved model"
+        return "" if base in NODES else Sentence("it is no node of a saved model")
     schema, why = _operator(node.kind(), node.schema())
     return why or _texts_refusal(schema, node)
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 from opcheck.source.building.failures import import_library
 from opcheck.source.user_code import look_up, run_file
 
@@ -90,7 +91,11 @@ def loss_named(text: str) -> Callable[[Any], Any] | None:
     found = look_up(run_file(Path(path)), Path(path), name)
     if not callable(found):
         raise SourceError(
-            f"{text} is {type(found).__name__}, want a function of the model's output",
-            "write def loss(output): ... that returns a tensor without dimensions",
+            Sentence(
+                "{text} is {type}, want a function of the model's output",
+                text=text,
+                type=type(found).__name__,
+            ),
+            Sentence("write def loss(output): ... that returns a tensor without dimensions"),
         )
     return found  # type: ignore[no-any-return]  # callable, and more is not known

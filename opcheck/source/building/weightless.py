@@ -18,6 +18,7 @@ from torch.utils._pytree import (
 )
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 
 SHARE = 0.5
 """Part of what this process may use that weights may take: a comparison holds them twice."""
@@ -38,10 +39,16 @@ def check_room(what: str, nbytes: int) -> None:
     room = int(_usable() * SHARE)
     if nbytes > room:
         raise SourceError(
-            f"{what} needs {nbytes / _GIB:.1f} GiB for its weights, and may take "
-            f"{room / _GIB:.1f} GiB here",
-            "without --values only shapes are followed, and no memory is needed for weights; "
-            "or give more with --memory, where the machine has it",
+            Sentence(
+                "{said} needs {figure} GiB for its weights, and may take {figure_room} GiB here",
+                said=what,
+                figure=f"{nbytes / _GIB:.1f}",
+                figure_room=f"{room / _GIB:.1f}",
+            ),
+            Sentence(
+                "without --values only shapes are followed, and no memory is needed "
+                "for weights; or give more with --memory, where the machine has it"
+            ),
         )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from opcheck.errors import SourceError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.source import base
 from opcheck.source.base import Loaded, LoadOptions, Source
 from opcheck.source.config_values import checked
@@ -47,8 +48,11 @@ class DiffusersPipeline(Source):
                 checked(path, config)
         if len(parts) > 1 and options.calls.input_sets:
             raise UsageError(
-                "--inputs gives the inputs of one model, and a pipeline has several",
-                f"scan one of them: {', '.join(str(path.parent) for path in parts.values())}",
+                Sentence("--inputs gives the inputs of one model, and a pipeline has several"),
+                Sentence(
+                    "scan one of them: {text}",
+                    text=", ".join(str(path.parent) for path in parts.values()),
+                ),
             )
 
     def load(self, text: str, options: LoadOptions) -> Loaded:
@@ -96,11 +100,19 @@ def _parts(text: str) -> Mapping[str, Path]:
     missing = [name for name, path in found.items() if not path.is_file()]
     if missing:
         raise SourceError(
-            f"{index} names {', '.join(missing)}, and {found[missing[0]]} is not there",
-            "fetch the config of every part; weights are not needed",
+            Sentence(
+                "{text_file} names {list}, and {text} is not there",
+                text_file=index,
+                list=", ".join(missing),
+                text=found[missing[0]],
+            ),
+            Sentence("fetch the config of every part; weights are not needed"),
         )
     if not found:
-        raise SourceError(f"{index} names no model", "was the pipeline saved completely?")
+        raise SourceError(
+            Sentence("{text_file} names no model", text_file=index),
+            Sentence("was the pipeline saved completely?"),
+        )
     return found
 
 
@@ -112,9 +124,17 @@ def _is_model(index: Path, name: str, part: object) -> bool:
         if part == [None, None]:  # left out of this pipeline
             return False
         raise SourceError(
-            f"{index}: {name} is {part}, want a library and a class",
-            'write it as ["diffusers", "UNet2DConditionModel"]',
+            Sentence(
+                "{text_file}: {name} is {text}, want a library and a class",
+                text_file=index,
+                name=name,
+                text=part,
+            ),
+            Sentence('write it as ["diffusers", "UNet2DConditionModel"]'),
         )
     if not _PART.fullmatch(name):
-        raise SourceError(f"{index}: {name!r} is no name of a part", "name the folder of the part")
+        raise SourceError(
+            Sentence("{text_file}: {text} is no name of a part", text_file=index, text=repr(name)),
+            Sentence("name the folder of the part"),
+        )
     return _NO_MODEL.fullmatch(part[1]) is None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from opcheck.errors import SourceError, UsageError, out_of_memory
+from opcheck.lang.sentence import Sentence
 from opcheck.model.request import CallSpec
 from opcheck.model.trace import TensorMeta
 from opcheck.source.base import Loaded, LoadOptions, Source
@@ -35,13 +36,19 @@ class ExportedProgram(Source):
         """Find what is wrong with the file before a process is started for it."""
         if options.train:
             raise UsageError(
-                f"{text}: an exported program has no training mode, it is a forward alone",
-                "scan the Python that it was exported from: path/to/file.py:NAME --train",
+                Sentence(
+                    "{text}: an exported program has no training mode, it is a forward alone",
+                    text=text,
+                ),
+                Sentence("scan the Python that it was exported from: path/to/file.py:NAME --train"),
             )
         if options.calls.decode:
             raise UsageError(
-                f"{text}: an exported program has one call, so no step of decoding follows",
-                "scan the program that was exported of that step",
+                Sentence(
+                    "{text_file}: an exported program has one call, so no step of decoding follows",
+                    text_file=text,
+                ),
+                Sentence("scan the program that was exported of that step"),
             )
         read_program(Path(text))
 
@@ -91,8 +98,14 @@ class ExportedProgram(Source):
         wrong = next((args for args, _ in sets if len(args) != len(names)), None)
         if wrong is not None:
             raise SourceError(
-                f"{text} gives {len(wrong)} inputs, and {program.path} takes {len(names)}",
-                f"it takes {', '.join(names)}",
+                Sentence(
+                    "{text} gives {count} inputs, and {text_file} takes {count_taken}",
+                    text=text,
+                    count=len(wrong),
+                    text_file=program.path,
+                    count_taken=len(names),
+                ),
+                Sentence("it takes {list}", list=", ".join(names)),
             )
         once = replace(options, calls=CallSpec())
         return ready(model, sets, once, kind=self.name, digest=program.digest, notes=notes)
@@ -113,13 +126,19 @@ def read_model(program: ProgramFile) -> tuple["ExportedModel", tuple[Any, ...], 
         model = ExportedModel(module, values, places_of(module["graph"]))
         args = tuple(_input(name, values.read(item)) for name, item in model.user_inputs.items())
     except DAMAGED as error:
-        raise damaged(program.path, program.member, f"cannot be run ({error})") from error
+        raise damaged(
+            program.path, program.member, Sentence("cannot be run ({text})", text=error)
+        ) from error
     except RecursionError as error:
-        raise damaged(program.path, program.member, "nested too deeply to be a model") from error
+        raise damaged(
+            program.path, program.member, Sentence("nested too deeply to be a model")
+        ) from error
     except RuntimeError as error:  # torch refuses the sizes, or there is not so much memory
         if out_of_memory(error):
             raise MemoryError from error
-        raise damaged(program.path, program.member, f"cannot be run ({error})") from error
+        raise damaged(
+            program.path, program.member, Sentence("cannot be run ({text})", text=error)
+        ) from error
     notes = (*program.notes, *sizes.notes())
     if model.operators.declared:
         absent = ", ".join(model.operators.declared)

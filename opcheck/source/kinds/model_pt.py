@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence, verbatim
 from opcheck.source import base
 from opcheck.source.base import Loaded, LoadOptions, Source
 from opcheck.source.sniff import FACTORY_HINT, Form, holds, sniff
@@ -34,9 +35,9 @@ class TorchScript(Source):
         read = partial(load_script, path, trust=options.trust)
         if options.weights:
             check_room(text, path.stat().st_size)
-            module = make(text, read)
+            module = make(verbatim(text), read)
         else:
-            module, _ = build(text, read)
+            module, _ = build(verbatim(text), read)
         return ready(module, None, options, kind=self.name, digest=base.digest_of_file(path))
 
 
@@ -59,8 +60,14 @@ class Pickled(Source):
         """Refuse it unless trusted; its opcodes were read, not run."""
         if not options.trust:
             raise SourceError(
-                f"{text} is {sniff(Path(text)).detail}: reading it runs code stored in the file",
-                f"--trust reads it, if you know who wrote it; or {FACTORY_HINT}",
+                Sentence(
+                    "{text} is {kind}: reading it runs code stored in the file",
+                    text=text,
+                    kind=sniff(Path(text)).detail,
+                ),
+                Sentence(
+                    "--trust reads it, if you know who wrote it; or {said}", said=FACTORY_HINT
+                ),
             )
 
     def load(self, text: str, options: LoadOptions) -> Loaded:
@@ -81,9 +88,9 @@ class Pickled(Source):
         notes: tuple[str, ...] = ()
         if options.weights:
             check_room(text, path.stat().st_size)  # torch.save packs nothing
-            made = make(text, read, FACTORY_HINT)
+            made = make(verbatim(text), read, FACTORY_HINT)
         else:
-            made, notes = build(text, read, FACTORY_HINT)
+            made, notes = build(verbatim(text), read, FACTORY_HINT)
         return ready(
             _module(made, path),
             None,
@@ -105,5 +112,10 @@ def _module(made: Any, path: Path) -> Any:
             if isinstance(made.get(key), nn.Module):
                 return made[key]
     raise SourceError(
-        f"{path} holds a {type(made).__name__} without a torch.nn.Module in it", FACTORY_HINT
+        Sentence(
+            "{text} holds a {type} without a torch.nn.Module in it",
+            text=path,
+            type=type(made).__name__,
+        ),
+        FACTORY_HINT,
     )

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opcheck.errors import SourceError, UsageError
+from opcheck.lang.sentence import Sentence, verbatim
 from opcheck.source import base
 from opcheck.source.base import Loaded, LoadOptions, Source
 from opcheck.source.user_code import FORM, look_up, parts_of, require_names, run_file
@@ -37,11 +38,13 @@ class PythonFile(Source):
         """Find the file, a syntax error in it, or that no name was given."""
         names = require_names(text)
         if len({*names}) < len(names):
-            raise UsageError(f"{text}: names a model twice", "name each once")
+            raise UsageError(
+                Sentence("{text}: names a model twice", text=text), Sentence("name each once")
+            )
         if len(names) > 1 and options.calls.input_sets:
             raise UsageError(
-                "--inputs gives the inputs of one model, and several are named",
-                "name one, or return (model, inputs) from each factory",
+                Sentence("--inputs gives the inputs of one model, and several are named"),
+                Sentence("name one, or return (model, inputs) from each factory"),
             )
 
     def load(self, text: str, options: LoadOptions) -> Loaded:
@@ -53,9 +56,9 @@ class PythonFile(Source):
         path, names = parts_of(text)
         notes: tuple[str, ...] = ()
         if options.weights:  # once and for real: a second time might register things twice
-            module = make(str(path), lambda: run_file(path))
+            module = make(verbatim(path), lambda: run_file(path))
         else:
-            module, notes = build(str(path), lambda: run_file(path))
+            module, notes = build(verbatim(path), lambda: run_file(path))
         made = {name: _made(module, path, name, options) for name in names}
         if len(made) > 1:
             asked = taken_by({name: one.model for name, one in made.items()}, options)
@@ -86,7 +89,7 @@ def _made(module: "ModuleType", path: Path, name: str, options: LoadOptions) -> 
     from opcheck.source.building.build import build
 
     target = look_up(module, path, name)
-    what = f"{name}() of {path}"
+    what = Sentence("{name}() of {text}", name=name, text=path)
     made, notes = build(what, lambda: _call(target, what), weights=options.weights)
     return _Made(*_taken_apart(made, what), notes)
 
@@ -107,8 +110,8 @@ def _call(target: Any, what: str) -> Any:
         required = []
     if required:
         raise SourceError(
-            f"{what} needs arguments: {', '.join(required)}",
-            "write a function without arguments that passes them, and scan that",
+            Sentence("{text} needs arguments: {list}", text=what, list=", ".join(required)),
+            Sentence("write a function without arguments that passes them, and scan that"),
         )
     return target()
 
@@ -125,6 +128,8 @@ def _taken_apart(made: Any, what: str) -> tuple[Any, Any]:
         return made[0], normalise(what, made[1])
     kind = type(made).__name__
     raise SourceError(
-        f"{what} gives {kind}, want a torch.nn.Module or (module, inputs)",
-        "return the model itself, not its outputs, weights or config",
+        Sentence(
+            "{text} gives {type}, want a torch.nn.Module or (module, inputs)", text=what, type=kind
+        ),
+        Sentence("return the model itself, not its outputs, weights or config"),
     )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence, verbatim
 from opcheck.source import base
 from opcheck.source.base import Loaded, LoadOptions, Source
 
@@ -51,10 +52,19 @@ class TimmModel(Source):
         # hf-hub: and local-dir: names would be looked up elsewhere
         if not timm.is_model(name) or ":" in name or "/" in name:
             near = difflib.get_close_matches(name.partition(".")[0], timm.list_models(), 3)
-            hint = f"did you mean {', '.join(near)}?" if near else "timm.list_models() lists them"
-            raise SourceError(f"timm {timm.__version__} has no model {name!r}", hint)
+            hint = (
+                Sentence("did you mean {text}?", text=", ".join(near))
+                if near
+                else Sentence("timm.list_models() lists them")
+            )
+            raise SourceError(
+                Sentence(
+                    "timm {version} has no model {name}", version=timm.__version__, name=repr(name)
+                ),
+                hint,
+            )
         model, notes = build(
-            text,
+            verbatim(text),
             lambda: timm.create_model(name, pretrained=False),
             weights=options.weights,
         )

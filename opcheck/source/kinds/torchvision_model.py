@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence, verbatim
 from opcheck.source import base
 from opcheck.source.base import Loaded, LoadOptions, Source
 
@@ -59,12 +60,17 @@ class TorchvisionModel(Source):
         known = models.list_models()
         if name.lower() not in known:
             near = difflib.get_close_matches(name, known, 3)
-            listed = "torchvision.models.list_models() lists them"
-            hint = f"did you mean {', '.join(near)}?" if near else listed
-            raise SourceError(f"torchvision {version} has no model {name!r}", hint)
+            listed = Sentence("torchvision.models.list_models() lists them")
+            hint = Sentence("did you mean {text}?", text=", ".join(near)) if near else listed
+            raise SourceError(
+                Sentence(
+                    "torchvision {version} has no model {name}", version=version, name=repr(name)
+                ),
+                hint,
+            )
         builder = models.get_model_builder(name)
         model, notes = build(
-            text, lambda: builder(**_without_weights(builder)), weights=options.weights
+            verbatim(text), lambda: builder(**_without_weights(builder)), weights=options.weights
         )
         inputs = _inputs(name, builder, model, models, options)
         if "targets" in inputs[1]:

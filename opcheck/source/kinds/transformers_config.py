@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.errors import SourceError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.source import base
 from opcheck.source.base import Loaded, LoadOptions, Source
 from opcheck.source.config_values import checked
@@ -78,22 +79,28 @@ def _resolved(text: str, path: Path) -> tuple[str, ...]:
 def _config_path(text: str) -> Path:
     name = text.removeprefix(_PREFIX)
     if not name:
-        raise UsageError(f"{text}: of which model?", f"write {TransformersConfig.help}")
+        raise UsageError(
+            Sentence("{text}: of which model?", text=text),
+            Sentence("write {text}", text=TransformersConfig.help),
+        )
     path = config_of(name)
     if path is not None:
         return path
     named = Path(name)
     if os.path.isdir(named):
         raise SourceError(
-            f"{named} has no {CONFIG}",
-            "it is a diffusers pipeline: write it without hf:"
+            Sentence("{text} has no {name}", text=named, name=CONFIG),
+            Sentence("it is a diffusers pipeline: write it without hf:")
             if (named / INDEX).is_file()
-            else "give the directory that holds the model's config.json",
+            else Sentence("give the directory that holds the model's config.json"),
         )
     if not os.path.isfile(named):
         raise SourceError(
-            f"{name!r} is no directory or file here",
-            "nothing is downloaded: fetch the model's config.json and give hf:path/to/config.json",
+            Sentence("{text} is no directory or file here", text=repr(name)),
+            Sentence(
+                "nothing is downloaded: fetch the model's config.json and give "
+                "hf:path/to/config.json"
+            ),
         )
     return named
 
@@ -104,16 +111,26 @@ def _refuse_foreign(path: Path, config: Mapping[str, Any]) -> None:
         return
     if CLASS in config:
         raise SourceError(
-            f"{path}: a diffusers config ({config[CLASS]}), want one of transformers",
-            "write it without hf:",
+            Sentence(
+                "{text_file}: a diffusers config ({class_name}), want one of transformers",
+                text_file=path,
+                class_name=config[CLASS],
+            ),
+            Sentence("write it without hf:"),
         )
     architecture = config.get("architecture")
     if isinstance(architecture, str):
         raise SourceError(
-            f"{path}: a timm config ({architecture}), want one of transformers",
-            f"write timm:{architecture}",
+            Sentence(
+                "{text_file}: a timm config ({name}), want one of transformers",
+                text_file=path,
+                name=architecture,
+            ),
+            Sentence("write timm:{name}", name=architecture),
         )
     raise SourceError(
-        f"{path}: says no model_type, so it is no transformers config",
-        "add the model_type that the model's documentation names",
+        Sentence(
+            "{text_file}: says no model_type, so it is no transformers config", text_file=path
+        ),
+        Sentence("add the model_type that the model's documentation names"),
     )

@@ -10,13 +10,14 @@ from typing import Any
 
 from opcheck.db.files import document
 from opcheck.errors import DatabaseError, SourceError
+from opcheck.lang.sentence import Sentence, verbatim
 from opcheck.source import base
 from opcheck.source.base import Loaded, LoadOptions, Source
 from opcheck.source.ultralytics_grammar import KEYS, PARTS, TORCHVISION_LAYER, Anything, Model
 
-_HINT = (
-    "write it as the models of ultralytics are written; --trust lets ultralytics evaluate the "
-    "file, if you know who wrote it"
+_HINT = Sentence(
+    "write it as the models of ultralytics are written; --trust lets "
+    "ultralytics evaluate the file, if you know who wrote it"
 )
 _SIX = re.compile(r"yolov[58][nsmlx]6")
 """An older way to write ``-p6``."""
@@ -112,8 +113,8 @@ class UltralyticsModel(Source):
         if not name.endswith((".yaml", ".yml")) or "://" in name:
             stem = Path(name).stem or "yolov8n"
             raise SourceError(
-                f"{text}: want a local YAML that describes a model",
-                f"write ultralytics:{stem}.yaml; weights are not needed",
+                Sentence("{text}: want a local YAML that describes a model", text=text),
+                Sentence("write ultralytics:{stem}.yaml; weights are not needed", stem=stem),
             )
         path = find(name)
         if path is not None:
@@ -134,7 +135,7 @@ class UltralyticsModel(Source):
         name = text.removeprefix(_PREFIX)
         ultralytics = _library(trust=options.trust)
         model, notes = build(
-            text,
+            verbatim(text),
             lambda: _build(name, ultralytics, trust=options.trust),
             weights=options.weights,
         )
@@ -199,8 +200,14 @@ def _unknown(name: str, version: str) -> SourceError:
     names = sorted(path.name for path in folder.rglob("*.yaml")) if folder else []
     near = difflib.get_close_matches(name, names, 3)
     return SourceError(
-        f"ultralytics {version} has no {name!r}, nor is it a file here",
-        f"did you mean {', '.join(near)}?" if near else f"its models lie in {folder}",
+        Sentence(
+            "ultralytics {version} has no {text}, nor is it a file here",
+            version=version,
+            text=repr(name),
+        ),
+        Sentence("did you mean {text}?", text=", ".join(near))
+        if near
+        else Sentence("its models lie in {text}", text=folder),
     )
 
 

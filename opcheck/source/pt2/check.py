@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.source.pt2.arithmetic import check_computed, stated
 from opcheck.source.pt2.file import ProgramFile, damaged
 from opcheck.source.pt2.schemas import check_call
@@ -32,17 +33,28 @@ def check_program(program: ProgramFile) -> None:
     try:
         _check(program.document["graph_module"], _release(program.torch_version))
     except _NodeError as error:
-        raise damaged(program.path, program.member, str(error)) from error.__cause__
+        raise damaged(program.path, program.member, sentence_of(error)) from error.__cause__
     except DAMAGED as error:
-        what = f"is not an exported program ({what_is(error)})"
+        what = Sentence("is not an exported program ({text})", text=what_is(error))
         raise damaged(program.path, program.member, what) from error
     except RecursionError as error:
-        raise damaged(program.path, program.member, "nested too deeply to be a model") from error
+        raise damaged(
+            program.path, program.member, Sentence("nested too deeply to be a model")
+        ) from error
 
 
-def what_is(error: Exception) -> str:
+def what_is(error: Exception) -> Sentence:
     """An error of taking JSON apart, in words."""
-    return f"no {error}" if isinstance(error, KeyError) else str(error)
+    return Sentence("no {text}", text=error) if isinstance(error, KeyError) else sentence_of(error)
+
+
+def unreadable(index: int, node: Any, error: Exception) -> Sentence:
+    """Which node of a graph cannot be taken apart, and why."""
+    name = node.get("name") if isinstance(node, dict) else None
+    where = Sentence("node {line}", line=index)
+    if name:
+        where = Sentence("node {line} ({name})", line=index, name=name)
+    return Sentence("{said} cannot be read ({said_why})", said=where, said_why=what_is(error))
 
 
 def _release(version: str) -> tuple[int, ...]:
@@ -105,9 +117,7 @@ class _GraphCheck:
             try:
                 self._node(node)
             except DAMAGED as error:
-                name = node.get("name") if isinstance(node, dict) else None
-                where = f"node {index}" + (f" ({name})" if name else "")
-                raise _NodeError(f"{where} cannot be read ({what_is(error)})") from error
+                raise _NodeError(unreadable(index, node, error)) from error
         for argument in self._graph["outputs"]:
             kind, payload = variant(argument)
             if kind in _HELD:

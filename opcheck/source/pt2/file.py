@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 from opcheck.source.archive import Archive, open_archive
 
 SCHEMA_MAJORS = range(5, 9)
@@ -23,7 +24,7 @@ _PROGRAM_UNTIL_2_7 = "serialized_exported_program.json"
 _COMPILED = re.compile(r"(?:[^/]+/)?data/aotinductor/.+")
 _TORCHSCRIPT = re.compile(r"(?:[^/]+/)?constants\.pkl")
 _STATE_DICT = re.compile(r"(?:[^/]+/)?data\.pkl")
-_SAVE_AGAIN = "save the model again with torch.export.save"
+_SAVE_AGAIN = Sentence("save the model again with torch.export.save")
 
 
 class ProgramFile(Struct, frozen=True):
@@ -62,9 +63,12 @@ def read_program(path: Path) -> ProgramFile:
     )
 
 
-def damaged(path: Path, member: str, what: str) -> SourceError:
+def damaged(path: Path, member: str, what: Sentence) -> SourceError:
     """The error for a program whose JSON is not what its schema version says."""
-    return SourceError(f"{path}: {member}: {what}", _SAVE_AGAIN)
+    return SourceError(
+        Sentence("{text_file}: {member}: {said}", text_file=path, member=member, said=what),
+        _SAVE_AGAIN,
+    )
 
 
 def _find_program(archive: Archive) -> tuple[str, tuple[str, ...]]:
@@ -79,8 +83,13 @@ def _find_program(archive: Archive) -> tuple[str, tuple[str, ...]]:
     names = ", ".join(sorted(found))
     if DEFAULT_MODEL not in found:
         raise SourceError(
-            f"{archive.path}: holds {len(found)} exported programs: {names}",
-            f"save one alone, or name the one to scan {DEFAULT_MODEL!r}",
+            Sentence(
+                "{text_file}: holds {count} exported programs: {list}",
+                text_file=archive.path,
+                count=len(found),
+                list=names,
+            ),
+            Sentence("save one alone, or name the one to scan {name}", name=repr(DEFAULT_MODEL)),
         )
     note = f"the archive holds {len(found)} exported programs ({names}); {DEFAULT_MODEL!r} was read"
     return found[DEFAULT_MODEL], (note,)
@@ -94,23 +103,35 @@ def _no_program(archive: Archive) -> SourceError:
 
     if holds(_COMPILED):
         return SourceError(
-            f"{archive.path}: an AOTInductor package, compiled code without its graph",
-            "give the .pt2 that torch.export.save wrote before compiling",
+            Sentence(
+                "{text_file}: an AOTInductor package, compiled code without its graph",
+                text_file=archive.path,
+            ),
+            Sentence("give the .pt2 that torch.export.save wrote before compiling"),
         )
     if holds(_TORCHSCRIPT):
         return SourceError(
-            f"{archive.path}: a TorchScript archive, not a torch.export one", "name it model.pt"
+            Sentence(
+                "{text_file}: a TorchScript archive, not a torch.export one", text_file=archive.path
+            ),
+            Sentence("name it model.pt"),
         )
     if holds(_STATE_DICT):
         return SourceError(
-            f"{archive.path}: saved by torch.save (weights or a pickled module),"
-            " not by torch.export.save",
-            "give a factory instead: path/to/file.py:name",
+            Sentence(
+                "{text_file}: saved by torch.save (weights or a pickled module), not "
+                "by torch.export.save",
+                text_file=archive.path,
+            ),
+            Sentence("give a factory instead: path/to/file.py:name"),
         )
     return SourceError(
-        f"{archive.path}: a zip archive without a model in it (no models/*.json"
-        f" and no {_PROGRAM_UNTIL_2_7})",
-        "give a file that torch.export.save wrote",
+        Sentence(
+            "{text}: a zip archive without a model in it (no models/*.json and no {name})",
+            text=archive.path,
+            name=_PROGRAM_UNTIL_2_7,
+        ),
+        Sentence("give a file that torch.export.save wrote"),
     )
 
 
@@ -119,13 +140,15 @@ def _parse_json(path: Path, member: str, content: bytes) -> dict[str, Any]:
         document = json.loads(content)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}"
-        raise damaged(path, member, f"not JSON at {place}: {error.msg}") from error
+        raise damaged(
+            path, member, Sentence("not JSON at {place}: {text}", place=place, text=error.msg)
+        ) from error
     except ValueError as error:  # not UTF-8, or a number of thousands of digits
-        raise damaged(path, member, f"not readable JSON: {error}") from error
+        raise damaged(path, member, Sentence("not readable JSON: {text}", text=error)) from error
     except RecursionError as error:
-        raise damaged(path, member, "nested too deeply to be a model") from error
+        raise damaged(path, member, Sentence("nested too deeply to be a model")) from error
     if not isinstance(document, dict):
-        raise damaged(path, member, "expected a JSON object, the exported program")
+        raise damaged(path, member, Sentence("expected a JSON object, the exported program"))
     return document
 
 
@@ -136,19 +159,33 @@ def _schema_version(
     if isinstance(version, int):  # torch 2.1 and 2.2 wrote one number
         version = {"major": version, "minor": 0}
     if not isinstance(version, dict):
-        raise damaged(path, member, "has no schema_version, so it is not an exported program")
+        raise damaged(
+            path, member, Sentence("has no schema_version, so it is not an exported program")
+        )
     major, minor = version.get("major"), version.get("minor")
     if not (isinstance(major, int) and isinstance(minor, int)):
-        raise damaged(path, member, f"schema_version is {version}, expected numbers")
+        raise damaged(
+            path, member, Sentence("schema_version is {text}, expected numbers", text=version)
+        )
     if major not in SCHEMA_MAJORS:
         newest = SCHEMA_MAJORS[-1]
-        by = f"torch {wrote}" if wrote else "an unnamed torch"
+        by = Sentence("torch {version}", version=wrote) if wrote else Sentence("an unnamed torch")
         raise SourceError(
-            f"{path}: written by {by} in export schema {major}.{minor};"
-            f" this opcheck reads {SCHEMA_MAJORS[0]} to {newest}",
-            "update opcheck"
+            Sentence(
+                "{text_file}: written by {said} in export schema {major}.{minor}; "
+                "this opcheck reads {first} to {last}",
+                text_file=path,
+                said=by,
+                major=major,
+                minor=minor,
+                first=SCHEMA_MAJORS[0],
+                last=newest,
+            ),
+            Sentence("update opcheck")
             if major > newest
-            else f"export the model again with torch {_OLDEST_TORCH} or newer",
+            else Sentence(
+                "export the model again with torch {version} or newer", version=_OLDEST_TORCH
+            ),
         )
     return major, minor
 

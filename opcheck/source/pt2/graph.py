@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from opcheck.errors import SourceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import NOT_IN_FORMAT, Gap, OpName, Value
-from opcheck.source.pt2.check import DAMAGED, check_program, what_is
+from opcheck.source.pt2.check import DAMAGED, check_program, unreadable, what_is
 from opcheck.source.pt2.file import ProgramFile, damaged, read_program
 from opcheck.source.pt2.stack_trace import (
     NOWHERE,
@@ -91,9 +91,11 @@ class _Reader:
         try:
             return self._trace()
         except DAMAGED as error:
-            raise self._damaged(f"is not an exported program ({what_is(error)})") from error
+            raise self._damaged(
+                Sentence("is not an exported program ({text})", text=what_is(error))
+            ) from error
         except RecursionError as error:
-            raise self._damaged("nested too deeply to be a model") from error
+            raise self._damaged(Sentence("nested too deeply to be a model")) from error
 
     def _trace(self) -> GraphTrace:
         document = self._program.document
@@ -122,9 +124,7 @@ class _Reader:
             try:
                 yield from self._node(node, values, module, place)
             except DAMAGED as error:
-                name = node.get("name") if isinstance(node, dict) else None
-                where = f"node {index}" + (f" ({name})" if name else "")
-                raise self._damaged(f"{where} cannot be read ({what_is(error)})") from error
+                raise self._damaged(unreadable(index, node, error)) from error
         self._sparse |= values.sparse
 
     def _node(
@@ -197,7 +197,7 @@ class _Reader:
             text = "{said} of export schema {version} has no known meaning"
             yield Gap("", Sentence(text, said=what, version=f"{major}.{minor}"), NOT_IN_FORMAT)
 
-    def _damaged(self, what: str) -> SourceError:
+    def _damaged(self, what: Sentence) -> SourceError:
         return damaged(self._program.path, self._program.member, what)
 
 

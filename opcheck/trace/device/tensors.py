@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from opcheck.errors import TraceError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import TensorMeta
 from opcheck.trace.device.module import DeviceModule
 from opcheck.trace.device.state import now
@@ -38,9 +39,13 @@ def prepare(device_type: str) -> torch.device:
         _register(device_type)
     elif current != device_type:
         raise TraceError(
-            f"this process already uses torch's PrivateUse1 device as {current!r}, "
-            f"so a model cannot be traced for {device_type!r} in it",
-            hint="scan from the command line or in a fresh process",
+            Sentence(
+                "this process already uses torch's PrivateUse1 device as {device}, so "
+                "a model cannot be traced for {device_asked} in it",
+                device=repr(current),
+                device_asked=repr(device_type),
+            ),
+            hint=Sentence("scan from the command line or in a fresh process"),
         )
     return torch.device(device_type, 0)
 
@@ -55,8 +60,13 @@ def require_backward() -> None:
 
     if not hasattr(backend_registration, "_setup_privateuseone_for_python_backend"):
         raise TraceError(
-            f"torch {torch.__version__} cannot run a backward on a device written in Python",
-            hint="--train needs torch 2.10 or newer; a forward can be scanned with this one",
+            Sentence(
+                "torch {version} cannot run a backward on a device written in Python",
+                version=torch.__version__,
+            ),
+            hint=Sentence(
+                "--train needs torch 2.10 or newer; a forward can be scanned with this one"
+            ),
         )
 
 
@@ -194,8 +204,10 @@ class DeviceTensor(torch.Tensor):
             except NotImplementedError as error:
                 name = getattr(func, "__name__", func)
                 raise TraceError(
-                    f"{name} was called on a tensor that belongs to a finished trace",
-                    hint="the model kept it as an attribute; build the model anew",
+                    Sentence(
+                        "{func} was called on a tensor that belongs to a finished trace", func=name
+                    ),
+                    hint=Sentence("the model kept it as an attribute; build the model anew"),
                 ) from error
 
     @property

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from opcheck.errors import TraceError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import run_ended
 from opcheck.trace.calls.engine import Engine
 from opcheck.trace.calls.modules import ModuleStack, raise_if_bug, reason_of
@@ -109,11 +110,21 @@ def _inputs_refused(
     given = [_described(value) for value in args]
     given += [f"{name}={_described(value)}" for name, value in kwargs.items()]
     computed = isinstance(engine, CallTreeRecorder) and engine.sequence
-    where = f"in {engine.modules.failed or 'its forward'}" if computed else "at once"
+    where = Sentence("at once")
+    if computed:
+        failed = engine.modules.failed
+        where = Sentence("in {text}", text=failed) if failed else Sentence("in its forward")
     return TraceError(
-        f"{type(module).__name__} refuses its inputs {where}: {reason_of(error)} "
-        f"(given: {', '.join(given) or 'nothing'})",
-        hint="give inputs that it takes with --input NAME=SHAPE:DTYPE, as in --input x=1x3x224x224",
+        Sentence(
+            "{name} refuses its inputs {said}: {text} (given: {said_list})",
+            name=type(module).__name__,
+            said=where,
+            text=reason_of(error),
+            said_list=", ".join(given) or Sentence("nothing"),
+        ),
+        hint=Sentence(
+            "give inputs that it takes with --input NAME=SHAPE:DTYPE, as in --input x=1x3x224x224"
+        ),
     )
 
 

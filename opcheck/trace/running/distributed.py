@@ -26,6 +26,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves
 
 from opcheck.errors import TraceError
+from opcheck.lang.sentence import Sentence
 from opcheck.trace.device.state import now
 from opcheck.trace.device.tensors import DeviceTensor
 
@@ -94,8 +95,10 @@ def among_processes() -> Iterator[None]:
 
     if not dist.is_available():
         raise TraceError(
-            f"torch {torch.__version__} is built without torch.distributed",
-            "leave wrap out, or install a torch that has it",
+            Sentence(
+                "torch {version} is built without torch.distributed", version=torch.__version__
+            ),
+            Sentence("leave wrap out, or install a torch that has it"),
         )
     if dist.is_initialized():
         yield

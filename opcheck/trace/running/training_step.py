@@ -15,6 +15,7 @@ from msgspec import Struct
 from torch import Tensor, nn
 
 from opcheck.errors import TraceError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.request import TrainingSpec
 from opcheck.model.trace import Phase
 from opcheck.trace.running.distributed import wrapped
@@ -84,9 +85,12 @@ class TrainingStep(Struct, frozen=True):
         trained = [p for p in module.parameters() if p.requires_grad]
         if not trained:
             raise TraceError(
-                f"{type(module).__name__} has no parameter that requires a gradient, "
-                "so there is nothing to train",
-                hint="unfreeze a parameter, or run inference",
+                Sentence(
+                    "{module} has no parameter that requires a gradient, so there is "
+                    "nothing to train",
+                    module=type(module).__name__,
+                ),
+                hint=Sentence("unfreeze a parameter, or run inference"),
             )
         module.train()
         if self.checkpointing:
@@ -131,8 +135,12 @@ def _optimizer(spec: TrainingSpec, parameters: list[nn.Parameter]) -> torch.opti
     found = {name.lower(): kind for name, kind in vars(torch.optim).items()}.get(spec.optimizer)
     if found is None:
         raise TraceError(
-            f"torch {torch.__version__} has no optimizer {spec.optimizer}",
-            hint="choose another with --step optimizer=NAME, or install a newer torch",
+            Sentence(
+                "torch {version} has no optimizer {name}",
+                version=torch.__version__,
+                name=spec.optimizer,
+            ),
+            hint=Sentence("choose another with --step optimizer=NAME, or install a newer torch"),
         )
     options: dict[str, Any] = {"lr": 1e-3}
     if spec.optimizer == "sgd":
@@ -158,10 +166,15 @@ def compute_again(module: nn.Module) -> None:
             return
     if not hasattr(module, "set_grad_checkpointing"):
         raise TraceError(
-            f"{type(module).__name__} has no switch for checkpointing "
-            "(gradient_checkpointing_enable, enable_gradient_checkpointing or "
-            "set_grad_checkpointing)",
-            hint="call torch.utils.checkpoint in the model itself, and leave checkpointing out",
+            Sentence(
+                "{module} has no switch for checkpointing "
+                "(gradient_checkpointing_enable, enable_gradient_checkpointing or "
+                "set_grad_checkpointing)",
+                module=type(module).__name__,
+            ),
+            hint=Sentence(
+                "call torch.utils.checkpoint in the model itself, and leave checkpointing out"
+            ),
         )
     switch = getattr(module, "set_grad_checkpointing")  # noqa: B009  # no such tensor
     switch()
@@ -178,10 +191,16 @@ def loss_of(output: Any) -> Tensor:
     if not found:
         what = "output" if own is None else "loss"
         raise TraceError(
-            f"nothing in the model's {what} depends on a parameter through floating-point "
-            f"numbers ({_described(output if own is None else own)}), so it cannot be trained",
-            hint="give the inputs from which the model computes its loss (labels), "
-            "or a model whose output is differentiable",
+            Sentence(
+                "nothing in the model's {text} depends on a parameter through "
+                "floating-point numbers ({text_what}), so it cannot be trained",
+                text=what,
+                text_what=_described(output if own is None else own),
+            ),
+            hint=Sentence(
+                "give the inputs from which the model computes its loss (labels), or a "
+                "model whose output is differentiable"
+            ),
         )
     loss, *others = map(_scalar, found)
     for other in others:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import DynamicInput
 from opcheck.trace.calls.call_site import NOWHERE, Site, from_error
 from opcheck.trace.calls.modules import ModuleStack, raise_if_bug, reason_of
@@ -64,10 +65,19 @@ def axes_of(
         for dim in one.dims:
             if not -tensor.dim() <= dim < tensor.dim():
                 raise UsageError(
-                    f"--dynamic {str(one)!r}: {name} has no dimension {dim}",
-                    f"its shape is {list(tensor.shape)}, so give one of 0 to {tensor.dim() - 1}"
+                    Sentence(
+                        "--dynamic {text}: {name} has no dimension {dim}",
+                        text=repr(str(one)),
+                        name=name,
+                        dim=dim,
+                    ),
+                    Sentence(
+                        "its shape is {text}, so give one of 0 to {count}",
+                        text=list(tensor.shape),
+                        count=tensor.dim() - 1,
+                    )
                     if tensor.dim()
-                    else "it has no dimensions at all",
+                    else Sentence("it has no dimensions at all"),
                 )
             found[_axis(key, name, dim % tensor.dim(), tensor)] = None
     return tuple(found)
@@ -161,10 +171,12 @@ def _called(asked: str, known: Mapping[str, Any], args: Sequence[Any]) -> str:
         if int(asked) in by_place:
             return by_place[int(asked)]
     near = difflib.get_close_matches(asked, known, 1)
-    names = ", ".join(known) or "none that is a tensor"
+    names = ", ".join(known) or Sentence("none that is a tensor")
     raise UsageError(
-        f"--dynamic: the model is given no tensor named {asked!r}",
-        f"did you mean {near[0]}?" if near else f"its inputs are: {names}",
+        Sentence("--dynamic: the model is given no tensor named {name}", name=repr(asked)),
+        Sentence("did you mean {text}?", text=near[0])
+        if near
+        else Sentence("its inputs are: {said}", said=names),
     )
 
 

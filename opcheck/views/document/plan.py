@@ -2,6 +2,7 @@
 
 import math
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import (
     AfterTier,
     Compared,
@@ -178,7 +179,7 @@ def declined_value(declined: Declined) -> Json:
 def _tier(node: Node) -> Tier:
     number = node.at("tier")
     if number.as_number() not in set(Tier):
-        number.fail("expected a tier from 1 to 4")
+        number.fail(Sentence("expected a tier from 1 to 4"))
     return Tier(number.as_number())
 
 

@@ -9,6 +9,7 @@ from typing import NoReturn, TypeVar
 from msgspec import Struct
 
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import recognised
 from opcheck.model.report import KernelCount, ModelInfo, Reason
 from opcheck.model.trace import RUN_ENDED, Gap, Phase
@@ -27,19 +28,19 @@ class Node(Struct, frozen=True):
 
     value: object
     path: str
-    hint: str
+    hint: Sentence
     """What the document should have been."""
 
-    def fail(self, problem: str) -> NoReturn:
+    def fail(self, problem: Sentence) -> NoReturn:
         """Say what is wrong here."""
-        raise UsageError(f"{self.path}: {problem}", self.hint)
+        raise UsageError(Sentence("{text}: {said}", text=self.path, said=problem), self.hint)
 
     def at(self, key: str) -> "Node":
         """The value of a key."""
         if not isinstance(self.value, Mapping):
-            self.fail(f"expected an object, got {_kind(self.value)}")
+            self.fail(Sentence("expected an object, got {arg_found}", arg_found=_kind(self.value)))
         if key not in self.value:
-            self.fail(f"the key {key!r} is missing")
+            self.fail(Sentence("the key {name} is missing", name=repr(key)))
         return Node(self.value[key], f"{self.path}.{key}", self.hint)
 
     def has(self, key: str) -> bool:
@@ -49,14 +50,14 @@ class Node(Struct, frozen=True):
     def keys(self) -> tuple[str, ...]:
         """The keys of an object, whatever they are."""
         if not isinstance(self.value, Mapping):
-            self.fail(f"expected an object, got {_kind(self.value)}")
+            self.fail(Sentence("expected an object, got {arg_found}", arg_found=_kind(self.value)))
         return tuple(self.value)
 
     def items(self, key: str) -> tuple["Node", ...]:
         """The items of an array."""
         node = self.at(key)
         if not isinstance(node.value, list):
-            node.fail(f"expected an array, got {_kind(node.value)}")
+            node.fail(Sentence("expected an array, got {arg_found}", arg_found=_kind(node.value)))
         return tuple(
             Node(item, f"{node.path}[{i}]", self.hint) for i, item in enumerate(node.value)
         )
@@ -64,35 +65,50 @@ class Node(Struct, frozen=True):
     def as_text(self) -> str:
         """The value itself, a string."""
         if not isinstance(self.value, str):
-            self.fail(f"expected a string, got {_kind(self.value)}")
+            self.fail(Sentence("expected a string, got {arg_found}", arg_found=_kind(self.value)))
         return self.value
 
     def as_number(self) -> int:
         """The value itself, a count."""
         if not isinstance(self.value, int) or isinstance(self.value, bool) or self.value < 0:
-            self.fail(f"expected a whole number from 0 on, got {_kind(self.value)}")
+            self.fail(
+                Sentence(
+                    "expected a whole number from 0 on, got {arg_found}",
+                    arg_found=_kind(self.value),
+                )
+            )
         if self.value > MOST_COUNT:
-            self.fail(f"expected a whole number up to {MOST_COUNT}, got a larger one")
+            self.fail(
+                Sentence(
+                    "expected a whole number up to {count}, got a larger one", count=MOST_COUNT
+                )
+            )
         return self.value
 
     def as_rate(self) -> float:
         """The value itself, a share of one."""
         value = self.value
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            self.fail(f"expected a number from 0 to 1, got {_kind(value)}")
+            self.fail(
+                Sentence("expected a number from 0 to 1, got {arg_found}", arg_found=_kind(value))
+            )
         return float(value)
 
     def as_size(self) -> float:
         """The value itself, how large something is."""
         value = self.value
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST:
-            self.fail(f"expected a number from 0 on, got {_kind(value)}")
+            self.fail(
+                Sentence("expected a number from 0 on, got {arg_found}", arg_found=_kind(value))
+            )
         return float(value)
 
     def as_bool(self) -> bool:
         """The value itself, a truth."""
         if not isinstance(self.value, bool):
-            self.fail(f"expected true or false, got {_kind(self.value)}")
+            self.fail(
+                Sentence("expected true or false, got {arg_found}", arg_found=_kind(self.value))
+            )
         return self.value
 
     def text(self, key: str) -> str:
@@ -121,7 +137,11 @@ class Node(Struct, frozen=True):
         node = self.at(key)
         text = node.as_text()
         if text not in set(kind):
-            node.fail(f"expected one of {', '.join(kind)}, got {text!r}")
+            node.fail(
+                Sentence(
+                    "expected one of {list}, got {text}", list=", ".join(kind), text=repr(text)
+                )
+            )
         return kind(text)
 
 
@@ -144,15 +164,19 @@ _DEEPEST = 16
 """How many sentences may stand within each other."""
 
 
-def opened(text: str, name: str, schema: str, hint: str) -> Node:
+def opened(text: str, name: str, schema: str, hint: Sentence) -> Node:
     """The document that ``text`` holds, of this schema; ``name`` and ``hint`` are for messages."""
     try:
         document = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{name} is not JSON: {error}", hint) from error
+        raise UsageError(
+            Sentence("{text} is not JSON: {text_why}", text=name, text_why=error), hint
+        ) from error
     root = Node(document, name, hint)
     if (found := root.text("schema")) != schema:
-        root.at("schema").fail(f"expected {schema!r}, got {found!r}")
+        root.at("schema").fail(
+            Sentence("expected {text}, got {text_b}", text=repr(schema), text_b=repr(found))
+        )
     return root
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking
 from opcheck.model.report import (
     SCHEMA,
@@ -174,7 +175,7 @@ def _place(place: Place) -> Json:
     }
 
 
-HINT = "a report is what opcheck scan --format json writes"
+HINT = Sentence("a report is what opcheck scan --format json writes")
 
 
 def from_json(text: str, name: str = "report") -> Report:

@@ -32,6 +32,7 @@ CLOSE = "values"
 REPLACES = "replaces"
 WRITTEN = "written"
 ONE_RULE = "opcheck rules NAME shows what a rule writes, and why that is equal"
+IN_ENGLISH = "the description is in English:"
 EQUAL = "equal to the last bit"
 
 

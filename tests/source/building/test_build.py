@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 from opcheck.source.building.build import build, light_copy, shed, shed_values
 
 
@@ -30,7 +31,7 @@ def test_a_factory_that_needs_values_gets_them_with_a_note() -> None:
     def factory() -> nn.Module:
         return nn.Linear(3, int(torch.ones(300, 300).sum().item()) // 30_000)
 
-    module, notes = build("factory()", factory)
+    module, notes = build(Sentence("factory()"), factory)
     assert isinstance(module, nn.Linear)
     assert module.out_features == 3
     assert notes == (
@@ -47,7 +48,7 @@ def test_a_factory_that_fails_is_called_once() -> None:
         raise ValueError("two\nlines")
 
     with pytest.raises(SourceError) as caught:
-        build("factory()", factory)
+        build(Sentence("factory()"), factory)
     here = Path(__file__).relative_to(Path.cwd())
     line = factory.__code__.co_firstlineno + 2
     assert caught.value.message == f"factory() raised ValueError: two lines (at {here}:{line})"
@@ -59,7 +60,7 @@ def test_memory_running_out_is_no_error_of_the_source() -> None:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried …")
 
     with pytest.raises(MemoryError):
-        build("factory()", factory)
+        build(Sentence("factory()"), factory)
 
 
 def test_shedding_keeps_what_is_small_and_what_is_shared() -> None:

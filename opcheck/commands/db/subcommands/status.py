@@ -6,6 +6,7 @@ from opcheck.app import options
 from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 from opcheck.views.formats import command_view
 
 
@@ -29,6 +30,6 @@ def status(
     if old:
         told = ", ".join(f"{vendor.vendor} (of {vendor.date or 'no date'})" for vendor in old)
         raise DatabaseError(
-            f"too old for the policy of {max_age} days: {told}",
-            "update opcheck, or bring the vendor's newer files in with opcheck db import",
+            Sentence("too old for the policy of {count} days: {text}", count=max_age, text=told),
+            Sentence("update opcheck, or bring the vendor's newer files in with opcheck db import"),
         )

@@ -18,6 +18,7 @@ from opcheck.commands.fleet.answers.values import (
 from opcheck.commands.fleet.store.store import Store
 from opcheck.commands.fleet.values import Cause, Run, RunTarget
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.target import target_name
 from opcheck.model.verdict import Confidence, Verdict
 
@@ -78,7 +79,9 @@ def _beside(store: Store, earlier: Path) -> Iterator[sqlite3.Connection]:
     try:
         connection.execute("ATTACH ? AS earlier", (str(earlier),))
     except sqlite3.Error as error:
-        raise UsageError(f"cannot use the store {earlier}: {error}") from error
+        raise UsageError(
+            Sentence("cannot use the store {text}: {text_why}", text=earlier, text_why=error)
+        ) from error
     try:
         yield connection
     finally:

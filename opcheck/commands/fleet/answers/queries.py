@@ -19,6 +19,7 @@ from opcheck.commands.fleet.store.reading import LAST, PREVIOUS, run_named
 from opcheck.commands.fleet.store.store import Store
 from opcheck.commands.fleet.values import Answers, Cause, Filters, Run, RunTarget
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 
 VIEWS = ("answers", "problems")
 _ORDER = ("position", "target_position", "place")
@@ -39,7 +40,8 @@ def written(store: Store, run: Run, folder: Path) -> tuple[str, ...]:
         return tuple(_written(store, view, run, folder, arrow, parquet) for view in VIEWS)
     except OSError as error:
         raise UsageError(
-            f"cannot write to {folder}: {error.strerror or error}", "give another folder"
+            Sentence("cannot write to {path}: {text}", path=folder, text=error.strerror or error),
+            Sentence("give another folder"),
         ) from error
 
 
@@ -48,8 +50,8 @@ def _pyarrow() -> tuple[Any, Any]:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError as error:
         raise UsageError(
-            f"Parquet needs pyarrow, which cannot be imported: {error}",
-            "pip install 'opcheck[parquet]'; the SQLite file itself is read without it",
+            Sentence("Parquet needs pyarrow, which cannot be imported: {text}", text=error),
+            Sentence("pip install 'opcheck[parquet]'; the SQLite file itself is read without it"),
         ) from error
 
 
@@ -157,7 +159,10 @@ def chosen(run: Run, globs: Sequence[str]) -> tuple[int, ...]:
     """
     for glob in globs:
         if not any(_fits(target, glob) for target in run.targets):
-            raise UsageError(f"run {run.id} has no target {glob!r}", _known(run.targets))
+            raise UsageError(
+                Sentence("run {id} has no target {glob}", id=run.id, glob=repr(glob)),
+                _known(run.targets),
+            )
     return tuple(
         at
         for at, target in enumerate(run.targets)
@@ -169,7 +174,13 @@ def _one(run: Run, name: str) -> RunTarget:
     found = [run.targets[at] for at in chosen(run, [name])]
     if len(found) > 1:
         raise UsageError(
-            f"{name!r} is {len(found)} targets of run {run.id}; want one", _known(found)
+            Sentence(
+                "{text} is {count} targets of run {run}; want one",
+                text=repr(name),
+                count=len(found),
+                run=run.id,
+            ),
+            _known(found),
         )
     return found[0]
 
@@ -180,9 +191,9 @@ def _fits(target: RunTarget, glob: str) -> bool:
     return any(fnmatchcase(name, glob) for name in names)
 
 
-def _known(targets: Sequence[RunTarget]) -> str:
+def _known(targets: Sequence[RunTarget]) -> Sentence:
     names = ", ".join(target.target.partition("+")[0] for target in targets)
-    return f"it has {names}"
+    return Sentence("it has {list}", list=names)
 
 
 def _narrowed(found: Difference, globs: Sequence[str]) -> Difference:

@@ -21,6 +21,7 @@ from opcheck.commands.fleet.values import Ending, Run, RunTarget
 from opcheck.db.store import Database
 from opcheck.device_types import Scanned, Traced
 from opcheck.errors import OpcheckError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.report import Report
 from opcheck.model.target import TargetSpec
@@ -71,7 +72,10 @@ class Reports:
             UsageError: the run has no such model, or no trace of it.
         """
         if not is_text(name):
-            raise UsageError(f"run {self._run.id} has no model {name!r}", self._like(""))
+            raise UsageError(
+                Sentence("run {run} has no model {text}", run=self._run.id, text=repr(name)),
+                self._like(""),
+            )
         rows = self._store.connection.execute(
             "SELECT models.* FROM run_models JOIN models ON models.id = model "
             "WHERE run=? AND name=? LIMIT 1",
@@ -79,9 +83,14 @@ class Reports:
         )
         row = rows.fetchone()
         if row is None:
-            raise UsageError(f"run {self._run.id} has no model {name!r}", self._like(name))
+            raise UsageError(
+                Sentence("run {run} has no model {text}", run=self._run.id, text=repr(name)),
+                self._like(name),
+            )
         if row["ending"] != Ending.SCANNED:
-            raise UsageError(f"{name} has no report: {row['reason']}", row["hint"])
+            raise UsageError(
+                Sentence("{name} has no report: {said}", name=name, said=row["reason"]), row["hint"]
+            )
         return self._held(row)
 
     def _held(self, row: sqlite3.Row) -> Report:
@@ -90,14 +99,21 @@ class Reports:
             traced = restored(self._store.traces(row["id"]), casts)
         except ValueError as error:
             raise UsageError(
-                f"the stored trace of {row['source']} cannot be read: {error}",
-                "the store is damaged; scan the model again",
+                Sentence(
+                    "the stored trace of {source} cannot be read: {text}",
+                    source=row["source"],
+                    text=error,
+                ),
+                Sentence("the store is damaged; scan the model again"),
             ) from error
         results = [result for group in traced.values() for result in group]
         if not results:
             raise UsageError(
-                f"the stored trace of {row['source']} cannot be read: there is none",
-                "the store is damaged; scan the model again",
+                Sentence(
+                    "the stored trace of {source} cannot be read: there is none",
+                    source=row["source"],
+                ),
+                Sentence("the store is damaged; scan the model again"),
             )
         parts = tuple(Traced(result.trace, result.targets) for result in results)
         first = results[0]
@@ -105,14 +121,18 @@ class Reports:
         matrices = [m for m in self._matrices if m.target.device_type in traced]
         return report_of(row["source"], scanned, matrices)
 
-    def _like(self, name: str) -> str:
+    def _like(self, name: str) -> Sentence:
         rows = self._store.connection.execute(
             "SELECT name FROM run_models WHERE run=? AND model NOTNULL AND instr(name, ?) "
             "ORDER BY position LIMIT ?",
             (self._run.id, name, _NAMES),
         )
         names = ", ".join(one for (one,) in rows)
-        return f"there is {names}" if names else "opcheck fleet query lists them"
+        return (
+            Sentence("there is {list}", list=names)
+            if names
+            else Sentence("opcheck fleet query lists them")
+        )
 
 
 def report_of_model(
@@ -137,7 +157,10 @@ def _matrix(database: Database, target: RunTarget) -> SupportMatrix:
     try:
         spec = TargetSpec.parse(target.target)
     except ValueError as error:
-        raise UsageError(f"the store is damaged: {error}", "give a copy from before") from error
+        raise UsageError(
+            Sentence("the store is damaged: {text_why}", text_why=error),
+            Sentence("give a copy from before"),
+        ) from error
     return database.matrix(database.resolve(spec))
 
 
@@ -190,7 +213,8 @@ def _side_by_side(
             yield pair
     except BrokenProcessPool as error:
         raise OpcheckError(
-            "a process that writes reports was ended", "run the same command again"
+            Sentence("a process that writes reports was ended"),
+            Sentence("run the same command again"),
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)

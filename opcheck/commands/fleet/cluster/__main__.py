@@ -18,12 +18,13 @@ from typing import Any
 from opcheck.commands.fleet.cluster.terms import Task, Terms
 from opcheck.commands.fleet.values import Began, Done
 from opcheck.errors import OpcheckError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import from_json, to_json
 
 _CONNECT_SECONDS = 60.0
-_HINT = (
-    "the address is what ray start --head tells, without it the cluster that this machine is a "
-    "node of; all nodes have the same Ray and Python"
+_HINT = Sentence(
+    "the address is what ray start --head tells, without it the cluster "
+    "that this machine is a node of; all nodes have the same Ray and Python"
 )
 
 
@@ -68,7 +69,7 @@ def main() -> None:
     try:
         _work(terms, channel)
     except OpcheckError as error:
-        channel.send({"error": [error.message, error.hint]})
+        channel.send({"error": [to_json(error.message), to_json(error.hint)]})
     except Exception:
         channel.send({"crash": traceback.format_exc()})
     channel.send("over")
@@ -102,7 +103,12 @@ def _connect(terms: Terms) -> bool:
         )
     except (Exception, SystemExit) as error:  # whatever Ray makes of it
         raise UsageError(
-            f"cannot use the Ray cluster at {terms.setup.address}: {_first_line(error)}", _HINT
+            Sentence(
+                "cannot use the Ray cluster at {text}: {text_why}",
+                text=terms.setup.address,
+                text_why=_first_line(error),
+            ),
+            _HINT,
         ) from error
     return "working_dir" in ray.get_runtime_context().runtime_env
 
@@ -112,8 +118,8 @@ def _in_time(terms: Terms, channel: _Channel) -> Iterator[None]:
     """Give up where nothing comes of what is done in the block: Ray tries for two minutes."""
 
     def give_up() -> None:
-        what = f"what answers at {terms.setup.address} is no Ray cluster"
-        channel.send({"error": [what, _HINT]})
+        what = Sentence("what answers at {text} is no Ray cluster", text=terms.setup.address)
+        channel.send({"error": [to_json(what), to_json(_HINT)]})
         os._exit(0)
 
     timer = threading.Timer(_CONNECT_SECONDS, give_up)

@@ -17,14 +17,15 @@ from opcheck.commands.fleet.cluster.terms import Task, Terms, problem_here, prob
 from opcheck.commands.fleet.engine import ATTEMPTS, lost
 from opcheck.commands.fleet.values import Began, Done
 from opcheck.commands.fleet.worker import Worker
-from opcheck.errors import UsageError
-from opcheck.model.codec import from_json, to_json
+from opcheck.errors import OpcheckError, UsageError
+from opcheck.lang.sentence import Sentence
+from opcheck.model.codec import from_json, sentence_from_json, to_json
 
 
 class Node:
     """A worker on some node; models run in processes of their own, as they do without Ray."""
 
-    def ready(self, terms: str, most: int, *, shipped: bool) -> tuple[str, tuple[str, ...]]:
+    def ready(self, terms: str, most: int, *, shipped: bool) -> tuple[str, Any]:
         """Take on the terms of a run.
 
         Args:
@@ -33,24 +34,25 @@ class Node:
             shipped: whether Ray has brought the run's working directory, and begun us there.
 
         Returns:
-            The name of this worker, and the problem that it has: message and hint, or nothing.
+            The name of this worker, and the problem that it has: message and hint, each as JSON,
+            or nothing.
         """
         self._name = f"{socket.gethostname()}/{os.getpid()}"
         wanted = from_json(Terms, json.loads(terms))
         if not shipped and (problem := _enter(wanted.folder, self._name)):
-            return self._name, (problem.message, problem.hint)
+            return self._name, _problem_value(problem)
         own = os.environ.get("PYTHONPATH", "")
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (wanted.python_path, own)))
         problem = problem_here(wanted, self._name)
         self._worker = Worker(replace(wanted.setup, workers=min(most, _processors())))
-        return self._name, (problem.message, problem.hint) if problem else ()
+        return self._name, _problem_value(problem) if problem else ()
 
     def done(self, task: str) -> str:
         """JSON of the ``Done`` of a ``Task``, or message and hint of the problem with it."""
         wanted = from_json(Task, json.loads(task))
         problem = problem_with(wanted, self._name)
         if problem:
-            return _text((problem.message, problem.hint))
+            return json.dumps(_problem_value(problem))
         begun = time.monotonic()
         outcome = self._worker.outcome(wanted.job)
         seconds = time.monotonic() - begun
@@ -75,9 +77,16 @@ def _enter(folder: str, name: str) -> UsageError | None:
         os.chdir(folder)
     except OSError as error:
         return UsageError(
-            f"node {name} has no folder {folder}: {error.strerror}",
-            "start the run in a folder that every node has under the same path, or send it along "
-            "with --ship",
+            Sentence(
+                "node {name} has no folder {text}: {text_why}",
+                name=name,
+                text=folder,
+                text_why=error.strerror,
+            ),
+            Sentence(
+                "start the run in a folder that every node has under the same path, or "
+                "send it along with --ship"
+            ),
         )
     return None
 
@@ -163,8 +172,8 @@ class Pool:
         self._looks = 0 if processors else self._looks + 1
         if self._looks > NO_NODE_LOOKS:
             raise UsageError(
-                "the Ray cluster has had no node with a processor for ten minutes",
-                "start nodes with ray start --address, then run the same command again",
+                Sentence("the Ray cluster has had no node with a processor for ten minutes"),
+                Sentence("start nodes with ray start --address, then run the same command again"),
             )
         return self._terms.setup.workers or max(1, processors)
 
@@ -197,13 +206,13 @@ class Pool:
             self._failed += 1
             if self._failed >= ATTEMPTS:
                 raise UsageError(
-                    f"no worker begins on the Ray cluster: {_last_line(error)}",
-                    "every node needs opcheck as it is installed here",
+                    Sentence("no worker begins on the Ray cluster: {text}", text=_last_line(error)),
+                    Sentence("every node needs opcheck as it is installed here"),
                 ) from error
             return
         self._failed = 0
         if problem:
-            raise UsageError(*problem)
+            raise UsageError(*map(sentence_from_json, problem))
         self._idle.append(_Member(member.actor, name))
 
     def _over(self, member: _Member, task: Task, ref: Any) -> None:
@@ -222,8 +231,12 @@ class Pool:
         self._idle.append(member)
         answer = json.loads(text)
         if isinstance(answer, list):
-            raise UsageError(*answer)
+            raise UsageError(*map(sentence_from_json, answer))
         self._tell(from_json(Done, answer))
+
+
+def _problem_value(problem: OpcheckError) -> Any:
+    return to_json((problem.message, problem.hint))
 
 
 def _last_line(error: RayError) -> str:

@@ -13,6 +13,7 @@ from opcheck.commands.fleet.keys import key_of
 from opcheck.commands.fleet.values import Job
 from opcheck.db.store import Database
 from opcheck.errors import OpcheckError, UsageError
+from opcheck.lang.sentence import Sentence, chained
 from opcheck.model.request import ScanRequest
 from opcheck.model.target import TargetSpec
 from opcheck.source.base import LIBRARIES
@@ -66,7 +67,9 @@ def versions() -> Mapping[str, str]:
 def problem_here(wanted: Terms, node: str) -> UsageError | None:
     """What keeps this node from giving the answers that the run's own machine would give."""
     other = [
-        f"{name} {found} instead of {expected}"
+        Sentence(
+            "{name} {version} instead of {expected}", name=name, version=found, expected=expected
+        )
         for (name, found), expected in zip(
             versions().items(), wanted.versions.values(), strict=True
         )
@@ -74,9 +77,11 @@ def problem_here(wanted: Terms, node: str) -> UsageError | None:
     ]
     if other:
         return UsageError(
-            f"node {node} has {', '.join(other)}",
-            "every node needs the versions that the run is started with: one container image, or "
-            "one environment, for all",
+            Sentence("node {name} has {said}", name=node, said=chained(other, ", ")),
+            Sentence(
+                "every node needs the versions that the run is started with: one "
+                "container image, or one environment, for all"
+            ),
         )
     return next(_data_problems(wanted, node), None)
 
@@ -87,9 +92,16 @@ def problem_with(wanted: Task, node: str) -> UsageError | None:
         return None
     source = wanted.job.request.model.source
     return UsageError(
-        f"node {node} does not see {source} as it is where the run was started",
-        "put the models and the run's working directory where every node has them under the same "
-        "path, or send the working directory along with --ship",
+        Sentence(
+            "node {name} does not see {text} as it is where the run was started",
+            name=node,
+            text=source,
+        ),
+        Sentence(
+            "put the models and the run's working directory where every node has "
+            "them under the same path, or send the working directory along with "
+            "--ship"
+        ),
     )
 
 
@@ -98,13 +110,22 @@ def _data_problems(wanted: Terms, node: str) -> Iterator[UsageError]:
     try:
         found = _digests(wanted.setup, specs)
     except OpcheckError as error:
-        yield UsageError(f"{error.message} (on node {node})", error.hint)
+        yield UsageError(
+            Sentence("{text} (on node {name})", text=error.message, name=node), error.hint
+        )
         return
     for target, digest in wanted.targets.items():
         if found[target] != digest:
             yield UsageError(
-                f"node {node} has other data of {target} than the machine that the run is of",
-                "install the same opcheck there, and have the overlays where every node sees them",
+                Sentence(
+                    "node {name} has other data of {text} than the machine that the run is of",
+                    name=node,
+                    text=target,
+                ),
+                Sentence(
+                    "install the same opcheck there, and have the overlays where every "
+                    "node sees them"
+                ),
             )
 
 

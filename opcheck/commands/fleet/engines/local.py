@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from opcheck.commands.fleet.engine import ATTEMPTS, Engine, Setup, lost, processors
 from opcheck.commands.fleet.values import Began, Done, Job
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import MalformedError, from_json, to_json
 
 _END_SECONDS = 2.0
@@ -34,7 +35,9 @@ class Local(Engine):
             UsageError: something is asked for that only a cluster has.
         """
         if self.setup.address or self.setup.ship:
-            raise UsageError("--address and --ship are for a cluster", "add --engine ray")
+            raise UsageError(
+                Sentence("--address and --ship are for a cluster"), Sentence("add --engine ray")
+            )
         count = self.setup.workers or processors()
         todo: queue.Queue[Job | None] = queue.Queue()
         told: queue.Queue[_Told] = queue.Queue()

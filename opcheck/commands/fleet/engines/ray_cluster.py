@@ -21,7 +21,8 @@ from opcheck.commands.fleet.engine import Engine
 from opcheck.commands.fleet.keys import unchanged
 from opcheck.commands.fleet.values import Began, Done, Job
 from opcheck.errors import UsageError
-from opcheck.model.codec import from_json, to_json
+from opcheck.lang.sentence import Sentence
+from opcheck.model.codec import from_json, sentence_from_json, to_json
 
 _END_SECONDS = 10.0
 """So long it has to leave the cluster, before it is ended."""
@@ -88,15 +89,18 @@ class Driver:
                     return
                 yield message
         raise UsageError(
-            f"the connection to the Ray cluster is gone{self._last_line()}",
-            "see that its head is up, then run the same command again: it goes on where it was",
+            self._gone(),
+            Sentence(
+                "see that its head is up, then run the same command again: it goes on where it was"
+            ),
         )
 
-    def _last_line(self) -> str:
+    def _gone(self) -> Sentence:
         size = self._said.seek(0, os.SEEK_END)
         self._said.seek(max(0, size - _TAIL))
         lines = self._said.read().decode(errors="replace").strip().splitlines()
-        return f": {lines[-1].strip()}" if lines else ""
+        gone = Sentence("the connection to the Ray cluster is gone")
+        return Sentence("{said}: {text}", said=gone, text=lines[-1].strip()) if lines else gone
 
 
 _ADDRESS = "RAY_ADDRESS"
@@ -117,7 +121,9 @@ class RayCluster(Engine):
                 versions, data or files than this machine.
         """
         if find_spec("ray") is None:
-            raise UsageError("--engine ray needs Ray", "pip install 'opcheck[ray]'")
+            raise UsageError(
+                Sentence("--engine ray needs Ray"), Sentence("pip install 'opcheck[ray]'")
+            )
         setup = replace(self.setup, address=_address(self.setup.address))
         more = iter(jobs)
         first = next(more, None)
@@ -135,7 +141,7 @@ class RayCluster(Engine):
                     case {"Done": _}:
                         yield _checked(from_json(Done, message))
                     case {"error": [what, hint]}:
-                        raise UsageError(f"{what}", f"{hint}")
+                        raise UsageError(sentence_from_json(what), sentence_from_json(hint))
                     case {"crash": text}:
                         raise RuntimeError(f"opcheck failed on the cluster:\n{text}")
 
@@ -154,9 +160,15 @@ def _address(given: str) -> str:
         socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
     except (OSError, OverflowError) as error:
         raise UsageError(
-            f"nothing answers at {address}: {getattr(error, 'strerror', None) or error}",
-            "--address is what ray start --head tells, HOST:PORT; without it, the cluster that "
-            "this machine is a node of",
+            Sentence(
+                "nothing answers at {text}: {text_why}",
+                text=address,
+                text_why=getattr(error, "strerror", None) or error,
+            ),
+            Sentence(
+                "--address is what ray start --head tells, HOST:PORT; without it, the "
+                "cluster that this machine is a node of"
+            ),
         ) from error
     return address
 
@@ -166,8 +178,12 @@ def _checked(done: Done) -> Done:
     for file, digest in done.outcome.files.items():
         if Path(file).is_file() and not unchanged({file: digest}):
             raise UsageError(
-                f"node {done.worker} has another {file} than there is here",
-                "have the models where every node sees the same files, or send the working "
-                "directory along with --ship",
+                Sentence(
+                    "node {name} has another {text} than there is here", name=done.worker, text=file
+                ),
+                Sentence(
+                    "have the models where every node sees the same files, or send the "
+                    "working directory along with --ship"
+                ),
             )
     return done

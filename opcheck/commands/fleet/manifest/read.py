@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from opcheck.commands.fleet.manifest.rows import Row, read_csv, read_yaml, request_of
 from opcheck.commands.fleet.values import Entry
 from opcheck.errors import OpcheckError, UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.text import is_text
 from opcheck.sandbox.parent.run import names_of
 from opcheck.source.kinds.python_file import PythonFile
@@ -52,7 +53,10 @@ def expand(source: str, folder: Path) -> Expanded:
     known = names_of(prefix)
     names = tuple(f"{prefix}:{name}" for name in known if fnmatchcase(name, pattern))
     if not names:
-        raise UsageError(f"{source}: {prefix} has no such model", f"it has {len(known)} of them")
+        raise UsageError(
+            Sentence("{text}: {name} has no such model", text=source, name=prefix),
+            Sentence("it has {count} of them", count=len(known)),
+        )
     return Expanded(names)
 
 
@@ -73,7 +77,8 @@ def _configs(source: str, path: str) -> Expanded:
     ]
     if not models:
         raise UsageError(
-            f"{source}: no folder with a {CONFIG}", f"it fits {len(found)} files and folders"
+            Sentence("{text}: no folder with a {name}", text=source, name=CONFIG),
+            Sentence("it fits {count} files and folders", count=len(found)),
         )
     return Expanded(tuple(f"{_HF}{one}" for one in models))
 
@@ -84,15 +89,18 @@ def _models(path: str) -> Expanded:
         models = {one: None for one in found if _is_model(one)}
         others = [one for one in found if one not in models and not os.path.isdir(one)]
         if not models:
-            raise UsageError(f"{path}: fits no model", f"it fits {len(found)} files and folders")
+            raise UsageError(
+                Sentence("{text}: fits no model", text=path),
+                Sentence("it fits {count} files and folders", count=len(found)),
+            )
         return Expanded(tuple(models), tuple(others))
     if not os.path.isdir(path) or _is_model(path):
         return Expanded((path,))
     inside = tuple(_inside(path))
     if not inside:
         raise UsageError(
-            f"{path}: there is no model in this folder",
-            "models in Python files are named one by one, as models.py:build",
+            Sentence("{text}: there is no model in this folder", text=path),
+            Sentence("models in Python files are named one by one, as models.py:build"),
         )
     return Expanded(inside)
 
@@ -122,7 +130,12 @@ def _looked_at(pattern: str) -> Iterator[tuple[str, ...]]:
 def _require_few(path: str, many: int) -> None:
     if many > _MOST:
         raise UsageError(
-            f"{path}: has more than {_MOST:,} files and folders", "name a folder with models in it"
+            Sentence(
+                "{text_path}: has more than {count} files and folders",
+                text_path=path,
+                count=f"{_MOST:,}",
+            ),
+            Sentence("name a folder with models in it"),
         )
 
 
@@ -218,8 +231,13 @@ def _entries(row: Row, folder: Path, trust: bool) -> tuple[tuple[Entry, ...], tu
         _require_text(source)
     if row.name and sources != (row.source,) and len(sources) > 1:
         raise UsageError(
-            f"{row.where}: one name for {len(sources)} models: {row.name!r}",
-            "leave the name out where the source is a pattern",
+            Sentence(
+                "{text}: one name for {count} models: {text_name}",
+                text=row.where,
+                count=len(sources),
+                text_name=repr(row.name),
+            ),
+            Sentence("leave the name out where the source is a pattern"),
         )
     return tuple(
         Entry(row.name or source, request_of(row, source, trust=trust), row.where)
@@ -230,7 +248,10 @@ def _entries(row: Row, folder: Path, trust: bool) -> tuple[tuple[Entry, ...], tu
 def _require_text(name: str) -> None:
     """Refuse a name that a store cannot keep: file systems have some that are no Unicode."""
     if not is_text(name):
-        raise UsageError(f"a name is no text in UTF-8: {name!r}", "give the file another name")
+        raise UsageError(
+            Sentence("a name is no text in UTF-8: {name}", name=repr(name)),
+            Sentence("give the file another name"),
+        )
 
 
 def _add(entry: Entry, entries: dict[str, Entry]) -> None:
@@ -238,6 +259,11 @@ def _add(entry: Entry, entries: dict[str, Entry]) -> None:
     there = entries.setdefault(entry.name, entry)
     if there.request != entry.request:
         raise UsageError(
-            f"{entry.where}: a second model called {entry.name!r}, the first is at {there.where}",
-            "give each a name of its own with name",
+            Sentence(
+                "{text}: a second model called {text_name}, the first is at {text_where}",
+                text=entry.where,
+                text_name=repr(entry.name),
+                text_where=there.where,
+            ),
+            Sentence("give each a name of its own with name"),
         )

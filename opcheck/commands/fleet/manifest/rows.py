@@ -16,11 +16,12 @@ from opcheck.db.schema.checks import ListOf, Record, Shape, ShapeError, Text
 from opcheck.db.schema.checks import Path as Where
 from opcheck.errors import DatabaseError, OpcheckError, UsageError
 from opcheck.files import read_bytes
+from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.model.dynamic import dynamic_inputs
 from opcheck.model.request import CallSpec, ModelSpec, ScanRequest, TrainingSpec
 from opcheck.source.inputs import InputSpec
 
-HINT = "docs/fleet.md tells what a manifest may say of a model"
+HINT = Sentence("docs/fleet.md tells what a manifest may say of a model")
 TRUST = "trust"
 """What no file may say."""
 _SETS = re.compile(r".+\.py:[^:=]+")
@@ -41,6 +42,9 @@ class Row(Struct, frozen=True):
 class FieldError(ValueError):
     """A value that a field does not take."""
 
+    def __init__(self, problem: Sentence) -> None:
+        super().__init__(problem)
+
 
 def refuse_trust(where: str) -> NoReturn:
     """Say that a file cannot trust what it names.
@@ -49,8 +53,11 @@ def refuse_trust(where: str) -> NoReturn:
         UsageError: always.
     """
     raise UsageError(
-        f"{where}: a manifest cannot say that its models are trusted",
-        f"leave {TRUST} out; who knows who wrote them all types opcheck fleet MANIFEST --trust",
+        Sentence("{text_file}: a manifest cannot say that its models are trusted", text_file=where),
+        Sentence(
+            "leave {name} out; who knows who wrote them all types opcheck fleet MANIFEST --trust",
+            name=TRUST,
+        ),
     )
 
 
@@ -66,17 +73,27 @@ def request_of(row: Row, source: str, *, trust: bool) -> ScanRequest:
             refuse_trust(row.where)
         if key not in FIELDS:
             known = ", ".join(["source", "name", *FIELDS])
-            raise UsageError(f"{row.where}: unknown field {key!r}", f"known fields: {known}")
+            raise UsageError(
+                Sentence("{text}: unknown field {text_key}", text=row.where, text_key=repr(key)),
+                Sentence("known fields: {list}", list=known),
+            )
         try:
             given[key] = FIELDS[key](value)
         except FieldError as error:
-            raise UsageError(f"{row.where}: {key}: {error}", HINT) from error
+            raise UsageError(
+                Sentence(
+                    "{where}: {key}: {said}", where=row.where, key=key, said=sentence_of(error)
+                ),
+                HINT,
+            ) from error
     try:
         return replace(
             _request(source, given), model=replace(_request(source, given).model, trust=trust)
         )
     except OpcheckError as error:
-        raise UsageError(f"{row.where}: {error.message}", error.hint) from error
+        raise UsageError(
+            Sentence("{error}: {text}", error=row.where, text=error.message), error.hint
+        ) from error
 
 
 def _request(source: str, given: Mapping[str, Any]) -> ScanRequest:
@@ -84,13 +101,18 @@ def _request(source: str, given: Mapping[str, Any]) -> ScanRequest:
     sets = [text for text in inputs if _SETS.fullmatch(text)]
     single = tuple(text for text in inputs if text not in sets)
     if len(sets) > 1:
-        raise UsageError(f"several functions that give inputs: {', '.join(sets)}", "name one")
+        raise UsageError(
+            Sentence("several functions that give inputs: {list}", list=", ".join(sets)),
+            Sentence("name one"),
+        )
     for text in single:
         InputSpec.parse(text)
     steps = given.get("step", ())
     train = given.get("train", bool(steps)) or bool(steps)
     if given.get("decode") and train:
-        raise UsageError("a training step decodes nothing", "leave decode or train out")
+        raise UsageError(
+            Sentence("a training step decodes nothing"), Sentence("leave decode or train out")
+        )
     return ScanRequest(
         ModelSpec(
             source,
@@ -113,7 +135,9 @@ def _texts(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, Sequence) or not all(isinstance(one, str) for one in value):
-        raise FieldError(f"expected text or a list of texts, found {value!r:.60}")
+        raise FieldError(
+            Sentence("expected text or a list of texts, found {value}", value=f"{value!r:.60}")
+        )
     return tuple(value)
 
 
@@ -125,7 +149,7 @@ def _flag(value: object) -> bool:
     words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
     found = value if isinstance(value, bool) else words.get(str(value).lower())
     if found is None:
-        raise FieldError(f"expected true or false, found {value!r:.60}")
+        raise FieldError(Sentence("expected true or false, found {value}", value=f"{value!r:.60}"))
     return found
 
 
@@ -135,7 +159,9 @@ def _positive(value: object) -> float:
     except (ValueError, OverflowError):
         number = 0.0
     if isinstance(value, bool) or not 0 < number < inf:
-        raise FieldError(f"expected a positive number, found {value!r:.60}")
+        raise FieldError(
+            Sentence("expected a positive number, found {value}", value=f"{value!r:.60}")
+        )
     return number
 
 
@@ -178,11 +204,21 @@ def read_csv(path: Path) -> tuple[Row, ...]:
             if any(map(str.strip, cells)) and _fits(cells, columns, path, table.line_num)
         ]
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}", HINT) from error
+        raise UsageError(
+            Sentence(
+                "cannot read {text_file}: {text}", text_file=path, text=error.strerror or error
+            ),
+            HINT,
+        ) from error
     except (csv.Error, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: expected a table in UTF-8, but {error}", HINT) from error
+        raise UsageError(
+            Sentence(
+                "{text_file}: expected a table in UTF-8, but {text}", text_file=path, text=error
+            ),
+            HINT,
+        ) from error
     if not found:
-        raise UsageError(f"{path}: names no model", HINT)
+        raise UsageError(Sentence("{text_file}: names no model", text_file=path), HINT)
     return tuple(found)
 
 
@@ -190,22 +226,47 @@ def _check(columns: list[str], path: Path) -> None:
     known = ["source", "name", *FIELDS]
     if "source" not in columns:
         found = ", ".join(columns) or "nothing"
-        raise UsageError(f"{path}:1: expected a column 'source', found {found:.80}", HINT)
+        raise UsageError(
+            Sentence(
+                "{text_file}:1: expected a column 'source', found {text}",
+                text_file=path,
+                text=f"{found:.80}",
+            ),
+            HINT,
+        )
     for column in columns:
         if column == TRUST:
             refuse_trust(f"{path}:1")
         if column not in known:
-            hint = f"known columns: {', '.join(known)}"
-            raise UsageError(f"{path}:1: unknown column {column!r:.60}", hint)
+            hint = Sentence("known columns: {list}", list=", ".join(known))
+            raise UsageError(
+                Sentence(
+                    "{text_file}:1: unknown column {text}", text_file=path, text=f"{column!r:.60}"
+                ),
+                hint,
+            )
         if columns.count(column) > 1:
-            raise UsageError(f"{path}:1: the column {column!r} stands twice", "take one out")
+            raise UsageError(
+                Sentence(
+                    "{text_file}:1: the column {text} stands twice",
+                    text_file=path,
+                    text=repr(column),
+                ),
+                Sentence("take one out"),
+            )
 
 
 def _fits(cells: list[str], columns: list[str], path: Path, line: int) -> bool:
     if len(cells) != len(columns):
         raise UsageError(
-            f"{path}:{line}: expected {len(columns)} cells, found {len(cells)}",
-            "put what has commas in quotes",
+            Sentence(
+                "{text_file}:{count_line}: expected {count} cells, found {count_found}",
+                text_file=path,
+                count_line=line,
+                count=len(columns),
+                count_found=len(cells),
+            ),
+            Sentence("put what has commas in quotes"),
         )
     return True
 
@@ -214,7 +275,7 @@ def _csv_row(cells: Mapping[str, str], where: str) -> Row:
     given = {name: cell.strip() for name, cell in cells.items() if cell.strip()}
     source, name = given.pop("source", ""), given.pop("name", "")
     if not source:
-        raise UsageError(f"{where}: expected a source, found nothing", HINT)
+        raise UsageError(Sentence("{where}: expected a source, found nothing", where=where), HINT)
     options: dict[str, Any] = {
         key: [part.strip() for part in cell.split(SEPARATOR)] if key in LISTS else cell
         for key, cell in given.items()
@@ -242,7 +303,9 @@ class _Model(Struct, frozen=True):
         elif isinstance(value, dict):
             _ENTRY.check(value, path)
         else:
-            raise ShapeError(path, "expected a source, or a mapping with the key 'source'")
+            raise ShapeError(
+                path, Sentence("expected a source, or a mapping with the key 'source'")
+            )
 
 
 _OPTIONS: Mapping[str, Shape] = dict.fromkeys((*FIELDS, TRUST), _Any())

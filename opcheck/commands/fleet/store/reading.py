@@ -18,6 +18,7 @@ from opcheck.commands.fleet.values import (
     RunTarget,
 )
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.verdict import Confidence, Verdict
 
 LAST, PREVIOUS = "last", "previous"
@@ -53,7 +54,8 @@ def run_named(store: Store, name: str = LAST) -> Run:
     if found is None:
         numbers = ", ".join(str(run.id) for run in known) or "none"
         raise UsageError(
-            f"the store has no run {name!r}", f"give a number, last or previous; it has {numbers}"
+            Sentence("the store has no run {text}", text=repr(name)),
+            Sentence("give a number, last or previous; it has {list}", list=numbers),
         )
     return found
 

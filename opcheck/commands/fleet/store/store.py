@@ -17,9 +17,12 @@ from opcheck.commands.fleet.store.schema import FORMAT, SCHEMA
 from opcheck.commands.fleet.values import Cause, Ending, StoredTrace
 from opcheck.errors import OpcheckError, UsageError
 from opcheck.files import require_regular
+from opcheck.lang.sentence import NOTHING, Sentence, verbatim
 from opcheck.model.verdict import Confidence, Verdict
 
-_DAMAGED_HINT = "take the store away and run the fleet again, or give a copy of it from before"
+_DAMAGED_HINT = Sentence(
+    "take the store away and run the fleet again, or give a copy of it from before"
+)
 _MAKING_SECONDS = 1.0
 """So long a store may take to be made, by another process."""
 _LONGEST_VALUE = 2**28
@@ -69,22 +72,25 @@ def require_sound(paths: Iterable[Path], error: Exception) -> None:
     """
     for path in paths:
         if found := damage(path):
-            raise UsageError(f"the store {path} is damaged: {found}", _DAMAGED_HINT) from error
+            raise UsageError(
+                Sentence("the store {name} is damaged: {said}", name=path, said=found),
+                _DAMAGED_HINT,
+            ) from error
 
 
-def damage(path: Path) -> str:
+def damage(path: Path) -> Sentence:
     """What no opcheck wrote, the first that is found; "" where there is nothing.
 
     It reads the whole file.
     """
     try:
         with closing(_connected(path)) as connection:
-            return foreign(connection) or next(_damage(connection), "")
+            return foreign(connection) or next(_damage(connection), NOTHING)
     except (sqlite3.Error, UnicodeDecodeError) as error:  # of a message that quotes the file
-        return str(error)
+        return verbatim(error)
 
 
-def foreign(connection: sqlite3.Connection) -> str:
+def foreign(connection: sqlite3.Connection) -> Sentence:
     """How the tables of a store are others than opcheck makes; "" where they are not.
 
     A view or a trigger is a program of its own, which anybody may have written.
@@ -92,9 +98,9 @@ def foreign(connection: sqlite3.Connection) -> str:
     ours, theirs = _made(), _objects(connection)
     for name, text in ours.items():
         if theirs.get(name) != text:
-            return f"its {name} is not as opcheck makes it"
+            return Sentence("its {text} is not as opcheck makes it", text=name)
     trigger = next((name for name in theirs if name.startswith("trigger ")), "")
-    return f"it has a {trigger}" if trigger else ""
+    return Sentence("it has a {text}", text=trigger) if trigger else NOTHING
 
 
 def _made() -> Mapping[str, str]:
@@ -108,12 +114,12 @@ def _objects(connection: sqlite3.Connection) -> Mapping[str, str]:
     return {f"{kind} {name}": text for kind, name, text in rows}
 
 
-def _damage(connection: sqlite3.Connection) -> Iterator[str]:
+def _damage(connection: sqlite3.Connection) -> Iterator[Sentence]:
     told = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if told != "ok":
-        yield " ".join(str(told).split())
+        yield verbatim(" ".join(str(told).split()))
     for table, *_ in connection.execute("PRAGMA foreign_key_check"):
-        yield f"a row of {table} is of another one that is not there"
+        yield Sentence("a row of {name} is of another one that is not there", name=table)
     tables = [name for (name,) in connection.execute(
         "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'"
     )]  # fmt: skip
@@ -121,10 +127,10 @@ def _damage(connection: sqlite3.Connection) -> Iterator[str]:
         yield from _values(connection, table)
     for table in ("run_targets", "run_models"):
         if connection.execute(_UNORDERED.format(table)).fetchone():
-            yield f"the positions in {table} have gaps"
+            yield Sentence("the positions in {name} have gaps", name=table)
 
 
-def _values(connection: sqlite3.Connection, table: str) -> Iterator[str]:
+def _values(connection: sqlite3.Connection, table: str) -> Iterator[Sentence]:
     """Columns of a table with a value that does not belong there."""
     for _, column, declared, required, _, key in connection.execute(f"PRAGMA table_info({table})"):
         kinds = (*_TYPES.get(declared, ()), *(() if required or key else ("null",)))
@@ -136,7 +142,9 @@ def _values(connection: sqlite3.Connection, table: str) -> Iterator[str]:
         if form := _JSON.get((table, column)):
             wrong.append(f"NOT json_valid({column}) OR json_type({column}) <> '{form}'")
         if connection.execute(f"SELECT 1 FROM {table} WHERE {' OR '.join(wrong)}").fetchone():
-            yield f"a value of {table}.{column} is none that opcheck writes"
+            yield Sentence(
+                "a value of {name} is none that opcheck writes", name=f"{table}.{column}"
+            )
     for row in connection.execute(f"SELECT * FROM {table}"):  # raises what is no UTF-8
         del row
 
@@ -145,7 +153,7 @@ def _listed(texts: Iterable[str]) -> str:
     return ", ".join(f"'{text}'" for text in texts)
 
 
-_NO_STORE_HINT = "give another file with --store, or take this one away"
+_NO_STORE_HINT = Sentence("give another file with --store, or take this one away")
 _MOST_BYTES = 1 << 44
 """Of a store, which is never read whole: a million models take some gigabytes."""
 _MAGIC = b"SQLite format 3\0"
@@ -193,11 +201,14 @@ class Store:
                 raise _no_store(path)
         except FileNotFoundError as error:
             if not create:
-                hint = "opcheck fleet MANIFEST makes one"
-                raise UsageError(f"there is no store {path}", hint) from error
+                hint = Sentence("opcheck fleet MANIFEST makes one")
+                raise UsageError(Sentence("there is no store {text}", text=path), hint) from error
         except OSError as error:
             raise UsageError(
-                f"cannot use the store {path}: {error.strerror}", _NO_STORE_HINT
+                Sentence(
+                    "cannot use the store {text}: {text_why}", text=path, text_why=error.strerror
+                ),
+                _NO_STORE_HINT,
             ) from error
         _require_no_journal(path)
         try:
@@ -209,7 +220,10 @@ class Store:
                 self._prepare(path, create=create)
                 refused.pop_all()
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise UsageError(f"cannot use the store {path}: {error}", _NO_STORE_HINT) from error
+            raise UsageError(
+                Sentence("cannot use the store {text}: {text_why}", text=path, text_why=error),
+                _NO_STORE_HINT,
+            ) from error
 
     def __enter__(self) -> Self:
         return self
@@ -227,7 +241,10 @@ class Store:
             require_sound([self._path], error)
         if isinstance(error, sqlite3.Error):  # the disk is full, another writer takes long
             raise UsageError(
-                f"cannot use the store {self._path}: {error}", _NO_STORE_HINT
+                Sentence(
+                    "cannot use the store {text}: {text_why}", text=self._path, text_why=error
+                ),
+                _NO_STORE_HINT,
             ) from error
 
     @contextmanager
@@ -286,11 +303,19 @@ class Store:
         form = str(found[0])[:_SHOWN]
         if form != FORMAT:
             raise UsageError(
-                f"{path} is a store of format {form}; this opcheck reads {FORMAT}",
+                Sentence(
+                    "{text} is a store of format {format}; this opcheck reads {format_read}",
+                    text=path,
+                    format=form,
+                    format_read=FORMAT,
+                ),
                 _NO_STORE_HINT,
             )
         if other := foreign(self.connection):
-            raise UsageError(f"cannot use the store {path}: {other}", _NO_STORE_HINT)
+            raise UsageError(
+                Sentence("cannot use the store {text}: {said}", text=path, said=other),
+                _NO_STORE_HINT,
+            )
         execute("PRAGMA journal_mode=WAL")  # writes to the file: only now is it known for a store
         execute("PRAGMA synchronous=NORMAL")  # under WAL, a process that is killed loses nothing
         execute("PRAGMA foreign_keys=ON")
@@ -317,11 +342,17 @@ def _require_no_journal(path: Path) -> None:
     while os.path.lexists(journal):
         if time.monotonic() > ends:
             raise UsageError(
-                f"cannot use the store {path}: there is {journal.name} beside it",
-                "move it away: no store has one, and SQLite would write it back into the store",
+                Sentence(
+                    "cannot use the store {path}: there is {name} beside it",
+                    path=path,
+                    name=journal.name,
+                ),
+                Sentence(
+                    "move it away: no store has one, and SQLite would write it back into the store"
+                ),
             )
         time.sleep(_MAKING_SECONDS / 20)
 
 
 def _no_store(path: Path) -> UsageError:
-    return UsageError(f"{path} is no store of opcheck fleet", _NO_STORE_HINT)
+    return UsageError(Sentence("{text} is no store of opcheck fleet", text=path), _NO_STORE_HINT)

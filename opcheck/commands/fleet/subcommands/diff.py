@@ -10,6 +10,7 @@ from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.commands.fleet import group as fleet_options
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.views.formats import command_view
 
 Earlier = Annotated[
@@ -78,7 +79,9 @@ def diff(
 
     view, out = command_view("fleet", format), Output(output)
     if (from_ is None) != (to is None):
-        raise UsageError("--from and --to belong together", "give both, or none")
+        raise UsageError(
+            Sentence("--from and --to belong together"), Sentence("give both, or none")
+        )
     pair = None if from_ is None or to is None else (from_, to)
     compared = Compared(before, after, tuple(target or ()), pair)
     with whole(store, later):

@@ -10,6 +10,7 @@ from opcheck.app.output import Output
 from opcheck.commands.fleet import group as fleet_options
 from opcheck.commands.fleet.answers.values import Goal, Pool
 from opcheck.commands.fleet.values import Cause
+from opcheck.lang.sentence import Sentence
 from opcheck.views.formats import command_view
 
 TOP = 10
@@ -32,13 +33,15 @@ def _cause(text: str) -> Cause:
 
 def _steps(text: str) -> int:
     if not text.isdecimal() or len(text) > _LONGEST or not int(text):
-        raise typer.BadParameter(f"not a number of steps: {text[:40]!r}")
+        raise typer.BadParameter(Sentence("not a number of steps: {text}", text=repr(text[:40])))
     return int(text)
 
 
 def _known(text: str, names: tuple[str, ...]) -> str:
     if text not in names:
-        raise typer.BadParameter(f"{text!r}: want {', '.join(names)}")
+        raise typer.BadParameter(
+            Sentence("{text}: want {list}", text=repr(text), list=", ".join(names))
+        )
     return text
 
 

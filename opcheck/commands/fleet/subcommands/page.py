@@ -13,6 +13,7 @@ from opcheck.app.output import Output
 from opcheck.app.progress import Progress
 from opcheck.commands.fleet import group as fleet_options
 from opcheck.errors import UsageError
+from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import Language, speaking, spoken
 from opcheck.model.report import Report
 from opcheck.views.formats import report_view
@@ -60,15 +61,19 @@ def _written(
     from opcheck.commands.fleet.answers.report import write_reports
 
     if output is None:
-        raise UsageError("--reports wants a page in a file", "give it with -o")
+        raise UsageError(Sentence("--reports wants a page in a file"), Sentence("give it with -o"))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"cannot write {folder}: {error.strerror or error}") from error
+        raise UsageError(
+            Sentence(
+                "cannot write {text}: {text_why}", text=folder, text_why=error.strerror or error
+            )
+        ) from error
     found = {}
     with Progress() as progress:
         for name, file in write_reports(store, run, folder, _Writing(spoken()), databases):
-            progress(f"writing the report of {name}")
+            progress(Sentence("writing the report of {name}", name=name))
             found[name] = quote(os.path.relpath(file, output.parent).replace(os.sep, "/"))
     return found
 

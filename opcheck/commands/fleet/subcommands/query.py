@@ -9,19 +9,32 @@ from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.commands.fleet import group as fleet_options
 from opcheck.commands.fleet.values import Ending, Filters
+from opcheck.lang.sentence import Sentence
 from opcheck.model.verdict import Verdict
 from opcheck.views.formats import command_view
 
 
 def _verdict(text: str) -> Verdict:
     if text not in set(Verdict):
-        raise typer.BadParameter(f"not a verdict: {text[:40]!r}; they are {', '.join(Verdict)}")
+        raise typer.BadParameter(
+            Sentence(
+                "not a verdict: {text}; they are {list}",
+                text=repr(text[:40]),
+                list=", ".join(Verdict),
+            )
+        )
     return Verdict(text)
 
 
 def _ending(text: str) -> Ending:
     if text not in set(Ending):
-        raise typer.BadParameter(f"not an ending: {text[:40]!r}; they are {', '.join(Ending)}")
+        raise typer.BadParameter(
+            Sentence(
+                "not an ending: {text}; they are {list}",
+                text=repr(text[:40]),
+                list=", ".join(Ending),
+            )
+        )
     return Ending(text)
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from opcheck.commands.gate.values import GateResult
 from opcheck.db.versions import covers
+from opcheck.lang.sentence import Sentence
 from opcheck.model.policy import (
     BASELINE_SCHEMA,
     Accepted,
@@ -25,7 +26,7 @@ from opcheck.version import __version__
 from opcheck.views.document.parts import Json
 from opcheck.views.document.reading import Node, opened
 
-_HINT = "a baseline is what opcheck gate --write-baseline writes"
+_HINT = Sentence("a baseline is what opcheck gate --write-baseline writes")
 
 
 def baseline_text(baseline: Baseline) -> str:

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Sequence
 
 from opcheck.commands.rules.answer import Checked
-from opcheck.lang.speech import tell
+from opcheck.lang.speech import has_translation, tell
 from opcheck.model.plan import Label, RuleCheck, RuleInfo
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal import plan_words
@@ -54,7 +54,11 @@ def _write_rule(canvas: Canvas, rule: RuleInfo) -> None:
         canvas.field(plan_words.WRITTEN, listed(rule.spellings), 2)
     if rule.gives_up:
         canvas.field(plan_words.GIVES_UP, split(rule.gives_up, "yellow"), 2)
-    for paragraph in inspect.cleandoc(rule.page).split("\n\n"):
+    paragraphs = inspect.cleandoc(rule.page).split("\n\n")
+    if any(paragraphs) and not all(map(has_translation, paragraphs)):
+        canvas.blank()
+        canvas.flow(split(plan_words.IN_ENGLISH, "dim"), 2)
+    for paragraph in paragraphs:
         canvas.blank()
         canvas.flow(split(paragraph), 2)
     if rule.code:

@@ -28,6 +28,7 @@ from opcheck.db.importers.shared import operator_list
 from opcheck.db.schema.vendor import MATRIX
 from opcheck.db.versions import nearest, version_key
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 _OLDEST_TORCH = "2.1"
 """Older versions have no boxed fallback and are paired with no release from 6.0.0 on."""
@@ -69,8 +70,12 @@ class AscendImporter(Importer):
         known = self.releases(sources)
         if release not in known:
             raise DatabaseError(
-                f"{sources / self.name} has no list of op-plugin {release}",
-                f"known releases: {', '.join(known) or 'none'}",
+                Sentence(
+                    "{text} has no list of op-plugin {version}",
+                    text=sources / self.name,
+                    version=release,
+                ),
+                Sentence("known releases: {list}", list=", ".join(known) or "none"),
             )
         return "\n".join(_lines(sources, release)) + "\n"
 
@@ -98,7 +103,10 @@ def _nearest_file(folder: Path, pattern: str, release: str) -> Path:
     for path in sorted(folder.glob(pattern)):
         by_release.setdefault(re.split("[@-]", path.stem)[-1], path)
     if not by_release:
-        raise DatabaseError(f"{folder} has no {pattern}", "give the folder of sources")
+        raise DatabaseError(
+            Sentence("{text} has no {name}", text=folder, name=pattern),
+            Sentence("give the folder of sources"),
+        )
     return by_release[nearest(release, tuple(by_release))]
 
 

@@ -14,6 +14,7 @@ from opcheck.db.importers.base import load_yaml, source_files
 from opcheck.db.importers.shared import operator_list
 from opcheck.db.importers.shared.operator_list import Function
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 _CALL = re.compile(r"(?P<before>\.|\bat::)?\b(?P<name>[A-Za-z_]\w*)\(|(?P<scaled>\)\s*\*\s*-?\d)")
 _NEGATED = "-"
@@ -51,7 +52,9 @@ class Names(Struct, frozen=True):
             if self.upstream[name].gives_tensor:
                 yield f"aten::{name}"
         elif any(f.base == name and f.gives_tensor for f in self.upstream.values()):
-            raise DatabaseError(f"a formula calls .{name}(), which is one of several overloads")
+            raise DatabaseError(
+                Sentence("a formula calls .{name}(), which is one of several overloads", name=name)
+            )
 
     def _function(self, name: str, formula: str) -> Iterator[str]:
         if name in self.vendor:
@@ -62,8 +65,12 @@ class Names(Struct, frozen=True):
             yield from self.helpers[name]
         else:
             raise DatabaseError(
-                f"{name!r} in the formula {formula!r} is no operator that is known",
-                "say in ascend_gradients.yaml what this helper calls",
+                Sentence(
+                    "{name} in the formula {text} is no operator that is known",
+                    name=repr(name),
+                    text=repr(formula),
+                ),
+                Sentence("say in ascend_gradients.yaml what this helper calls"),
             )
 
 

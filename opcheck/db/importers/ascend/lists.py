@@ -10,6 +10,7 @@ from opcheck.db.importers.shared import operator_list
 from opcheck.db.importers.shared.operator_list import IMPLICIT, Function
 from opcheck.db.versions import major_minor, version_key
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 PATHS = ("acl_op", "op_api", "sparse")
 """The vendor's words for where a kernel comes from, in the order that entries show them."""
@@ -62,7 +63,10 @@ def read_plugin_list(path: Path, torch: str = "") -> OperatorList:
     document = _mapping(path)
     versions = tuple(_versions(document.pop("all_version", None))) or ((torch,) if torch else ())
     if not versions:
-        raise DatabaseError(f"{path} lists no versions", "say which torch version it is for")
+        raise DatabaseError(
+            Sentence("{text} lists no versions", text=path),
+            Sentence("say which torch version it is for"),
+        )
     sections = {
         name: tuple(
             Listed(item["func"], item["line"], _kernels(item, versions)) for item in _items(node)
@@ -119,7 +123,7 @@ def active(said: Any, versions: tuple[str, ...]) -> tuple[str, ...]:
             stop = len(versions) if last == "newest" else versions.index(major_minor(last)) + 1
             return versions[start:stop]
         case _:
-            raise DatabaseError(f"not a list of torch versions: {said!r}")
+            raise DatabaseError(Sentence("not a list of torch versions: {text}", text=repr(said)))
 
 
 def _mapping(path: Path) -> dict[str, Any]:
@@ -129,9 +133,14 @@ def _mapping(path: Path) -> dict[str, Any]:
     try:
         root = yaml.compose(path.read_bytes(), yaml.CSafeLoader)
     except (OSError, yaml.YAMLError) as error:
-        raise DatabaseError(f"cannot read {path}: {error}", "give the folder of sources") from error
+        raise DatabaseError(
+            Sentence("cannot read {text_file}: {text}", text_file=path, text=error),
+            Sentence("give the folder of sources"),
+        ) from error
     if not isinstance(root, yaml.MappingNode):
-        raise DatabaseError(f"{path}:1: expected sections of operators")
+        raise DatabaseError(
+            Sentence("{text_file}:1: expected sections of operators", text_file=path)
+        )
     return {key.value: node for key, node in root.value}
 
 

@@ -11,6 +11,7 @@ from opcheck.db.importers.ascend.chips import CHIPS, Socs, common_guard
 from opcheck.db.importers.base import load_yaml, source_files
 from opcheck.db.schema.vendor import VENDOR
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 _DATA = Path(__file__).with_name("ascend_runtime.yaml")
 _FACTS = {
@@ -44,7 +45,9 @@ def messages(facts: Mapping[str, Any], cite: Cite) -> dict[str, dict[str, Any]]:
     by_when = {fact.get("when"): fact for fact in facts["error_messages"]}
     missing = sorted(set(_FACTS) - set(by_when))
     if missing:
-        raise DatabaseError(f"no error message for {missing[0]!r} in the facts on Ascend")
+        raise DatabaseError(
+            Sentence("no error message for {text} in the facts on Ascend", text=repr(missing[0]))
+        )
     found = {code: _from_fact(by_when[when], cite) for when, code in _FACTS.items()}
     return found | {code: _read_here(said, cite) for code, said in _data()["messages"].items()}
 

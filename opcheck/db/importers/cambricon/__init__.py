@@ -12,6 +12,7 @@ from opcheck.db.importers.cambricon.vendor import vendor_file
 from opcheck.db.schema.vendor import MATRIX
 from opcheck.db.versions import major_minor
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 _NOT_ATEN = "Listed under aten, but no overload of that torch: never registered."
 _OPERATORS = """\
@@ -38,8 +39,12 @@ class CambriconImporter(Importer):
         known = self.releases(sources)
         if release not in known:
             raise DatabaseError(
-                f"{sources / self.name} has no list of torch_mlu {release}",
-                f"known releases: {', '.join(known) or 'none'}",
+                Sentence(
+                    "{text} has no list of torch_mlu {version}",
+                    text=sources / self.name,
+                    version=release,
+                ),
+                Sentence("known releases: {list}", list=", ".join(known) or "none"),
             )
         return "\n".join(_lines(sources, release)) + "\n"
 

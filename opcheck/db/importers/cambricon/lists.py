@@ -14,6 +14,7 @@ from opcheck.db.importers.base import load_yaml, source_files
 from opcheck.db.importers.shared import operator_list
 from opcheck.db.versions import major_minor, nearest, version_key
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 DENSE = "PrivateUse1"
 AUTOGRAD = "AutogradPrivateUse1"
@@ -83,7 +84,10 @@ def read_release(folder: Path, name: str) -> Release:
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise DatabaseError(f"cannot read {path}: {error}", "give the folder of sources") from error
+        raise DatabaseError(
+            Sentence("cannot read {text_file}: {text}", text_file=path, text=error),
+            Sentence("give the folder of sources"),
+        ) from error
     needs = {"driver": said["driver_requires"], **said["build_requires"]}
     kept = ("driver", "cntoolkit", "cnnl", "mluops", "cncl")
     version = said["version"]
@@ -273,7 +277,10 @@ class Tables(Struct, frozen=True, dict=True):
         names = sorted(p.stem.removeprefix(prefix) for p in self.folder.glob(f"{prefix}*.yaml"))
         known = [name for name in names if name in releases(self.folder)]
         if not known:
-            raise DatabaseError(f"{self.folder} has no {kind}", "give the folder of sources")
+            raise DatabaseError(
+                Sentence("{text} has no {name}", text=self.folder, name=kind),
+                Sentence("give the folder of sources"),
+            )
         versions = {read_release(self.folder, name).version: name for name in known}
         wanted = read_release(self.folder, self.release).version
         return versions[nearest(wanted, tuple(sorted(versions, key=version_key)))]

@@ -18,6 +18,7 @@ from opcheck.db.importers.cambricon.lists import (
 )
 from opcheck.db.schema.vendor import VENDOR
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 _AUTOCAST_DATA = Path(__file__).with_name("cambricon_autocast.yaml")
 _CHIPS = {
@@ -99,7 +100,10 @@ class _Facts:
 
     def __getitem__(self, name: str) -> Mapping[str, Any]:
         if name not in self._by_id:
-            raise DatabaseError(f"the facts on Cambricon have no {name!r}", "give newer facts")
+            raise DatabaseError(
+                Sentence("the facts on Cambricon have no {text}", text=repr(name)),
+                Sentence("give newer facts"),
+            )
         found: Mapping[str, Any] = self._by_id[name]
         return found
 

@@ -13,6 +13,7 @@ from opcheck.db.importers.moorethreads.vendor import chips, vendor_file
 from opcheck.db.schema.vendor import MATRIX
 from opcheck.db.versions import major_minor, version_key
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 _NOT_ATEN = "Registered, but no overload of that torch: never asked for."
 _OWN = "Operators that the vendor's own PyTorch has, and no other."
@@ -41,8 +42,12 @@ class MooreThreadsImporter(Importer):
         known = self.releases(sources)
         if release not in known:
             raise DatabaseError(
-                f"{sources / self.name} has no list of torch_musa {release}",
-                f"known releases: {', '.join(known) or 'none'}",
+                Sentence(
+                    "{text} has no list of torch_musa {version}",
+                    text=sources / self.name,
+                    version=release,
+                ),
+                Sentence("known releases: {list}", list=", ".join(known) or "none"),
             )
         return "\n".join(_lines(sources, release)) + "\n"
 

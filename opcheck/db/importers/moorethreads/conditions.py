@@ -12,6 +12,7 @@ from opcheck.db.importers.moorethreads.lists import DENSE, FIRST, PORTED, Kernel
 from opcheck.db.importers.shared import facts
 from opcheck.db.versions import nearest, version_key
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 _SCALAR_TYPE = re.compile(r"ScalarType::(\w+)")
 _DTYPES = {
@@ -69,7 +70,10 @@ def table_of(folder: Path, kind: str, release: str) -> Table:
     prefix = f"{kind}@v"
     known = {path.stem.removeprefix(prefix): path for path in sorted(folder.glob(f"{prefix}*"))}
     if not known:
-        raise DatabaseError(f"{folder} has no {kind} of any release", "give the folder of sources")
+        raise DatabaseError(
+            Sentence("{text} has no {kind} of any release", text=folder, kind=kind),
+            Sentence("give the folder of sources"),
+        )
     chosen = nearest(release, tuple(known))
     return Table(chosen, load_yaml(known[chosen])["rows"])
 
@@ -232,7 +236,13 @@ def _allowed(row: Mapping[str, Any]) -> list[str]:
     unknown = sorted(set(names) - set(_DTYPES))
     if unknown or not names:
         where = f"{row['file']}:{row['line']}"
-        raise DatabaseError(f"cannot read the dtypes of the check at {where}: {row['condition']!r}")
+        raise DatabaseError(
+            Sentence(
+                "cannot read the dtypes of the check at {place}: {text}",
+                place=where,
+                text=repr(row["condition"]),
+            )
+        )
     return list(dict.fromkeys(_DTYPES[name] for name in names))
 
 

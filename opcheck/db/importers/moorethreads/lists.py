@@ -13,6 +13,7 @@ from opcheck.db.importers.base import load_yaml
 from opcheck.db.importers.shared import operator_list
 from opcheck.db.versions import major_minor, nearest, version_key
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 DENSE = "PrivateUse1"
 AUTOGRAD = "AutogradPrivateUse1"
@@ -115,7 +116,10 @@ def _listed(sources: Path, release: str) -> Iterator[tuple[str, Kernel]]:
     entries = load_yaml(path)
     lines = _lines(path)
     if [entry["func"] for entry in entries] != [name for name, _ in lines]:
-        raise DatabaseError(f"{path} has entries whose line is not told", "teach the importer them")
+        raise DatabaseError(
+            Sentence("{text} has entries whose line is not told", text=path),
+            Sentence("teach the importer them"),
+        )
     known = _known(sources, release)
     kernels = {entry["func"]: _kernels(entry) for entry in entries}
     for name, line in lines:

@@ -15,6 +15,7 @@ from opcheck.db.importers.shared.in_tree import TORCH
 from opcheck.db.importers.shared.operator_list import Function
 from opcheck.db.versions import major_minor, version_key
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 LIST = "opinfo_dtypes@torch-2.13.0.yaml"
 TESTED = "2.13.0"
@@ -180,8 +181,12 @@ class CudaVendor(Struct, frozen=True, dict=True):
         """Give the text of one release's file."""
         known = self.releases(sources)
         if release not in known:
-            message = f"{self.name} has no torch release {release}"
-            raise DatabaseError(message, f"known releases: {', '.join(known) or 'none'}")
+            message = Sentence(
+                "{text} has no torch release {version}", text=self.name, version=release
+            )
+            raise DatabaseError(
+                message, Sentence("known releases: {list}", list=", ".join(known) or "none")
+            )
         conditions = (
             *self._facts(sources, release),
             *dtype_conditions(sources, release, self.tested),

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 Fact = Mapping[str, Any]
 
@@ -69,8 +70,12 @@ def passed_on(
         ops = [op for op in call["ops"] if op in listed]
         if ops and call["calls"] not in listed:
             raise DatabaseError(
-                f"{ops[0]} calls {call['calls']}, which has no kernel there",
-                "say in which releases it does: since, until",
+                Sentence(
+                    "{op} calls {called}, which has no kernel there",
+                    op=ops[0],
+                    called=call["calls"],
+                ),
+                Sentence("say in which releases it does: since, until"),
             )
         for condition in known if ops else ():
             if call["calls"] in condition["ops"]:

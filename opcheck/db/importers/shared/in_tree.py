@@ -13,6 +13,7 @@ from opcheck.db.importers.base import load_yaml, source_files
 from opcheck.db.importers.shared.facts import citation
 from opcheck.db.versions import nearest, version_key
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 _FILE = re.compile(r"native_functions@(\d+\.\d+\.\d+)\.yaml\.gz")
 _STRUCTURED = frozenset({"CPU", "CUDA", "MPS", "XPU", "MTIA"})
@@ -71,8 +72,10 @@ def declared(folder: Path, release: str) -> Mapping[str, Declared]:
     path = folder / f"native_functions@{release}.yaml.gz"
     if not path.is_file():
         known = ", ".join(releases(folder)) or "none"
-        message = f"{folder} has no native_functions of torch {release}"
-        raise DatabaseError(message, f"known releases: {known}")
+        message = Sentence(
+            "{text} has no native_functions of torch {version}", text=folder, version=release
+        )
+        raise DatabaseError(message, Sentence("known releases: {list}", list=known))
     return read_list(gzip.decompress(path.read_bytes()))
 
 
@@ -118,9 +121,9 @@ def read_list(text: bytes) -> dict[str, Declared]:
     try:
         root = yaml.compose(text, yaml.CSafeLoader)
     except yaml.YAMLError as error:
-        raise DatabaseError(f"not a list of operators: {error}") from error
+        raise DatabaseError(Sentence("not a list of operators: {text}", text=error)) from error
     if not isinstance(root, yaml.SequenceNode):
-        raise DatabaseError("not a list of operators: no YAML sequence")
+        raise DatabaseError(Sentence("not a list of operators: no YAML sequence"))
     found = (_declared(dict(_fields(item))) for item in root.value)
     return {overload.name: overload for overload in found}
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from opcheck.db.versions import major_minor, version_key
 from opcheck.errors import DatabaseError
+from opcheck.lang.sentence import Sentence
 
 IMPLICIT = "CompositeImplicitAutograd"
 _EXPLICIT = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
@@ -88,7 +89,14 @@ def functions(folder: Path, torch: str) -> Mapping[str, Function]:
     paths = sorted(folder.glob(f"native_functions@{torch}.*.yaml.gz"))
     if not paths:
         known = ", ".join(versions(folder)) or "none"
-        raise DatabaseError(f"{folder} has no native_functions of torch {torch} (has {known})")
+        raise DatabaseError(
+            Sentence(
+                "{text} has no native_functions of torch {version} (has {list})",
+                text=folder,
+                version=torch,
+                list=known,
+            )
+        )
     declared = yaml.load(gzip.decompress(paths[-1].read_bytes()), yaml.CSafeLoader)
     found = [_function(item) for item in declared]
     generated = [
@@ -103,7 +111,7 @@ def functions(folder: Path, torch: str) -> Mapping[str, Function]:
 def _function(item: Mapping[str, Any]) -> Function:
     match = _SCHEMA.fullmatch(item["func"])
     if match is None:
-        raise DatabaseError(f"not an operator schema: {item['func']!r}")
+        raise DatabaseError(Sentence("not an operator schema: {text}", text=repr(item["func"])))
     dispatch = {
         key.strip(): kernel
         for keys, kernel in item.get("dispatch", {}).items()
@@ -134,7 +142,7 @@ def signature(schema: str) -> str:
     """Give what the variants of one operation share: its base name, and what it reads."""
     match = _SCHEMA.fullmatch(schema)
     if match is None:
-        raise DatabaseError(f"not an operator schema: {schema!r}")
+        raise DatabaseError(Sentence("not an operator schema: {text}", text=repr(schema)))
     base, read = match["name"].partition(".")[0], []
     for text in _split(match["arguments"]):
         argument = _ARGUMENT.fullmatch(text)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import NOTHING, Sentence, verbatim
 from opcheck.source.base import Loaded, LoadOptions
 from opcheck.source.building.build import build
 from opcheck.source.building.example import Inputs, Signature, example, float_dtype, needed
@@ -47,12 +48,12 @@ def inputs_of(model: nn.Module, given: frozenset[str]) -> tuple[Inputs, tuple[st
     """
     signature = Signature.of(model)
     config = _Config(model)
-    problem = ""
+    problem = NOTHING
     for main in _mains(model, config):
         made = {**main, **_others(model, config, signature, main)}
         unknown = [n for n in signature.required if n not in made and n not in given]
         if unknown:
-            problem = f"cannot infer {', '.join(unknown)}"
+            problem = Sentence("cannot infer {list}", list=", ".join(unknown))
             break
         if given:
             return ((), made), ()
@@ -60,12 +61,15 @@ def inputs_of(model: nn.Module, given: frozenset[str]) -> tuple[Inputs, tuple[st
             probe(model, weights=False, **made)
         except Exception as error:  # the library's forward: these are not for it
             if _MIXED not in str(error):
-                problem = problem or brief(error)
+                problem = problem or verbatim(brief(error))
                 continue
         shown = ", ".join(f"{n} {_shape(v)}" for n, v in main.items() if isinstance(v, Tensor))
         return ((), made), (f"called on {shown}",)
-    why = problem or "no way to call it is known"
-    raise needed(f"the inputs of {type(model).__name__} cannot be told ({why})", signature)
+    why = problem or Sentence("no way to call it is known")
+    told = Sentence(
+        "the inputs of {model} cannot be told ({said})", model=type(model).__name__, said=why
+    )
+    raise needed(told, signature)
 
 
 class _Config:
@@ -268,7 +272,7 @@ def loaded_part(path: Path, options: LoadOptions, kind: str, digest: str) -> Loa
     stored = partial(chosen.from_pretrained, str(path.parent), local_files_only=True)
     beside = options.weights and any(path.parent.glob(_WEIGHTS))
     model, notes = build(
-        f"the model of {path}",
+        Sentence("the model of {text}", text=path),
         built,
         weights=options.weights,
         stored=stored if beside else None,
@@ -285,6 +289,13 @@ def _class(diffusers: Any, path: Path, name: Any) -> Any:
         return found
     near = difflib.get_close_matches(str(name), [n for n in dir(diffusers) if n[0].isupper()], 3)
     raise SourceError(
-        f"{path}: diffusers {diffusers.__version__} has no model {name!r}",
-        f"did you mean {', '.join(near)}?" if near else "a newer diffusers may know it",
+        Sentence(
+            "{text_file}: diffusers {version} has no model {name}",
+            text_file=path,
+            version=diffusers.__version__,
+            name=repr(name),
+        ),
+        Sentence("did you mean {text}?", text=", ".join(near))
+        if near
+        else Sentence("a newer diffusers may know it"),
     )

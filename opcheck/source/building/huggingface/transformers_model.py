@@ -10,6 +10,7 @@ from msgspec import Struct
 from packaging.version import Version
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 from opcheck.source.base import LoadOptions
 from opcheck.source.building.build import build
 from opcheck.source.building.failures import brief, import_library
@@ -94,14 +95,16 @@ def model_of(path: Path, options: LoadOptions) -> tuple[Any, tuple[str, ...]]:
     config = _config(transformers, path, options.trust)
     custom = _custom(transformers, config) if options.trust else None
     chosen = custom or _known(transformers, config)
-    what = f"the model of {path}"
+    what = Sentence("the model of {text}", text=path)
     if not (options.weights and beside(path)):
         model, notes = build(what, chosen.make, weights=options.weights)
         return model, (chosen.note, *notes, *options.random_weights)
     (model, lacking), notes = build(
         what,
         lambda: (chosen.make(), ()),
-        "were the weights beside the config copied completely? without --values none are read",
+        Sentence(
+            "were the weights beside the config copied completely? without --values none are read"
+        ),
         weights=True,
         stored=partial(load, transformers, chosen.loader, path, config),
     )
@@ -132,10 +135,21 @@ def _config(transformers: Any, path: Path, trust: bool) -> Any:
         raw = read_config(path)  # transformers refuses some JSON
         kind = raw["model_type"]
         if not isinstance(kind, str) or kind in transformers.CONFIG_MAPPING:
-            raise SourceError(f"{path}: transformers refuses it: {brief(error)}") from error
+            raise SourceError(
+                Sentence(
+                    "{text_file}: transformers refuses it: {text}",
+                    text_file=path,
+                    text=brief(error),
+                )
+            ) from error
         version = transformers.__version__
         raise SourceError(
-            f"{path}: transformers {version} does not know model_type {kind!r}",
+            Sentence(
+                "{text_file}: transformers {version} does not know model_type {text}",
+                text_file=path,
+                version=version,
+                text=repr(kind),
+            ),
             _unknown_hint(kind, list(transformers.CONFIG_MAPPING), "auto_map" in raw),
         ) from error
 
@@ -149,11 +163,15 @@ def _config_class(transformers: Any, content: Mapping[str, Any]) -> Any:
     return known[kind]
 
 
-def _unknown_hint(kind: str, known: list[str], has_code: bool) -> str:
+def _unknown_hint(kind: str, known: list[str], has_code: bool) -> Sentence:
     if has_code:
-        return "--trust uses the Python files beside the config, which may do anything"
+        return Sentence("--trust uses the Python files beside the config, which may do anything")
     near = difflib.get_close_matches(kind, known, 3)
-    return f"did you mean {', '.join(near)}?" if near else "a newer transformers may know it"
+    return (
+        Sentence("did you mean {text}?", text=", ".join(near))
+        if near
+        else Sentence("a newer transformers may know it")
+    )
 
 
 def _custom(transformers: Any, config: Any) -> _Chosen | None:
@@ -181,9 +199,12 @@ def _known(transformers: Any, config: Any) -> _Chosen:
         raise
     except Exception as error:  # its classes load late, and may want libraries of their own
         raise SourceError(
-            f"transformers cannot load its model for the config type {config.model_type!r}: "
-            f"{brief(error)}",
-            "install what it asks for, or give the config of another part of the model",
+            Sentence(
+                "transformers cannot load its model for the config type {text}: {text_why}",
+                text=repr(config.model_type),
+                text_why=brief(error),
+            ),
+            Sentence("install what it asks for, or give the config of another part of the model"),
         ) from error
 
 
@@ -196,8 +217,11 @@ def _class(transformers: Any, config: Any) -> tuple[Any, str]:
         if isinstance(found, type) and issubclass(found, transformers.PreTrainedModel):
             return found, f"built as {name}, which the config names"
         raise SourceError(
-            f"the config names {name!r} as its class, which is no model of transformers",
-            "take it out of architectures, or put the model's class there",
+            Sentence(
+                "the config names {text} as its class, which is no model of transformers",
+                text=repr(name),
+            ),
+            Sentence("take it out of architectures, or put the model's class there"),
         )
     for task in _TASKS:
         auto = getattr(transformers, task, None)
@@ -207,6 +231,8 @@ def _class(transformers: Any, config: Any) -> tuple[Any, str]:
         found = found[0] if isinstance(found, tuple) else found
         return found, f"built as {found.__name__}: the config names no class of transformers"
     raise SourceError(
-        f"transformers has no model for the config type {config.model_type!r}",
-        "give the config of the whole model",
+        Sentence(
+            "transformers has no model for the config type {text}", text=repr(config.model_type)
+        ),
+        Sentence("give the config of the whole model"),
     )

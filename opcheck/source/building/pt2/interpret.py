@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 from opcheck.source.building.pt2.operators import Operators
 from opcheck.source.pt2.stack_trace import NOWHERE, Place, module_path
 from opcheck.source.pt2.targets import PYTHON
@@ -144,7 +145,7 @@ def _literal(kind: str, payload: Any) -> Any:
         case _ if kind in _PLAIN:
             return payload
         case _:
-            raise SourceError(f"the graph cannot be run: {kind} is no argument")
+            raise SourceError(Sentence("the graph cannot be run: {kind} is no argument", kind=kind))
 
 
 _PLAIN = frozenset(
@@ -170,7 +171,13 @@ def _bind(outputs: Iterable[Mapping[str, Any]], result: Any, env: Env) -> None:
         return
     for (name, kind), value in zip(named, _flat(result), strict=True):
         if name and not isinstance(value, kind):
-            raise SourceError(f"the graph cannot be run: {name} is a {type(value).__name__}")
+            raise SourceError(
+                Sentence(
+                    "the graph cannot be run: {name} is a {kind}",
+                    name=name,
+                    kind=type(value).__name__,
+                )
+            )
         env[name] = value
 
 

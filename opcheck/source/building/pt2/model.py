@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves  # private; checked with torch 2.13
 
 from opcheck.errors import out_of_memory
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import TensorMeta
 from opcheck.source.archive import Archive, open_archive
 from opcheck.source.building.fill import notes_on, plausible
@@ -149,11 +150,21 @@ def restore(model: ExportedModel, program: ProgramFile) -> tuple[str, ...]:
             except RuntimeError as error:  # elements that share memory, or there is none left
                 if out_of_memory(error):
                     raise MemoryError from error
-                what = f"{path} is {meta} in the graph, which cannot be filled ({error})"
+                what = Sentence(
+                    "{path} is {text_meta} in the graph, which cannot be filled ({text})",
+                    path=path,
+                    text_meta=meta,
+                    text=error,
+                )
                 raise damaged(program.path, program.member, what) from error
         elif (tensor.dtype, tuple(tensor.shape)) != (getattr(torch, meta.dtype), meta.shape):
             shape = list(tensor.shape)
-            what = f"{path} is {meta} in the graph, and {tensor.dtype}{shape} is stored"
+            what = Sentence(
+                "{path} is {text_meta} in the graph, and {text} is stored",
+                path=path,
+                text_meta=meta,
+                text=f"{tensor.dtype}{shape}",
+            )
             raise damaged(program.path, program.member, what)
         if path in weights:
             model.hold(path, tied.setdefault(_memory(tensor) or path, _parameter(tensor)))
@@ -197,7 +208,11 @@ class _Data(Struct, frozen=True):
                 return self._raw(kind, json.loads(self.archive.read(config))["config"])
             except (ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
                 # RuntimeError: sizes beyond the stored bytes
-                raise damaged(self.program.path, config, f"cannot be read ({error})") from error
+                raise damaged(
+                    self.program.path,
+                    config,
+                    Sentence("cannot be read ({text_why})", text_why=error),
+                ) from error
         saved = self.saved(kind)
         items = saved.items() if isinstance(saved, Mapping) else ()
         return {path: value for path, value in items if isinstance(value, Tensor)}

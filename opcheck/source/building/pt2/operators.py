@@ -13,6 +13,7 @@ from torch import Tensor
 from torch._ops import HigherOrderOperator, OpOverload
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import OpName, TensorMeta, Value
 from opcheck.source.building.failures import import_library
 from opcheck.source.building.operators_allowed import RUN, arguments_refusal, refusal, registered
@@ -131,7 +132,7 @@ class Operators:
         if isinstance(function, OpOverload) and function.namespace in RUN:
             why = arguments_refusal(function._schema, tuple(args), dict(kwargs))
             if why and str(function._schema.name) not in self.declared:
-                raise SourceError(f"the graph cannot be run: {why}")
+                raise SourceError(Sentence("the graph cannot be run: {what}", what=why))
 
     @contextmanager
     def running(self, node: Mapping[str, Any], graph: Mapping[str, Any]) -> Iterator[None]:

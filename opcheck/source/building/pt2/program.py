@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from opcheck.errors import SourceError, out_of_memory
+from opcheck.lang.sentence import Sentence
 from opcheck.source.base import LoadOptions
 from opcheck.source.building.pt2.model import ExportedModel, restore, stored_inputs
 from opcheck.source.kinds.exported_program import read_model
@@ -224,8 +225,13 @@ def exported_program(path: Path, options: LoadOptions) -> "ExportedProgram":
         # of a node that it cannot read torch prints all, graphs inside it too
         what = textwrap.shorten(str(error), 200, placeholder=" …") or type(error).__name__
         raise SourceError(
-            f"{path}: torch {torch.__version__} cannot read the program again: {what}",
-            "export the model again with this torch, or use --shim",
+            Sentence(
+                "{text_file}: torch {version} cannot read the program again: {text}",
+                text_file=path,
+                version=torch.__version__,
+                text=what,
+            ),
+            Sentence("export the model again with this torch, or use --shim"),
         ) from error
     return made
 
@@ -243,7 +249,7 @@ def guards_of(path: Path) -> list[str]:
         for text in found:
             read(_WORD.sub(lambda word: _SIGNS[word[0]], _SIZE_OF_INPUT.sub("s0", text)))
     except DAMAGED as error:
-        what = f"a condition on its inputs cannot be read: {what_is(error)}"
+        what = Sentence("a condition on its inputs cannot be read: {text}", text=what_is(error))
         raise damaged(path, program.member, what) from error
     return list(found)
 

@@ -15,6 +15,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.schemas import Libraries, LibrarySchema
 from opcheck.source.building.stand_ins.modules import modules_of
 
@@ -62,8 +63,12 @@ class StandIns(MetaPathFinder, Loader):
             return False
         if library.refuses:
             raise SourceError(
-                f"the model imports {package}, which is not installed: {library.refuses}",
-                f"install {package}, or scan the part of the model without it",
+                Sentence(
+                    "the model imports {name}, which is not installed: {text}",
+                    name=package,
+                    text=library.refuses,
+                ),
+                Sentence("install {name}, or scan the part of the model without it", name=package),
             )
         self._modules[package] = modules_of(library)
         self.used[package] = library

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from opcheck.errors import SourceError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.schemas import LibrarySchema, OperatorSchema, Returned
 
 Sizes = Mapping[str, Any]
@@ -128,8 +129,13 @@ def parsed(library: LibrarySchema, where: str, signature: str) -> Any:
     except RuntimeError as error:
         said = str(error).strip().partition("\n")[0].rstrip(": ")
         raise SourceError(
-            f"{library.path}: expected a schema as PyTorch writes it (at {where}), {said}",
-            "the form is (Tensor x, int dim=-1) -> Tensor",
+            Sentence(
+                "{text_file}: expected a schema as PyTorch writes it (at {text}), {text_why}",
+                text_file=library.path,
+                text=where,
+                text_why=said,
+            ),
+            Sentence("the form is (Tensor x, int dim=-1) -> Tensor"),
         ) from error
 
 
@@ -155,16 +161,27 @@ def _require_sound(library: LibrarySchema, operator: OperatorSchema, schema: Any
     asked |= {one.along for one in operator.returns if one.along}
     for name in sorted(asked - known):
         raise SourceError(
-            f"{library.path}: {operator.name} has no argument {name!r} (at operators > "
-            f"{operator.name})",
-            f"its arguments: {', '.join(sorted(known))}",
+            Sentence(
+                "{text_file}: {op} has no argument {name} (at operators > {op_at})",
+                text_file=library.path,
+                op=operator.name,
+                name=repr(name),
+                op_at=operator.name,
+            ),
+            Sentence("its arguments: {list}", list=", ".join(sorted(known))),
         )
     tensors = sum(map(_is_tensor, schema.returns))
     if tensors != len(operator.returns):
         raise SourceError(
-            f"{library.path}: expected {tensors} results, found "
-            f"{len(operator.returns)} (at operators > {operator.name} > returns)",
-            "there is one for each tensor that the signature returns",
+            Sentence(
+                "{text_file}: expected {count} results, found {count_found} (at "
+                "operators > {op} > returns)",
+                text_file=library.path,
+                count=tensors,
+                count_found=len(operator.returns),
+                op=operator.name,
+            ),
+            Sentence("there is one for each tensor that the signature returns"),
         )
 
 
