@@ -119,7 +119,7 @@ def _left(condition: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, An
 
 
 @cache
-def tests() -> tuple[Test, ...]:
+def opinfo_tests() -> tuple[Test, ...]:
     """PyTorch's tests of held-back operators, with the dtypes that a recent GPU takes."""
     import torch.testing._internal.common_cuda as gpu
 
@@ -211,7 +211,7 @@ def _cause(finding: Finding) -> str:
 @cache
 def _traced(name: str, device_type: str) -> tuple[str, Trace] | None:
     """The first sample of a test, in the first of some dtypes that the host takes, traced."""
-    info = next(test.info for test in tests() if test.name == name)
+    info = next(test.info for test in opinfo_tests() if test.name == name)
     host = _names(info.dtypes)
     dtype = next((each for each in _FIRST if each in host), "")
     if not dtype:
@@ -255,7 +255,7 @@ def held_back(vendor: str, asked: Sequence[Test] | None = None) -> list[Cell]:
         database = Database.open(Path(folder), cached=False)
         target = database.resolve(TargetSpec.parse(f"{TARGETS[vendor]}@{RELEASE}"))
         matrix = database.matrix(target)
-        return list(cells(vendor, matrix, tests() if asked is None else asked))
+        return list(cells(vendor, matrix, opinfo_tests() if asked is None else asked))
 
 
 def main() -> None:
