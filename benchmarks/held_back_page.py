@@ -21,15 +21,21 @@ answer is compared with the held-back row.
   on the host as well.
 * One call stands for a test: its first sample, traced once; its tensors of the first dtype are then
   given each other dtype.
-* *supported* by the table: so often is an answer right that says *supported* of everything.
+* *supported*: the share of cells that the table lists. So often is an answer right that says
+  *supported* of everything; an agreement that is no higher shows no knowledge of dtypes.
+* *refusals known*: of the cells that the table leaves out, those that opcheck refuses as well. This
+  is what the rules other than the rows are good for.
 * *false refusals*: the table lists the dtype, and opcheck says that it does not run.
 * *missed*: the table leaves the dtype out, and opcheck does not say so.
 * The rows are the only thing held back: what else is known of a device (what its kernels check,
   dtypes that it does not have at all, rows of operators that a composite runs as) remains.
+* A sample whose sizes suit the first dtype alone shows as a false refusal (a transform in float16
+  of a size that is no power of two), and one that makes its tensors from nothing as missed.
 """
 _TABLE = """
-| vendor | target | cells | supported | agreement | false refusals | missed | unknown |
-| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
+| vendor | target | cells | supported | agreement | refusals known | false refusals | missed \
+| unknown |
+| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 """
 _DIFFERENCES = """
 | operator | test | dtypes | table | opcheck | why |
@@ -59,6 +65,12 @@ def _parts(compared: Mapping[str, Sequence[Cell]]) -> Iterator[str]:
     yield _row("all", "", every)
     reached = agreement(every) >= WANTED
     yield f"\nWanted are {WANTED:.0%}: {'reached' if reached else 'not reached'} by all together.\n"
+    blind = [name for name, cells in compared.items() if agreement(cells) <= _listed(cells)]
+    if blind:
+        yield (
+            f"\nOf {', '.join(blind)} the agreement is no higher than that of an answer that says "
+            "*supported* of everything: what these know of dtypes is in the rows.\n"
+        )
     for vendor, cells in compared.items():
         differing = [cell for cell in cells if not cell.agrees]
         yield f"\n## {vendor}: {len(differing)} differences\n"
@@ -69,13 +81,18 @@ def _parts(compared: Mapping[str, Sequence[Cell]]) -> Iterator[str]:
 
 def _row(vendor: str, target: str, cells: Sequence[Cell]) -> str:
     pairs = Counter((cell.table, cell.said) for cell in cells)
-    listed = sum(cell.table == SUPPORTED for cell in cells) / len(cells)
     unknown = sum(cell.said == UNKNOWN for cell in cells)
+    left_out = sum(cell.table == REFUSED for cell in cells)
     figures = (
-        f"{len(cells):,}", f"{listed:.1%}", f"{agreement(cells):.1%}", pairs[SUPPORTED, REFUSED],
+        f"{len(cells):,}", f"{_listed(cells):.1%}", f"{agreement(cells):.1%}",
+        f"{pairs[REFUSED, REFUSED]} of {left_out}", pairs[SUPPORTED, REFUSED],
         pairs[REFUSED, SUPPORTED], unknown,
     )  # fmt: skip
     return f"| {vendor} | {target} | " + " | ".join(map(str, figures)) + " |\n"
+
+
+def _listed(cells: Sequence[Cell]) -> float:
+    return sum(cell.table == SUPPORTED for cell in cells) / len(cells)
 
 
 def _differences(cells: Iterable[Cell]) -> Iterator[str]:

@@ -71,6 +71,6 @@ def test_the_page_counts_and_lists_what_differs() -> None:
         Cell("mm", "mm", "float64", SUPPORTED, REFUSED, "dtype-not-supported of `aten::mm`"),
     ]
     text = page({"nvidia": cells})
-    assert "| nvidia | `nvidia-h100@2.13.0` | 4 | 50.0% | 25.0% | 1 | 2 | 0 |" in text
+    assert "| nvidia | `nvidia-h100@2.13.0` | 4 | 50.0% | 25.0% | 0 of 2 | 1 | 2 | 0 |" in text
     assert "not reached" in text
     assert "| `mm` | mm | int8, int32 | refused | supported |" in text
