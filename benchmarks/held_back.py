@@ -147,35 +147,50 @@ def listed(vendor: str, test: Test) -> frozenset[str] | None:
         said = intel.tests_of(RELEASE)
         row = {"op": test.name, "cuda": sorted(_names(test.info.dtypesIfCUDA))}
         return said.dtypes(row) if said else None
-    failing = _unimplemented()
+    return _on_mps(test)
+
+
+def _on_mps(test: Test) -> frozenset[str] | None:
+    """What ``common_mps.py`` expects to work; None of a test that it skips or calls undefined."""
     key = test.name.replace("|", "")
-    if key in failing and failing[key] is None:
-        return frozenset()
-    return _names(test.info.dtypesIfMPS) - (failing.get(key) or frozenset())
+    lists = _mps_lists()
+    unsaid = ("SKIPLIST", "EMPTY_OPS_SKIPLIST", "UNDEFINED_XFAILLIST")
+    if any(key in lists[name] for name in unsaid):
+        return None
+    failing = {"float64", "complex128"}
+    if key not in lists["SUPPORTED_COMPLEX_OPS"]:
+        failing.add("complex64")
+    for name in ("UNIMPLEMENTED_XFAILLIST", "ON_MPS_XFAILLIST"):
+        failing.update(lists[name].get(key, ()))
+    return _names(test.info.dtypesIfMPS) - failing
 
 
 @cache
-def _unimplemented() -> Mapping[str, frozenset[str] | None]:
-    """By test, the dtypes that PyTorch has no kernel for on MPS; None: all of them."""
-    path = Path(torch.testing._internal.__path__[0]) / "common_mps.py"
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        target = getattr(node, "target", None) or next(iter(getattr(node, "targets", ())), None)
-        if getattr(target, "id", "") == "UNIMPLEMENTED_XFAILLIST" and isinstance(
-            node, ast.Assign | ast.AnnAssign
-        ):
-            value = node.value
-            break
-    else:
-        raise ValueError(f"{path} lists nothing as unimplemented")
-    assert isinstance(value, ast.Dict)
-    found: dict[str, frozenset[str] | None] = {}
-    for key, dtypes in zip(value.keys, value.values, strict=True):
-        if isinstance(key, ast.Constant):
-            every = [each.attr for each in ast.walk(dtypes) if isinstance(each, ast.Attribute)]
-            found[str(key.value)] = (
-                frozenset(map(_full, every)) if isinstance(dtypes, ast.List) else None
-            )
+def _mps_lists() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    """The lists of ``mps_ops_modifier``, by name: test -> dtypes; all of them where it has None."""
+    path = Path(torch.testing.__file__).parent / "_internal" / "common_mps.py"
+    modifier = next(
+        node
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name == "mps_ops_modifier"
+    )
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for node in modifier.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Name) and isinstance(node.value, ast.Set):
+                found[target.id] = {str(ast.literal_eval(key)): () for key in node.value.elts}
+            elif isinstance(target, ast.Name) and isinstance(node.value, ast.Dict):
+                pairs = zip(node.value.keys, node.value.values, strict=True)
+                found[target.id] = {
+                    str(ast.literal_eval(key)): _dtypes(value) for key, value in pairs if key
+                }
     return found
+
+
+def _dtypes(value: ast.expr) -> tuple[str, ...]:
+    named = [each.attr for each in ast.walk(value) if isinstance(each, ast.Attribute)]
+    return tuple(map(_full, named)) if isinstance(value, ast.List) else DTYPES
 
 
 def cells(vendor: str, matrix: SupportMatrix, asked: Sequence[Test]) -> Iterator[Cell]:
