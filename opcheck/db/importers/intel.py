@@ -165,7 +165,7 @@ def _conditions(
     at = f"code:{branch['fallback_path']}"
     yield {"ops": on_host, **code["computed_on_host"], **how, "at": [at]}
     yield from host_kernels.conditions(sources, release, on_host, ("torch", "tests"))
-    if tests := _tests(release):
+    if tests := tests_of(release):
         yield from cuda.dtype_conditions(sources, release, _tested(release), tests)
     natively = [op for op in operators if op not in on_host]
     facts = [{**fact, **how} for fact in map(_dtypes, code["torchvision_dtypes"])]
@@ -176,7 +176,7 @@ def _conditions(
             yield {"ops": ["*"], **limit, "tests": tests}
 
 
-def _tests(release: str) -> cuda.Tests | None:
+def tests_of(release: str) -> cuda.Tests | None:
     """What the tests of the branch of a release say, or of the nearest before it."""
     if (version := _tests_version(release)) is None:
         return None

@@ -112,7 +112,7 @@ def gaps(path: Path, tests: Tests = _CUDA) -> dict[str, Gap]:
     """By operator, without its overload, what no test of it takes on the device."""
     listed: dict[str, list[Mapping[str, Any]]] = {}
     for test in load_yaml(path)["ops"]:
-        listed.setdefault(_aten(test["aten"]), []).append(test)
+        listed.setdefault(aten_name(test["aten"]), []).append(test)
     found = {name: _gap(own, tests) for name, own in listed.items() if name not in _BRANCHES}
     return {name: gap for name, gap in found.items() if gap.denied}
 
@@ -132,7 +132,7 @@ def _flat(name: str) -> str:
     return name.replace(".", "_").replace("|", "_")
 
 
-def _aten(name: str) -> str:
+def aten_name(name: str) -> str:
     """Give the operator's name as aten spells it: ``special.zeta`` is ``special_zeta``."""
     plain = _MODULES.sub("", name).removesuffix(".default")
     return _DOTTED.sub(lambda match: f"{match[1]}_", plain)
