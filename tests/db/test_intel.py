@@ -190,3 +190,31 @@ def test_tests_that_issues_may_skip_are_less_sure(database: Database) -> None:
         for target in ("intel-max@2.9.1", "intel-max@2.13.0", "intel-max@2.15.0")
     }
     assert [*said.values()] == [Confidence.HIGH, Confidence.MEDIUM, Confidence.LOW]
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "verdict"),
+    [
+        ("aten::roll", "uint16", Verdict.UNSUPPORTED),
+        ("aten::roll", "float16", Verdict.NATIVE),
+        ("aten::upsample_bicubic2d", "uint8", Verdict.UNSUPPORTED),
+        ("aten::upsample_bicubic2d", "float32", Verdict.NATIVE),
+        ("aten::sort.stable", "uint16", Verdict.UNSUPPORTED),
+        ("aten::sort.stable", "bool", Verdict.NATIVE),
+    ],
+)
+def test_kernels_run_the_dtypes_that_their_code_is_made_for(
+    database: Database, op: str, dtype: str, verdict: Verdict
+) -> None:
+    resolution = _resolution(database, "intel-max@2.14.1", op, dtype)
+    assert (resolution.verdict, resolution.confidence) == (verdict, Confidence.HIGH)
+
+
+@pytest.mark.parametrize(("rank", "verdict"), [(12, Verdict.NATIVE), (13, Verdict.UNSUPPORTED)])
+def test_kernels_of_indices_take_twelve_dimensions(
+    database: Database, rank: int, verdict: Verdict
+) -> None:
+    tensor = TensorMeta("float32", (1,) * rank, (1,) * rank)
+    node = Node(OpName.parse("aten::nonzero"), (("self", tensor),))
+    walk = Walk([node], matrix(database, "intel-max@2.14.1"), "2.13.0")
+    assert walk.resolution(0).verdict is verdict

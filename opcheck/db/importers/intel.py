@@ -18,6 +18,7 @@ from opcheck.lang.sentence import Sentence
 _FOLDER = "intel-xpu"
 _KEY = "XPU"
 _DATA = Path(__file__).with_name("intel_code.yaml")
+_CHECKS = Path(__file__).with_name("intel_checks.yaml")
 _TESTS = Path(__file__).with_name("intel_tests.yaml")
 _TESTS_PATH = "test/xpu/xpu_test_utils.py"
 _ISSUES_SKIP_SINCE = "2.10"
@@ -155,7 +156,7 @@ def _release(sources: Path, release: str) -> ReleaseFile:
 def _conditions(
     sources: Path, release: str, operators: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """What always runs on the CPU, and what a chip without float64 cannot run."""
+    """What always runs on the CPU, what kernels refuse, and what a chip lacks float64 for."""
     code = _code()
     on_host = [op for op, said in operators.items() if said.get("impl") == [_HOST]]
     sure = {"confidence": "high", "method": "registered"}
@@ -168,7 +169,8 @@ def _conditions(
     if tests := tests_of(release):
         yield from cuda.dtype_conditions(sources, release, _tested(release), tests)
     natively = [op for op in operators if op not in on_host]
-    facts = [{**fact, **how} for fact in map(_dtypes, code["torchvision_dtypes"])]
+    refused = [*map(_dtypes, code["torchvision_dtypes"]), *load_yaml(_CHECKS)["facts"]]
+    facts = [{**fact, **how} for fact in refused]
     yield from stated.conditions(facts, _version(branch), "code", natively)
     limit = {key: value for key, value in code["float64"].items() if key != "cases"}
     if version_key(release) >= version_key(code["chips"]["arc"]["since"]):
