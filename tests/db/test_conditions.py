@@ -216,6 +216,13 @@ _NEW = ("ascend-910b", "ascend-910c", "ascend-950")
 _OLD = ("ascend-310p", "ascend-910a")
 _HALF, _FULL, _DOUBLE = ("float16", (1, 1, 4, 8)), ("float32", (4, 8)), ("float64", (4, 8))
 _FP8, _E5 = ("float8_e4m3fn", (16, 32)), ("float8_e5m2", (16, 32))
+_GROUPED = {
+    "self": _FP8,
+    "mat2": ("float8_e4m3fn", (2, 32, 64)),
+    "scale_a": ("float32", (16,)),
+    "scale_b": ("float32", (2, 64)),
+    "offs": ("int32", (2,)),
+}
 
 
 @pytest.mark.parametrize(
@@ -245,6 +252,13 @@ _FP8, _E5 = ("float8_e4m3fn", (16, 32)), ("float8_e5m2", (16, 32))
         ("_scaled_mm", {"self": _FP8}, {"out_dtype": "bfloat16"}, NEWEST[:-1]),
         ("_scaled_mm", {"bias": _HALF}, {}, NEWEST),
         ("_scaled_mm", {"bias": _HALF}, {"out_dtype": "float16"}, NEWEST[:-1]),
+        ("_scaled_grouped_mm", _GROUPED, {}, NEWEST[:-1]),
+        ("_scaled_grouped_mm", _GROUPED, {"out_dtype": "bfloat16"}, NEWEST[:-1]),
+        ("_scaled_grouped_mm", _GROUPED, {"out_dtype": "float32"}, NEWEST),
+        ("_scaled_grouped_mm", {**_GROUPED, "scale_a": ("float32", (17,))}, {}, NEWEST),
+        ("_scaled_grouped_mm", {**_GROUPED, "scale_b": ("float32", (2, 65))}, {}, NEWEST),
+        ("_scaled_grouped_mm", {**_GROUPED, "offs": ("int64", (2,))}, {}, NEWEST),
+        ("_scaled_grouped_mm", {**_GROUPED, "bias": ("bfloat16", (2, 64))}, {}, NEWEST),
     ],
 )
 def test_what_kernels_refuse(
