@@ -1,5 +1,7 @@
 """Uses that fare otherwise than the lists suggest: what bites where, and how sure that is."""
 
+from math import prod
+
 import pytest
 
 from opcheck.db.store import Database
@@ -14,7 +16,7 @@ from opcheck.model.predicates import (
     Rank,
 )
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Node, OpName, TensorMeta
+from opcheck.model.trace import Node, OpName, TensorMeta, Value
 from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 from opcheck.resolve.walk import Walk
@@ -183,7 +185,7 @@ def test_float64_pooling_on_the_host_only_by_dtype(database: Database) -> None:
     ("op", "code", "tests"),
     [
         ("aten::_adaptive_avg_pool3d", "value-not-supported", 1),
-        ("aten::adaptive_max_pool2d", "size-not-supported", 2),
+        ("aten::adaptive_max_pool2d", "size-not-supported", 3),
         ("aten::avg_pool2d", "value-not-supported", 1),
         ("aten::mm", "dtype-not-supported", 2),
     ],
@@ -208,6 +210,109 @@ def test_acl_op_kernels_refuse_what_those_of_newer_chips_take(
             Confidence.HIGH,
         )
         assert condition.evidence[0].path.startswith("op_plugin/ops/aclops/")
+
+
+_NEW = ("ascend-910b", "ascend-910c", "ascend-950")
+_OLD = ("ascend-310p", "ascend-910a")
+_HALF, _FULL, _DOUBLE = ("float16", (1, 1, 4, 8)), ("float32", (4, 8)), ("float64", (4, 8))
+_FP8, _E5 = ("float8_e4m3fn", (16, 32)), ("float8_e5m2", (16, 32))
+_GROUPED = {
+    "self": _FP8,
+    "mat2": ("float8_e4m3fn", (2, 32, 64)),
+    "scale_a": ("float32", (16,)),
+    "scale_b": ("float32", (2, 64)),
+    "offs": ("int32", (2,)),
+}
+
+
+@pytest.mark.parametrize(
+    ("op", "tensors", "values", "expected"),
+    [
+        ("sort.stable", {"self": _DOUBLE}, {}, NEWEST),
+        ("sort.stable", {"self": _FULL}, {}, ()),
+        ("upsample_bilinear2d", {"self": _DOUBLE}, {}, ("ascend-310b", *_NEW)),
+        ("_linalg_svd", {"A": _DOUBLE}, {}, ("ascend-310b", *_NEW)),
+        ("_foreach_exp", {"self": _DOUBLE}, {}, _NEW),
+        ("_foreach_exp", {"self": _FULL}, {}, ()),
+        ("scaled_dot_product_attention", {"query": _HALF, "attn_mask": _FULL}, {}, NEWEST),
+        ("scaled_dot_product_attention", {"query": _HALF, "attn_mask": _HALF}, {}, ()),
+        ("random_.from", {"self": ("uint16", (4,))}, {}, ("ascend-310b", *_NEW)),
+        ("index_fill_.int_Scalar", {"index": ("int64", ())}, {}, _OLD),
+        ("index_fill_.int_Scalar", {"index": ("int64", (2,))}, {}, ()),
+        ("dot", {"self": ("int32", (4,))}, {}, _OLD),
+        ("clamp_min.Tensor", {"self": ("bool", (4,))}, {}, _OLD),
+        ("clamp_max.Tensor_out", {"out": ("bool", (4,))}, {}, _OLD),
+        ("clamp_max.Tensor", {"self": ("int32", (4,))}, {}, ()),
+        ("argmin", {"self": ("float32", (0, 3))}, {}, _OLD),
+        ("argmin", {"self": ("float32", (3, 0))}, {}, _OLD),
+        ("argmin", {"self": ("float32", (3, 3))}, {}, ()),
+        ("_pdist_forward", {"self": _FULL}, {"p": 1e39}, NEWEST),
+        ("_pdist_forward", {"self": _FULL}, {"p": float("inf")}, ()),
+        ("_scaled_mm", {"self": _FP8, "mat2": _FP8}, {}, NEWEST[:-1]),
+        ("_scaled_mm", {"self": _E5, "mat2": _FP8}, {}, NEWEST[:-1]),
+        ("_scaled_mm", {"self": _E5, "mat2": _E5}, {}, NEWEST),
+        ("_scaled_mm", {"self": _FP8}, {"out_dtype": "float8_e4m3fn"}, NEWEST),
+        ("_scaled_mm", {"self": _FP8}, {"out_dtype": "bfloat16"}, NEWEST[:-1]),
+        ("_scaled_mm", {"bias": _HALF}, {}, NEWEST),
+        ("_scaled_mm", {"bias": _HALF}, {"out_dtype": "float16"}, NEWEST[:-1]),
+        ("_scaled_grouped_mm", _GROUPED, {}, NEWEST[:-1]),
+        ("_scaled_grouped_mm", _GROUPED, {"out_dtype": "bfloat16"}, NEWEST[:-1]),
+        ("_scaled_grouped_mm", _GROUPED, {"out_dtype": "float32"}, NEWEST),
+        ("_scaled_grouped_mm", {**_GROUPED, "scale_a": ("float32", (17,))}, {}, NEWEST),
+        ("_scaled_grouped_mm", {**_GROUPED, "scale_b": ("float32", (2, 65))}, {}, NEWEST),
+        ("_scaled_grouped_mm", {**_GROUPED, "offs": ("int64", (2,))}, {}, NEWEST),
+        ("_scaled_grouped_mm", {**_GROUPED, "bias": ("bfloat16", (2, 64))}, {}, NEWEST),
+    ],
+)
+def test_what_kernels_refuse(
+    database: Database,
+    op: str,
+    tensors: dict[str, tuple[str, tuple[int, ...]]],
+    values: dict[str, Value],
+    expected: tuple[str, ...],
+) -> None:
+    given = tuple(
+        (name, TensorMeta(dtype, shape, tuple(prod(shape[i + 1 :]) for i in range(len(shape)))))
+        for name, (dtype, shape) in tensors.items()
+    )
+    node = Node(OpName.parse(f"aten::{op}"), (*given, *values.items()))
+    found = {
+        target: [
+            condition
+            for condition in _matrix(database, target).conditions_for(f"aten::{op}")
+            if condition.verdict is Verdict.UNSUPPORTED
+            and condition.evidence[0].source == "Ascend/op-plugin"
+            and matches(condition, node) is not None
+        ]
+        for target in NEWEST
+    }
+    assert tuple(target for target in NEWEST if found[target]) == tuple(
+        target for target in NEWEST if target in expected
+    )
+    for condition in (c for conditions in found.values() for c in conditions):
+        assert condition.confidence is Confidence.HIGH
+        assert condition.evidence[0].line
+
+
+@pytest.mark.parametrize(
+    ("op", "release", "said"),
+    [
+        ("aten::sort.stable", "6.0.0", True),
+        ("aten::_linalg_svd", "7.3.0", False),
+        ("aten::_linalg_svd", "26.0.0", True),
+        ("aten::_thnn_fused_lstm_cell", "7.3.0", False),
+        ("aten::_thnn_fused_lstm_cell", "26.0.0", True),
+    ],
+)
+def test_a_release_whose_kernels_do_not_check_yet_refuses_nothing(
+    database: Database, op: str, release: str, said: bool
+) -> None:
+    found = [
+        condition
+        for condition in _matrix(database, f"ascend-910b@{release}").conditions.get(op, ())
+        if condition.evidence[0].source == "Ascend/op-plugin"
+    ]
+    assert bool(found) == said
 
 
 @pytest.mark.parametrize("op", ["aten::gru.input", "aten::lstm_cell", "aten::slow_conv3d_forward"])

@@ -80,6 +80,8 @@ _GUARDS: Mapping[str, Callable[[Socs, str], bool]] = {
     "from_910b1": lambda socs, chip: socs.new(chip),
     "from_910b1_before_950": lambda socs, chip: socs.new(chip) and chip != _NEWEST,
     "from_950": lambda socs, chip: chip == _NEWEST,
+    "before_950": lambda socs, chip: chip != _NEWEST,
+    "a2_a3_950": lambda socs, chip: chip in _COMMON,
     "a2_a3": lambda socs, chip: chip in _COMMON - {_NEWEST},
     "before_910b1": lambda socs, chip: not socs.new(chip),
     "outside_a2_a3_950": lambda socs, chip: chip not in _COMMON,

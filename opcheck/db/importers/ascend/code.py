@@ -44,7 +44,9 @@ def code_conditions(
         if "advisory" not in fact and versions:
             spans = {"torch": ", ".join(versions)} if versions != served else {}
             for chips, ops in _scope(fact, release, listed, socs).items():
-                yield _condition(fact, chips, ops, cited, release) | spans
+                condition = _condition(fact, chips, ops, cited, release)
+                for tests in fact.get("cases", [fact.get("tests", [])]):
+                    yield condition | ({"tests": tests} if tests else {}) | spans
     if "950" in known(release):
         yield from _aclnn_only(listed)
 
@@ -120,8 +122,6 @@ def _condition(
     }
     if chips != known(release):
         condition["chips"] = chips
-    if "tests" in fact:
-        condition["tests"] = fact["tests"]
     return condition
 
 
