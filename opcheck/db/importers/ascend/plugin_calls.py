@@ -22,8 +22,11 @@ _CALLS = frozenset(
         "EXEC_UPDATE_NPU_NO_FORMAT_CHECK_CMD",
     }
 )  # fmt: skip
-_COMPATIBILITY = "DO_COMPATIBILITY"
-"""Falls back where the installed CANN has no such kernel: to acl_op, or to an older kernel."""
+_COMPATIBILITY = frozenset(
+    {"DO_COMPATIBILITY", "DO_MATMUL_COMPATIBILITY", "DO_ADDMM_COMPATIBILITY"}
+)
+"""Fall back where the installed CANN has no such kernel, to acl_op or to an older kernel; those of
+products also for tensors in formats of the vendor's own, which PyTorch makes none in."""
 _OTHER_COMPATIBILITY = re.compile(r"DO_\w+_COMPATIBILITY")
 _SAME = frozenset({"contiguous", "value", "clone", "detach", "alias", "transpose", "permute", "t"})
 _SAME_DTYPE = frozenset(
@@ -120,7 +123,7 @@ class Follower:
         """Follow every definition of the function; None where nothing is called."""
         covered: frozenset[str] | None = None
         for file, code in codes:
-            given = [Value(name) for name in arguments]
+            given = [Value(name) if name else None for name in arguments]
             one = self.run(file, code, given, 0)
             covered = one if covered is None else covered & one
         if not self.kernels or covered is None:
@@ -235,7 +238,7 @@ class _Way:
 
     def _plain(self, tokens: Tokens, state: State) -> State | None:
         words = [token.text for token in tokens]
-        if words and words[0] == _COMPATIBILITY:
+        if words and words[0] in _COMPATIBILITY:
             return self._fallback(tokens, state)
         if words and _OTHER_COMPATIBILITY.fullmatch(words[0]):
             self.leave(state)
