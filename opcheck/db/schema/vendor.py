@@ -109,6 +109,11 @@ _DOCUMENTED = Record(
     {"ops": TEXTS, "argument": Text(), "chips": TEXTS, "at": TEXTS},
     {"only": _DTYPES, "not": _DTYPES},
 )
+_REFUSAL = Record(
+    {"ops": TEXTS, "kernels": TEXTS, "arguments": TEXTS, "chips": TEXTS, "at": TEXTS},
+    {"not": _DTYPES, "most": Number(), "scalars": Flag(), "stands": Flag()},
+)
+"""``not``: dtypes, of numbers as well only with ``scalars``; ``most``: dimensions."""
 _SECOND = Record(
     {"ops": TEXTS, "runs": Flag(), "method": METHOD, "text": Text(), "at": TEXTS},
     {"chips": TEXTS, "torch": SPANS, "argument": Text(), "dtypes": _DTYPES, "others_than": _DTYPES},
@@ -135,6 +140,7 @@ RELEASE = Record(
         "advisories": ListOf(_ADVISORY),
         "conditions": ListOf(_CONDITION),
         "documented": ListOf(_DOCUMENTED),
+        "refusals": ListOf(_REFUSAL),
         "second_sources": ListOf(_SECOND),
     },
 )

@@ -235,6 +235,12 @@ class Documented:
                     "at": said.at,
                 }
 
+    def listed(self, op: str, argument: str, chip: str) -> frozenset[str]:
+        """The dtypes that a list of some table gives an argument on a chip."""
+        said = (reading.arguments.get((op, argument)) for reading in self.readings.values())
+        lists = (found.dtypes.get(chip, EVERY) for found in said if found is not None)
+        return frozenset[str]().union(*(dtypes for dtypes in lists if dtypes != EVERY))
+
     def conditions(self) -> Iterator[dict[str, Any]]:
         """Lines of the section ``conditions``."""
         for remark in not_running(self.readings):

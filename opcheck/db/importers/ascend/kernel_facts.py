@@ -23,7 +23,9 @@ BRANCHES = {"7.3.0": "8.5.0", "26.0.0": "9.0.0", "26.1.0": "9.1.0"}
 FOLDER = Path(__file__).with_name("kernels")
 _REPOSITORIES = ("ops-nn", "ops-math", "ops-cv")
 _PAGES = re.compile(r"(?!experimental/).*/docs/aclnn[^/]*\.md")
-_CODE = re.compile(r"(?!experimental/).*/op_api/aclnn[^/]*\.cpp")
+_CODE = re.compile(r"(?!experimental/).*/op_api/[^/]*\.cpp")
+_SHARED = re.compile(r"#include \"[^\"]*?([^/\"]*(?:util|common|base)[^/\"]*)\.h\"")
+"""Headers of what kernels share, whose checks a kernel's file may leave to them."""
 _DEFINED = re.compile(r"aclnnStatus\s+(aclnn\w+)GetWorkspaceSize\s*\(")
 _LISTS = re.compile(
     r"(?:initializer_list|vector)<\s*(?:const\s+)?(?:\w+::)*DataType\s*>\s*&?\s*\w+\s*=?\s*\{([^{}]*)\}"
@@ -45,10 +47,20 @@ _KERNELS = """\
 runs, not: chips, and the line that denies one. arguments: the line of its row, the dtypes in it,
 refused: the line of the return code for others; most: dimensions, and the line of their return code.
 taken: by chip, remarks that deny an argument (or *) dtypes, or name all that it takes (only).
-apart: dtypes in other remarks on a chip. lists: dtypes in the lists of the kernel's own code."""
+apart: dtypes in other remarks on a chip. lists: dtypes in the lists of the kernel's own code, the
+first of which is at code."""
 _CALLS = """\
 overload: the call, and for each argument that a kernel gets on every way through the code: kernels
 and what they call it. ranks: those that reach them with their own number of dimensions."""
+
+
+class Lists(Struct, frozen=True):
+    """The lists of dtypes in a C++ file."""
+
+    at: str
+    """Of the first of them."""
+    dtypes: frozenset[str]
+    """Of all of them."""
 
 
 class Documented(Struct):
@@ -56,14 +68,34 @@ class Documented(Struct):
 
     pages: dict[str, tuple[str, Page]]
     """Kernel -> where its page stands, and what it says; kernels with two pages are left out."""
-    lists: dict[str, frozenset[str]]
-    """Kernel -> dtypes in lists of the file that defines it."""
+    lists: dict[str, Lists]
 
 
-def lists(text: str) -> frozenset[str]:
-    """The dtypes in a C++ file's lists of dtypes."""
-    named = {word for found in _LISTS.findall(text) for word in _NAMED.findall(found)}
-    return frozenset(_DTYPES[word] for word in named if word in _DTYPES)
+def lists(place: str, text: str) -> Lists | None:
+    """The lists of dtypes in the text of a C++ file; None where it has none."""
+    found = [*_LISTS.finditer(text)]
+    named = {word for match in found for word in _NAMED.findall(match[1])}
+    dtypes = frozenset(_DTYPES[word] for word in named if word in _DTYPES)
+    if not dtypes:
+        return None
+    line = text.count("\n", 0, found[0].start()) + 1
+    return Lists(f"{place}:{line}", dtypes)
+
+
+def _of_kernels(place: str, files: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Lists]]:
+    """Kernel -> the lists of the file that defines it, or of what that shares with others."""
+    texts = dict(files)
+    by_file = {path: lists(f"{place}:{path}", text) for path, text in texts.items()}
+    shared: dict[str, list[Lists]] = {}
+    for path, found in by_file.items():
+        if found:
+            shared.setdefault(Path(path).stem, []).append(found)
+    for path, text in texts.items():
+        own = by_file[path]
+        named = [own] if own else [f for name in _SHARED.findall(text) for f in shared.get(name, ())]
+        for kernel in _DEFINED.findall(text) if named else ():
+            dtypes = frozenset[str]().union(*(found.dtypes for found in named))
+            yield kernel, Lists(named[0].at, dtypes)
 
 
 def read_documents(folder: Path, branch: str) -> Documented:
@@ -77,9 +109,11 @@ def read_documents(folder: Path, branch: str) -> Documented:
             for kernel in page.kernels:
                 twice |= {kernel} & found.pages.keys()
                 found.pages[kernel] = (f"{repository}-{branch}:{path}", page)
-        for _, text in files_of(at, branch, _CODE):
-            for kernel in _DEFINED.findall(text):
-                found.lists[kernel] = found.lists.get(kernel, frozenset()) | lists(text)
+        place = f"{repository}-{branch}"
+        for kernel, said in _of_kernels(place, files_of(at, branch, _CODE)):
+            if kernel in found.lists:
+                said = Lists(said.at, said.dtypes | found.lists[kernel].dtypes)
+            found.lists[kernel] = said
     for kernel in twice:
         del found.pages[kernel]
     return found
@@ -131,7 +165,8 @@ def _kernel(kernel: str, names: Iterable[str], known: Documented) -> dict[str, A
     apart = {chip: sorted(words) for chip, words in sorted(section.apart.items())}
     found |= {key: value for key, value in (("taken", taken), ("apart", apart)) if value}
     if kernel in known.lists:
-        found["lists"] = sorted(known.lists[kernel])
+        found["lists"] = sorted(known.lists[kernel].dtypes)
+        found["code"] = known.lists[kernel].at
     return found
 
 
