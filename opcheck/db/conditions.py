@@ -89,10 +89,14 @@ def applies(said: Mapping[str, Any], target: Target, release: Mapping[str, Any])
 def _read(
     said: Mapping[str, Any], seconds: Sequence[Mapping[str, Any]], cited: Citations
 ) -> Iterator[Condition]:
-    """The conditions that a line of the file states; a document's, as second sources settle it."""
+    """The conditions that a line of the file states; a document's, as second sources settle it.
+
+    The second sources are pages of kernels, so that none of them settles what such a page says.
+    """
+    others = () if "kernels" in said else seconds
     for condition in _stated(said, cited):
         if of_document(said):
-            yield from settled(condition, seconds, cited)
+            yield from settled(condition, others, cited)
         else:
             yield condition
 
@@ -142,7 +146,7 @@ def _documented(said: Mapping[str, Any], cited: Citations) -> Condition:
 
 
 def _refused(said: Mapping[str, Any], argument: str, cited: Citations) -> Condition:
-    """A use that kernels' own pages leave out, and refuse where that stands."""
+    """A use that the pages of kernels leave out, and that their code refuses where it stands."""
     predicates: list[Predicate] = []
     if "not" in said:
         predicates.append(Dtype(argument, OneOf(frozenset(DTYPES[word] for word in said["not"]))))
@@ -154,15 +158,17 @@ def _refused(said: Mapping[str, Any], argument: str, cited: Citations) -> Condit
         text=_refusal(said),
         confidence=Confidence.MEDIUM,
         predicates=tuple(predicates),
-        evidence=cited.all(said["at"], Method.DOCUMENTED),
+        evidence=(
+            *cited.all(said["at"], Method.DOCUMENTED),
+            *cited.all(said.get("checked", {}).get("at", ()), _CODE),
+        ),
     )
 
 
 def _refusal(said: Mapping[str, Any]) -> str:
     kernels, one = ", ".join(said["kernels"]), len(said["kernels"]) == 1
     if "most" in said:
-        most = f"takes at most {said['most']}"
-        return f"{{argument}} has {{actual}} dimensions, and {kernels} {most}, by its page"
+        return f"{{argument}} has {{actual}} dimensions, and {kernels} takes at most {said['most']}"
     if said.get("stands"):
         refuses = f"{kernels} refuses" if one else f"each of {kernels} refuses"
         return f"{refuses} {{argument}}, which is {{actual}}, by its page and its code"

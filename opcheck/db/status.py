@@ -29,7 +29,6 @@ from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.target import Target, TargetSpec, target_name
 from opcheck.model.verdict import Method, Verdict
 
-
 _STATED = ("conditions", "documented", "refusals")
 """Sections of a release's file whose lines are conditions."""
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -233,9 +234,12 @@ def _table(database: Database) -> Iterator[tuple[str, ...]]:
         yield vendor, kind, f"{sum(told):,}", *(f"{number:,}" for number in told)
 
 
+_SECTIONS = ("conditions", "documented", "refusals")
+
+
 def _lines(database: Database, target: Target) -> Iterator[Mapping[str, Any]]:
     data = database.release(target).data
-    for said in (*data.get("conditions", ()), *data.get("documented", ())):
+    for said in chain.from_iterable(data.get(key, ()) for key in _SECTIONS):
         if of_document(said) and target.chip in said.get("chips", (target.chip,)):
             yield said
 

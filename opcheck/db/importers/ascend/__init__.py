@@ -48,9 +48,9 @@ Dtypes that the native-API tables give an argument (only) or deny it (not). Ever
 operator, in every form of it, was asked, in every table of the release: a dtype is left out here
 only where all of them leave it out, and an overload with an API that lists nothing is not here."""
 _REFUSALS = """\
-What aclnn kernels leave out of the arguments that an overload hands them as they came: dtypes (not),
-of tensors of no dimension only with scalars, or more dimensions than most. It stands where the page
-of each kernel says that it refuses them, and no list in their code has them."""
+What aclnn kernels leave out of the arguments that an overload hands them as they came: dtypes
+(not), of tensors without dimensions only with scalars, or more dimensions than most. It stands
+where each kernel's page says that it refuses them, and its code checks and lists none of them."""
 _SECOND = """\
 What sources of another kind say of the uses that the tables deny, by chip and argument: dtypes that
 run, or others_than some that do not; of a line with neither, every use."""

@@ -30,6 +30,8 @@ _DEFINED = re.compile(r"aclnnStatus\s+(aclnn\w+)GetWorkspaceSize\s*\(")
 _LISTS = re.compile(
     r"(?:initializer_list|vector)<\s*(?:const\s+)?(?:\w+::)*DataType\s*>\s*&?\s*\w+\s*=?\s*\{([^{}]*)\}"
 )
+_TOO_MANY = re.compile(r"OP_CHECK_MAX_DIM\(\s*(\w+)\s*,")
+"""The check of an argument's dimensions, in the kernels' code."""
 _NAMED = re.compile(r"\bDT_(\w+)")
 _DTYPES = {
     "FLOAT": "fp32", "FLOAT16": "fp16", "BF16": "bf16", "DOUBLE": "fp64", "INT8": "int8",
@@ -45,7 +47,8 @@ _HEAD = """\
 # `python -m opcheck.db.importers.ascend.kernel_facts FOLDER {release}`; do not edit."""
 _KERNELS = """\
 runs, not: chips, and the line that denies one. arguments: the line of its row, the dtypes in it,
-refused: the line of the return code for others; most: dimensions, and the line of their return code.
+refused: the line of the return code for others; most: dimensions, the line of their return code,
+and where the code checks them.
 taken: by chip, remarks that deny an argument (or *) dtypes, or name all that it takes (only).
 apart: dtypes in other remarks on a chip. lists: dtypes in the lists of the kernel's own code, the
 first of which is at code."""
@@ -69,6 +72,8 @@ class Documented(Struct):
     pages: dict[str, tuple[str, Page]]
     """Kernel -> where its page stands, and what it says; kernels with two pages are left out."""
     lists: dict[str, Lists]
+    checks: dict[tuple[str, str], str]
+    """Kernel and argument -> where its code checks the number of dimensions."""
 
 
 def lists(place: str, text: str) -> Lists | None:
@@ -82,9 +87,18 @@ def lists(place: str, text: str) -> Lists | None:
     return Lists(f"{place}:{line}", dtypes)
 
 
-def _of_kernels(place: str, files: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Lists]]:
+def _checks(place: str, texts: Mapping[str, str]) -> dict[tuple[str, str], str]:
+    found: dict[tuple[str, str], str] = {}
+    for path, text in texts.items():
+        for match in _TOO_MANY.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            for kernel in _DEFINED.findall(text):
+                found.setdefault((kernel, match[1]), f"{place}:{path}:{line}")
+    return found
+
+
+def _of_kernels(place: str, texts: Mapping[str, str]) -> Iterator[tuple[str, Lists]]:
     """Kernel -> the lists of the file that defines it, or of what that shares with others."""
-    texts = dict(files)
     by_file = {path: lists(f"{place}:{path}", text) for path, text in texts.items()}
     shared: dict[str, list[Lists]] = {}
     for path, found in by_file.items():
@@ -92,7 +106,9 @@ def _of_kernels(place: str, files: Iterable[tuple[str, str]]) -> Iterator[tuple[
             shared.setdefault(Path(path).stem, []).append(found)
     for path, text in texts.items():
         own = by_file[path]
-        named = [own] if own else [f for name in _SHARED.findall(text) for f in shared.get(name, ())]
+        named = (
+            [own] if own else [f for name in _SHARED.findall(text) for f in shared.get(name, ())]
+        )
         for kernel in _DEFINED.findall(text) if named else ():
             dtypes = frozenset[str]().union(*(found.dtypes for found in named))
             yield kernel, Lists(named[0].at, dtypes)
@@ -100,7 +116,7 @@ def _of_kernels(place: str, files: Iterable[tuple[str, str]]) -> Iterator[tuple[
 
 def read_documents(folder: Path, branch: str) -> Documented:
     """Read the pages of one branch, and the lists of dtypes in the kernels' code."""
-    found = Documented({}, {})
+    found = Documented({}, {}, {})
     twice = set()
     for repository in _REPOSITORIES:
         at = str(folder / repository)
@@ -110,7 +126,9 @@ def read_documents(folder: Path, branch: str) -> Documented:
                 twice |= {kernel} & found.pages.keys()
                 found.pages[kernel] = (f"{repository}-{branch}:{path}", page)
         place = f"{repository}-{branch}"
-        for kernel, said in _of_kernels(place, files_of(at, branch, _CODE)):
+        files = dict(files_of(at, branch, _CODE))
+        found.checks |= _checks(place, files)
+        for kernel, said in _of_kernels(place, files):
             if kernel in found.lists:
                 said = Lists(said.at, said.dtypes | found.lists[kernel].dtypes)
             found.lists[kernel] = said
@@ -153,7 +171,8 @@ def _kernel(kernel: str, names: Iterable[str], known: Documented) -> dict[str, A
     if page.runs_not:
         found["not"] = page.runs_not
     found["arguments"] = {
-        name: dict(_argument(section, name, rows.get(name))) for name in sorted(names)
+        name: dict(_argument(section, name, rows.get(name), known.checks.get((kernel, name), "")))
+        for name in sorted(names)
     }
     taken = {
         chip: [
@@ -170,14 +189,16 @@ def _kernel(kernel: str, names: Iterable[str], known: Documented) -> dict[str, A
     return found
 
 
-def _argument(section: Kernel, name: str, row: Row | None) -> Iterator[tuple[str, Any]]:
+def _argument(
+    section: Kernel, name: str, row: Row | None, checked: str
+) -> Iterator[tuple[str, Any]]:
     if row is not None and name in section.closed:
         yield from (("line", row.line), ("dtypes", row.dtypes))
         line = section.refuses.get(name, section.refuses.get("*"))
         if line:
             yield "refused", line
-    if name in section.most:
-        yield "most", section.most[name]
+    if name in section.most and checked:
+        yield "most", [*section.most[name], checked]
 
 
 def text_of(folder: Path, release: str) -> str:

@@ -6,7 +6,7 @@ list says that the function is generated (``gen_opapi``), it is made here of wha
 
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct

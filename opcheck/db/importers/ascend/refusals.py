@@ -1,8 +1,7 @@
 """Ascend: uses that the aclnn kernels of an overload refuse, by their own pages and code.
 
-A dtype is denied where every kernel that the overload may call on the chip leaves it out: its row in
-the page, the page's remarks on that chip, and each list of dtypes in the kernel's code. Where the
-page's table of return codes says that others than these are refused, the kernel itself denies the
+A dtype is denied where every kernel that the overload may call on the chip leaves it out: its page's
+row and remarks on that chip, and each list of dtypes in its code. Where the page's table of return codes says that others than these are refused, the kernel itself denies the
 use; else one document stands against a registration.
 """
 
@@ -64,7 +63,7 @@ class Refusals:
 
     def sources(self, lines: Iterable[Line]) -> dict[str, dict[str, str]]:
         """Entries of the file's table of sources that the lines cite."""
-        cited = {at.partition(":")[0] for line in lines for at in line["at"]}
+        cited = {at.partition(":")[0] for line in lines for at in _citations(line)}
         return {n: dict(s) for n, s in self._facts.get("sources", {}).items() if n in cited}
 
     def _reached(self) -> Iterator[tuple[str, str, Mapping[str, str]]]:
@@ -93,8 +92,9 @@ class Refusals:
         own_rank = argument in self._facts["calls"][op].get("ranks", ())
         if own_rank and all("most" in row for _, row in pages):
             at = [f"{page['page']}:{row['most'][1]}" for page, row in pages]
+            code = [row["most"][2] for _, row in pages]
             most = max(row["most"][0] for _, row in pages)
-            yield {**where, "most": most, "stands": True, "at": at}
+            yield {**where, "most": most, "stands": True, "at": at, "checked": {"at": code}}
 
     def _dtypes(
         self,
@@ -117,10 +117,15 @@ class Refusals:
             line["scalars"] = True
         if all("refused" in row and "code" in page for page, row in pages):
             refused = [f"{page['page']}:{row['refused']}" for page, row in pages]
-            code = dict.fromkeys(page["code"] for page, _ in pages)
-            yield {**line, "stands": True, "at": [*refused, *code]}
+            code = [*dict.fromkeys(page["code"] for page, _ in pages)]
+            yield {**line, "stands": True, "at": refused, "checked": {"at": code}}
         else:
             yield {**line, "at": [f"{page['page']}:{row['line']}" for page, row in pages]}
+
+
+def _citations(line: Line) -> Iterator[str]:
+    yield from line["at"]
+    yield from line.get("checked", {}).get("at", ())
 
 
 def _left_out(page: Mapping[str, Any], name: str, chip: str) -> frozenset[str]:
@@ -133,7 +138,9 @@ def _left_out(page: Mapping[str, Any], name: str, chip: str) -> frozenset[str]:
     only = [frozenset(said["only"]) for said in remarks if "only" in said]
     taken = frozenset(row["dtypes"]) - denied
     taken = taken.intersection(*only) | frozenset[str]().union(*only)
-    return frozenset(_ASKED) - taken - {*page.get("apart", {}).get(chip, ()), *page.get("lists", ())}
+    return (
+        frozenset(_ASKED) - taken - {*page.get("apart", {}).get(chip, ()), *page.get("lists", ())}
+    )
 
 
 def _grouped(lines: Iterable[Line]) -> Iterator[Line]:
