@@ -1,8 +1,9 @@
 """Ascend: uses that the aclnn kernels of an overload refuse, by their own pages and code.
 
-A dtype is denied where every kernel that the overload may call on the chip leaves it out: its page's
-row and remarks on that chip, and each list of dtypes in its code. Where the page's table of return codes says that others than these are refused, the kernel itself denies the
-use; else one document stands against a registration.
+A dtype is denied where every kernel that the overload may call on the chip leaves it out: the row in
+its page, the page's remarks on the chip, and each list of dtypes in its code. Where the page's table
+of return codes says that others are refused, the kernel itself denies the use; else one document
+stands against a registration.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
