@@ -22,7 +22,7 @@ from opcheck.db.importers.ascend.lists import (
     registrations,
 )
 from opcheck.db.importers.ascend.pages import Pages
-from opcheck.db.importers.ascend.refusals import Refusals
+from opcheck.db.importers.ascend.refusals import Refusals, read_facts
 from opcheck.db.importers.ascend.vendor import vendor_file
 from opcheck.db.importers.base import Importer, load_yaml, source_files
 from opcheck.db.importers.shared import operator_list
@@ -130,7 +130,8 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     functions = operator_list.functions(upstream_folder, served[-1])
     pages = Pages(release, listed, socs, functions)
     seconds = tuple(pages.second_sources((*conditions, *left_out)))
-    kernels = Refusals(release, listed, socs, functions, documented.listed)
+    facts = read_facts(release)
+    kernels = Refusals(facts, release, listed, socs, functions, documented.listed)
     refusals = tuple(kernels.lines())
     used = _used(folder, release, lists) | documented.sources() | pages.sources(seconds)
     used |= kernels.sources(refusals)

@@ -227,7 +227,8 @@ def _read_remark(kernel: Kernel, chips: frozenset[str], text: str, line: str) ->
     if not words:
         return
     match = _TAKEN.fullmatch(_TAG.sub(" ", text).strip())
-    understood = match and (match["who"] or match["verb"] == "不支持")
+    # what a chip "supports" may come on top of the row
+    understood = match and (match["verb"] == "不支持" or (match["who"] and match["verb"] != "支持"))
     for chip in chips:
         if match and understood:
             names = _names(match["who"]) or ["*"]

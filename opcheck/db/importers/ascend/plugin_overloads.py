@@ -145,8 +145,8 @@ def generated(overload: Overload, listed: Mapping[str, Overload]) -> str:
         entry = listed[parent].generated
         written = overload.name.partition(".")[0].endswith("_")
         if written:  # calls the ``out`` overload with itself as the result
-            return _function(overload, _body(listed[parent], entry, {"self"}))
-    return _function(overload, _body(overload, entry, set()))
+            return _function(overload, _body(listed[parent], entry))
+    return _function(overload, _body(overload, entry))
 
 
 def _function(overload: Overload, body: str) -> str:
@@ -155,9 +155,9 @@ def _function(overload: Overload, body: str) -> str:
     return f"{above}void {overload.function}({names}) {{ {body} }}"
 
 
-def _body(overload: Overload, entry: Mapping[str, Any], result: set[str]) -> str:
+def _body(overload: Overload, entry: Mapping[str, Any]) -> str:
     kernel, *given = [part.strip() for part in entry["exec"].split(",")]
-    given = given or [*_all(overload, entry, result)]
+    given = given or [*_all(overload, entry)]
     copied = set(entry.get("cpu_scalar_h2d", ()))
     lines = []
     if tensor := entry.get("integral_identity_tensor"):
@@ -173,12 +173,10 @@ def _body(overload: Overload, entry: Mapping[str, Any], result: set[str]) -> str
     return " ".join(lines)
 
 
-def _all(overload: Overload, entry: Mapping[str, Any], result: set[str]) -> Iterator[str]:
+def _all(overload: Overload, entry: Mapping[str, Any]) -> Iterator[str]:
     """What an entry hands over that names nothing: all arguments, and results that are made."""
-    yield from (a.name for a in overload.arguments if not (result and a.written))
-    if result:
-        yield from result
-    elif not any(a.written for a in overload.arguments):
+    yield from (a.name for a in overload.arguments)
+    if not any(a.written for a in overload.arguments):
         yield from (key for key in entry if key not in _KEYS)
 
 

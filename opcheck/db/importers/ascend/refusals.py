@@ -1,9 +1,9 @@
 """Ascend: uses that the aclnn kernels of an overload refuse, by their own pages and code.
 
-A dtype is denied where every kernel that the overload may call on the chip leaves it out: the row in
-its page, the page's remarks on the chip, and each list of dtypes in its code. Where the page's table
-of return codes says that others are refused, the kernel itself denies the use; else one document
-stands against a registration.
+A dtype is denied where every kernel that the overload may call on the chip leaves it out: the row
+in its page, the page's remarks on the chip, and each list of dtypes in its code. Where the page's
+table of return codes says that others are refused, the kernel itself denies the use; else one
+document stands against a registration.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,8 @@ Listed = Callable[[str, str, str], frozenset[str]]
 
 
 @cache
-def _facts(release: str) -> Mapping[str, Any]:
+def read_facts(release: str) -> Mapping[str, Any]:
+    """What ``kernel_facts`` wrote for a release; of others nothing is known."""
     path = _FOLDER / f"{release}.yaml"
     found: Mapping[str, Any] = load_yaml(path) if path.exists() else {"calls": {}, "kernels": {}}
     return found
@@ -40,13 +41,14 @@ class Refusals:
 
     def __init__(
         self,
+        facts: Mapping[str, Any],
         release: str,
         listed: Mapping[str, tuple[str, ...]],
         socs: Socs,
         functions: Mapping[str, Function],
         elsewhere: Listed,
     ) -> None:
-        self._facts = _facts(release)
+        self._facts = facts
         self._chips = known(release)
         self._listed = listed
         self._socs = socs
