@@ -59,9 +59,9 @@ class Refusals:
         """Lines of the section ``refusals``; what fares alike together."""
         yield from _grouped(
             line
-            for op, argument, kernels in self._reached()
+            for op, argument, kernels, ranked in self._reached()
             for chip in self._chips
-            for line in self._lines(op, chip, argument, kernels)
+            for line in self._lines(op, chip, argument, kernels, ranked)
         )
 
     def sources(self, lines: Iterable[Line]) -> dict[str, dict[str, str]]:
@@ -69,17 +69,20 @@ class Refusals:
         cited = {at.partition(":")[0] for line in lines for at in _citations(line)}
         return {n: dict(s) for n, s in self._facts.get("sources", {}).items() if n in cited}
 
-    def _reached(self) -> Iterator[tuple[str, str, Mapping[str, str]]]:
-        """Overload, argument, and what each kernel that gets it calls it."""
+    def _reached(self) -> Iterator[tuple[str, str, Mapping[str, str], bool]]:
+        """Overload, argument, what each kernel calls it, and whether they get its own rank."""
         for op, call in self._facts["calls"].items():
             function = self._functions.get(op.removeprefix("aten::"))
             if op in self._listed and function is not None:
-                for argument, kernels in call["arguments"].items():
+                said, only = call["arguments"], len(function.tensors) == 1
+                for name, kernels in said.items():
+                    # a list may name the one tensor that there is otherwise than PyTorch does
+                    argument = function.tensors[0] if only and len(said) == 1 else name
                     if argument in function.tensors:
-                        yield op, argument, kernels
+                        yield op, argument, kernels, name in call.get("ranks", ())
 
     def _lines(
-        self, op: str, chip: str, argument: str, kernels: Mapping[str, str]
+        self, op: str, chip: str, argument: str, kernels: Mapping[str, str], ranked: bool
     ) -> Iterator[Line]:
         if self._socs.kernels(chip, self._listed[op]) != _PATH:
             return
@@ -92,8 +95,7 @@ class Refusals:
         pages = [(said[k], said[k]["arguments"][name]) for k, name in here.items()]
         where = {"ops": op, "kernels": list(here), "arguments": argument, "chips": chip}
         yield from ({**where, **line} for line in self._dtypes(op, chip, argument, here, pages))
-        own_rank = argument in self._facts["calls"][op].get("ranks", ())
-        if own_rank and all("most" in row for _, row in pages):
+        if ranked and all("most" in row for _, row in pages):
             at = [f"{page['page']}:{row['most'][1]}" for page, row in pages]
             code = [row["most"][2] for _, row in pages]
             most = max(row["most"][0] for _, row in pages)
