@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,11 @@ from opcheck.db.importers.ascend.lists import (
     registrations,
 )
 from opcheck.db.importers.ascend.pages import Pages
-from opcheck.db.importers.ascend.refusals import Refusals, read_facts
+from opcheck.db.importers.ascend.refusals import Listed, Refusals, read_facts
 from opcheck.db.importers.ascend.vendor import vendor_file
 from opcheck.db.importers.base import Importer, load_yaml, source_files
 from opcheck.db.importers.shared import operator_list
+from opcheck.db.schema.tables import DTYPES
 from opcheck.db.schema.vendor import MATRIX
 from opcheck.db.versions import nearest, version_key
 from opcheck.errors import DatabaseError
@@ -131,7 +133,8 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     pages = Pages(release, listed, socs, functions)
     seconds = tuple(pages.second_sources((*conditions, *left_out)))
     facts = read_facts(release)
-    kernels = Refusals(facts, release, listed, socs, functions, documented.listed)
+    elsewhere = _elsewhere(documented, seconds)
+    kernels = Refusals(facts, release, listed, socs, functions, elsewhere)
     refusals = tuple(kernels.lines())
     used = _used(folder, release, lists) | documented.sources() | pages.sources(seconds)
     used |= kernels.sources(refusals)
@@ -156,6 +159,16 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
         yield from yaml_writer.listing("refusals", refusals, _REFUSALS)
     yield from yaml_writer.listing("second_sources", seconds, _SECOND)
     yield from yaml_writer.end()
+
+
+def _elsewhere(documented: Documented, seconds: Iterable[Mapping[str, Any]]) -> Listed:
+    """Dtypes that tables of native APIs, or second sources, list of an argument on a chip."""
+    found: dict[tuple[str, str, str], frozenset[str]] = {}
+    for said in seconds:
+        dtypes = frozenset(DTYPES[word] for word in said.get("dtypes", ()))
+        for key in product(said["ops"], [said.get("argument", "")], said.get("chips", ())):
+            found[key] = found.get(key, frozenset()) | dtypes
+    return lambda *key: documented.listed(*key) | found.get(key, frozenset())
 
 
 def _listed(by_torch: Mapping[str, Mapping[str, Kernel]]) -> dict[str, tuple[str, ...]]:
