@@ -50,6 +50,9 @@ def resolution(database: Database, target: str, op: str, **tensors: str) -> Reso
          "not-supported-on-chip", {"Ascend/pytorch", "hicann/ops-nn"}),
         ("ascend-910b", "aten::gather", {"self": "complex64", "index": "int64"}, UNSUPPORTED,
          "dtype-not-supported", {"Ascend/pytorch", "hicann/ops-nn"}),
+        # no table speaks of it; the page, its return codes and the kernel's code refuse it
+        ("ascend-910b", "aten::native_layer_norm", {"input": "float64"}, UNSUPPORTED,
+         "dtype-not-supported", {"hicann/ops-nn"}),
         # the table alone
         ("ascend-950", "aten::scaled_dot_product_attention", {"query": "float16"}, UNKNOWN,
          DOUBTED, {"Ascend/pytorch", "Ascend/op-plugin"}),
