@@ -22,7 +22,8 @@ BRANCHES = {"7.3.0": "8.5.0", "26.0.0": "9.0.0", "26.1.0": "9.1.0"}
 """Release of op-plugin -> branch of CANN's repositories."""
 FOLDER = Path(__file__).with_name("kernels")
 _REPOSITORIES = ("ops-nn", "ops-math", "ops-cv")
-_PAGES = re.compile(r"(?!experimental/).*/docs/aclnn[^/]*\.md")
+_PAGES = re.compile(r"(?!experimental/|.*_en\.md).*/docs/aclnn[^/]*\.md")
+"""Translations, which some branches have beside them, are left out."""
 _CODE = re.compile(r"(?!experimental/).*/op_api/[^/]*\.cpp")
 _SHARED = re.compile(r"#include \"[^\"]*?([^/\"]*(?:util|common|base)[^/\"]*)\.h\"")
 """Headers of what kernels share, whose checks a kernel's file may leave to them."""
