@@ -9,13 +9,23 @@ from opcheck.db.reading import Citations, LazyMapping
 from opcheck.db.schema.tables import DTYPES
 from opcheck.db.versions import within
 from opcheck.model.matrix import Condition, Formula, Gradient
-from opcheck.model.predicates import ArgumentValue, Dtype, NoneOf, OneOf
+from opcheck.model.predicates import (
+    ArgumentValue,
+    Dtype,
+    NoneOf,
+    OneOf,
+    Outside,
+    Predicate,
+    Rank,
+)
 from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 
 _CODE = Method.REGISTERED
 DOCUMENTED = "dtype-not-supported"
-"""Code of the conditions that a release's ``documented`` stand for."""
+"""Code of the conditions that a release's ``documented`` and ``refusals`` of dtypes stand for."""
+RANK = "rank-not-supported"
+"""Code of those of its ``refusals`` that are about dimensions."""
 _SLOW = frozenset({"runs-on-aicpu", "computed-on-aicpu"})
 """Codes of uses that stay on the device, on its few CPU cores."""
 _BECOMES = "-becomes-"
@@ -29,7 +39,8 @@ def conditions_by_operator(
     stated = [said for said in release.get("conditions", ()) if applies(said, target, release)]
     tables = [said for said in release.get("documented", ()) if target.chip in said["chips"]]
     by_operator: dict[str, list[Mapping[str, Any]]] = {}
-    for said in (*stated, *tables):
+    refusals = [said for said in release.get("refusals", ()) if target.chip in said["chips"]]
+    for said in (*stated, *tables, *refusals):
         for op in said["ops"]:
             by_operator.setdefault(op, []).append(said)
 
@@ -78,12 +89,23 @@ def applies(said: Mapping[str, Any], target: Target, release: Mapping[str, Any])
 def _read(
     said: Mapping[str, Any], seconds: Sequence[Mapping[str, Any]], cited: Citations
 ) -> Iterator[Condition]:
-    """The condition that a line of the file states; a document's, as second sources settle it."""
-    condition = (_condition if "code" in said else _documented)(said, cited)
-    if of_document(said):
-        yield from settled(condition, seconds, cited)
+    """The conditions that a line of the file states; a document's, as second sources settle it.
+
+    The second sources are pages of kernels, so that none of them settles what such a page says.
+    """
+    others = () if "kernels" in said else seconds
+    for condition in _stated(said, cited):
+        if of_document(said):
+            yield from settled(condition, others, cited)
+        else:
+            yield condition
+
+
+def _stated(said: Mapping[str, Any], cited: Citations) -> Iterator[Condition]:
+    if "kernels" in said:
+        yield from (_refused(said, argument, cited) for argument in said["arguments"])
     else:
-        yield condition
+        yield (_condition if "code" in said else _documented)(said, cited)
 
 
 def _condition(said: Mapping[str, Any], cited: Citations) -> Condition:
@@ -121,6 +143,36 @@ def _documented(said: Mapping[str, Any], cited: Citations) -> Condition:
         predicates=(kind(said["argument"], NoneOf(frozenset(only)) if only else OneOf(denied)),),
         evidence=cited.all(said["at"], Method.DOCUMENTED),
     )
+
+
+def _refused(said: Mapping[str, Any], argument: str, cited: Citations) -> Condition:
+    """A use that the pages of kernels leave out, and that their code refuses where it stands."""
+    predicates: list[Predicate] = []
+    if "not" in said:
+        predicates.append(Dtype(argument, OneOf(frozenset(DTYPES[word] for word in said["not"]))))
+    if "most" in said or not said.get("scalars"):
+        predicates.append(Rank(argument, Outside(maximum=said.get("most", 0))))
+    return Condition(
+        code=DOCUMENTED if "not" in said else RANK,
+        verdict=Verdict.UNSUPPORTED,
+        text=_refusal(said),
+        confidence=Confidence.MEDIUM,
+        predicates=tuple(predicates),
+        evidence=(
+            *cited.all(said["at"], Method.DOCUMENTED),
+            *cited.all(said.get("checked", {}).get("at", ()), _CODE),
+        ),
+    )
+
+
+def _refusal(said: Mapping[str, Any]) -> str:
+    kernels, one = ", ".join(said["kernels"]), len(said["kernels"]) == 1
+    if "most" in said:
+        return f"{{argument}} has {{actual}} dimensions, and {kernels} takes at most {said['most']}"
+    if said.get("stands"):
+        refuses = f"{kernels} refuses" if one else f"each of {kernels} refuses"
+        return f"{refuses} {{argument}}, which is {{actual}}, by its page and its code"
+    return f"{'the' if one else 'each'} page of {kernels} leaves {{actual}} out of {{argument}}"
 
 
 def gradients_by_operator(

@@ -28,12 +28,13 @@ _ALONE = "a kernel is registered, and no second source settles which of them hol
 def of_document(said: Said) -> bool:
     """Whether a condition of a release's file rests on a document alone, which denies the use.
 
-    What an overlay or an advisory adds is its author's own decision, and stands.
+    What an overlay or an advisory adds is its author's own decision, and stands; so does what the
+    kernel's own table of return codes refuses.
     """
     if said.get("stands"):
         return False
     if "code" not in said:
-        return True  # one of the section ``documented``
+        return True  # one of the sections ``documented`` and ``refusals``
     documented = said["method"] == Method.DOCUMENTED or said.get("document", False)
     return bool(documented) and said["verdict"] == Verdict.UNSUPPORTED
 

@@ -1,14 +1,13 @@
 """Writing files of ``compat_db`` from a vendor's own files."""
 
-import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from opcheck.db import importers
 from opcheck.db.files import yaml_writer
+from opcheck.db.files.document import uncollected
 from opcheck.db.importers.base import Importer
 from opcheck.errors import DatabaseError, UsageError
 from opcheck.lang.sentence import Sentence
@@ -45,7 +44,7 @@ def import_files(
         )
     if (sources / "SOURCES.yaml").is_file():
         sources = sources.resolve().parent
-    with _uncollected():
+    with uncollected():
         texts = _texts(importer, sources, releases)
     folder = into / importer.name
     return tuple(
@@ -55,18 +54,6 @@ def import_files(
             yaml_writer.DIGESTS: yaml_writer.digests_text(folder, texts),
         }.items()
     )
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Have the collector rest: half of the time it looks at what files hold, and nothing goes."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def _importer(vendor: str) -> Importer:

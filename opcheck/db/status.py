@@ -30,6 +30,9 @@ from opcheck.model.matrix import Condition, SupportMatrix
 from opcheck.model.target import Target, TargetSpec, target_name
 from opcheck.model.verdict import Method, Verdict
 
+_STATED = ("conditions", "documented", "refusals")
+"""Sections of a release's file whose lines are conditions."""
+
 
 def status(database: Database, today: date) -> DatabaseStatus:
     """Every vendor with every release; reads all files."""
@@ -114,7 +117,7 @@ def _release(vendor: Vendor, release: str, today: date) -> ReleaseStatus:
         age=days_since(found.data["date"], today),
         torch_versions=tuple(reversed(vendor.served(release))),
         entries=by_method(found.data["operators"].values(), method),
-        conditions=sum(len(found.data.get(key, ())) for key in ("conditions", "documented")),
+        conditions=sum(len(found.data.get(key, ())) for key in _STATED),
         digest=found.digest[:16],
         origin=found.origin,
         edited=bool(vendor.edited(release)),

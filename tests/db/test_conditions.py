@@ -371,7 +371,7 @@ def test_rank(database: Database) -> None:
     found = [
         predicate.bound.maximum
         for condition in _matrix(database, "ascend-910b").conditions_for("aten::matmul")
-        for predicate in condition.predicates
+        for predicate in condition.predicates[:1]
         if isinstance(predicate, Rank) and isinstance(predicate.bound, Outside)
     ]
     assert found == [6]

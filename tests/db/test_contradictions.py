@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,9 @@ def resolution(database: Database, target: str, op: str, **tensors: str) -> Reso
          "not-supported-on-chip", {"Ascend/pytorch", "hicann/ops-nn"}),
         ("ascend-910b", "aten::gather", {"self": "complex64", "index": "int64"}, UNSUPPORTED,
          "dtype-not-supported", {"Ascend/pytorch", "hicann/ops-nn"}),
+        # no table speaks of it; the page, its return codes and the kernel's code refuse it
+        ("ascend-910b", "aten::native_layer_norm", {"input": "float64"}, UNSUPPORTED,
+         "dtype-not-supported", {"hicann/ops-nn"}),
         # the table alone
         ("ascend-950", "aten::scaled_dot_product_attention", {"query": "float16"}, UNKNOWN,
          DOUBTED, {"Ascend/pytorch", "Ascend/op-plugin"}),
@@ -233,9 +237,12 @@ def _table(database: Database) -> Iterator[tuple[str, ...]]:
         yield vendor, kind, f"{sum(told):,}", *(f"{number:,}" for number in told)
 
 
+_SECTIONS = ("conditions", "documented", "refusals")
+
+
 def _lines(database: Database, target: Target) -> Iterator[Mapping[str, Any]]:
     data = database.release(target).data
-    for said in (*data.get("conditions", ()), *data.get("documented", ())):
+    for said in chain.from_iterable(data.get(key, ()) for key in _SECTIONS):
         if of_document(said) and target.chip in said.get("chips", (target.chip,)):
             yield said
 

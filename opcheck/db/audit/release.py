@@ -10,7 +10,7 @@ from opcheck.db.audit.content import FileProblem, Known
 from opcheck.db.schema.checks import Path as Where
 from opcheck.db.versions import version_key, within
 
-_SECTIONS = ("conditions", "documented", "second_sources", "advisories")
+_SECTIONS = ("conditions", "documented", "refusals", "second_sources", "advisories")
 
 
 def vendor(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from opcheck.db.conditions import DOCUMENTED
+from opcheck.db.conditions import DOCUMENTED, RANK
 from opcheck.db.contradictions import of_document
 from opcheck.db.files import document
 from opcheck.db.files.document import Document
@@ -135,6 +135,8 @@ def _add(data: dict[str, Any], addition: Addition, target: Target, prefix: str) 
             data["conditions"] = list(_without(data["conditions"], said))
             if said["code"] in (DOCUMENTED, DOUBTED, OVERRULED):
                 data["documented"] = list(_without(data.get("documented", ()), said))
+            if said["code"] in (DOCUMENTED, DOUBTED, RANK):
+                data["refusals"] = list(_without(data.get("refusals", ()), said))
     conditions = [
         {**_cited(_anywhere(s), prefix), "stands": True}
         for s in addition.conditions
@@ -166,10 +168,15 @@ def _without(conditions: Iterable[Said], withdrawn: Said) -> Iterator[Said]:
     for said in conditions:
         left = [op for op in said["ops"] if op not in withdrawn["ops"]]
         doubted = withdrawn["code"] in (DOUBTED, OVERRULED) and of_document(said)
-        if not doubted and said.get("code", DOCUMENTED) != withdrawn["code"]:
+        if not doubted and _code(said) != withdrawn["code"]:
             yield said
         elif left:
             yield {**said, "ops": left}
+
+
+def _code(said: Said) -> str:
+    code: str = said.get("code", RANK if "most" in said else DOCUMENTED)
+    return code
 
 
 HINT = Sentence("correct the overlay, or leave it out")

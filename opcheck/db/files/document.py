@@ -1,10 +1,11 @@
 """One database file - read, checked against its schema - and the cache of compiled files."""
 
 import contextlib
+import gc
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -46,9 +47,22 @@ def load_compiled(folder: Path | None, name: str, digest: str) -> Any:
         seal, _, stored = read_bytes(_path(folder, name, digest), _MOST_BYTES).partition(b"\n")
         if seal != _seal(digest, stored):
             return None
-        return json.loads(stored)
+        with uncollected():
+            return json.loads(stored)
     except (OSError, ValueError, RecursionError):
         return None
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Have the collector rest: half of the time it looks at what files hold, and nothing goes."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def save_compiled(folder: Path | None, name: str, digest: str, data: object) -> None:

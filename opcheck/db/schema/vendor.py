@@ -109,6 +109,13 @@ _DOCUMENTED = Record(
     {"ops": TEXTS, "argument": Text(), "chips": TEXTS, "at": TEXTS},
     {"only": _DTYPES, "not": _DTYPES},
 )
+_AT = Record({"at": TEXTS})
+_REFUSAL = Record(
+    {"ops": TEXTS, "kernels": TEXTS, "arguments": TEXTS, "chips": TEXTS, "at": TEXTS},
+    {"not": _DTYPES, "most": Number(), "scalars": Flag(), "stands": Flag(), "checked": _AT},
+)
+"""``not``: dtypes, of numbers as well only with ``scalars``; ``most``: dimensions; ``checked``:
+where the kernels check, without which no line ``stands``."""
 _SECOND = Record(
     {"ops": TEXTS, "runs": Flag(), "method": METHOD, "text": Text(), "at": TEXTS},
     {"chips": TEXTS, "torch": SPANS, "argument": Text(), "dtypes": _DTYPES, "others_than": _DTYPES},
@@ -135,6 +142,7 @@ RELEASE = Record(
         "advisories": ListOf(_ADVISORY),
         "conditions": ListOf(_CONDITION),
         "documented": ListOf(_DOCUMENTED),
+        "refusals": ListOf(_REFUSAL),
         "second_sources": ListOf(_SECOND),
     },
 )

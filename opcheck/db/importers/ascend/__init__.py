@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,11 @@ from opcheck.db.importers.ascend.lists import (
     registrations,
 )
 from opcheck.db.importers.ascend.pages import Pages
+from opcheck.db.importers.ascend.refusals import Listed, Refusals, read_facts
 from opcheck.db.importers.ascend.vendor import vendor_file
 from opcheck.db.importers.base import Importer, load_yaml, source_files
 from opcheck.db.importers.shared import operator_list
+from opcheck.db.schema.tables import DTYPES
 from opcheck.db.schema.vendor import MATRIX
 from opcheck.db.versions import nearest, version_key
 from opcheck.errors import DatabaseError
@@ -47,6 +50,10 @@ _DOCUMENTED = """\
 Dtypes that the native-API tables give an argument (only) or deny it (not). Every API that calls an
 operator, in every form of it, was asked, in every table of the release: a dtype is left out here
 only where all of them leave it out, and an overload with an API that lists nothing is not here."""
+_REFUSALS = """\
+What aclnn kernels leave out of the arguments that an overload hands them as they came: dtypes
+(not), of tensors without dimensions only with scalars, or more dimensions than most. It stands
+where each kernel's page says that it refuses them, and its code checks and lists none of them."""
 _SECOND = """\
 What sources of another kind say of the uses that the tables deny, by chip and argument: dtypes that
 run, or others_than some that do not; of a line with neither, every use."""
@@ -130,9 +137,15 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     documented = Documented(sources, release, listed, served[-1])
     conditions = (*code_conditions(release, listed, socs, served), *documented.conditions())
     left_out = tuple(documented.dtypes())
-    pages = Pages(release, listed, socs, operator_list.functions(upstream_folder, served[-1]))
+    functions = operator_list.functions(upstream_folder, served[-1])
+    pages = Pages(release, listed, socs, functions)
     seconds = tuple(pages.second_sources((*conditions, *left_out)))
+    facts = read_facts(release)
+    elsewhere = _elsewhere(documented, seconds)
+    kernels = Refusals(facts, release, listed, socs, functions, elsewhere)
+    refusals = tuple(kernels.lines())
     used = _used(folder, release, lists) | documented.sources() | pages.sources(seconds)
+    used |= kernels.sources(refusals)
     yield f"# Operators that op-plugin {release} and torch_npu register. Written by"
     yield f"# `python -m opcheck.db.importers ascend SOURCES --release {release}`; do not edit."
     yield f"schema: {MATRIX}"
@@ -150,8 +163,20 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     yield from yaml_writer.listing("conditions", conditions, _CONDITIONS)
     about = f"{_DOCUMENTED}\n{documented.figures()}"
     yield from yaml_writer.listing("documented", left_out, about)
+    if refusals:
+        yield from yaml_writer.listing("refusals", refusals, _REFUSALS)
     yield from yaml_writer.listing("second_sources", seconds, _SECOND)
     yield from yaml_writer.end()
+
+
+def _elsewhere(documented: Documented, seconds: Iterable[Mapping[str, Any]]) -> Listed:
+    """Dtypes that tables of native APIs, or second sources, list of an argument on a chip."""
+    found: dict[tuple[str, str, str], frozenset[str]] = {}
+    for said in seconds:
+        dtypes = frozenset(DTYPES[word] for word in said.get("dtypes", ()))
+        for key in product(said["ops"], [said.get("argument", "")], said.get("chips", ())):
+            found[key] = found.get(key, frozenset()) | dtypes
+    return lambda *key: documented.listed(*key) | found.get(key, frozenset())
 
 
 def _listed(by_torch: Mapping[str, Mapping[str, Kernel]]) -> dict[str, tuple[str, ...]]:

@@ -1,6 +1,7 @@
 """What Ascend's native-API tables agree on, as sections of a release's file."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -234,6 +235,21 @@ class Documented:
                     key: words,
                     "at": said.at,
                 }
+
+    def listed(self, op: str, argument: str, chip: str) -> frozenset[str]:
+        """The dtypes that some table gives an argument on a chip, in any form of the operator."""
+        return self._lists.get((_operator(op), argument, chip), frozenset())
+
+    @cached_property
+    def _lists(self) -> Mapping[tuple[str, str, str], frozenset[str]]:
+        found: dict[tuple[str, str, str], frozenset[str]] = {}
+        for reading in self.readings.values():
+            for (op, argument), said in reading.arguments.items():
+                for chip, dtypes in said.dtypes.items():
+                    if dtypes != EVERY:
+                        key = (_operator(op), argument, chip)
+                        found[key] = found.get(key, frozenset()) | dtypes
+        return found
 
     def conditions(self) -> Iterator[dict[str, Any]]:
         """Lines of the section ``conditions``."""

@@ -27,6 +27,11 @@ CHIPS: Mapping[str, str] = {
     "Atlas 训练系列产品": "910a",
 }
 """What a page calls a product -> the chip of the database."""
+_FAMILIES = {
+    "Ascend 950": "950", "Atlas A3": "910c", "Atlas A2": "910b", "Atlas 200I/500 A2": "310b",
+    "Atlas 推理": "310p", "Atlas 训练": "910a",
+}  # fmt: skip
+"""How a product's name begins, as remarks write it -> the chip."""
 _DTYPES: Mapping[str, str] = {
     "FLOAT": "fp32", "FLOAT32": "fp32", "FLOAT16": "fp16", "BFLOAT16": "bf16", "DOUBLE": "fp64",
     "FLOAT64": "fp64", "INT8": "int8", "INT16": "int16", "INT32": "int32", "INT64": "int64",
@@ -44,6 +49,35 @@ _NO_TAG = re.compile(r"<(?!/?(?:table|thead|tbody|tr|th|td)\b)")
 _NAME = re.compile(r"\w+")
 _WORD = re.compile(r"[A-Z][A-Z0-9_]*")
 _ARGUMENT, _DTYPE = "参数名", "数据类型"
+_PROTOTYPE = re.compile(r"aclnnStatus\s+(aclnn\w+)GetWorkspaceSize\s*\(([^()]*)\)")
+_TAG = re.compile(r"</?[a-zA-Z][^>]*>|</?\w+ ")
+_TERM = re.compile(r"<term>(.*?)</term>")
+_UNLESS_EMPTY = re.compile(r"[（(]非空时?[）)]")
+_ITEM = re.compile(r"\s*(?:<\w+>)*\s*(?:[-*+]|\d+[.、])\s")
+_CODE = re.compile(r"(?<!\d)(161\d{3}|561\d{3}|361\d{3})(?!\d)")
+_REFUSED = "161002"
+"""ACLNN_ERR_PARAM_INVALID: the kernel checks, and refuses."""
+_ID = r"[A-Za-z]\w*"
+_WHO = rf"(?P<who>`?{_ID}`?(?:\s*(?:、|，|,|/|和|或|与|及|以及|或者)\s*`?{_ID}`?)*)"
+_ALL = r"(?P<all>输入(?:[和或、与]输出)?)"
+_OUT_OF_RANGE = re.compile(
+    rf"(?:^|[\s：:.、])(?:传入的?|参数|入参)*\s*(?:{_WHO}|{_ALL})\s*的?，?\s*"
+    r"(?:数据格式[和或、/与])?数据类型(?:\s*(?:和|或|或者|、|/|及|与)\s*(?:数据)?(?:格式|维度|shape))*"
+    r"\s*不在支持的?范围",
+    re.ASCII,
+)
+_TOO_MANY = re.compile(
+    rf"(?:^|[\s：:.、])(?:传入的?|参数|入参)*\s*{_WHO}\s*的?\s*(?:shape|数据)?的?(?:维度|维数)数?"
+    r"\s*(?:大于|超过了?)\s*(?P<most>\d+)\s*维?\s*[。；;]?\s*$",
+    re.ASCII,
+)
+_LIST = r"(?P<list>[A-Z][A-Z0-9_]*(?:\s*(?:、|，|,|/|和|或)\s*[A-Z][A-Z0-9_]*)*)"
+_TAKEN = re.compile(
+    rf"[：:]?\s*(?:(?:参数|入参)?\s*{_WHO}\s*的?\s*)?(?:数据类型)?(?P<verb>不支持|仅支持|只支持|支持)\s*"
+    rf"{_LIST}(?:数据类型)?\s*[。；;]?\s*",
+    re.ASCII,
+)
+_ONLY_DTYPES = re.compile(r"[A-Z0-9_、，,/\s()（）-]*。?\s*")
 
 
 class Row(Struct, frozen=True):
@@ -54,6 +88,33 @@ class Row(Struct, frozen=True):
     dtypes: tuple[str, ...]
 
 
+class Taken(Struct, frozen=True):
+    """What a remark says of the dtypes of one argument on one chip."""
+
+    argument: str
+    """``*``: all of them."""
+    dtypes: tuple[str, ...]
+    denied: bool
+    """Whether these are not taken, rather than these alone."""
+
+
+class Kernel(Struct):
+    """What the section of one kernel says beside its rows."""
+
+    parameters: tuple[str, ...] = ()
+    """Of its prototype, in order, those that are no tensors as ``""``; without the workspace."""
+    closed: set[str] = field(default_factory=set)
+    """Arguments whose dtypes are a bare list, with nothing that widens it."""
+    refuses: dict[str, int] = field(default_factory=dict)
+    """Arguments, or ``*``, whose other dtypes a return code stands for -> the line."""
+    most: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Arguments that are refused with more dimensions -> the number, and the line."""
+    taken: dict[str, list[Taken]] = field(default_factory=dict)
+    """Chip -> remarks on its dtypes that were understood."""
+    apart: dict[str, set[str]] = field(default_factory=dict)
+    """Chip -> dtypes in other remarks on it: of these the rows do not tell."""
+
+
 class Page(Struct):
     """What was read of one page; chips and arguments by name."""
 
@@ -62,6 +123,7 @@ class Page(Struct):
     runs_not: dict[str, int] = field(default_factory=dict)
     arguments: dict[str, dict[str, Row]] = field(default_factory=dict)
     """Kernel -> argument -> its row; a remark below a table may take chips apart."""
+    kernels: dict[str, Kernel] = field(default_factory=dict)
 
 
 def read_page(text: str) -> Page:
@@ -78,7 +140,111 @@ def read_page(text: str) -> Page:
         kernel = next((kernel for at, kernel in reversed(sections) if at < line_number), "")
         if kernel and row.dtypes:
             page.arguments.setdefault(kernel, {}).setdefault(name, row)
+    prototypes = {m[1]: tuple(_parameters(m[2])) for m in _PROTOTYPE.finditer(text)}
+    common = _between(lines, "## 约束", "## 调用")
+    for at, name in sections:
+        kernel = page.kernels.setdefault(name, Kernel(prototypes.get(name, ())))
+        _read_section(kernel, [*enumerate(lines, 1)][at : _end(lines, at)])
+        _read_remarks(kernel, common)
+        rows = page.arguments.get(name, {})
+        kernel.closed = {argument for argument, row in rows.items() if _is_closed(lines, row)}
     return page
+
+
+def _parameters(text: str) -> Iterator[str]:
+    """The parameters of a prototype."""
+    for part in re.sub(r"//[^\n]*|/\*.*?\*/", "", text).split(","):
+        words = re.findall(r"\w+", part)
+        if words and words[-1] not in ("workspaceSize", "executor"):
+            yield words[-1] if "aclTensor" in words else ""
+
+
+def _end(lines: Sequence[str], at: int) -> int:
+    """Where the section that begins before a line ends."""
+    later = (n for n in range(at, len(lines)) if lines[n].startswith("## "))
+    return next(later, len(lines))
+
+
+def _between(lines: Sequence[str], first: str, last: str) -> list[tuple[int, str]]:
+    start = next((n for n, line in enumerate(lines) if line.startswith(first)), len(lines))
+    end = next((n for n in range(start, len(lines)) if lines[n].startswith(last)), len(lines))
+    return [*enumerate(lines, 1)][start:end]
+
+
+def _read_section(kernel: Kernel, lines: Sequence[tuple[int, str]]) -> None:
+    """What the return codes of a section refuse; what is before them are remarks."""
+    code, before = "", []
+    for number, line in lines:
+        codes = _CODE.findall(line)
+        text = _UNLESS_EMPTY.sub("", _TAG.sub(" ", line))
+        for word in codes[:1]:
+            code, text = word, text.partition(word)[2]
+        if not code:
+            before.append((number, line))
+        elif code == _REFUSED:
+            for match in _OUT_OF_RANGE.finditer(text):
+                names = _names(match["who"]) or ["*"]
+                for name in names:
+                    kernel.refuses.setdefault(name, number)
+            for match in _TOO_MANY.finditer(text):
+                for name in _names(match["who"]):
+                    kernel.most.setdefault(name, (int(match["most"]), number))
+        code = codes[-1] if codes else code
+    _read_remarks(kernel, before)
+
+
+def _read_remarks(kernel: Kernel, lines: Sequence[tuple[int, str]]) -> None:
+    """What lines that name products say of dtypes, and those that belong to such a line."""
+    chips, depth, cell = frozenset[str](), 0, False
+    for _, line in lines:
+        indent = len(line) - len(line.lstrip())
+        terms = _TERM.findall(line)
+        if terms:
+            chips, depth = frozenset(c for term in terms for c in _chips(term)), indent
+            cell = "<td" in line or (cell and "</td" not in line)
+            _read_remark(kernel, chips, line.rpartition("</term>")[2], line)
+        elif chips and (cell or indent > depth or not line.strip()):
+            _read_remark(kernel, chips, _ITEM.sub("", line, count=1), line)
+        else:
+            chips = frozenset()
+        if "</td" in line and "<td" not in line.rpartition("</td")[2]:
+            cell = False
+
+
+def _names(who: str | None) -> list[str]:
+    return re.findall(_ID, who or "", re.ASCII)
+
+
+def _chips(term: str) -> Sequence[str]:
+    """The chips of a product's name; all of them where it is none of those that are known."""
+    name = term.strip()
+    found = [chip for family, chip in _FAMILIES.items() if name.startswith(family)]
+    return found or tuple(CHIPS.values())
+
+
+def _read_remark(kernel: Kernel, chips: frozenset[str], text: str, line: str) -> None:
+    words = dtypes(line)
+    if not words:
+        return
+    match = _TAKEN.fullmatch(_TAG.sub(" ", text).strip())
+    # what a chip "supports" may come on top of the row
+    understood = match and (match["verb"] == "不支持" or (match["who"] and match["verb"] != "支持"))
+    for chip in chips:
+        if match and understood:
+            names = _names(match["who"]) or ["*"]
+            denied = match["verb"] == "不支持"
+            found = [Taken(name, dtypes(match["list"]), denied) for name in names]
+            kernel.taken.setdefault(chip, []).extend(found)
+        else:
+            kernel.apart.setdefault(chip, set()).update(words)
+
+
+def _is_closed(lines: Sequence[str], row: Row) -> bool:
+    """Whether the dtypes of a row are a bare list: in a cell of one line, or up to a stop."""
+    line = lines[row.line - 1]
+    if match := _BULLET.match(line):
+        return bool(_ONLY_DTYPES.fullmatch(match[2])) and "<term>" not in line
+    return bool(_ONLY_DTYPES.fullmatch(_TAG.sub(" ", line)))
 
 
 def dtypes(text: str) -> tuple[str, ...]:

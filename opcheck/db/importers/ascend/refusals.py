@@ -1,0 +1,160 @@
+"""Ascend: uses that the aclnn kernels of an overload refuse, by their own pages and code.
+
+A dtype is denied where every kernel that the overload may call on the chip leaves it out: the row
+in its page, the page's remarks on the chip, and each list of dtypes in its code. Where the page's
+table of return codes says that others are refused, the kernel itself denies the use; else one
+document stands against a registration.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from opcheck.db.importers.ascend.chips import Socs, known
+from opcheck.db.importers.base import load_yaml
+from opcheck.db.importers.shared.operator_list import Function
+from opcheck.db.schema.tables import DTYPES
+
+_FOLDER = Path(__file__).with_name("kernels")
+_PATH = "op_api"
+_ASKED = (
+    "bf16", "fp16", "fp32", "fp64", "uint8", "int8", "int16", "int32", "int64", "bool",
+    "complex64", "complex128",
+)  # fmt: skip
+"""The dtypes that models have; of rarer ones nothing is said here."""
+Line = dict[str, Any]
+Listed = Callable[[str, str, str], frozenset[str]]
+"""Overload, argument, chip -> dtypes, as torch names them, that another document lists."""
+
+
+@cache
+def read_facts(release: str) -> Mapping[str, Any]:
+    """What ``kernel_facts`` wrote for a release; of others nothing is known."""
+    path = _FOLDER / f"{release}.yaml"
+    found: Mapping[str, Any] = load_yaml(path) if path.exists() else {"calls": {}, "kernels": {}}
+    return found
+
+
+class Refusals:
+    """What the kernels refuse of the overloads of one release."""
+
+    def __init__(
+        self,
+        facts: Mapping[str, Any],
+        release: str,
+        listed: Mapping[str, tuple[str, ...]],
+        socs: Socs,
+        functions: Mapping[str, Function],
+        elsewhere: Listed,
+    ) -> None:
+        self._facts = facts
+        self._chips = known(release)
+        self._listed = listed
+        self._socs = socs
+        self._functions = functions
+        self._elsewhere = elsewhere
+
+    def lines(self) -> Iterator[Line]:
+        """Lines of the section ``refusals``; what fares alike together."""
+        yield from _grouped(
+            line
+            for op, argument, kernels, ranked in self._reached()
+            for chip in self._chips
+            for line in self._lines(op, chip, argument, kernels, ranked)
+        )
+
+    def sources(self, lines: Iterable[Line]) -> dict[str, dict[str, str]]:
+        """Entries of the file's table of sources that the lines cite."""
+        cited = {at.partition(":")[0] for line in lines for at in _citations(line)}
+        return {n: dict(s) for n, s in self._facts.get("sources", {}).items() if n in cited}
+
+    def _reached(self) -> Iterator[tuple[str, str, Mapping[str, str], bool]]:
+        """Overload, argument, what each kernel calls it, and whether they get its own rank."""
+        for op, call in self._facts["calls"].items():
+            function = self._functions.get(op.removeprefix("aten::"))
+            if op in self._listed and function is not None:
+                said, only = call["arguments"], len(function.tensors) == 1
+                for name, kernels in said.items():
+                    # a list may name the one tensor that there is otherwise than PyTorch does
+                    argument = function.tensors[0] if only and len(said) == 1 else name
+                    if argument in function.tensors:
+                        yield op, argument, kernels, name in call.get("ranks", ())
+
+    def _lines(
+        self, op: str, chip: str, argument: str, kernels: Mapping[str, str], ranked: bool
+    ) -> Iterator[Line]:
+        if self._socs.kernels(chip, self._listed[op]) != _PATH:
+            return
+        said = {kernel: self._facts["kernels"][kernel] for kernel in kernels}
+        if any(chip not in (*page["runs"], *page.get("not", ())) for page in said.values()):
+            return
+        here = {k: name for k, name in kernels.items() if chip in said[k]["runs"]}
+        if not here:
+            return
+        pages = [(said[k], said[k]["arguments"][name]) for k, name in here.items()]
+        where = {"ops": op, "kernels": list(here), "arguments": argument, "chips": chip}
+        yield from ({**where, **line} for line in self._dtypes(op, chip, argument, here, pages))
+        if ranked and all("most" in row for _, row in pages):
+            at = [f"{page['page']}:{row['most'][1]}" for page, row in pages]
+            code = [row["most"][2] for _, row in pages]
+            most = max(row["most"][0] for _, row in pages)
+            yield {**where, "most": most, "stands": True, "at": at, "checked": {"at": code}}
+
+    def _dtypes(
+        self,
+        op: str,
+        chip: str,
+        argument: str,
+        kernels: Mapping[str, str],
+        pages: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
+    ) -> Iterator[Line]:
+        names = zip(kernels.values(), pages, strict=True)
+        left_out = frozenset(_ASKED).intersection(
+            *(_left_out(page, name, chip) for name, (page, _) in names)
+        )
+        elsewhere = self._elsewhere(op, argument, chip)
+        denied = [word for word in _ASKED if word in left_out and DTYPES[word] not in elsewhere]
+        if not denied:
+            return
+        line: Line = {"not": denied}
+        if len(self._functions[op.removeprefix("aten::")].tensors) == 1:
+            line["scalars"] = True
+        if all("refused" in row and "code" in page for page, row in pages):
+            refused = [f"{page['page']}:{row['refused']}" for page, row in pages]
+            code = [*dict.fromkeys(page["code"] for page, _ in pages)]
+            yield {**line, "stands": True, "at": refused, "checked": {"at": code}}
+        else:
+            yield {**line, "at": [f"{page['page']}:{row['line']}" for page, row in pages]}
+
+
+def _citations(line: Line) -> Iterator[str]:
+    yield from line["at"]
+    yield from line.get("checked", {}).get("at", ())
+
+
+def _left_out(page: Mapping[str, Any], name: str, chip: str) -> frozenset[str]:
+    """The dtypes that a kernel's page and its code leave out of an argument on a chip."""
+    row = page["arguments"][name]
+    if "dtypes" not in row:
+        return frozenset()
+    remarks = [t for t in page.get("taken", {}).get(chip, ()) if t["argument"] in (name, "*")]
+    denied = {word for said in remarks for word in said.get("not", ())}
+    only = [frozenset(said["only"]) for said in remarks if "only" in said]
+    taken = frozenset(row["dtypes"]) - denied
+    taken = taken.intersection(*only) | frozenset[str]().union(*only)
+    return (
+        frozenset(_ASKED) - taken - {*page.get("apart", {}).get(chip, ()), *page.get("lists", ())}
+    )
+
+
+def _grouped(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines, with the chips, then the arguments, then the overloads of which the same holds."""
+    found = list(lines)
+    for key in ("chips", "arguments", "ops"):
+        alike: dict[str, tuple[Line, list[str]]] = {}
+        for line in found:
+            rest = {name: value for name, value in line.items() if name != key}
+            alike.setdefault(repr(rest), (line, []))[1].append(line[key])
+        found = [{**line, key: values} for line, values in alike.values()]
+    yield from found
