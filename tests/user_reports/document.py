@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tests.user_reports import answers
+from tests.user_reports import answers as kept
 from tests.user_reports.judge import Answer, Judged, answers_of, judged, left_out, reports
 from tests.user_reports.report import Report
 
@@ -18,8 +18,8 @@ Answers = Mapping[str, tuple[Answer, ...]]
 
 def page() -> str:
     """The whole page."""
-    first = answers.first()
-    then = {name: _judged(report, first.get(name, {})) for name, report in reports().items()}
+    first = kept.first()
+    then = {name: _judged(reports()[name], answers) for name, answers in first.items()}
     now = {name: _judged(report, answers_of(name)) for name, report in reports().items()}
     return _PAGE.format(
         command=COMMAND,
@@ -77,7 +77,8 @@ def _row(
     told = first.get(report.target, ())
     said = "; ".join(f"**{one.verdict}** `{one.code}` ({one.op})" for one in told[:2]) or "nothing"
     met = f"{report.met}, by {report.because}"
-    return [f"{report.told} ({link})", f"`{report.target}`", met, said, then[name], now[name]]
+    judged_then = then.get(name, "not yet")
+    return [f"{report.told} ({link})", f"`{report.target}`", met, said, judged_then, now[name]]
 
 
 def _lines(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -120,8 +121,8 @@ runs. *false alarm*: it says that it does not, where users saw it run (a release
 def main() -> None:
     """Write the page."""
     if "--first" in sys.argv[1:]:
-        new = [name for name in reports() if name not in answers.first()]
-        answers.add({name: answers_of(name) for name in new})
+        new = [name for name in reports() if name not in kept.first()]
+        kept.add({name: answers_of(name) for name in new})
     PATH.write_text(page(), encoding="utf-8")
 
 
