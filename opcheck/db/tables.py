@@ -1,5 +1,6 @@
 """PyTorch's tables - overload history, composites, device branches, collectives - for a target."""
 
+import glob
 from collections.abc import Mapping
 from functools import cached_property, partial
 from pathlib import Path
@@ -139,7 +140,7 @@ class Tables(Struct, frozen=True, dict=True):
 
     def _composites(self, torch_version: str, device: str) -> Path | None:
         stem = f"composites@{major_minor(torch_version)}-"
-        recorded = sorted(self.folder.glob(f"{stem}*.yaml"))
+        recorded = sorted(self.folder.glob(f"{glob.escape(stem)}*.yaml"))
         own = (path for path in recorded if path.stem == f"{stem}{device}")
         return next(own, recorded[0] if recorded else None)
 

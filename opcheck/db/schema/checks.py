@@ -127,7 +127,8 @@ class MapOf(Struct, frozen=True):
         """Raise where ``value`` is no mapping, or a key or value does not fit."""
         if not isinstance(value, dict):
             raise ShapeError(
-                path, Sentence("expected a mapping, found {arg_found}", arg_found=_kind(value))
+                path,
+                Sentence("expected a mapping, found {arg_found}", arg_found=_kind(value, path)),
             )
         for key, item in value.items():
             if not isinstance(key, str):
@@ -151,7 +152,8 @@ class Record(Struct, frozen=True):
         """Raise where a key is missing or unknown, or a value does not fit."""
         if not isinstance(value, dict):
             raise ShapeError(
-                path, Sentence("expected a mapping, found {arg_found}", arg_found=_kind(value))
+                path,
+                Sentence("expected a mapping, found {arg_found}", arg_found=_kind(value, path)),
             )
         for key in self.required:
             if key not in value:
@@ -184,8 +186,11 @@ class OneOrMore(Struct, frozen=True):
             self.item.check(value, path)
 
 
-def _kind(value: object) -> str:
+def _kind(value: object, path: Path = ("",)) -> str:
+    """What a value is; of a whole file that is one text nothing is shown: it may be a key."""
     match value:
+        case str() if not path:
+            return "a text"
         case None:
             return "nothing"
         case dict():

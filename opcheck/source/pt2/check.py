@@ -16,6 +16,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 """torch names the values of a graph as Python names variables."""
 _PATH = re.compile(r"[\w :/<>@+-]{1,200}(\.[\w :/<>@+-]{1,200}){0,99}")
 """Path of a parameter: attributes and keys of dictionaries of modules, at most so deep."""
+_DUNDER = re.compile(r"(^|\.)__\w+__(\.|$)")
+"""An attribute that every object of Python has: no parameter."""
 _DEVICE = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _GREATEST = 2**63
 DAMAGED = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
@@ -93,7 +95,7 @@ def _check_spec(
             raise ValueError(f"its signature has {own['name']!r} where its graph has {there!r}")
     path = payload.get(f"{kind}_name")
     if kind in ("parameter", "buffer", "tensor_constant"):
-        if not (isinstance(path, str) and _PATH.fullmatch(path)):
+        if not (isinstance(path, str) and _PATH.fullmatch(path)) or _DUNDER.search(path):
             raise ValueError(f"{str(path)[:80]!r} is no name of a {kind}")
         if paths.setdefault(path, kind) != kind:  # tied ones are there twice
             raise ValueError(f"{path!r} is a {paths[path]} and a {kind}")

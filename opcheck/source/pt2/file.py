@@ -19,6 +19,7 @@ _OLDEST_TORCH = "2.3"
 DEFAULT_MODEL = "model"
 """The name that torch.export.save gives the one program that it saves."""
 
+_VERSION = re.compile(r"\d{1,4}\.\d{1,4}[\w.+-]{0,80}", re.ASCII)
 _PROGRAM = re.compile(r"(?:[^/]+/)?models/(?P<name>[^/]+)\.json")
 _PROGRAM_UNTIL_2_7 = "serialized_exported_program.json"
 _COMPILED = re.compile(r"(?:[^/]+/)?data/aotinductor/.+")
@@ -55,6 +56,8 @@ def read_program(path: Path) -> ProgramFile:
         content = archive.read(member)
     document = _parse_json(path, member, content)
     wrote = _text(document, "torch_version").removeprefix("<=")
+    if not _VERSION.fullmatch(wrote):
+        wrote = ""  # it is looked for among names of files, and shown
     schema = _schema_version(path, member, document, wrote)
     if not wrote:
         notes = (*notes, "the file does not say which torch wrote it")
