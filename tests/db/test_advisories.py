@@ -179,7 +179,8 @@ USES = {
         set(),
     ),
     "many channels": (
-        node("aten::conv1d", input=dense(1, 1, 3), weight=dense(65537, 1, 3)), {"mps-conv-channels"},
+        node("aten::conv1d", input=dense(1, 1, 3), weight=dense(65537, 1, 3)),
+        {"mps-conv-channels"},
     ),
     "an inverse transform": (node("aten::_fft_c2r", self=dense(33)), {"mps-irfft"}),
     "topk along the first of five": (
@@ -206,7 +207,17 @@ USES = {
         replace(node("aten::lstm.input", num_layers=4), outputs=(dense(600, 9400, 16),)),
         {"rocm-lstm-many"},
     ),
-    "an LSTM": (replace(node("aten::lstm.input", num_layers=4), outputs=(dense(600, 100, 16),)), set()),
+    "an LSTM": (
+        replace(node("aten::lstm.input", num_layers=4), outputs=(dense(600, 100, 16),)), set(),
+    ),
+    "softplus of a transpose": (node("aten::softplus", self=TURNED), {"mps-softplus-layout"}),
+    "gradients of a large batch": (
+        node("aten::convolution_backward", grad_output=dense(65536, 1, 1)),
+        {"mps-conv-batch-gradients"},
+    ),
+    "gradients of a batch": (
+        node("aten::convolution_backward", grad_output=dense(65535, 1, 1)), set(),
+    ),
     "antialiased": (
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
     ),
