@@ -210,6 +210,12 @@ USES = {
     "an LSTM": (
         replace(node("aten::lstm.input", num_layers=4), outputs=(dense(600, 100, 16),)), set(),
     ),
+    "a sum of five dimensions": (
+        node("aten::sum.dim_IntList", self=dense(1, 2, 1, 1, 1), dim=(-3,)), {"mps-sum-rank"},
+    ),
+    "a sum from the front": (
+        node("aten::sum.dim_IntList", self=dense(1, 2, 1, 1, 1), dim=(2,)), set(),
+    ),
     "softplus of a transpose": (node("aten::softplus", self=TURNED), {"mps-softplus-layout"}),
     "gradients of a large batch": (
         node("aten::convolution_backward", grad_output=dense(65536, 1, 1)),
