@@ -234,6 +234,16 @@ class Product(Predicate, frozen=True):
         yield from _constants(self.argument, node)
 
 
+class Numel(Predicate, frozen=True):
+    """The number of elements of a tensor argument."""
+
+    kind = "numel"
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The number of elements."""
+        return str(prod(value.shape)) if isinstance(value, TensorMeta) else None
+
+
 def value_text(value: Value) -> str:
     """A constant as conditions and reports spell it: ``True``, ``2``, ``[1, 2]``, ``float64``."""
     if isinstance(value, tuple):

@@ -56,6 +56,7 @@ def _condition(said: Mapping[str, object]) -> Condition:
 COLUMNS = TensorMeta("float32", (2_000_000, 46), (464, 1))
 KERNEL = TensorMeta("float32", (4, 3, 3, 3), (81, 27, 9, 3))
 INTEGERS = dense(3, dtype="int64")
+TURNED = TensorMeta("float32", (2, 3), (1, 2))
 POOL, MASK = "aten::adaptive_max_pool2d", dense(5, dtype="bool")
 SDPA = "aten::scaled_dot_product_attention"
 USES = {
@@ -138,6 +139,90 @@ USES = {
     "any of four": (node("aten::any", self=dense(2, 1, 1, 1)), set()),
     "a gradient of pooled regions": (
         node("torchvision::_roi_align_backward", grad=dense(9, 8, 7, 7)), {"mps-roi-gradients"},
+    ),
+    "random numbers into a transpose": (node("aten::uniform_", self=TURNED), {"mps-random-layout"}),
+    "random numbers in order": (node("aten::uniform_", self=dense(2, 3)), set()),
+    "addcdiv_ of a transpose": (node("aten::addcdiv_", self=TURNED), {"mps-addcdiv-layout"}),
+    "masked_fill_ of a transpose": (
+        node("aten::masked_fill_.Scalar", self=TURNED), {"mps-masked-fill-layout"},
+    ),
+    "scatter_ into a transpose": (node("aten::scatter_.src", self=TURNED), {"mps-scatter-layout"}),
+    "digamma of a transpose": (node("aten::digamma", self=TURNED), {"mps-gamma-layout"}),
+    "sort of a transpose": (node("aten::sort.stable", self=TURNED, dim=0), {"mps-sort-layout"}),
+    "a long product": (
+        node("aten::mm", self=dense(16, 32769), mat2=dense(32769, 16)), {"mps-long-product"},
+    ),
+    "a long product of few rows": (
+        node("aten::mm", self=dense(15, 32769), mat2=dense(32769, 16)), set(),
+    ),
+    "nonzero of many": (node("aten::nonzero", self=dense(4097, 4096)), {"mps-nonzero-many"}),
+    "nonzero of as many as fit": (node("aten::nonzero", self=dense(4096, 4096)), set()),
+    "the inverse of unique": (
+        node("aten::_unique2", self=INTEGERS, return_inverse=True), {"mps-unique-large"},
+    ),
+    "unique": (node("aten::_unique2", self=INTEGERS, return_inverse=False), set()),
+    "a huge cat": (
+        replace(node("aten::cat"), outputs=(dense(2, 2**30 + 1),)), {"mps-cat-large"},
+    ),
+    "a huge table": (
+        node("aten::embedding", weight=dense(2, 2**30 + 1)), {"mps-index-select-large"},
+    ),
+    "a mask for all heads": (
+        node(
+            SDPA, query=dense(2, 4, 8, 64), value=dense(2, 4, 8, 64),
+            attn_mask=dense(2, 1, 8, 8),
+        ),
+        {"mps-attention-mask-heads", "mps-attention-few-queries"},
+    ),
+    "a mask for everything": (
+        node(SDPA, query=dense(2, 4, 9, 64), value=dense(2, 4, 9, 64), attn_mask=dense(9, 9)),
+        set(),
+    ),
+    "many channels": (
+        node("aten::conv1d", input=dense(1, 1, 3), weight=dense(65537, 1, 3)),
+        {"mps-conv-channels"},
+    ),
+    "an inverse transform": (node("aten::_fft_c2r", self=dense(33)), {"mps-irfft"}),
+    "topk along the first of five": (
+        node("aten::topk", self=dense(5, 4, 3, 2, 1), dim=0), {"mps-scan-axis"},
+    ),
+    "all along the first of five": (
+        node("aten::all.dim", self=dense(1, 1, 1, 1, 1), dim=0), {"mps-any-rank"},
+    ),
+    "all along the last of five": (
+        node("aten::all.dim", self=dense(1, 1, 1, 1, 1), dim=4), set(),
+    ),
+    "rows of three": (
+        node("aten::native_layer_norm", input=dense(2**23, 3)), {"rocm-layer-norm-rows"},
+    ),
+    "rows of four": (node("aten::native_layer_norm", input=dense(2**23, 4)), set()),
+    "gradients of many rows": (
+        node("aten::native_layer_norm_backward", input=dense(128, 64)),
+        {"rocm-layer-norm-gradients"},
+    ),
+    "gradients of groups": (
+        node("aten::native_group_norm_backward", N=129), {"rocm-group-norm-gradients"},
+    ),
+    "a large LSTM": (
+        replace(node("aten::lstm.input", num_layers=4), outputs=(dense(600, 9400, 16),)),
+        {"rocm-lstm-many"},
+    ),
+    "an LSTM": (
+        replace(node("aten::lstm.input", num_layers=4), outputs=(dense(600, 100, 16),)), set(),
+    ),
+    "a sum of five dimensions": (
+        node("aten::sum.dim_IntList", self=dense(1, 2, 1, 1, 1), dim=(-3,)), {"mps-sum-rank"},
+    ),
+    "a sum from the front": (
+        node("aten::sum.dim_IntList", self=dense(1, 2, 1, 1, 1), dim=(2,)), set(),
+    ),
+    "softplus of a transpose": (node("aten::softplus", self=TURNED), {"mps-softplus-layout"}),
+    "gradients of a large batch": (
+        node("aten::convolution_backward", grad_output=dense(65536, 1, 1)),
+        {"mps-conv-batch-gradients"},
+    ),
+    "gradients of a batch": (
+        node("aten::convolution_backward", grad_output=dense(65535, 1, 1)), set(),
     ),
     "antialiased": (
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
