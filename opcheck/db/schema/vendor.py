@@ -112,10 +112,17 @@ _DOCUMENTED = Record(
 _AT = Record({"at": TEXTS})
 _REFUSAL = Record(
     {"ops": TEXTS, "kernels": TEXTS, "arguments": TEXTS, "chips": TEXTS, "at": TEXTS},
-    {"not": _DTYPES, "most": Number(), "scalars": Flag(), "stands": Flag(), "checked": _AT},
+    {
+        "not": _DTYPES,
+        "most": Number(),
+        "scalars": Flag(),
+        "stands": Flag(),
+        "checked": _AT,
+        "inferred": Flag(),
+    },
 )
 """``not``: dtypes, of numbers as well only with ``scalars``; ``most``: dimensions; ``checked``:
-where the kernels check, without which no line ``stands``."""
+where the kernels check, without which no line ``stands``; ``inferred``: from newer kernels."""
 _SECOND = Record(
     {"ops": TEXTS, "runs": Flag(), "method": METHOD, "text": Text(), "at": TEXTS},
     {"chips": TEXTS, "torch": SPANS, "argument": Text(), "dtypes": _DTYPES, "others_than": _DTYPES},

@@ -3,7 +3,8 @@
 A dtype is denied where every kernel that the overload may call on the chip leaves it out: the row
 in its page, the page's remarks on the chip, and each list of dtypes in its code. Where the page's
 table of return codes says that others are refused, the kernel itself denies the use; else one
-document stands against a registration.
+document stands against a registration. Of a release that is older than all public code, only what
+the kernels of the oldest deny themselves is told, as concluded from it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -57,11 +58,13 @@ class Refusals:
 
     def lines(self) -> Iterator[Line]:
         """Lines of the section ``refusals``; what fares alike together."""
+        newer = "newer" in self._facts
         yield from _grouped(
-            line
+            {**line, "inferred": True} if newer else line
             for op, argument, kernels, ranked in self._reached()
             for chip in self._chips
             for line in self._lines(op, chip, argument, kernels, ranked)
+            if "stands" in line or not newer
         )
 
     def sources(self, lines: Iterable[Line]) -> dict[str, dict[str, str]]:
