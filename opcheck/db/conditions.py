@@ -26,7 +26,7 @@ DOCUMENTED = "dtype-not-supported"
 """Code of the conditions that a release's ``documented`` and ``refusals`` of dtypes stand for."""
 RANK = "rank-not-supported"
 """Code of those of its ``refusals`` that are about dimensions."""
-_NEWER = "that is of a newer CANN, and kernels take no fewer dtypes or dimensions from one to the next"
+_NEWER = "that is a newer CANN, and none takes fewer dtypes or dimensions than the one before"
 _SLOW = frozenset({"runs-on-aicpu", "computed-on-aicpu"})
 """Codes of uses that stay on the device, on its few CPU cores."""
 _BECOMES = "-becomes-"

@@ -15,7 +15,7 @@ from opcheck.db.reading import Citations
 from opcheck.model.matrix import DOUBTED, Condition
 from opcheck.model.target import Target
 from opcheck.model.trace import Node, OpName, TensorMeta
-from opcheck.model.verdict import Method, Verdict
+from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 
 LIST = """\
@@ -226,6 +226,33 @@ def test_without_a_return_code_or_code_a_page_refuses_nothing() -> None:
     del page["code"], page["lists"]
     (line,) = _lines(page)
     assert "stands" not in line
+
+
+def _inferred(own: list[dict[str, Any]], page: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a newer page adds to lines of ``aten::roll``."""
+    call = {"at": "A.cpp:3", "arguments": {"self": {"aclnnRoll0": "x"}}}
+    said = {"kernels": {"aclnnRoll0": page}, "calls": {"aten::roll": call}}
+    functions = {"roll": Function("roll", ("self",), view=False, kind="")}
+    paths = {"aten::roll": ("op_api",)}
+    newer = Refusals(said, "7.3.0", paths, Socs(_socs()), functions, _fp64_is_listed)
+    return list(newer.inferred(own))
+
+
+def test_a_newer_cann_adds_what_the_own_one_does_not_tell() -> None:
+    own = _lines(_page(lists=["fp32", "int8", "bool", "int64"]))
+    (line,) = _inferred(own, _page())
+    assert (line["not"], line["inferred"]) == (["int64", "bool"], True)
+    assert _inferred(_lines(_page()), _page()) == []
+    doubted = _page(arguments={"x": {"line": 6, "dtypes": ["fp32"]}})
+    assert _inferred([], doubted) == []  # a page alone says nothing of an older kernel
+    assert _inferred(_lines(doubted), _page())[0]["not"] == _lines(_page())[0]["not"]
+
+
+def test_what_a_newer_cann_refuses_is_unsupported_and_said_to_be_concluded() -> None:
+    (condition,) = _conditions(_inferred([], _page())[0])
+    assert (condition.verdict, condition.confidence) == (Verdict.UNSUPPORTED, Confidence.LOW)
+    assert {e.method for e in condition.evidence} == {Method.INFERRED}
+    assert condition.text.endswith("none takes fewer dtypes or dimensions than the one before")
 
 
 def _conditions(line: Mapping[str, Any]) -> tuple[Condition, ...]:

@@ -3,12 +3,13 @@
 A dtype is denied where every kernel that the overload may call on the chip leaves it out: the row
 in its page, the page's remarks on the chip, and each list of dtypes in its code. Where the page's
 table of return codes says that others are refused, the kernel itself denies the use; else one
-document stands against a registration. Of a release that is older than all public code, only what
-the kernels of the oldest deny themselves is told, as concluded from it.
+document stands against a registration. Of a release that is older than a CANN, what the kernels of
+that one deny themselves is told as well, as concluded from it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,10 @@ _ASKED = (
     "complex64", "complex128",
 )  # fmt: skip
 """The dtypes that models have; of rarer ones nothing is said here."""
+_MOST = "most"
+_KEYS = ("ops", "arguments", "chips")
+Key = tuple[str, str, str]
+"""Overload, argument, chip."""
 Line = dict[str, Any]
 Listed = Callable[[str, str, str], frozenset[str]]
 """Overload, argument, chip -> dtypes, as torch names them, that another document lists."""
@@ -32,7 +37,16 @@ Listed = Callable[[str, str, str], frozenset[str]]
 @cache
 def read_facts(release: str) -> Mapping[str, Any]:
     """What ``kernel_facts`` wrote for a release; of others nothing is known."""
-    path = _FOLDER / f"{release}.yaml"
+    return _load(_FOLDER / f"{release}.yaml")
+
+
+@cache
+def read_newer_facts(release: str) -> Mapping[str, Any]:
+    """What it wrote for a release beside a newer CANN."""
+    return _load(min(_FOLDER.glob(f"{release}@*.yaml"), default=_FOLDER / "none.yaml"))
+
+
+def _load(path: Path) -> Mapping[str, Any]:
     found: Mapping[str, Any] = load_yaml(path) if path.exists() else {"calls": {}, "kernels": {}}
     return found
 
@@ -58,13 +72,27 @@ class Refusals:
 
     def lines(self) -> Iterator[Line]:
         """Lines of the section ``refusals``; what fares alike together."""
-        newer = "newer" in self._facts
         yield from _grouped(
-            {**line, "inferred": True} if newer else line
+            line
             for op, argument, kernels, ranked in self._reached()
             for chip in self._chips
             for line in self._lines(op, chip, argument, kernels, ranked)
-            if "stands" in line or not newer
+        )
+
+    def inferred(self, own: Iterable[Line]) -> Iterator[Line]:
+        """Lines of a newer CANN, of what ``own`` of the release's do not tell already."""
+        told: dict[Key, set[str]] = {}
+        for line in own:
+            for key, words in _told(line):
+                told.setdefault(key, set()).update(words)
+        yield from _grouped(
+            {**line, **left, "inferred": True}
+            for op, argument, kernels, ranked in self._reached()
+            for chip in self._chips
+            for line in self._lines(op, chip, argument, kernels, ranked)
+            if "stands" in line
+            for (_, words) in _told(_single(line))
+            if (left := _left(line, words - told.get((op, argument, chip), set())))
         )
 
     def sources(self, lines: Iterable[Line]) -> dict[str, dict[str, str]]:
@@ -131,6 +159,27 @@ class Refusals:
             yield {**line, "at": [f"{page['page']}:{row['line']}" for page, row in pages]}
 
 
+def _single(line: Line) -> Line:
+    """A line of one overload, argument and chip, in the form that a group of them has."""
+    return {**line, **{key: [line[key]] for key in _KEYS}}
+
+
+def _told(line: Line) -> Iterator[tuple[Key, set[str]]]:
+    """Overload, argument, chip -> the dtypes that a line denies, or that it limits dimensions."""
+    if "stands" in line:
+        words = {_MOST} if _MOST in line else {*line["not"]}
+        for op, argument, chip in product(*(line[key] for key in _KEYS)):
+            yield (op, argument, chip), words
+
+
+def _left(line: Line, words: set[str]) -> Line:
+    """What of a line is about these words alone; empty where nothing is."""
+    if _MOST in line:
+        return {_MOST: line[_MOST]} if words else {}
+    denied = [word for word in line["not"] if word in words]
+    return {"not": denied} if denied else {}
+
+
 def _citations(line: Line) -> Iterator[str]:
     yield from line["at"]
     yield from line.get("checked", {}).get("at", ())
@@ -154,7 +203,7 @@ def _left_out(page: Mapping[str, Any], name: str, chip: str) -> frozenset[str]:
 def _grouped(lines: Iterable[Line]) -> Iterator[Line]:
     """The lines, with the chips, then the arguments, then the overloads of which the same holds."""
     found = list(lines)
-    for key in ("chips", "arguments", "ops"):
+    for key in reversed(_KEYS):
         alike: dict[str, tuple[Line, list[str]]] = {}
         for line in found:
             rest = {name: value for name, value in line.items() if name != key}
