@@ -51,6 +51,7 @@ def _said(conditions: list[Condition]) -> list[tuple[str, Verdict, Confidence]]:
 
 
 UNDOCUMENTED = [("dtype-not-supported", Verdict.UNSUPPORTED, Confidence.MEDIUM)]
+ON_AI_CPU = ("runs-on-aicpu", Verdict.NATIVE, Confidence.HIGH)
 NEWER = ("dtype-not-supported", Verdict.UNSUPPORTED, Confidence.LOW)
 DOUBTED = [("document-contradicts-registration", Verdict.UNKNOWN, Confidence.LOW)]
 OVERRULED = [("document-overruled", Verdict.NATIVE, Confidence.MEDIUM)]
@@ -65,7 +66,7 @@ NO_BFLOAT16 = [("dtype-not-supported", Verdict.UNSUPPORTED, Confidence.HIGH)]
         ("ascend-910b", "aten::gelu", "float64", UNDOCUMENTED),
         ("ascend-910b", "aten::gelu", "bfloat16", []),
         ("ascend-910b", "aten::gelu", "float32", []),
-        ("ascend-910b", "aten::abs", "complex64", OVERRULED),  # aclnnAbs lists it
+        ("ascend-910b", "aten::abs", "complex64", [ON_AI_CPU, *OVERRULED]),  # aclnnAbs lists it
         ("ascend-910b", "aten::abs", "int64", []),
         ("ascend-910b", "aten::cumsum", "complex64", []),
         ("ascend-910b", "aten::cumsum", "bool", []),
@@ -92,6 +93,36 @@ def test_dtypes(
     expected: list[tuple[str, Verdict, Confidence]],
 ) -> None:
     assert _said(_about(_matrix(database, target), op, "self", dtype)) == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "confidence", "method"),
+    [("ascend-910b", "high", Method.REGISTERED), ("ascend-910b@6.0.0", "medium", Method.INFERRED)],
+)
+def test_what_the_ai_cpu_computes(
+    database: Database, target: str, confidence: str, method: Method
+) -> None:
+    (condition,) = _about(_matrix(database, target), "aten::cumsum", "return", "int64")
+    assert (condition.code, condition.verdict, condition.confidence) == (
+        "runs-on-aicpu", Verdict.NATIVE, Confidence(confidence)
+    )  # fmt: skip
+    assert {evidence.method for evidence in condition.evidence} == {method}
+    assert condition.harmful
+    matrix = _matrix(database, "ascend-950")  # has an AI core kernel for it
+    assert _about(matrix, "aten::cumsum", "return", "int64") == []
+
+
+@pytest.mark.parametrize(("release", "bites"), [("5.0.0", True), ("6.0.0", True), ("7.1.0", False)])
+def test_bfloat16_in_convolutions_of_three_dimensions(
+    database: Database, release: str, bites: bool
+) -> None:
+    matrix = _matrix(database, f"ascend-910b@{release}")
+    found = [c for c in matrix.conditions["aten::convolution"] if "Conv3D" in c.text]
+    assert len(found) == bites
+    for rank in (4, 5):
+        weight = TensorMeta("bfloat16", (2,) * rank, (1,) * rank)
+        call = Node(OpName.parse("aten::convolution"), (("input", weight), ("weight", weight)))
+        assert [matches(c, call) is not None for c in found] == [rank == 5] * bites
 
 
 @pytest.mark.parametrize("op", ["aten::conv2d", "aten::conv1d", "aten::conv3d"])
