@@ -116,10 +116,16 @@ def _condition(said: Mapping[str, Any], cited: Citations) -> Condition:
         text=said["text"],
         confidence=Confidence(said["confidence"]),
         predicates=tuple(map(read_predicate, said.get("tests", ()))),
-        evidence=cited.all(said["at"], Method(said["method"])),
+        evidence=(*cited.all(said["at"], Method(said["method"])), *_checked(said, cited)),
         harmful=said.get("harmful", False) or said["code"] in _SLOW,
         cast=_cast(said["code"]),
     )
+
+
+def _checked(said: Mapping[str, Any], cited: Citations) -> Iterator[Evidence]:
+    """What else a condition rests on: code, and pages of kernels."""
+    for at in said.get("checked", {}).get("at", ()):
+        yield from cited.all((at,), Method.DOCUMENTED if ".md:" in at else _CODE)
 
 
 def _cast(code: str) -> tuple[str, str] | None:

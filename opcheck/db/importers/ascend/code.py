@@ -78,7 +78,7 @@ def _facts_of(release: str) -> Iterator[tuple[Mapping[str, Any], tuple[str, ...]
             continue
         seen = fact.get("seen", {})
         cited = tuple(filter(None, (fact.get("at"), _citation(seen, release))))
-        if cited:
+        if cited:  # a thread, the code that it goes through, or both
             yield fact, cited
         elif _concluded(fact, release):
             yield {**fact, "inferred": (release,)}, (_citation(seen, _OLDEST),)
@@ -139,8 +139,10 @@ def _condition(
         "confidence": confidence,
         "method": method,
         "text": fact["text"],
-        "at": [*cited],
+        "at": [cited[0]],
     }
+    if len(cited) > 1:
+        condition["checked"] = {"at": [*cited[1:]]}
     if chips != known(release):
         condition["chips"] = chips
     return condition
