@@ -2,8 +2,8 @@
 
 A dtype is denied where every kernel that the overload may call on the chip leaves it out: the row
 in its page, the page's remarks on the chip, and each list of dtypes in its code. Where the page's
-table of return codes says that others are refused, the kernel itself denies the use; else one
-document stands against a registration. Of a release that is older than a CANN, what the kernels of
+table of return codes says that others are refused, the kernel itself denies the use, whatever other
+documents list; else one document stands against a registration. Of a release that is older than a CANN, what the kernels of
 that one deny themselves is told as well, as concluded from it.
 """
 
@@ -144,14 +144,15 @@ class Refusals:
         left_out = frozenset(_ASKED).intersection(
             *(_left_out(page, name, chip) for name, (page, _) in names)
         )
-        elsewhere = self._elsewhere(op, argument, chip)
+        stands = all("refused" in row and "code" in page for page, row in pages)
+        elsewhere = frozenset() if stands else self._elsewhere(op, argument, chip)
         denied = [word for word in _ASKED if word in left_out and DTYPES[word] not in elsewhere]
         if not denied:
             return
         line: Line = {"not": denied}
         if len(self._functions[op.removeprefix("aten::")].tensors) == 1:
             line["scalars"] = True
-        if all("refused" in row and "code" in page for page, row in pages):
+        if stands:
             refused = [f"{page['page']}:{row['refused']}" for page, row in pages]
             code = [*dict.fromkeys(page["code"] for page, _ in pages)]
             yield {**line, "stands": True, "at": refused, "checked": {"at": code}}
