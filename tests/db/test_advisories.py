@@ -111,6 +111,9 @@ USES = {
         node("aten::__rshift__.Tensor", self=dense(3, dtype="int32"), other=INTEGERS),
         set(),
     ),
+    "exponential numbers": (
+        node("aten::exponential_", self=dense(4, 8)), {"npu-exponential-310p"},
+    ),
     "a 480th of the elements": (
         node("aten::upsample_linear1d", self=dense(1, 9, 6720), output_size=(14,)),
         {"npu-linear-downsample"},

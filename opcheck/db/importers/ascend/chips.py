@@ -82,6 +82,7 @@ _GUARDS: Mapping[str, Callable[[Socs, str], bool]] = {
     "from_950": lambda socs, chip: chip == _NEWEST,
     "before_950": lambda socs, chip: chip != _NEWEST,
     "a2_a3_950": lambda socs, chip: chip in _COMMON,
+    "only_310p": lambda socs, chip: chip == "310p",
     "only_310b": lambda socs, chip: chip == "310b",
     "a2": lambda socs, chip: chip == "910b",
     "a2_a3": lambda socs, chip: chip in _COMMON - {_NEWEST},

@@ -80,8 +80,8 @@ def _facts_of(release: str) -> Iterator[tuple[Mapping[str, Any], tuple[str, ...]
         cited = tuple(filter(None, (fact.get("at"), _citation(seen, release))))
         if cited:  # a thread, the code that it goes through, or both
             yield fact, cited
-        elif _concluded(fact, release):
-            yield {**fact, "inferred": (release,)}, (_citation(seen, _OLDEST),)
+        elif _concluded(fact, release) and (oldest := _citation(seen, _OLDEST)):
+            yield {**fact, "inferred": (release,)}, (oldest,)
 
 
 def _concluded(fact: Mapping[str, Any], release: str) -> bool:

@@ -3,8 +3,8 @@
 A dtype is denied where every kernel that the overload may call on the chip leaves it out: the row
 in its page, the page's remarks on the chip, and each list of dtypes in its code. Where the page's
 table of return codes says that others are refused, the kernel itself denies the use, whatever other
-documents list; else one document stands against a registration. Of a release that is older than a CANN, what the kernels of
-that one deny themselves is told as well, as concluded from it.
+documents list; else one document stands against a registration. Of a release that is older than a
+CANN, what the kernels of that one deny themselves is told as well, as concluded from it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
