@@ -111,6 +111,19 @@ USES = {
         node("aten::__rshift__.Tensor", self=dense(3, dtype="int32"), other=INTEGERS),
         set(),
     ),
+    "exponential numbers": (
+        node("aten::exponential_", self=dense(4, 8)), {"npu-exponential-310p"},
+    ),
+    "a 480th of the elements": (
+        node("aten::upsample_linear1d", self=dense(1, 9, 6720), output_size=(14,)),
+        {"npu-linear-downsample"},
+    ),
+    "a 50th of them": (
+        node("aten::upsample_linear1d", self=dense(1, 9, 6720), output_size=(135,)), set(),
+    ),
+    "more of them": (
+        node("aten::upsample_linear1d", self=dense(1, 9, 14), output_size=(6720,)), set(),
+    ),
     "values of another size": (
         node(SDPA, query=dense(1, 2, 16, 32), key=dense(1, 2, 16, 32), value=dense(1, 2, 16, 24)),
         {"mps-attention-value-size"},
