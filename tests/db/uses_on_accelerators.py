@@ -1,0 +1,151 @@
+"""Uses that advisories for Intel, Google, AMD and NVIDIA TensorRT are about, and others beside."""
+
+from msgspec.structs import replace
+
+from opcheck.model.trace import Constant, Node, OpName, TensorMeta, Value
+
+
+def dense(*shape: int, dtype: str = "float32") -> TensorMeta:
+    """A tensor in order."""
+    steps, step = [], 1
+    for size in reversed(shape):
+        steps.append(step)
+        step *= size
+    return TensorMeta(dtype, shape, tuple(reversed(steps)))
+
+
+def node(op: str, **arguments: Value) -> Node:
+    """A call of an operator."""
+    return Node(OpName.parse(op), tuple(arguments.items()))
+
+
+def giving(op: str, result: TensorMeta, **arguments: Value) -> Node:
+    """A call of an operator, and what it returns."""
+    return replace(node(op, **arguments), outputs=(result,))
+
+
+def permuted(*shape: int, dtype: str = "float32") -> TensorMeta:
+    """A tensor whose second dimension lies innermost: channels-last."""
+    moved = dense(shape[0], *shape[2:], shape[1])
+    return TensorMeta(dtype, shape, (moved.stride[0], moved.stride[-1], *moved.stride[1:-1]))
+
+
+HALF, HUGE = "float16", 2**31
+SDPA = "aten::scaled_dot_product_attention"
+USES: dict[str, tuple[Node, set[str]]] = {
+    "adaptive pooling of channels-last volumes": (
+        node("aten::_adaptive_avg_pool3d", self=permuted(2, 4, 3, 3, 3)),
+        {"xpu-adaptive-avg-pool3d-layout"},
+    ),
+    "adaptive pooling of one of them": (
+        node("aten::_adaptive_avg_pool3d", self=permuted(1, 4, 3, 3, 3)), set(),
+    ),
+    "gradients of a distance of p = 0.5": (
+        node("aten::_cdist_backward", x1=dense(3, 4), p=0.5), {"xpu-cdist-gradients"},
+    ),
+    "gradients of a distance of p = 1": (node("aten::_cdist_backward", p=1.0), set()),
+    "gradients of a distance of p = 2": (node("aten::_cdist_backward", p=2.0), set()),
+    "integers below three billion": (
+        node("aten::randint", high=3_000_000_000), {"xpu-randint-wide"},
+    ),
+    "integers below a thousand": (node("aten::randint", high=1000), set()),
+    "half precision to float8": (
+        node("aten::_to_copy", self=dense(4, dtype=HALF), dtype=Constant("dtype", "float8_e5m2")),
+        {"xpu-float8-negative-zero"},
+    ),
+    "float32 to float8": (
+        node("aten::_to_copy", self=dense(4), dtype=Constant("dtype", "float8_e5m2")), set(),
+    ),
+    "max pooling of a huge image": (
+        node("aten::max_pool2d_with_indices", self=dense(1, HUGE)), {"xpu-max-pool2d-large"},
+    ),
+    "max pooling of an image": (
+        node("aten::max_pool2d_with_indices", self=dense(1, 3, 224, 224)), set(),
+    ),
+    "max pooling of a huge volume": (
+        node("aten::max_pool3d_with_indices", self=dense(1, HUGE)), {"xpu-pool3d-large"},
+    ),
+    "average pooling of a huge image": (
+        node("aten::avg_pool2d", self=dense(1, HUGE)), {"xpu-avg-pool2d-large"},
+    ),
+    "a loss of huge inputs": (
+        node("aten::nll_loss_forward", self=dense(2**16, 2**15)), {"xpu-nll-loss-large"},
+    ),
+    "interpolation to a huge image": (
+        giving("aten::upsample_nearest2d", dense(1, HUGE)), {"xpu-upsample-nearest-large"},
+    ),
+    "a CTC loss": (node("aten::_ctc_loss", log_probs=dense(5, 2, 9)), {"xpu-ctc-loss"}),
+    "gradients by frequency": (
+        node("aten::embedding_dense_backward", scale_grad_by_freq=True),
+        {"xpu-embedding-frequency"},
+    ),
+    "gradients of an embedding": (
+        node("aten::embedding_dense_backward", scale_grad_by_freq=False), set(),
+    ),
+    "topk along many": (
+        node("aten::topk", self=dense(2, 4096), k=50, dim=-1),
+        {"xpu-topk-resources", "xpu-topk-race"},
+    ),
+    "topk along fewer": (node("aten::topk", self=dense(2, 4095), k=50, dim=-1), set()),
+    "many of topk": (node("aten::topk", self=dense(2, 4096), k=257, dim=-1), set()),
+    "where a tensor is not zero": (
+        node("aten::nonzero", self=dense(4)), {"xpu-nonzero-driver"},
+    ),
+    "many queries to few keys": (
+        node(
+            SDPA, query=dense(2, 10, 4096, 128, dtype=HALF), key=dense(2, 10, 77, 128, dtype=HALF)
+        ),
+        {"xpu-attention-short-keys"},
+    ),
+    "as many keys as queries": (
+        node(
+            SDPA, query=dense(2, 9, 4096, 128, dtype=HALF), key=dense(2, 9, 4096, 128, dtype=HALF)
+        ),
+        set(),
+    ),
+    "a mask of four dimensions": (
+        node(
+            SDPA, query=dense(1, 14, 33, 64, dtype=HALF), key=dense(1, 14, 129, 64, dtype=HALF),
+            attn_mask=dense(1, 1, 33, 129, dtype=HALF),
+        ),
+        {"xpu-attention-mask-rank"},
+    ),
+    "a mask of two": (
+        node(
+            SDPA, query=dense(1, 14, 33, 64, dtype=HALF), key=dense(1, 14, 129, 64, dtype=HALF),
+            attn_mask=dense(33, 129, dtype=HALF),
+        ),
+        set(),
+    ),
+    "gradients over one position": (
+        node(
+            "aten::convolution_backward", grad_output=dense(8, 4, 1, 1), input=dense(8, 4, 1, 1),
+            weight=permuted(4, 4, 3, 3),
+        ),
+        {"xpu-conv-layout"},
+    ),
+    "gradients over many positions": (
+        node(
+            "aten::convolution_backward", grad_output=dense(8, 4, 5, 5), input=dense(8, 4, 5, 5),
+            weight=permuted(4, 4, 3, 3),
+        ),
+        set(),
+    ),
+    "normalization of nothing": (
+        node("aten::native_layer_norm", input=dense(0, 3)), {"xpu-empty-tensors"},
+    ),
+    "a scan of nothing": (
+        node("aten::_cummax_helper", self=dense(0, 3)), {"xpu-empty-tensors"},
+    ),
+    "nothing added to a vector": (
+        node("aten::index_add", self=dense(4), index=dense(0, dtype="int64")),
+        {"xpu-index-add-empty"},
+    ),
+    "nothing added to a matrix": (
+        node("aten::index_add", self=dense(4, 2), index=dense(0, dtype="int64")), set(),
+    ),
+    "a huge softmax": (
+        node("aten::_softmax", self=dense(65536, 65536)), {"xpu-softmax-large"},
+    ),
+    "a softmax": (node("aten::_softmax", self=dense(64, 64)), set()),
+}  # fmt: skip
