@@ -135,7 +135,7 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::native_layer_norm", input=dense(0, 3)), {"xpu-empty-tensors"},
     ),
     "a scan of nothing": (
-        node("aten::_cummax_helper", self=dense(0, 3)), {"xpu-empty-tensors"},
+        node("aten::_cummin_helper", self=dense(0, 3)), {"xpu-empty-tensors"},
     ),
     "nothing added to a vector": (
         node("aten::index_add", self=dense(4), index=dense(0, dtype="int64")),
@@ -148,4 +148,39 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::_softmax", self=dense(65536, 65536)), {"xpu-softmax-large"},
     ),
     "a softmax": (node("aten::_softmax", self=dense(64, 64)), set()),
+    "reciprocals of integers": (
+        node("aten::reciprocal", self=dense(4, dtype="int64")), {"tpu-reciprocal-integers"},
+    ),
+    "reciprocals": (node("aten::reciprocal", self=dense(4)), set()),
+    "the place of the largest of all": (
+        node("aten::argmax", self=dense(2, 3), keepdim=True), {"tpu-argmax-keepdim"},
+    ),
+    "the place along a dimension": (
+        node("aten::argmax", self=dense(2, 3), dim=1, keepdim=True), set(),
+    ),
+    "counting in bfloat16": (
+        giving("aten::arange", dense(512, dtype="bfloat16"), end=512), {"tpu-arange-half"},
+    ),
+    "counting in float16": (giving("aten::arange", dense(512, dtype=HALF), end=512), set()),
+    "a fraction to the power of integers": (
+        node("aten::pow.Scalar", self=2.5, exponent=dense(4, dtype="int64")),
+        {"tpu-pow-scalar-base"},
+    ),
+    "two to the power of integers": (
+        node("aten::pow.Scalar", self=2, exponent=dense(4, dtype="int64")), set(),
+    ),
+    "bfloat16 to the power of 3.0": (
+        node("aten::pow.Tensor_Scalar", self=dense(4, dtype="bfloat16"), exponent=3.0),
+        {"tpu-pow-half"},
+    ),
+    "bfloat16 squared": (
+        node("aten::pow.Tensor_Scalar", self=dense(4, dtype="bfloat16"), exponent=2), set(),
+    ),
+    "full of an integer": (
+        giving("aten::full", dense(2, dtype="int64"), fill_value=3), {"tpu-full-integers"},
+    ),
+    "full of an integer as float32": (
+        giving("aten::full", dense(2), fill_value=3, dtype=Constant("dtype", "float32")), set(),
+    ),
+    "a running maximum": (node("aten::cummax", self=dense(4), dim=0), {"tpu-cummax-index"}),
 }  # fmt: skip
