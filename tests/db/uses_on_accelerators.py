@@ -108,14 +108,14 @@ USES: dict[str, tuple[Node, set[str]]] = {
             SDPA, query=dense(1, 14, 33, 64, dtype=HALF), key=dense(1, 14, 129, 64, dtype=HALF),
             attn_mask=dense(1, 1, 33, 129, dtype=HALF),
         ),
-        {"xpu-attention-mask-rank"},
+        {"xpu-attention-mask-rank", "rocm-attention-mask"},
     ),
     "a mask of two": (
         node(
             SDPA, query=dense(1, 14, 33, 64, dtype=HALF), key=dense(1, 14, 129, 64, dtype=HALF),
             attn_mask=dense(33, 129, dtype=HALF),
         ),
-        set(),
+        {"rocm-attention-mask"},
     ),
     "gradients over one position": (
         node(
@@ -183,4 +183,86 @@ USES: dict[str, tuple[Node, set[str]]] = {
         giving("aten::full", dense(2), fill_value=3, dtype=Constant("dtype", "float32")), set(),
     ),
     "a running maximum": (node("aten::cummax", self=dense(4), dim=0), {"tpu-cummax-index"}),
+    "wide heads": (
+        node(
+            SDPA, query=dense(1, 1, 99, 384, dtype=HALF), key=dense(1, 1, 99, 384, dtype=HALF)
+        ),
+        {"rocm-attention-head-gfx11"},
+    ),
+    "heads of 256": (
+        node(
+            SDPA, query=dense(1, 1, 99, 256, dtype=HALF), key=dense(1, 1, 99, 256, dtype=HALF)
+        ),
+        set(),
+    ),
+    "memory-efficient attention under a mask": (
+        node(
+            "aten::_scaled_dot_product_efficient_attention",
+            query=dense(1, 1, 7, 64, dtype=HALF), attn_bias=dense(1, 1, 7, 7, dtype=HALF),
+        ),
+        {"rocm-attention-mask"},
+    ),
+    "memory-efficient attention": (
+        node(
+            "aten::_scaled_dot_product_efficient_attention",
+            query=dense(1, 1, 7, 64, dtype=HALF), attn_bias=None,
+        ),
+        set(),
+    ),
+    "channels-last interpolation to a huge image": (
+        giving(
+            "aten::upsample_nearest2d", permuted(1, 4, 2**15, 2**15),
+            self=permuted(1, 4, 2**14, 2**14),
+        ),
+        {"rocm-upsample-nearest-large", "xpu-upsample-nearest-large"},
+    ),
+    "a convolution of many images": (
+        node("aten::convolution", input=dense(16384, 3, 14, 14), weight=dense(1024, 3, 14, 14)),
+        {"rocm-convolution-many"},
+    ),
+    "a convolution of fewer": (
+        node("aten::convolution", input=dense(16383, 3, 14, 14), weight=dense(1024, 3, 14, 14)),
+        set(),
+    ),
+    "a scaled product to float8": (
+        node(
+            "aten::_scaled_mm", out_dtype=Constant("dtype", "float8_e4m3fn"),
+            scale_result=dense(),
+        ),
+        {"scaled-mm-result-scale"},
+    ),
+    "a scaled product to bfloat16": (
+        node("aten::_scaled_mm", out_dtype=Constant("dtype", "bfloat16"), scale_result=dense()),
+        set(),
+    ),
+    "a bilinear grid": (
+        node("aten::grid_sampler", interpolation_mode=0), {"tensorrt-grid-sampler"},
+    ),
+    "a bicubic grid": (node("aten::grid_sampler", interpolation_mode=2), set()),
+    "a choice between bfloat16": (
+        node(
+            "aten::where.self", condition=dense(4, dtype="bool"),
+            self=dense(4, dtype="bfloat16"), other=dense(4, dtype="bfloat16"),
+        ),
+        {"tensorrt-where-bfloat16"},
+    ),
+    "a choice between bfloat16 and float32": (
+        node(
+            "aten::where.self", condition=dense(4, dtype="bool"),
+            self=dense(4, dtype="bfloat16"), other=dense(4),
+        ),
+        set(),
+    ),
+    "full_like of another dtype": (
+        node("aten::full_like", self=dense(4), dtype=Constant("dtype", "int64")),
+        {"tensorrt-full-like-dtype"},
+    ),
+    "full_like": (node("aten::full_like", self=dense(4)), set()),
+    "a linear layer over four dimensions": (
+        node("aten::linear", input=dense(1, 2, 3, 8, dtype="bfloat16"), weight=dense(8, 8)),
+        {"tensorrt-linear-4d"},
+    ),
+    "a linear layer over three": (
+        node("aten::linear", input=dense(2, 3, 8, dtype="bfloat16"), weight=dense(8, 8)), set(),
+    ),
 }  # fmt: skip
