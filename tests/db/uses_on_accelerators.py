@@ -265,4 +265,34 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "a linear layer over three": (
         node("aten::linear", input=dense(2, 3, 8, dtype="bfloat16"), weight=dense(8, 8)), set(),
     ),
+    "a median along a long dimension": (
+        node("aten::median.dim", self=dense(4, 5000), dim=1), {"xpu-median"},
+    ),
+    "a median along a short one": (node("aten::median.dim", self=dense(4, 5000), dim=0), set()),
+    "powers of two": (node("aten::ldexp.Tensor", self=dense(4), other=dense(4)), {"xpu-ldexp"}),
+    "a Kaiser window": (node("aten::kaiser_window", window_length=51), {"xpu-kaiser-window"}),
+    "antialiased interpolation to a large image": (
+        giving("aten::_upsample_bilinear2d_aa", dense(1, 3, 640, 480), self=dense(1, 3, 64, 48)),
+        {"onnx-antialiased-upsample", "xpu-upsample-antialias"},
+    ),
+    "antialiased interpolation to a small one": (
+        giving("aten::_upsample_bilinear2d_aa", dense(1, 3, 224, 640), self=dense(1, 3, 64, 48)),
+        {"onnx-antialiased-upsample"},
+    ),
+    "the mean loss of many rows in half precision": (
+        node("aten::nll_loss_forward", self=dense(8192, 10, dtype=HALF), reduction=1),
+        {"xpu-nll-loss-half"},
+    ),
+    "the losses of many rows in half precision": (
+        node("aten::nll_loss_forward", self=dense(8192, 10, dtype=HALF), reduction=0), set(),
+    ),
+    "distances of many rows": (node("aten::_pdist_forward", self=dense(5000, 2)), {"xpu-pdist"}),
+    "distances of few": (node("aten::_pdist_forward", self=dense(500, 2)), set()),
+    "solving many systems": (
+        node("aten::_linalg_solve_ex", A=dense(65537, 3, 3), B=dense(65537, 3, 1)),
+        {"rocm-linalg-batch"},
+    ),
+    "solving a large one": (
+        node("aten::_linalg_solve_ex", A=dense(70000, 70000), B=dense(70000, 1)), set(),
+    ),
 }  # fmt: skip
