@@ -295,4 +295,22 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "solving a large one": (
         node("aten::_linalg_solve_ex", A=dense(70000, 70000), B=dense(70000, 1)), set(),
     ),
+    "a quotient of complex numbers": (
+        node(
+            "aten::div.Tensor",
+            self=dense(4, dtype="complex64"), other=dense(4, dtype="complex64"),
+        ),
+        {"tpu-complex-division"},
+    ),
+    "half of complex numbers": (
+        node("aten::div.Tensor", self=dense(4, dtype="complex64"), other=2),
+        {"tpu-complex-division"},
+    ),
+    "an integer by complex numbers": (
+        node("aten::div.Tensor", self=dense(4, dtype="int64"), other=dense(4, dtype="complex64")),
+        {"tpu-complex-division"},
+    ),
+    "complex numbers by real ones": (
+        node("aten::div.Tensor", self=dense(4, dtype="complex64"), other=dense(4)), set(),
+    ),
 }  # fmt: skip
