@@ -313,4 +313,31 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "complex numbers by real ones": (
         node("aten::div.Tensor", self=dense(4, dtype="complex64"), other=dense(4)), set(),
     ),
+    "gradients of ELU": (
+        node("aten::elu_backward", alpha=1.0, is_result=False, self_or_result=dense(4)),
+        {"tpu-elu-gradients"},
+    ),
+    "gradients of ELU in place": (
+        node("aten::elu_backward", alpha=1.0, is_result=True, self_or_result=dense(4)), set(),
+    ),
+    "dropping a tenth": (
+        node("aten::native_dropout", input=dense(4), p=0.1, train=True), {"tpu-native-dropout"},
+    ),
+    "dropping a half": (node("aten::native_dropout", input=dense(4), p=0.5, train=True), set()),
+    "dropping nothing": (node("aten::native_dropout", input=dense(4), p=0.1, train=False), set()),
+    "random slopes": (node("aten::rrelu_with_noise", training=True), {"tpu-rrelu"}),
+    "mean slopes": (node("aten::rrelu_with_noise", training=False), set()),
+    "the largest magnitude": (
+        node("aten::norm.ScalarOpt_dim", self=dense(4), p=float("inf")), {"tpu-norm-infinite"},
+    ),
+    "the length": (node("aten::norm.ScalarOpt_dim", self=dense(4), p=2), set()),
+    "a clamped logit": (node("aten::logit", self=dense(4), eps=1e-6), {"tpu-logit-range"}),
+    "a logit": (node("aten::logit", self=dense(4), eps=None), set()),
+    "normalising few rows": (
+        node("aten::native_batch_norm", input=dense(8, 4), training=True),
+        {"tpu-batch-norm-variance"},
+    ),
+    "normalising images": (
+        node("aten::native_batch_norm", input=dense(8, 4, 9, 9), training=True), set(),
+    ),
 }  # fmt: skip
