@@ -15,27 +15,17 @@ from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.matrix import Condition
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Node, OpName, TensorMeta, Trace, Use, Value
+from opcheck.model.trace import Node, TensorMeta, Trace, Use
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
+from tests.db import uses_on_accelerators
 from tests.db.overlays import ROOT, written
+from tests.db.uses_on_accelerators import dense, node
 
 BASE = Layer(ROOT, "")
 FILES = {found.path.stem: found for found in documents(BASE, None)}
 ADDED = list(advice.advisories(BASE, None))
-
-
-def dense(*shape: int, dtype: str = "float32") -> TensorMeta:
-    steps, step = [], 1
-    for size in reversed(shape):
-        steps.append(step)
-        step *= size
-    return TensorMeta(dtype, shape, tuple(reversed(steps)))
-
-
-def node(op: str, **arguments: Value) -> Node:
-    return Node(OpName.parse(op), tuple(arguments.items()))
 
 
 def told(use: Node) -> set[str]:
@@ -78,7 +68,8 @@ USES = {
         node("aten::index_put_", self=dense(5, 3), indices=(dense(2, dtype="int64"),)), set(),
     ),
     "a read through a mask": (
-        node("aten::index.Tensor", self=dense(5, 3), indices=(MASK,)), {"torch-fl-index-mask"},
+        node("aten::index.Tensor", self=dense(5, 3), indices=(MASK,)),
+        {"torch-fl-index-mask", "xpu-nonzero-driver"},
     ),
     "a transposed condition": (
         node("aten::where.self", condition=TensorMeta("bool", (2, 3), (1, 2))),
@@ -168,12 +159,19 @@ USES = {
     "a long product of few rows": (
         node("aten::mm", self=dense(15, 32769), mat2=dense(32769, 16)), set(),
     ),
-    "nonzero of many": (node("aten::nonzero", self=dense(4097, 4096)), {"mps-nonzero-many"}),
-    "nonzero of as many as fit": (node("aten::nonzero", self=dense(4096, 4096)), set()),
-    "the inverse of unique": (
-        node("aten::_unique2", self=INTEGERS, return_inverse=True), {"mps-unique-large"},
+    "nonzero of many": (
+        node("aten::nonzero", self=dense(4097, 4096)), {"mps-nonzero-many", "xpu-nonzero-driver"},
     ),
-    "unique": (node("aten::_unique2", self=INTEGERS, return_inverse=False), set()),
+    "nonzero of as many as fit": (
+        node("aten::nonzero", self=dense(4096, 4096)), {"xpu-nonzero-driver"},
+    ),
+    "the inverse of unique": (
+        node("aten::_unique2", self=INTEGERS, return_inverse=True),
+        {"mps-unique-large", "xpu-nonzero-driver"},
+    ),
+    "unique": (
+        node("aten::_unique2", self=INTEGERS, return_inverse=False), {"xpu-nonzero-driver"},
+    ),
     "a huge cat": (
         replace(node("aten::cat"), outputs=(dense(2, 2**30 + 1),)), {"mps-cat-large"},
     ),
@@ -240,6 +238,7 @@ USES = {
     "antialiased": (
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
     ),
+    **uses_on_accelerators.USES,
 }  # fmt: skip
 
 
