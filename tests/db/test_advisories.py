@@ -15,27 +15,17 @@ from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.matrix import Condition
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Node, OpName, TensorMeta, Trace, Use, Value
+from opcheck.model.trace import Node, TensorMeta, Trace, Use
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
+from tests.db import network_uses
+from tests.db.calls import dense, node
 from tests.db.overlays import ROOT, written
 
 BASE = Layer(ROOT, "")
 FILES = {found.path.stem: found for found in documents(BASE, None)}
 ADDED = list(advice.advisories(BASE, None))
-
-
-def dense(*shape: int, dtype: str = "float32") -> TensorMeta:
-    steps, step = [], 1
-    for size in reversed(shape):
-        steps.append(step)
-        step *= size
-    return TensorMeta(dtype, shape, tuple(reversed(steps)))
-
-
-def node(op: str, **arguments: Value) -> Node:
-    return Node(OpName.parse(op), tuple(arguments.items()))
 
 
 def told(use: Node) -> set[str]:
@@ -216,7 +206,9 @@ USES = {
     "a sum from the front": (
         node("aten::sum.dim_IntList", self=dense(1, 2, 1, 1, 1), dim=(2,)), set(),
     ),
-    "softplus of a transpose": (node("aten::softplus", self=TURNED), {"mps-softplus-layout"}),
+    "softplus of a transpose": (
+        node("aten::softplus", self=TURNED), {"mps-softplus-layout", "mps-softplus-old-macos"},
+    ),
     "gradients of a large batch": (
         node("aten::convolution_backward", grad_output=dense(65536, 1, 1)),
         {"mps-conv-batch-gradients"},
@@ -228,6 +220,7 @@ USES = {
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
     ),
 }  # fmt: skip
+USES |= network_uses.USES
 
 
 @pytest.mark.parametrize("name", USES)
