@@ -7,6 +7,8 @@ from tests.db.calls import dense, node
 
 TURNED = TensorMeta("float32", (2, 3), (1, 2))
 LAST = TensorMeta("float32", (2, 3, 4, 4), (48, 1, 12, 3))
+EXPANDED = TensorMeta("float32", (64, 1), (0, 0))
+HEADS = TensorMeta("float32", (2, 2, 3, 64), (384, 64, 128, 1))
 SDPA = "aten::scaled_dot_product_attention"
 USES: dict[str, tuple[Node, set[str]]] = {
     "the gradient of sigmoid": (
@@ -101,4 +103,128 @@ USES: dict[str, tuple[Node, set[str]]] = {
         {"mps-linear-bias-batch"},
     ),
     "many matrices": (node("aten::linear", input=dense(65537, 2, 8), weight=dense(6, 8)), set()),
+    "permuted queries of two batches": (
+        node(SDPA, query=HEADS, key=dense(2, 2, 3, 64), value=dense(2, 2, 3, 64)),
+        {"mps-attention-permuted", "mps-attention-query-layout", "mps-attention-few-queries"},
+    ),
+    "many queries and keys": (
+        node(SDPA, query=dense(1, 4, 32768, 64), key=dense(1, 4, 32769, 64)),
+        {"mps-attention-scores-large"},
+    ),
+    "as many queries for one head": (
+        node(SDPA, query=dense(1, 1, 32768, 64), key=dense(1, 1, 32769, 64)), set(),
+    ),
+    "attention of five dimensions": (
+        node(SDPA, query=dense(3, 5, 4, 49, 32)), {"mps-attention-five-dimensions"},
+    ),
+    "linear of five dimensions": (
+        node("aten::linear", input=dense(2, 1, 2, 1, 2)), {"mps-linear-five-dimensions"},
+    ),
+    "gradients of linear of five dimensions": (
+        node("aten::linear_backward", grad_output=dense(2, 1, 2, 1, 4), weight=dense(4, 2)),
+        {"mps-linear-gradients-five-dimensions"},
+    ),
+    "a vector as weight": (
+        node("aten::linear_backward", grad_output=dense(8), weight=dense(3)),
+        {"mps-linear-gradients-vector"},
+    ),
+    "an expanded gradient of one output": (
+        node("aten::linear_backward", grad_output=EXPANDED, weight=dense(1, 33)),
+        {"mps-linear-gradients-expanded"},
+    ),
+    "an expanded gradient of two outputs": (
+        node("aten::linear_backward", grad_output=EXPANDED, weight=dense(2, 33)), set(),
+    ),
+    "an expanded column": (
+        node("aten::mm", self=EXPANDED, mat2=dense(1, 16)), {"mps-mm-expanded"},
+    ),
+    "a transposed weight in bfloat16": (
+        node(
+            "aten::linear", input=dense(2, 3, 2, dtype="bfloat16"),
+            weight=replace(TURNED, dtype="bfloat16"),
+        ),
+        {"mps-linear-weight-transposed", "mps-linear-layout"},
+    ),
+    "a transposed loss": (
+        node("aten::mse_loss", self=TURNED, target=TURNED, reduction=0), {"mps-mse-layout"},
+    ),
+    "a transposed loss in one number": (
+        node("aten::mse_loss", self=TURNED, target=TURNED, reduction=1), set(),
+    ),
+    "a wide product": (
+        replace(
+            node("aten::mm", self=dense(1025, 1), mat2=dense(1, 32769)),
+            outputs=(dense(1025, 32769),),
+        ),
+        {"mps-mm-large"},
+    ),
+    "a long product of a layer": (
+        node("aten::linear", input=dense(16, 32769), weight=dense(16, 32769)),
+        {"mps-long-product"},
+    ),
+    "a long batched product": (
+        node("aten::bmm", self=dense(2, 16, 32767), mat2=dense(2, 32767, 16)),
+        {"mps-long-batched-product"},
+    ),
+    "a long batched sum": (
+        node("aten::baddbmm", batch1=dense(2, 16, 32767), batch2=dense(2, 32767, 16)),
+        {"mps-long-batched-product"},
+    ),
+    "a huge product of a transpose": (
+        replace(
+            node(
+                "aten::bmm", self=dense(65552, 256, 64),
+                mat2=TensorMeta("float32", (65552, 64, 256), (16384, 1, 64)),
+            ),
+            outputs=(dense(65552, 256, 256),),
+        ),
+        {"mps-bmm-huge-layout"},
+    ),
+    "batch norm of channels_last_3d": (
+        node(
+            "aten::native_batch_norm",
+            input=TensorMeta("float32", (2, 3, 4, 4, 4), (192, 1, 48, 12, 3)),
+        ),
+        {"mps-batch-norm-3d-layout"},
+    ),
+    "linear interpolation to the corners": (
+        node("aten::upsample_linear1d", self=dense(3, 1, 1), align_corners=True),
+        {"mps-upsample-linear-corners"},
+    ),
+    "linear interpolation": (
+        node("aten::upsample_linear1d", self=dense(3, 1, 1), align_corners=False), set(),
+    ),
+    "a convolution in space and time": (
+        node("aten::conv3d", input=dense(1, 4, 8, 8, 8), weight=dense(4, 4, 3, 3, 3)),
+        {"mps-conv3d-macos-26"},
+    ),
+    "gradients of padded words": (
+        node("aten::embedding_dense_backward", padding_idx=0, scale_grad_by_freq=False),
+        {"mps-embedding-gradients"},
+    ),
+    "gradients of frequent words": (
+        node("aten::embedding_dense_backward", padding_idx=-1, scale_grad_by_freq=True),
+        {"mps-embedding-gradients"},
+    ),
+    "gradients of words": (
+        node("aten::embedding_dense_backward", padding_idx=-1, scale_grad_by_freq=False), set(),
+    ),
+    "gradients of frequent bags": (
+        node("aten::_embedding_bag_dense_backward", scale_grad_by_freq=True),
+        {"mps-embedding-bag-frequency"},
+    ),
+    "gradients of a column of losses": (
+        node("aten::binary_cross_entropy_backward", self=dense(4, 5, 1), reduction=0),
+        {"mps-binary-cross-entropy-ones"},
+    ),
+    "gradients of a mean of losses": (
+        node("aten::binary_cross_entropy_backward", self=dense(4, 5, 1), reduction=1), set(),
+    ),
+    "a loss in half precision": (
+        node("aten::binary_cross_entropy", self=dense(3, dtype="float16")),
+        {"mps-binary-cross-entropy-half"},
+    ),
+    "an LSTM in both directions": (
+        node("aten::lstm.input", bidirectional=True), {"mps-lstm-bidirectional"},
+    ),
 }  # fmt: skip
