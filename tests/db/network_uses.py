@@ -227,4 +227,55 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "an LSTM in both directions": (
         node("aten::lstm.input", bidirectional=True), {"mps-lstm-bidirectional"},
     ),
+    "layer norm of two dtypes": (
+        node(
+            "aten::native_layer_norm", input=dense(2, 3, dtype="float16"), weight=dense(3),
+        ),
+        {"mps-layer-norm-mixed"},
+    ),
+    "layer norm in half precision": (
+        node(
+            "aten::native_layer_norm", input=dense(2, 3, dtype="float16"),
+            weight=dense(3, dtype="float16"),
+        ),
+        set(),
+    ),
+    "batch norm of two dtypes": (
+        node(
+            "aten::native_batch_norm", input=dense(2, 3, 4, dtype="float16"),
+            running_mean=dense(3),
+        ),
+        {"mps-batch-norm-mixed"},
+    ),
+    "an LSTM with dropout": (
+        node("aten::lstm.input", dropout=0.5, num_layers=2, train=True, bidirectional=False),
+        {"mps-lstm-dropout"},
+    ),
+    "an LSTM with dropout in use": (
+        node("aten::lstm.input", dropout=0.5, num_layers=2, train=False, bidirectional=False),
+        set(),
+    ),
+    "averages up to the border": (
+        node("aten::avg_pool2d", self=dense(1, 2, 5, 5), ceil_mode=True), {"mps-avg-pool-ceil"},
+    ),
+    "the nearest of 20 for 11": (
+        node("aten::_upsample_nearest_exact1d", self=dense(1, 1, 20), output_size=(11,)),
+        {"mps-upsample-nearest-exact"},
+    ),
+    "the nearest of 20 for 40": (
+        node("aten::_upsample_nearest_exact1d", self=dense(1, 1, 20), output_size=(40,)), set(),
+    ),
+    "the nearest of 20 rows for 11": (
+        node("aten::_upsample_nearest_exact2d", self=dense(1, 1, 20, 5), output_size=(11, 10)),
+        {"mps-upsample-nearest-exact"},
+    ),
+    "a grid on channels_last": (
+        node("aten::grid_sampler_2d", input=LAST), {"mps-grid-sampler-2d-layout"},
+    ),
+    "the gradient of a weighted loss": (
+        node(
+            "aten::nll_loss_backward", self=dense(2, 3, dtype="bfloat16"), weight=dense(3),
+        ),
+        {"mps-nll-loss-mixed"},
+    ),
 }  # fmt: skip
