@@ -278,4 +278,61 @@ USES: dict[str, tuple[Node, set[str]]] = {
         ),
         {"mps-nll-loss-mixed"},
     ),
+    "attention with dropout": (
+        node(SDPA, query=dense(1, 2, 16, 64), value=dense(1, 2, 16, 64), dropout_p=0.5),
+        {"mps-attention-dropout"},
+    ),
+    "attention without dropout": (
+        node(SDPA, query=dense(1, 2, 16, 64), value=dense(1, 2, 16, 64), dropout_p=0.0), set(),
+    ),
+    "a boolean mask for few queries": (
+        node(
+            "aten::_scaled_dot_product_attention_math_for_mps", query=dense(1, 2, 8, 64),
+            key=dense(1, 2, 512, 64), value=dense(1, 2, 512, 64),
+            attn_mask=dense(8, 512, dtype="bool"), dropout_p=0.0,
+        ),
+        {"mps-attention-few-queries", "mps-attention-mask-order"},
+    ),
+    "a product without its input": (
+        node("aten::baddbmm", self=dense(2, 3, 3), beta=0), {"mps-baddbmm-beta"},
+    ),
+    "a product with its input": (node("aten::baddbmm", self=dense(2, 3, 3), beta=1), set()),
+    "a product into columns": (node("aten::mm.out", out=TURNED), {"mps-mm-out-strided"}),
+    "a convolution of channels_last_3d": (
+        node(
+            "aten::conv3d", input=TensorMeta("float32", (2, 3, 4, 4, 4), (192, 1, 48, 12, 3)),
+            weight=dense(3, 3, 3, 3, 3),
+        ),
+        {"mps-conv3d-layout"},
+    ),
+    "layer norm with a slice as bias": (
+        node(
+            "aten::native_layer_norm", input=dense(2, 3), weight=dense(3),
+            bias=TensorMeta("float32", (3,), (2,)),
+        ),
+        {"mps-layer-norm-bias-layout"},
+    ),
+    "a long depthwise kernel": (
+        node(
+            "aten::conv2d", input=dense(2, 8, 256, 100), weight=dense(16, 1, 256, 1), groups=8,
+        ),
+        {"mps-conv-kernel-large"},
+    ),
+    "a long kernel": (
+        node(
+            "aten::conv2d", input=dense(2, 8, 256, 100), weight=dense(16, 8, 256, 1), groups=1,
+        ),
+        set(),
+    ),
+    "the gradient of an LSTM": (
+        node("aten::lstm_mps_backward", input=TensorMeta("float32", (4, 2, 5), (5, 20, 1))),
+        {"mps-lstm-gradients-layout"},
+    ),
+    "the gradient of a long signal": (
+        node("aten::reflection_pad1d_backward", self=dense(1, 1, 70000)),
+        {"mps-reflection-pad-gradients"},
+    ),
+    "the gradient of a signal": (
+        node("aten::reflection_pad1d_backward", self=dense(1, 1, 131072)), set(),
+    ),
 }  # fmt: skip

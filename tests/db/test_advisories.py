@@ -159,8 +159,9 @@ USES = {
     ),
     "a mask for all heads": (
         node(
-            SDPA, query=dense(2, 4, 8, 64), value=dense(2, 4, 8, 64),
-            attn_mask=dense(2, 1, 8, 8),
+            "aten::_scaled_dot_product_attention_math_for_mps", query=dense(2, 4, 8, 64),
+            key=dense(2, 4, 2048, 64), value=dense(2, 4, 2048, 64),
+            attn_mask=dense(2, 1, 8, 2048, dtype="bool"),
         ),
         {"mps-attention-mask-heads", "mps-attention-few-queries"},
     ),
