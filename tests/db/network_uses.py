@@ -229,14 +229,14 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "layer norm of two dtypes": (
         node(
-            "aten::native_layer_norm", input=dense(2, 3, dtype="float16"), weight=dense(3),
+            "aten::native_layer_norm", input=dense(2, 3, dtype="bfloat16"), weight=dense(3),
         ),
         {"mps-layer-norm-mixed"},
     ),
     "layer norm in half precision": (
         node(
-            "aten::native_layer_norm", input=dense(2, 3, dtype="float16"),
-            weight=dense(3, dtype="float16"),
+            "aten::native_layer_norm", input=dense(2, 3, dtype="bfloat16"),
+            weight=dense(3, dtype="bfloat16"),
         ),
         set(),
     ),
@@ -334,5 +334,33 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "the gradient of a signal": (
         node("aten::reflection_pad1d_backward", self=dense(1, 1, 131072)), set(),
+    ),
+    "layer norm of half precision": (
+        node(
+            "aten::native_layer_norm", input=dense(2, 3, dtype="float16"),
+            weight=dense(3, dtype="float16"), bias=dense(3, dtype="float16"),
+        ),
+        {"mps-layer-norm-half"},
+    ),
+    "pooling of many elements": (
+        node("aten::max_pool2d", self=dense(34, 1, 8192, 8192, dtype="float16")),
+        {"mps-pool-large"},
+    ),
+    "averages of many elements up to the border": (
+        node(
+            "aten::avg_pool2d", self=dense(34, 1, 8192, 8192, dtype="float16"), ceil_mode=True,
+        ),
+        {"mps-pool-large", "mps-avg-pool-ceil"},
+    ),
+    "unpooling to many elements": (
+        replace(node("aten::max_unpool2d"), outputs=(dense(34, 1, 8192, 8192),)),
+        {"mps-max-unpool-large"},
+    ),
+    "folding many columns": (
+        node("aten::col2im", self=dense(1, 65537, 65537)), {"mps-col2im-large"},
+    ),
+    "a product with a huge operand": (
+        node("aten::bmm", self=dense(65552, 256, 256), mat2=dense(65552, 256, 64)),
+        {"mps-bmm-huge-operand"},
     ),
 }  # fmt: skip
