@@ -19,9 +19,9 @@ from opcheck.model.trace import Node, TensorMeta, Trace, Use
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
-from tests.db import uses_on_accelerators
+from tests.db import network_uses, uses_on_accelerators
+from tests.db.calls import dense, node
 from tests.db.overlays import ROOT, written
-from tests.db.uses_on_accelerators import dense, node
 
 BASE = Layer(ROOT, "")
 FILES = {found.path.stem: found for found in documents(BASE, None)}
@@ -180,8 +180,9 @@ USES = {
     ),
     "a mask for all heads": (
         node(
-            SDPA, query=dense(2, 4, 8, 64), value=dense(2, 4, 8, 64),
-            attn_mask=dense(2, 1, 8, 8),
+            "aten::_scaled_dot_product_attention_math_for_mps", query=dense(2, 4, 8, 64),
+            key=dense(2, 4, 2048, 64), value=dense(2, 4, 2048, 64),
+            attn_mask=dense(2, 1, 8, 2048, dtype="bool"),
         ),
         {"mps-attention-mask-heads", "mps-attention-few-queries"},
     ),
@@ -227,7 +228,9 @@ USES = {
     "a sum from the front": (
         node("aten::sum.dim_IntList", self=dense(1, 2, 1, 1, 1), dim=(2,)), set(),
     ),
-    "softplus of a transpose": (node("aten::softplus", self=TURNED), {"mps-softplus-layout"}),
+    "softplus of a transpose": (
+        node("aten::softplus", self=TURNED), {"mps-softplus-layout", "mps-softplus-old-macos"},
+    ),
     "gradients of a large batch": (
         node("aten::convolution_backward", grad_output=dense(65536, 1, 1)),
         {"mps-conv-batch-gradients"},
@@ -240,6 +243,7 @@ USES = {
     ),
     **uses_on_accelerators.USES,
 }  # fmt: skip
+USES |= network_uses.USES
 
 
 @pytest.mark.parametrize("name", USES)

@@ -2,21 +2,8 @@
 
 from msgspec.structs import replace
 
-from opcheck.model.trace import Constant, Node, OpName, TensorMeta, Value
-
-
-def dense(*shape: int, dtype: str = "float32") -> TensorMeta:
-    """A tensor in order."""
-    steps, step = [], 1
-    for size in reversed(shape):
-        steps.append(step)
-        step *= size
-    return TensorMeta(dtype, shape, tuple(reversed(steps)))
-
-
-def node(op: str, **arguments: Value) -> Node:
-    """A call of an operator."""
-    return Node(OpName.parse(op), tuple(arguments.items()))
+from opcheck.model.trace import Constant, Node, TensorMeta, Value
+from tests.db.calls import dense, node
 
 
 def giving(op: str, result: TensorMeta, **arguments: Value) -> Node:
