@@ -19,19 +19,12 @@ from opcheck.model.trace import Node, OpName, TensorMeta, Trace, Use, Value
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
+from tests.db.mps_uses import MPS_USES, dense
 from tests.db.overlays import ROOT, written
 
 BASE = Layer(ROOT, "")
 FILES = {found.path.stem: found for found in documents(BASE, None)}
 ADDED = list(advice.advisories(BASE, None))
-
-
-def dense(*shape: int, dtype: str = "float32") -> TensorMeta:
-    steps, step = [], 1
-    for size in reversed(shape):
-        steps.append(step)
-        step *= size
-    return TensorMeta(dtype, shape, tuple(reversed(steps)))
 
 
 def node(op: str, **arguments: Value) -> Node:
@@ -146,7 +139,10 @@ USES = {
     "masked_fill_ of a transpose": (
         node("aten::masked_fill_.Scalar", self=TURNED), {"mps-masked-fill-layout"},
     ),
-    "scatter_ into a transpose": (node("aten::scatter_.src", self=TURNED), {"mps-scatter-layout"}),
+    "scatter_ into a transpose": (
+        node("aten::scatter_.src", self=TURNED),
+        {"mps-scatter-layout", "mps-scatter-layout-macos"},
+    ),
     "digamma of a transpose": (node("aten::digamma", self=TURNED), {"mps-gamma-layout"}),
     "sort of a transpose": (node("aten::sort.stable", self=TURNED, dim=0), {"mps-sort-layout"}),
     "a long product": (
@@ -227,7 +223,7 @@ USES = {
     "antialiased": (
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
     ),
-}  # fmt: skip
+} | MPS_USES  # fmt: skip
 
 
 @pytest.mark.parametrize("name", USES)
