@@ -21,6 +21,7 @@ from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
 from tests.db import network_uses, uses_on_accelerators
 from tests.db.calls import dense, node
+from tests.db.mps_uses import MPS_USES
 from tests.db.overlays import ROOT, written
 
 BASE = Layer(ROOT, "")
@@ -150,7 +151,10 @@ USES = {
     "masked_fill_ of a transpose": (
         node("aten::masked_fill_.Scalar", self=TURNED), {"mps-masked-fill-layout"},
     ),
-    "scatter_ into a transpose": (node("aten::scatter_.src", self=TURNED), {"mps-scatter-layout"}),
+    "scatter_ into a transpose": (
+        node("aten::scatter_.src", self=TURNED),
+        {"mps-scatter-layout", "mps-scatter-layout-macos"},
+    ),
     "digamma of a transpose": (node("aten::digamma", self=TURNED), {"mps-gamma-layout"}),
     "sort of a transpose": (node("aten::sort.stable", self=TURNED, dim=0), {"mps-sort-layout"}),
     "a long product": (
@@ -241,9 +245,7 @@ USES = {
     "antialiased": (
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
     ),
-    **uses_on_accelerators.USES,
-}  # fmt: skip
-USES |= network_uses.USES
+} | uses_on_accelerators.USES | network_uses.USES | MPS_USES  # fmt: skip
 
 
 @pytest.mark.parametrize("name", USES)
