@@ -1,11 +1,14 @@
 """Conditions and gradients of one target - what its release's file says for chip and torch."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from opcheck.db.contradictions import of_document, settled
+from opcheck.db.files.parts import lines
 from opcheck.db.predicates import read_predicate
-from opcheck.db.reading import Citations, LazyMapping
+from opcheck.db.reading import Chosen, Citations, LazyMapping
 from opcheck.db.schema.tables import DTYPES
 from opcheck.db.versions import within
 from opcheck.model.matrix import Condition, Formula, Gradient
@@ -27,34 +30,52 @@ DOCUMENTED = "dtype-not-supported"
 RANK = "rank-not-supported"
 """Code of those of its ``refusals`` that are about dimensions."""
 _NEWER = "that is a newer CANN, and none takes fewer dtypes or dimensions than the one before"
+_STATED = ("conditions", "documented", "refusals")
+"""Sections of a release's file that conditions come from."""
 _SLOW = frozenset({"runs-on-aicpu", "computed-on-aicpu"})
 """Codes of uses that stay on the device, on its few CPU cores."""
 _BECOMES = "-becomes-"
 """Stands between two dtypes in the code of a cast that gives another than it is asked for."""
 
 
+class _Conditions(Mapping[str, tuple[Condition, ...]]):
+    """What of a release's file holds for a target, each condition made when first asked for."""
+
+    def __init__(self, target: Target, release: Mapping[str, Any], cited: Citations) -> None:
+        self._holds = partial(applies, target=target, release=release)
+        self._stated = [lines(release.get(section, ())) for section in _STATED]
+        self._seconds = lines(release.get("second_sources", ()))
+        self._cited = cited
+        self._made: dict[str, tuple[Condition, ...] | None] = {}
+        """None: nothing is said of the overload."""
+
+    def __getitem__(self, op: str) -> tuple[Condition, ...]:
+        if op not in self._made:
+            said = [*filter(self._holds, (one for listed in self._stated for one in listed.of(op)))]
+            self._made[op] = tuple(self._read(op, said)) if said else None
+        found = self._made[op]
+        if found is None:
+            raise KeyError(op)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        said = filter(self._holds, chain.from_iterable(self._stated))
+        return iter(dict.fromkeys(op for one in said for op in one["ops"]))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _read(self, op: str, said: Iterable[Mapping[str, Any]]) -> Iterator[Condition]:
+        seconds = [*filter(self._holds, self._seconds.of(op))]
+        for one in said:
+            yield from _read(one, seconds, self._cited)
+
+
 def conditions_by_operator(
     target: Target, release: Mapping[str, Any], cited: Citations
 ) -> Mapping[str, tuple[Condition, ...]]:
     """Conditions by overload; ``*`` for every overload. Each is made when first asked for."""
-    stated = [said for said in release.get("conditions", ()) if applies(said, target, release)]
-    tables = [said for said in release.get("documented", ()) if target.chip in said["chips"]]
-    by_operator: dict[str, list[Mapping[str, Any]]] = {}
-    refusals = [said for said in release.get("refusals", ()) if target.chip in said["chips"]]
-    for said in (*stated, *tables, *refusals):
-        for op in said["ops"]:
-            by_operator.setdefault(op, []).append(said)
-
-    seconds: dict[str, list[Mapping[str, Any]]] = {}
-    for said in release.get("second_sources", ()):
-        if applies(said, target, release):
-            for op in said["ops"]:
-                seconds.setdefault(op, []).append(said)
-
-    def made(op: str, listed: list[Mapping[str, Any]]) -> tuple[Condition, ...]:
-        return tuple(one for said in listed for one in _read(said, seconds.get(op, ()), cited))
-
-    return LazyMapping(by_operator, made)
+    return _Conditions(target, release, cited)
 
 
 def advisories(
@@ -185,16 +206,9 @@ def gradients_by_operator(
     target: Target, release: Mapping[str, Any], cited: Citations
 ) -> Mapping[str, Gradient]:
     """Gradients by overload, each made when first asked for."""
-    chosen = dict(_chosen(target, release))
+    holds = partial(applies, target=target, release=release)
+    chosen = Chosen(release.get("gradients", {}), holds)
     return LazyMapping(chosen, lambda _, said: _gradient(said, cited))
-
-
-def _chosen(target: Target, release: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for op, said in release.get("gradients", {}).items():
-        for variant in said if isinstance(said, list) else (said,):
-            if applies(variant, target, release):
-                yield op, variant
-                break
 
 
 def _gradient(said: Mapping[str, Any], cited: Citations) -> Gradient:
