@@ -104,7 +104,8 @@ USES = {
         set(),
     ),
     "exponential numbers": (
-        node("aten::exponential_", self=dense(4, 8)), {"mps-exponential-zero", "npu-exponential-310p"},
+        node("aten::exponential_", self=dense(4, 8)),
+        {"mps-exponential-zero", "npu-exponential-310p"},
     ),
     "a 480th of the elements": (
         node("aten::upsample_linear1d", self=dense(1, 9, 6720), output_size=(14,)),
