@@ -21,6 +21,7 @@ def cast(dtype: str) -> Constant:
 
 
 CPU = Constant("device", "cpu")
+GPU = Constant("device", "mps")
 TURNED = TensorMeta("float32", (2, 3), (1, 2))
 COLUMNS = TensorMeta("float32", (4, 2), (4, 1))
 LONGS = dense(3, dtype="int64")
@@ -121,4 +122,65 @@ MPS_USES = {
     "a shift": (node("__rshift__.Scalar", self=LONGS, other=4), set()),
     "a fine histogram": (node("histc", self=dense(3), bins=8192), {"mps-histogram-bins"}),
     "a histogram": (node("histc", self=dense(3), bins=100), set()),
+    "a causal mask": (
+        node("triu", self=dense(4, 4), diagonal=1), {"mps-triangle-infinite"},
+    ),
+    "an upper triangle": (node("triu", self=dense(4, 4), diagonal=0), set()),
+    "a lower triangle": (
+        node("tril", self=dense(4, 4), diagonal=-1), {"mps-triangle-infinite"},
+    ),
+    "rounded division": (
+        node("div.Tensor_mode", self=LONGS, rounding_mode="floor"), {"mps-integer-division"},
+    ),
+    "rounded division of floats": (node("floor_divide", self=dense(3)), set()),
+    "places of millions": (node("argwhere", self=dense(8_000_001)), {"mps-mask-many"}),
+    "selected of millions": (
+        node("masked_select", mask=dense(8_000_001, dtype="bool")), {"mps-mask-many"},
+    ),
+    "selected of thousands": (
+        node("masked_select", mask=dense(80, 100, dtype="bool")), {"mps-read-mask"},
+    ),
+    "selected of a row": (node("masked_select", mask=dense(80, dtype="bool")), set()),
+    "how many are true": (
+        node("sum", self=dense(4097, 4096, dtype="bool")), {"mps-sum-bytes", "mps-sum-many"},
+    ),
+    "a sort beside many": (
+        node("sort.stable", self=dense(3, 4194305), dim=0), {"mps-sort-wide"},
+    ),
+    "a sort of few": (node("sort.stable", self=dense(3, 4194305), dim=1), set()),
+    "a sort of integers": (node("sort", self=dense(257, dtype="int64")), {"mps-sort-long"}),
+    "frequencies": (node("fft_fftfreq", n=8), {"mps-fftfreq"}),
+    "a conjugate": (node("_conj", self=dense(3, dtype="complex64")), {"mps-conj-products"}),
+    "sums of places": (
+        node("scatter_add", self=LONGS, src=LONGS), {"mps-scatter-long"},
+    ),
+    "products of places": (
+        node("scatter.reduce", self=LONGS, reduce="multiply"), {"mps-scatter-long"},
+    ),
+    "a flip of one row": (node("flip", self=dense(1, 3), dims=(0,)), {"mps-flip-one"}),
+    "a flip": (node("flip", self=dense(1, 3), dims=(1,)), set()),
+    "a long side": (node("hypot", self=dense(3)), {"mps-hypot"}),
+    "a bit for all": (
+        node("bitwise_and.Tensor", dense(3), self=LONGS, other=dense(dtype="bool")),
+        {"mps-bitwise-scalar"},
+    ),
+    "integers in steps": (node("linspace", LONGS, start=0, end=9.5), {"mps-linspace-integers"}),
+    "steps": (node("linspace", dense(3), start=0, end=9.5), set()),
+    "the largest of a transpose": (
+        node("argmax", self=TURNED, dim=None), {"mps-argmax-layout"},
+    ),
+    "the largest of each row": (node("argmax", self=TURNED, dim=1), set()),
+    "a copy that does not wait": (
+        node("to.device", self=dense(3), device=GPU, non_blocking=True), {"mps-copy-async"},
+    ),
+    "a large copy": (
+        node("_to_copy", self=dense(2**29, dtype="int64"), device=GPU), {"mps-copy-large"},
+    ),
+    "a copy": (node("_to_copy", self=dense(2**20), device=GPU), set()),
+    "triangles of two batches": (
+        node("linalg_solve_triangular", self=dense(2, 2, 3, 3)), {"mps-solve-triangular-batch"},
+    ),
+    "a triangle": (node("linalg_solve_triangular", self=dense(2, 3, 3)), set()),
+    "all of nothing": (node("all", self=dense(0, dtype="bool")), {"mps-all-empty"}),
+    "all": (node("all", self=dense(3, dtype="bool")), set()),
 }  # fmt: skip
