@@ -1,14 +1,7 @@
 """Calls that meet an advisory about Apple's GPUs, apart from layers, and some that meet none."""
 
 from opcheck.model.trace import Constant, Node, OpName, TensorMeta, Value
-
-
-def dense(*shape: int, dtype: str = "float32") -> TensorMeta:
-    steps, step = [], 1
-    for size in reversed(shape):
-        steps.append(step)
-        step *= size
-    return TensorMeta(dtype, shape, tuple(reversed(steps)))
+from tests.db.calls import dense
 
 
 def node(op: str, result: TensorMeta | None = None, **arguments: Value) -> Node:

@@ -211,7 +211,7 @@ _NARROWED, _NEWER = "int64-narrowed-to-int32", "needs-newer-macos"
             "2.12.1",
             "aten::_scaled_dot_product_attention_math_for_mps",
             {"query": _tensor(4), "dropout_p": 0.1},
-            "registered",
+            "mps-attention-dropout",
         ),
     ],
 )

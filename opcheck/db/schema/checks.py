@@ -148,6 +148,10 @@ class Record(Struct, frozen=True):
     required: Mapping[str, Shape]
     optional: Mapping[str, Shape] = field(default_factory=dict)
 
+    def of(self, key: str) -> Shape | None:
+        """The shape of what stands under a key; None where there is no such key."""
+        return self.required.get(key) or self.optional.get(key)
+
     def check(self, value: object, path: Path) -> None:
         """Raise where a key is missing or unknown, or a value does not fit."""
         if not isinstance(value, dict):
@@ -161,7 +165,7 @@ class Record(Struct, frozen=True):
                     path, Sentence("expected the key {text}, which is missing", text=repr(key))
                 )
         for key, item in value.items():
-            shape = self.required.get(key) or self.optional.get(key)
+            shape = self.of(key)
             if shape is None:
                 known = ", ".join(sorted({*self.required, *self.optional}))
                 raise ShapeError(
