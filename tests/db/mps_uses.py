@@ -72,7 +72,8 @@ MPS_USES = {
     "a sum in bytes": (node("sum", self=BYTES, dtype=cast("uint8")), {"mps-sum-narrow"}),
     "a sum of bytes": (node("sum", self=BYTES, dtype=None), set()),
     "the next number": (
-        node("nextafter", self=dense(3, dtype="bfloat16")), {"mps-nextafter-bfloat16"},
+        node("nextafter", self=dense(3, dtype="bfloat16")),
+        {"mps-nextafter-bfloat16", "mps-nextafter-negative"},
     ),
     "an integer mean": (node("normal.Tensor_Tensor", mean=LONGS), {"mps-normal-integers"}),
     "complex numbers added": (
@@ -86,10 +87,12 @@ MPS_USES = {
     ),
     "hardsigmoid": (node("hardsigmoid", dense(2, 3), self=dense(2, 3)), set()),
     "clamp_ of columns": (
-        node("clamp_", self=COLUMNS, min=0, max=9), {"mps-clamp-layout"},
+        node("clamp_", self=COLUMNS, min=0, max=9), {"mps-clamp-layout", "mps-clamp-nan"},
     ),
-    "a tiny bound": (node("clamp", self=dense(3), min=1e-8, max=None), {"mps-clamp-tiny"}),
-    "a small bound": (node("clamp", self=dense(3), min=1e-5, max=None), set()),
+    "a tiny bound": (
+        node("clamp", self=dense(3), min=1e-8, max=None), {"mps-clamp-tiny", "mps-clamp-nan"},
+    ),
+    "a small bound": (node("clamp", self=dense(3), min=1e-5, max=None), {"mps-clamp-nan"}),
     "a fractional bound of integers": (
         node("clamp", dense(3), self=LONGS, min=0.1), {"mps-clamp-integers"},
     ),
@@ -174,6 +177,36 @@ MPS_USES = {
         node("linalg_solve_triangular", self=dense(2, 2, 3, 3)), {"mps-solve-triangular-batch"},
     ),
     "a triangle": (node("linalg_solve_triangular", self=dense(2, 3, 3)), set()),
+    "the square of a complex number": (
+        node("pow.Tensor_Scalar", self=dense(3, dtype="complex64"), exponent=2),
+        {"mps-complex-pow"},
+    ),
+    "a square": (node("pow.Tensor_Scalar", self=dense(3), exponent=2), set()),
+    "bounds of integers": (node("clamp", LONGS, self=LONGS, min=0, max=1), set()),
+    "the number after": (node("nextafter", self=dense(3)), {"mps-nextafter-negative"}),
+    "singular values": (node("_linalg_svd", A=dense(8, 32, 32)), {"mps-svd-large"}),
+    "few singular values": (node("_linalg_svd", A=dense(4, 32, 32)), set()),
+    "a tall matrix": (node("linalg_qr", A=dense(65536, 8)), {"mps-qr-tall"}),
+    "a wide matrix": (node("linalg_qr", A=dense(8, 65536)), set()),
+    "twice an integer": (
+        node("add.Tensor", dense(3), self=dense(3), other=LONGS, alpha=2), {"mps-add-alpha"},
+    ),
+    "less of half precision": (
+        node("sub.Tensor", dense(3), self=dense(3), other=dense(3, dtype="float16"), alpha=0.5),
+        {"mps-add-alpha"},
+    ),
+    "an integer": (node("add.Tensor", dense(3), self=dense(3), other=LONGS, alpha=1), set()),
+    "twice a number": (
+        node("add.Tensor", dense(3), self=dense(3), other=dense(3), alpha=2), set(),
+    ),
+    "a part of a product": (
+        node("addcmul", dense(3), self=LONGS, tensor1=dense(3), tensor2=dense(3), value=0.5),
+        {"mps-addcmul-integers"},
+    ),
+    "a product": (node("addcmul", LONGS, self=LONGS, tensor1=LONGS, tensor2=LONGS), set()),
+    "conjugated in place": (
+        node("conj_physical_", self=dense(3, dtype="complex64")), {"mps-conj-physical"},
+    ),
     "all of nothing": (node("all", self=dense(0, dtype="bool")), {"mps-all-empty"}),
     "all": (node("all", self=dense(3, dtype="bool")), set()),
 }  # fmt: skip
