@@ -165,10 +165,11 @@ USES = {
         node("aten::mm", self=dense(15, 32769), mat2=dense(32769, 16)), set(),
     ),
     "nonzero of many": (
-        node("aten::nonzero", self=dense(4097, 4096)), {"mps-nonzero-many", "xpu-nonzero-driver"},
+        node("aten::nonzero", self=dense(4097, 4096)),
+        {"mps-nonzero-many", "mps-mask-many", "xpu-nonzero-driver"},
     ),
     "nonzero of as many as fit": (
-        node("aten::nonzero", self=dense(4096, 4096)), {"xpu-nonzero-driver"},
+        node("aten::nonzero", self=dense(4096, 4096)), {"mps-mask-many", "xpu-nonzero-driver"},
     ),
     "the inverse of unique": (
         node("aten::_unique2", self=INTEGERS, return_inverse=True),
@@ -296,6 +297,16 @@ def test_a_scan_tells_of_it_and_the_call_stays_native() -> None:
     elsewhere = database.resolve(TargetSpec.parse("ascend-910b@26.1.0+torch2.12"))
     (other,) = resolve(trace, database.matrix(elsewhere)).findings
     assert other.reason.code != "npu-index-put-mask-310p"
+
+
+def test_a_line_of_a_file_at_a_commit_is_cited_as_one() -> None:
+    database = Database.open(ROOT)
+    matrix = database.matrix(database.resolve(TargetSpec.parse("apple-mps@2.4.1")))
+    (condition,) = matrix.conditions["aten::fft_fftfreq"]
+    thread, file = condition.evidence
+    assert (thread.path, thread.line, thread.commit) == ("issues/135223", None, "")
+    assert file.path == "aten/src/ATen/native/mps/operations/RangeFactories.mm"
+    assert (file.line, len(file.commit)) == (101, 40)
 
 
 ADVISORY = """\

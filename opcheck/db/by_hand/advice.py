@@ -1,5 +1,6 @@
 """Advisories, remedies, and how targets take changing sizes - kept by hand, one file each."""
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,9 @@ def documents(layer: Layer, cache: Path | None) -> Iterator[Document]:
 def advisories(layer: Layer, cache: Path | None) -> Iterator[Addition]:
     """What the advisories of a layer add to the conditions of each vendor that they affect."""
     for found in documents(layer, cache):
-        sources = {str(n): _source(said) for n, said in enumerate(found.data["references"])}
+        references = found.data["references"]
+        sources = {str(n): _source(said) for n, said in enumerate(references)}
+        cited = [f"{n}{_line(said)}" for n, said in enumerate(references)]
         for affected in found.data["affects"]:
             yield Addition(
                 vendor=affected["vendor"],
@@ -49,7 +52,7 @@ def advisories(layer: Layer, cache: Path | None) -> Iterator[Addition]:
                 method=found.data["method"],
                 sources=sources,
                 where={key: value for key, value in affected.items() if key != "vendor"},
-                conditions=list(_conditions(found.data, list(sources))),
+                conditions=list(_conditions(found.data, cited)),
             )
 
 
@@ -75,6 +78,9 @@ def _conditions(said: Mapping[str, Any], cited: list[str]) -> Iterator[dict[str,
         }
 
 
+_FILE = re.compile(r"blob/([0-9a-f]{40})/(.+)")
+
+
 def _source(reference: Mapping[str, str]) -> dict[str, str]:
     """Where an address leads, as a table of sources has it: a repository and what is in it."""
     address = urlsplit(reference["url"])
@@ -83,7 +89,22 @@ def _source(reference: Mapping[str, str]) -> dict[str, str]:
     if address.netloc in ("github.com", "gitee.com") and path.count("/") > 1:
         owner, project, name = path.split("/", 2)
         repository = f"{owner}/{project}"
-    return {"repo": repository, "ref": name, "commit": "", "path": name, "date": reference["date"]}
+    commit = ""
+    if file := _FILE.fullmatch(name):
+        commit, name = file.groups()
+    return {
+        "repo": repository,
+        "ref": commit or name,
+        "commit": commit,
+        "path": name,
+        "date": reference["date"],
+    }
+
+
+def _line(reference: Mapping[str, str]) -> str:
+    """The line that an address of a file names, as a citation has it."""
+    line = re.fullmatch(r"L(\d+)", urlsplit(reference["url"]).fragment)
+    return f":{line[1]}" if line else ""
 
 
 _REMEDY_HINT = Sentence("correct the remedy, or restore it from the release")
