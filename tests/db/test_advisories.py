@@ -244,6 +244,13 @@ USES = {
     "gradients of a batch": (
         node("aten::convolution_backward", grad_output=dense(65535, 1, 1)), set(),
     ),
+    "gradients of an interpolation": (
+        node("aten::upsample_bilinear2d_backward", grad_output=dense(1, 3, 8, 8)),
+        {"musa-interpolate-gradients"},
+    ),
+    "gradients of repeated elements": (
+        node("aten::upsample_nearest2d_backward", grad_output=dense(1, 3, 8, 8)), set(),
+    ),
     "antialiased": (
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
     ),
