@@ -152,9 +152,12 @@ def encoded(data: Any) -> bytes:
         ValueError: the index cannot hold it.
     """
     try:
-        return msgspec.json.encode(data)
+        text = msgspec.json.encode(data)
     except OverflowError as error:
         raise ValueError(str(error)) from None
+    if b"null" in text and _ANYTHING.decode(text) != data:
+        raise ValueError("JSON has no such number")  # infinity, for which null is written
+    return text
 
 
 def decoded(text: bytes | memoryview, shape: Record) -> dict[str, Any]:

@@ -178,11 +178,11 @@ def _require_plain(tag: str | None, line: int) -> None:
         )
 
 
-_QUOTED = re.compile(r'("(?:[^"\\\n]|\\.)*")')
-_PLAIN = re.compile(r"([A-Za-z_/][A-Za-z0-9_./+=@<>-]*(?:::?[A-Za-z0-9_./-]+)*)")
-_TITLE = re.compile(r"^([a-z_]+): ([A-Za-z]\S* [A-Za-z0-9_ ./()+-]*[A-Za-z0-9.)])$", re.MULTILINE)
+_QUOTED = re.compile(r'("[^"\\\n]*(?:\\.[^"\\\n]*)*")')
+_PLAIN = re.compile(r"([A-Za-z_/][A-Za-z0-9_./+=@<>-]*+(?:::?[A-Za-z0-9_./-]++)*+)")
+_TITLE = re.compile(r"([a-z_]+): ([A-Za-z]\S* [A-Za-z0-9_ ./()+-]*[A-Za-z0-9.)])")
 """A top-level value of several plain words."""
-_NOT_TEXT = re.compile(r'"(?:null|yes|no|on|off|y|n)"', re.IGNORECASE)
+_NOT_TEXT = re.compile(r'"(?:[Nn](?:[Uu][Ll][Ll]|[Oo])?|[Yy](?:[Ee][Ss])?|[Oo](?:[Nn]|[Ff][Ff]))"')
 """What YAML reads as something else than text."""
 _GAP = "\0"
 """Stands for quoted text while plain words are quoted."""
@@ -206,15 +206,20 @@ def read_quickly(text: str, *, distinct: bool = False) -> Any:
 
 
 def _as_json(text: str) -> str:
-    titled = _TITLE.sub(r'\1: "\2"', _without_comments(text))
-    lines = [line for line in _quoted(titled).split("\n") if line]
+    lines = [line for line in _quoted("\n".join(_stated(text))).split("\n") if line]
     if not lines:
         raise OtherStyleError("nothing")
     return _mapping(lines, "")
 
 
-def _without_comments(text: str) -> str:
-    return "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+def _stated(text: str) -> Iterator[str]:
+    """The lines without comments, and with titles in quotes."""
+    for line in text.splitlines():
+        if line.startswith(" "):
+            yield line
+        elif not line.startswith("#"):
+            title = _TITLE.fullmatch(line)
+            yield f'{title[1]}: "{title[2]}"' if title else line
 
 
 def _quoted(text: str) -> str:
@@ -232,19 +237,23 @@ def _quoted(text: str) -> str:
 
 def _mapping(lines: Sequence[str], indent: str) -> str:
     """Lines of one indent, each with those below it, as a JSON object."""
-    members: list[str] = []
-    head, below = "", list[str]()
-    for line in lines:
-        if line.startswith(f"{indent}  ") and head:
-            below.append(line)
-            continue
-        if head:
-            members.append(_member(head, below, indent))
-        head, below = line.removeprefix(indent), []
-        if head.startswith(" ") or len(head) + len(indent) != len(line):
-            raise OtherStyleError(f"unexpected indent: {line}")
-    members.append(_member(head, below, indent))
-    return "{" + ",".join(members) + "}"
+    deeper, width = f"{indent}  ", len(indent)
+    heads = [place for place, line in enumerate(lines) if not line.startswith(deeper)]
+    if heads[:1] != [0] or not all(lines[p].startswith(indent) for p in heads):
+        raise OtherStyleError(f"unexpected indent: {lines[0]}")
+    if any(lines[place].startswith(" ", width) for place in heads):
+        raise OtherStyleError("an indent of one space")
+    if len(heads) == len(lines):
+        return "{" + ",".join([line[width:] for line in lines]) + "}"
+    ends = [*heads[1:], len(lines)]
+    return (
+        "{"
+        + ",".join(
+            _member(lines[head][width:], lines[head + 1 : end], deeper)
+            for head, end in zip(heads, ends, strict=True)
+        )
+        + "}"
+    )
 
 
 def _member(head: str, below: Sequence[str], indent: str) -> str:
@@ -253,10 +262,9 @@ def _member(head: str, below: Sequence[str], indent: str) -> str:
         return head
     if not head.endswith(":"):
         raise OtherStyleError(f"lines below a value: {head}")
-    indent += "  "
     mark = f"{indent}- "
-    if all(line.startswith(mark) for line in below):
-        return f"{head}[{','.join(line[len(mark) :] for line in below)}]"
+    if below[0].startswith(mark) and all(line.startswith(mark) for line in below):
+        return f"{head}[{','.join([line[len(mark) :] for line in below])}]"
     return f"{head}{_mapping(below, indent)}"
 
 
