@@ -29,6 +29,7 @@ DOCUMENTED = "dtype-not-supported"
 """Code of the conditions that a release's ``documented`` and ``refusals`` of dtypes stand for."""
 RANK = "rank-not-supported"
 """Code of those of its ``refusals`` that are about dimensions."""
+_NEWER = "that is a newer CANN, and none takes fewer dtypes or dimensions than the one before"
 _STATED = ("conditions", "documented", "refusals")
 """Sections of a release's file that conditions come from."""
 _SLOW = frozenset({"runs-on-aicpu", "computed-on-aicpu"})
@@ -136,10 +137,16 @@ def _condition(said: Mapping[str, Any], cited: Citations) -> Condition:
         text=said["text"],
         confidence=Confidence(said["confidence"]),
         predicates=tuple(map(read_predicate, said.get("tests", ()))),
-        evidence=cited.all(said["at"], Method(said["method"])),
+        evidence=(*cited.all(said["at"], Method(said["method"])), *_checked(said, cited)),
         harmful=said.get("harmful", False) or said["code"] in _SLOW,
         cast=_cast(said["code"]),
     )
+
+
+def _checked(said: Mapping[str, Any], cited: Citations) -> Iterator[Evidence]:
+    """What else a condition rests on: code, and pages of kernels."""
+    for at in said.get("checked", {}).get("at", ()):
+        yield from cited.all((at,), Method.DOCUMENTED if ".md:" in at else _CODE)
 
 
 def _cast(code: str) -> tuple[str, str] | None:
@@ -173,16 +180,15 @@ def _refused(said: Mapping[str, Any], argument: str, cited: Citations) -> Condit
         predicates.append(Dtype(argument, OneOf(frozenset(DTYPES[word] for word in said["not"]))))
     if "most" in said or not said.get("scalars"):
         predicates.append(Rank(argument, Outside(maximum=said.get("most", 0))))
+    inferred, checked = said.get("inferred", False), said.get("checked", {}).get("at", ())
+    page, code = (Method.INFERRED, Method.INFERRED) if inferred else (Method.DOCUMENTED, _CODE)
     return Condition(
         code=DOCUMENTED if "not" in said else RANK,
         verdict=Verdict.UNSUPPORTED,
-        text=_refusal(said),
-        confidence=Confidence.MEDIUM,
+        text=f"{_refusal(said)}; {_NEWER}" if inferred else _refusal(said),
+        confidence=Confidence.LOW if inferred else Confidence.MEDIUM,
         predicates=tuple(predicates),
-        evidence=(
-            *cited.all(said["at"], Method.DOCUMENTED),
-            *cited.all(said.get("checked", {}).get("at", ()), _CODE),
-        ),
+        evidence=(*cited.all(said["at"], page), *cited.all(checked, code)),
     )
 
 

@@ -146,9 +146,10 @@ def test_what_is_decomposed_first_is_no_converter_and_less_sure(database: Databa
     [
         ("aten::topk", {"self": _tensor(9000), "k": 3840}, "registered"),
         ("aten::topk", {"self": _tensor(9000), "k": 3841}, "value-not-supported"),
-        ("aten::sort", {"self": _tensor(9000, 4)}, "registered"),
+        ("aten::sort", {"self": _tensor(9000, 4), "dim": 1}, "registered"),
         ("aten::sort", {"self": _tensor(9000, 4), "dim": 0}, "size-not-supported"),
-        ("aten::sort", {"self": _tensor(4, 9000)}, "size-not-supported"),
+        ("aten::sort", {"self": _tensor(4, 9000), "dim": -1}, "size-not-supported"),
+        ("aten::sort", {"self": _tensor(9000, 4)}, "value-not-supported"),
         ("aten::max_pool2d", {"self": _tensor(1, 1, 8, 8), "kernel_size": (2, 2)}, "registered"),
         ("aten::max_pool2d", {"self": _tensor(8), "ceil_mode": True}, "value-not-supported"),
         ("aten::max_pool2d", {"self": _tensor(8), "dilation": (2, 2)}, "value-not-supported"),

@@ -26,6 +26,9 @@ class Command:
     """Whether it said that the model runs."""
 
 
+_UNIX = frozenset({"unix"})
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a command did with a file, compared with what it may."""
@@ -42,9 +45,12 @@ class Outcome:
     def harm(self) -> tuple[str, ...]:
         """The kinds of harm that were done."""
         opened = all(sign.startswith("opened ") for sign in self.effects.executed)
+        code = self.case.runs_code  # reads what its user may, and may use unix sockets
         allowed = {
-            "executed": self.case.runs_code or (self.case.opens_bait and opened),
-            "read": self.case.opens_key,
+            "executed": code or (self.case.opens_bait and opened),
+            "read": code or self.case.opens_key,
+            "connected": code and set(self.effects.connected) <= _UNIX,
+            "leaked": code and set(self.effects.leaked) <= _UNIX,
         }
         found = [kind for kind in self.effects.harm() if not allowed.get(kind)]
         if self.runs and not self.case.runnable:

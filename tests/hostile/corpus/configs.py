@@ -327,7 +327,7 @@ _SOURCES: tuple[tuple[str, str, str], ...] = (
     ("a_key_of_hf", "The same with a prefix.", "hf:{secret}"),
     ("a_key_as_python", "The same as a module.", "{secret}:model"),
     ("an_option", "A text that is an option.", "--trust"),
-    ("a_wildcard", "A pattern.", "timm:*"),
+    ("a_wildcard", "A pattern.", "timm:resnet10t*"),
     ("a_home", "The home by its short name.", "~/.ssh/id_rsa"),
     ("a_variable", "A variable of the shell.", "$HOME/.ssh/id_rsa"),
     ("a_command", "A command of the shell.", "$(sh bait/payload.sh)"),
