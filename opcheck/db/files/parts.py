@@ -169,6 +169,15 @@ def decoded(text: bytes | memoryview, shape: Record) -> dict[str, Any]:
     return {key: _part(value, shape.of(key)) for key, value in _PARTS.decode(text).items()}
 
 
+def everything(text: bytes | memoryview) -> Any:
+    """What :func:`encoded` was given, decoded at once.
+
+    Raises:
+        ValueError: the text is damaged.
+    """
+    return _ANYTHING.decode(text)
+
+
 def _part(value: Raw, shape: Shape | None) -> Any:
     match shape:
         case MapOf(Record() | ListOf() | OneOrMore()):
