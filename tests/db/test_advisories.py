@@ -57,6 +57,7 @@ COLUMNS = TensorMeta("float32", (2_000_000, 46), (464, 1))
 KERNEL = TensorMeta("float32", (4, 3, 3, 3), (81, 27, 9, 3))
 INTEGERS = dense(3, dtype="int64")
 TURNED = TensorMeta("float32", (2, 3), (1, 2))
+HALVES = dense(2, dtype="bfloat16")
 POOL, MASK = "aten::adaptive_max_pool2d", dense(5, dtype="bool")
 SDPA = "aten::scaled_dot_product_attention"
 USES = {
@@ -224,6 +225,27 @@ USES = {
     "gradients of a batch": (
         node("aten::convolution_backward", grad_output=dense(65535, 1, 1)), set(),
     ),
+    "bilinear sampling": (
+        node("aten::grid_sampler_2d", input=dense(1, 3, 8, 8), interpolation_mode=0),
+        {"tensorrt-grid-sample-modes"},
+    ),
+    "bicubic sampling": (
+        node("aten::grid_sampler_2d", input=dense(1, 3, 8, 8), interpolation_mode=2), set(),
+    ),
+    "a choice of bfloat16": (
+        node("aten::where.self", self=HALVES, other=HALVES), {"tensorrt-where-bfloat16"},
+    ),
+    "a choice of bfloat16 and float32": (
+        node("aten::where.self", self=HALVES, other=dense(2)), set(),
+    ),
+    "a copy that casts": (
+        node("aten::copy", self=HALVES, src=dense(2)), {"tensorrt-copy-dtype"},
+    ),
+    "a copy": (node("aten::copy", self=dense(2), src=dense(2)), set()),
+    "a norm of float16": (
+        node("aten::layer_norm", input=dense(2, 8, dtype="float16")), {"tensorrt-layer-norm-half"},
+    ),
+    "a norm of float32": (node("aten::layer_norm", input=dense(2, 8)), set()),
     "antialiased": (
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
     ),
