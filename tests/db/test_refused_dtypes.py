@@ -1,4 +1,4 @@
-"""What kernels of torch's wheels refuse: read releases, those between them, and what is left out."""
+"""What kernels of torch's wheels refuse: releases that were read, and those between them."""
 
 import pytest
 

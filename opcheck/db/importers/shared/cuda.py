@@ -34,7 +34,7 @@ _UNTESTED = frozenset({"complex32"})
 _MODULES = re.compile(r"(nn\.functional|torch\.ops\.aten)\.")
 _DOTTED = re.compile(r"(special|linalg|fft)\.")
 _BRANCHES = frozenset({"einsum", "inner", "linalg_matrix_power", "lu_unpack"})
-"""Operators that take any dtype on some way: nothing is summed, no inverse taken, in the tests alone."""
+"""Operators that take any dtype on some way: nothing is summed, or the tests ask for more."""
 _ANOTHER_WAY = frozenset({"median", "nanmedian"})
 """Overloads that sort, where the others of that operator, and their tests, call one kernel."""
 _TEXT = (

@@ -99,11 +99,11 @@ def _left(
 ) -> Iterator[tuple[list[str], bool, list[str]]]:
     """The dtypes that are not said already, and the overloads that refuse them.
 
-    Between them stands whether the overloads cast their tensor to a ``dtype``, if they are given one.
+    Between them stands whether the overloads cast their tensor to a ``dtype`` that they are given.
     """
     found: dict[tuple[tuple[str, ...], bool], list[str]] = {}
-    own = (name for op in names if (name := op.removeprefix("aten::")) in known)
-    for name in (form for name in own for form in (name, *forms.get(name, ()))):
+    own = (run for op in names if (run := op.removeprefix("aten::")) in known)
+    for name in (form for run in own for form in (run, *forms.get(run, ()))):
         op = f"aten::{name}"
         if left := tuple(dtype for dtype in dtypes if (op, dtype) not in said):
             found.setdefault((left, known[name].takes_dtype), []).append(op)
