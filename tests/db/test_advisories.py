@@ -58,6 +58,7 @@ KERNEL = TensorMeta("float32", (4, 3, 3, 3), (81, 27, 9, 3))
 INTEGERS = dense(3, dtype="int64")
 TURNED = TensorMeta("float32", (2, 3), (1, 2))
 HALVES = dense(2, dtype="bfloat16")
+VOLUME = dense(1, 8, 4, 9, 9, dtype="bfloat16")
 POOL, MASK = "aten::adaptive_max_pool2d", dense(5, dtype="bool")
 SDPA = "aten::scaled_dot_product_attention"
 USES = {
@@ -246,6 +247,26 @@ USES = {
         node("aten::layer_norm", input=dense(2, 8, dtype="float16")), {"tensorrt-layer-norm-half"},
     ),
     "a norm of float32": (node("aten::layer_norm", input=dense(2, 8)), set()),
+    "a volume of bfloat16": (
+        node("aten::conv3d", input=VOLUME, weight=dense(8, 8, 1, 3, 3, dtype="bfloat16")),
+        {"cuda-conv3d-cudnn"},
+    ),
+    "a volume of bfloat16 by single elements": (
+        node("aten::conv3d", input=VOLUME, weight=dense(8, 8, 1, 1, 1, dtype="bfloat16")), set(),
+    ),
+    "a huge scan": (
+        node("aten::cumsum", self=dense(2**16, 2**16, 2), dim=1), {"cuda-scan-large"},
+    ),
+    "a huge scan along the last": (
+        node("aten::cumsum", self=dense(2**16, 2**16, 2), dim=-1), set(),
+    ),
+    "gradients of huge pooling": (
+        node("aten::_adaptive_avg_pool2d_backward", self=dense(2048, 1024, 1024)),
+        {"cuda-adaptive-pool-large"},
+    ),
+    "gradients of pooling": (
+        node("aten::_adaptive_avg_pool2d_backward", self=dense(2047, 1024, 1024)), set(),
+    ),
     "antialiased": (
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
     ),
