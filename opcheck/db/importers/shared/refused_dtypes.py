@@ -73,7 +73,8 @@ def _by_release(
     found: dict[str, list[str]] = {}
     for dtype in group["dtypes"]:
         since = next((since for since, new in data["new"].items() if dtype in new), "0")
-        read = [r for r in data["read"] if version_key(r) >= version_key(since)]
+        run = group.get("read", data["read"])
+        read = [r for r in run if version_key(r) >= version_key(since)]
         asked = _asked(release, group["releases"], read)
         if asked and version_key(release) >= version_key(since):
             found.setdefault(asked, []).append(dtype)
