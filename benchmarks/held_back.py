@@ -49,7 +49,7 @@ DTYPES = (
 )  # fmt: skip
 SUPPORTED, REFUSED, UNKNOWN = "supported", "refused", "unknown"
 _TABLES = ("common_methods_invocations.py", "common_mps.py", "libtorch_cuda.so")
-"""Where the vendors' tables stand, which the held-back rows cite, and what was run by the same tests."""
+"""Where the vendors' tables stand, which the held-back rows cite, and what the same tests ran."""
 _ONE_IN = 3
 _FIRST = ("float32", "int64", "bool", "complex64")
 
