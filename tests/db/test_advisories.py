@@ -247,6 +247,20 @@ USES = {
         node("aten::layer_norm", input=dense(2, 8, dtype="float16")), {"tensorrt-layer-norm-half"},
     ),
     "a norm of float32": (node("aten::layer_norm", input=dense(2, 8)), set()),
+    "attention with a mask and a tile cut in half": (
+        node(
+            SDPA, query=dense(1, 2, 192, 64, dtype="bfloat16"),
+            value=dense(1, 2, 192, 64, dtype="bfloat16"), attn_mask=dense(1, 1, 192, 192),
+        ),
+        {"cuda-cudnn-attention-gradients"},
+    ),
+    "attention with a mask and whole tiles": (
+        node(
+            SDPA, query=dense(1, 2, 256, 64, dtype="bfloat16"),
+            value=dense(1, 2, 256, 64, dtype="bfloat16"), attn_mask=dense(1, 2, 256, 256),
+        ),
+        set(),
+    ),
     "a volume of bfloat16": (
         node("aten::conv3d", input=VOLUME, weight=dense(8, 8, 1, 3, 3, dtype="bfloat16")),
         {"cuda-conv3d-cudnn"},
