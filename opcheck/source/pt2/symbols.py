@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from opcheck.lang.sentence import Sentence
 from opcheck.source.pt2.expression_reader import read
 from opcheck.source.pt2.expressions import Expression, Symbol, value
 
@@ -46,9 +47,13 @@ class Sizes:
     def notes(self) -> Iterator[str]:
         """What was taken for granted, a sentence each."""
         if self.exported:
-            yield f"dynamic sizes are those of the export: {_assignments(self.exported)}"
+            yield Sentence(
+                "dynamic sizes are those of the export: {text}", text=_assignments(self.exported)
+            )
         if self.assumed:
-            yield f"sizes that depend on data are assumed: {_assignments(self.assumed)}"
+            yield Sentence(
+                "sizes that depend on data are assumed: {text}", text=_assignments(self.assumed)
+            )
 
     def _note(self, text: str, hint: int) -> None:
         if text not in self._known:
@@ -90,14 +95,21 @@ def size_ranges(document: Mapping[str, Any]) -> dict[str, tuple[int | None, int 
     constraints = document["range_constraints"]
     for name in constraints:
         if not _SYMBOL.fullmatch(name):
-            raise ValueError(f"{name[:40]!r} is no symbol of a size")
+            raise ValueError(Sentence("{text} is no symbol of a size", text=repr(name[:40])))
     ranges = {
         name: (_limit(found["min_val"]), _limit(found["max_val"]))
         for name, found in constraints.items()
     }
     for name, (least, most) in ranges.items():
         if least is not None and most is not None and least > most:
-            raise ValueError(f"no size is from {least} to {most}, the limits of {name}")
+            raise ValueError(
+                Sentence(
+                    "no size is from {text_low} to {text_high}, the limits of {name}",
+                    text_low=least,
+                    text_high=most,
+                    name=name,
+                )
+            )
     return ranges
 
 
