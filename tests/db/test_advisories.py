@@ -104,7 +104,8 @@ USES = {
         set(),
     ),
     "exponential numbers": (
-        node("aten::exponential_", self=dense(4, 8)), {"mps-exponential-zero", "npu-exponential-310p"},
+        node("aten::exponential_", self=dense(4, 8)),
+        {"mps-exponential-zero", "npu-exponential-310p"},
     ),
     "a 480th of the elements": (
         node("aten::upsample_linear1d", self=dense(1, 9, 6720), output_size=(14,)),
@@ -134,9 +135,12 @@ USES = {
     ),
     "a remainder": (node("aten::remainder.Scalar", self=dense(3), other=31), set()),
     "the first of five dimensions": (
-        node("aten::cumsum", self=dense(2, 2, 2, 2, 2), dim=0), {"mps-scan-axis"},
+        node("aten::cumsum", self=dense(2, 2, 2, 2, 2), dim=0),
+        {"mps-scan-axis", "tensorrt-cumsum-float64"},
     ),
-    "the second of five": (node("aten::cumsum", self=dense(2, 2, 2, 2, 2), dim=1), set()),
+    "the second of five": (
+        node("aten::cumsum", self=dense(2, 2, 2, 2, 2), dim=1), {"tensorrt-cumsum-float64"},
+    ),
     "the first of five, from the end": (
         node("aten::sort.stable", self=dense(2, 2, 2, 2, 2), dim=-5), {"mps-scan-axis"},
     ),

@@ -146,9 +146,12 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::argmax", self=dense(2, 3), dim=1, keepdim=True), set(),
     ),
     "counting in bfloat16": (
-        giving("aten::arange", dense(512, dtype="bfloat16"), end=512), {"tpu-arange-half"},
+        giving("aten::arange", dense(512, dtype="bfloat16"), end=512),
+        {"tensorrt-arange-floats", "tpu-arange-half"},
     ),
-    "counting in float16": (giving("aten::arange", dense(512, dtype=HALF), end=512), set()),
+    "counting in float16": (
+        giving("aten::arange", dense(512, dtype=HALF), end=512), {"tensorrt-arange-floats"},
+    ),
     "a fraction to the power of integers": (
         node("aten::pow.Scalar", self=2.5, exponent=dense(4, dtype="int64")),
         {"tpu-pow-scalar-base"},
@@ -326,5 +329,32 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "normalising images": (
         node("aten::native_batch_norm", input=dense(8, 4, 9, 9), training=True), set(),
+    ),
+    "a running sum of integers": (
+        node("aten::cumsum", self=dense(4, dtype="int64"), dim=0),
+        {"tensorrt-cumsum-integers", "tensorrt-cumsum-float64"},
+    ),
+    "a running sum": (node("aten::cumsum", self=dense(4), dim=0), {"tensorrt-cumsum-float64"}),
+    "a running sum of one number": (node("aten::cumsum", self=dense(), dim=0), set()),
+    "a running sum of integers to floats": (
+        node("aten::cumsum", self=dense(dtype="int64"), dim=0, dtype="float32"), set(),
+    ),
+    "counting in floats": (
+        giving("aten::arange.start_step", dense(10), start=0, end=1, step=0.1),
+        {"tensorrt-arange-floats"},
+    ),
+    "counting": (giving("aten::arange", dense(9, dtype="int64"), end=9), set()),
+    "a sum to float32": (
+        node("aten::sum", self=dense(4, dtype=HALF), dtype="float32"),
+        {"tensorrt-reduction-dtype"},
+    ),
+    "a sum of small integers": (
+        node("aten::sum.dim_IntList", self=dense(4, dtype="int32"), dim=[0]),
+        {"tensorrt-reduction-dtype"},
+    ),
+    "a sum of half precision": (node("aten::sum", self=dense(4, dtype=HALF)), set()),
+    "a mean to float32": (
+        node("aten::mean.dim", self=dense(4, dtype=HALF), dim=[0], dtype="float32"),
+        {"tensorrt-reduction-dtype"},
     ),
 }  # fmt: skip
