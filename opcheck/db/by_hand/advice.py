@@ -46,7 +46,9 @@ def _named(folder: Path, shape: Record, cache: Path | None, hint: Sentence) -> I
 def advisories(layer: Layer, cache: Path | None) -> Iterator[Addition]:
     """What the advisories of a layer add to the conditions of each vendor that they affect."""
     for found in documents(layer, cache):
-        sources = {str(n): _source(said) for n, said in enumerate(found.data["references"])}
+        references = found.data["references"]
+        sources = {str(n): _source(said) for n, said in enumerate(references)}
+        cited = [f"{n}{_line(said)}" for n, said in enumerate(references)]
         for affected in found.data["affects"]:
             yield Addition(
                 vendor=affected["vendor"],
@@ -56,7 +58,7 @@ def advisories(layer: Layer, cache: Path | None) -> Iterator[Addition]:
                 method=found.data["method"],
                 sources=sources,
                 where={key: value for key, value in affected.items() if key != "vendor"},
-                conditions=list(_conditions(found.data, list(sources))),
+                conditions=list(_conditions(found.data, cited)),
             )
 
 
@@ -82,6 +84,9 @@ def _conditions(said: Mapping[str, Any], cited: list[str]) -> Iterator[dict[str,
         }
 
 
+_FILE = re.compile(r"blob/([0-9a-f]{40})/(.+)")
+
+
 def _source(reference: Mapping[str, str]) -> dict[str, str]:
     """Where an address leads, as a table of sources has it: a repository and what is in it."""
     host, _, path = _BEYOND.split(reference["url"].partition("://")[2])[0].partition("/")
@@ -90,7 +95,22 @@ def _source(reference: Mapping[str, str]) -> dict[str, str]:
     if host in ("github.com", "gitee.com") and path.count("/") > 1:
         owner, project, name = path.split("/", 2)
         repository = f"{owner}/{project}"
-    return {"repo": repository, "ref": name, "commit": "", "path": name, "date": reference["date"]}
+    commit = ""
+    if file := _FILE.fullmatch(name):
+        commit, name = file.groups()
+    return {
+        "repo": repository,
+        "ref": commit or name,
+        "commit": commit,
+        "path": name,
+        "date": reference["date"],
+    }
+
+
+def _line(reference: Mapping[str, str]) -> str:
+    """The line that an address of a file names, as a citation has it."""
+    line = re.fullmatch(r"L(\d+)", urlsplit(reference["url"]).fragment)
+    return f":{line[1]}" if line else ""
 
 
 _REMEDY_HINT = Sentence("correct the remedy, or restore it from the release")
