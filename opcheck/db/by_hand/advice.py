@@ -109,7 +109,7 @@ def _source(reference: Mapping[str, str]) -> dict[str, str]:
 
 def _line(reference: Mapping[str, str]) -> str:
     """The line that an address of a file names, as a citation has it."""
-    line = re.fullmatch(r"L(\d+)", urlsplit(reference["url"]).fragment)
+    line = re.fullmatch(r"L(\d+)", reference["url"].partition("#")[2])
     return f":{line[1]}" if line else ""
 
 
