@@ -137,9 +137,12 @@ USES = {
     ),
     "a remainder": (node("aten::remainder.Scalar", self=dense(3), other=31), set()),
     "the first of five dimensions": (
-        node("aten::cumsum", self=dense(2, 2, 2, 2, 2), dim=0), {"mps-scan-axis"},
+        node("aten::cumsum", self=dense(2, 2, 2, 2, 2), dim=0),
+        {"mps-scan-axis", "tensorrt-cumsum-float64"},
     ),
-    "the second of five": (node("aten::cumsum", self=dense(2, 2, 2, 2, 2), dim=1), set()),
+    "the second of five": (
+        node("aten::cumsum", self=dense(2, 2, 2, 2, 2), dim=1), {"tensorrt-cumsum-float64"},
+    ),
     "the first of five, from the end": (
         node("aten::sort.stable", self=dense(2, 2, 2, 2, 2), dim=-5), {"mps-scan-axis"},
     ),

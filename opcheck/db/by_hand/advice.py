@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from opcheck.db.by_hand.overlays import ADVISORIES, DYNAMIC, REMEDIES, Addition, holds
 from opcheck.db.files import document
@@ -13,7 +14,7 @@ from opcheck.db.reading import Citations
 from opcheck.db.schema.additions import ADVISORY_FILE, DYNAMIC_FILE, REMEDY_FILE
 from opcheck.db.schema.checks import Record
 from opcheck.errors import DatabaseError
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, from_data
 from opcheck.model.dynamic import SiteKind, SizeRule, Taking
 from opcheck.model.plan import Label, Remedy
 from opcheck.model.target import Target
@@ -133,14 +134,14 @@ def remedies(layer: Layer, target: Target, cache: Path | None) -> Iterator[Remed
 def _remedy(said: Mapping[str, Any]) -> Remedy:
     return Remedy(
         id=said["id"],
-        summary=" ".join(said["summary"].split()),
+        summary=from_data(" ".join(said["summary"].split())),
         write=said["write"],
         codes=frozenset(said.get("codes", ())),
         ops=frozenset(said.get("ops", ())),
         dtypes=frozenset(said.get("dtypes", ())),
         on_device=said["on_device"],
         label=Label(said["label"]),
-        gives_up=" ".join(said.get("gives_up", "").split()),
+        gives_up=from_data(" ".join(said.get("gives_up", "").split())),
         confidence=Confidence(said["confidence"]),
         evidence=Citations(said["sources"]).all(said["at"], Method(said["method"])),
     )
@@ -167,7 +168,7 @@ def _rule(one: Mapping[str, Any], said: Mapping[str, Any]) -> SizeRule:
         kinds=frozenset(map(SiteKind, one["sites"])),
         ops=frozenset(one.get("ops", ())),
         how=Taking(one["how"]),
-        text=" ".join(one["text"].split()),
+        text=from_data(" ".join(one["text"].split())),
         confidence=Confidence(said["confidence"]),
         evidence=Citations(said["sources"]).all(one["at"], Method(said["method"])),
     )
