@@ -179,3 +179,42 @@ def test_a_key_that_stands_twice_is_noticed_when_asked(text: str) -> None:
     assert yaml_reader.read_quickly(text) == yaml.safe_load(text)
     with pytest.raises(yaml_reader.OtherStyleError, match="twice"):
         yaml_reader.read_quickly(text, distinct=True)
+
+
+def test_values_may_have_names() -> None:
+    text = (
+        "a: &x [1, b]\nc:\n  - d: *x\n  - {e: *x, f: 2}\ng: &y\n  - h: i\n    j: 1\n"
+        "k: *y\nx: &x 2\nl: *x\n"
+    )
+    assert yaml_reader.read_quickly(text, distinct=True) == yaml.safe_load(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: *x",
+        "a: *x\nb: &x 1",
+        "a: &x [1]\nb: &y [*x]\nc: *y",
+        "a: &x {b: &y 1}\nc: *y",
+        "a: {b: &x 1}\nc: *x",
+        "a: &x\nb: *x",
+        "a: &x 1\n  b: 2",
+    ],
+)
+def test_names_within_named_values_are_left_to_the_library(text: str) -> None:
+    with pytest.raises(yaml_reader.OtherStyleError):
+        yaml_reader.read_quickly(text)
+
+
+def test_a_name_stands_for_little_altogether() -> None:
+    named = ", ".join(["abcdefgh"] * 10_000)
+    text = f"a: &x [{named}]\n" + "".join(f"b{n}: *x\n" for n in range(100))
+    with pytest.raises(yaml_reader.OtherStyleError, match="more than is read quickly"):
+        yaml_reader.read_quickly(text)
+
+
+@pytest.mark.parametrize("folder", ["advisories", "schemas", "pytorch"])
+def test_what_each_target_needs_is_read_without_the_library(folder: str) -> None:
+    """Importing the library and reading by it took longer than all else of a first load."""
+    for path in sorted((ROOT / folder).glob("*.yaml")):
+        yaml_reader.read_quickly(path.read_text(encoding="utf-8"), distinct=True)

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from opcheck.db.by_hand.overlays import ADVISORIES, DYNAMIC, REMEDIES, Addition, holds
 from opcheck.db.files import document
@@ -110,7 +109,7 @@ def _source(reference: Mapping[str, str]) -> dict[str, str]:
 
 def _line(reference: Mapping[str, str]) -> str:
     """The line that an address of a file names, as a citation has it."""
-    line = re.fullmatch(r"L(\d+)", urlsplit(reference["url"]).fragment)
+    line = re.fullmatch(r"L(\d+)", reference["url"].partition("#")[2])
     return f":{line[1]}" if line else ""
 
 

@@ -180,7 +180,7 @@ def _require_plain(tag: str | None, line: int) -> None:
 
 _QUOTED = re.compile(r'("[^"\\\n]*(?:\\.[^"\\\n]*)*")')
 _PLAIN = re.compile(r"([A-Za-z_/][A-Za-z0-9_./+=@<>#-]*+(?:::?[A-Za-z0-9_./-]++)*+)")
-_VALUE = re.compile(r"( *(?:- )?[A-Za-z_]+): ([A-Za-z].*)")
+_VALUE = re.compile(r"( *(?:- )?[A-Za-z_]+): ([A-Za-z_].*)")
 """A key with a plain value beside it."""
 _FOLDED = re.compile(r"( *)((?:- )?)([A-Za-z_]+): >-")
 """A key whose value is the text of the lines below it."""
@@ -189,11 +189,18 @@ _KEY = re.compile(r'"(?:[^"\\]|\\.)*":(?: |$)')
 _ENDS = ("}", "]", '"', ":")
 """Of lines whose value is no plain words."""
 _UNLIKE_YAML = re.compile(
-    r'"(?:[Nn][Oo]?"|N[Uu][Ll][Ll]"|[Yy](?:[Ee][Ss])?"|[Oo](?:[Nn]|[Ff][Ff])"|:[^ \n])'
+    r'"(?:[Nn][Oo]"|N[Uu][Ll][Ll]"|[Yy][Ee][Ss]"|[Oo](?:[Nn]|[Ff][Ff])"'
+    r'|T[Rr][Uu][Ee]"|F[Aa][Ll][Ss][Ee]"|:[^ \n])'
 )
 """A plain word that YAML reads as something else than text, or a colon that ends no key there."""
 _GAP = "\0"
 """Stands for quoted text while plain words are quoted."""
+_ANCHORED = re.compile(r'("(?:[^"\\]|\\.)*":) &"(\w+)" ?(.*)')
+"""A key in quotes, the name that its value has, and the value, if it stands beside it."""
+_BEGIN, _NAMED, _END = "\1", "\2", "\3"
+"""Around a value that has a name."""
+_STANDING = re.compile(rf'{_BEGIN}(\w+){_NAMED}([^{_BEGIN}{_END}]*){_END}|\*"(\w+)"')
+"""A value that has a name, or a name that stands for one."""
 
 
 class OtherStyleError(ValueError):
@@ -217,7 +224,29 @@ def _as_json(text: str) -> str:
     lines = [line for line in _quoted("\n".join(_stated(text))).split("\n") if line]
     if not lines:
         raise OtherStyleError("nothing")
-    return _mapping(lines, "")
+    return _with_aliases(_mapping(lines, ""))
+
+
+def _with_aliases(text: str) -> str:
+    """The text with values in place of the names that stand for them; no value has one in it."""
+    named: dict[str, str] = {}
+    size = len(text)
+
+    def standing(found: re.Match[str]) -> str:
+        nonlocal size
+        name, value, alias = found.groups()
+        if name is not None:
+            named[name] = value
+        elif alias not in named:
+            raise OtherStyleError(f"nothing that {alias} stands for")
+        else:
+            value = named[alias]
+            size += len(value)
+        if size > MOST_BYTES or '*"' in value:
+            raise OtherStyleError("more than is read quickly")
+        return value
+
+    return _STANDING.sub(standing, text) if _BEGIN in text else text
 
 
 def _stated(text: str) -> Iterator[str]:
@@ -266,7 +295,7 @@ def _with_sentence(line: str) -> str:
 
 def _quoted(text: str) -> str:
     """The text with its plain words in quotes."""
-    if _GAP in text:
+    if any(sign in text for sign in (_GAP, _BEGIN, _NAMED, _END)):
         raise OtherStyleError("a control character")
     parts = _QUOTED.split(text)
     words = '"'.join(_PLAIN.split(_GAP.join(parts[::2])))
@@ -286,7 +315,7 @@ def _mapping(lines: Sequence[str], indent: str) -> str:
         raise OtherStyleError(f"unexpected indent: {lines[0]}")
     if any(lines[place].startswith(" ", width) for place in heads):
         raise OtherStyleError("an indent of one space")
-    if len(heads) == len(lines):
+    if len(heads) == len(lines) and not any("&" in line for line in lines):
         return "{" + ",".join([line[width:] for line in lines]) + "}"
     ends = [*heads[1:], len(lines)]
     return (
@@ -301,6 +330,12 @@ def _mapping(lines: Sequence[str], indent: str) -> str:
 
 def _member(head: str, below: Sequence[str], indent: str) -> str:
     """A key with its value, on its own line or on those below it."""
+    if "&" in head and (found := _ANCHORED.fullmatch(head)):
+        key, name, value = found.groups()
+        if bool(value) == bool(below):
+            raise OtherStyleError(f"a value twice, or never: {head}")
+        inner = _member(key, below, indent) if below else f"{key}{value}"
+        return f"{key}{_BEGIN}{name}{_NAMED}{inner.removeprefix(key)}{_END}"
     if not below:
         return head
     if not head.endswith(":"):
