@@ -279,6 +279,12 @@ USES = {
     "gradients of an image": (
         node("aten::upsample_nearest2d_backward", grad_output=dense(1023, 2, 1024, 1024)), set(),
     ),
+    "a linear layer of windows": (
+        node("aten::linear", input=dense(1, 8, 8, 16, dtype="bfloat16")), {"tensorrt-linear-rank"},
+    ),
+    "a linear layer of rows": (
+        node("aten::linear", input=dense(1, 64, 16, dtype="bfloat16")), set(),
+    ),
     "a volume of bfloat16": (
         node("aten::conv3d", input=VOLUME, weight=dense(8, 8, 1, 3, 3, dtype="bfloat16")),
         {"cuda-conv3d-cudnn"},
