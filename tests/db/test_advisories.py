@@ -48,6 +48,7 @@ COLUMNS = TensorMeta("float32", (2_000_000, 46), (464, 1))
 KERNEL = TensorMeta("float32", (4, 3, 3, 3), (81, 27, 9, 3))
 INTEGERS = dense(3, dtype="int64")
 TURNED = TensorMeta("float32", (2, 3), (1, 2))
+LAST = TensorMeta("bfloat16", (17, 256, 512, 512), (2**26, 1, 2**17, 2**8))
 HALVES = dense(2, dtype="bfloat16")
 VOLUME = dense(1, 8, 4, 9, 9, dtype="bfloat16")
 POOL, MASK = "aten::adaptive_max_pool2d", dense(5, dtype="bool")
@@ -290,6 +291,29 @@ USES = {
             value=dense(1, 2, 256, 64, dtype="bfloat16"), attn_mask=dense(1, 2, 256, 256),
         ),
         set(),
+    ),
+    "a huge image of channels_last": (
+        replace(
+            node("aten::upsample_nearest2d", self=LAST), outputs=(dense(17, 256, 1024, 1024),)
+        ),
+        {"cuda-upsample-nearest-large"},
+    ),
+    "an image of channels_last": (
+        replace(node("aten::upsample_nearest2d", self=LAST), outputs=(dense(7, 256, 1024, 1024),)),
+        set(),
+    ),
+    "gradients of a huge image": (
+        node("aten::upsample_nearest2d_backward", grad_output=dense(1025, 2, 1024, 1024)),
+        {"cuda-upsample-gradients-large"},
+    ),
+    "gradients of an image": (
+        node("aten::upsample_nearest2d_backward", grad_output=dense(1023, 2, 1024, 1024)), set(),
+    ),
+    "a linear layer of windows": (
+        node("aten::linear", input=dense(1, 8, 8, 16, dtype="bfloat16")), {"tensorrt-linear-rank"},
+    ),
+    "a linear layer of rows": (
+        node("aten::linear", input=dense(1, 64, 16, dtype="bfloat16")), set(),
     ),
     "a volume of bfloat16": (
         node("aten::conv3d", input=VOLUME, weight=dense(8, 8, 1, 3, 3, dtype="bfloat16")),
