@@ -48,8 +48,8 @@ DTYPES = (
     "float64", "complex64", "complex128",
 )  # fmt: skip
 SUPPORTED, REFUSED, UNKNOWN = "supported", "refused", "unknown"
-_TABLES = ("common_methods_invocations.py", "common_mps.py")
-"""Where the vendors' tables stand, which the held-back rows cite."""
+_TABLES = ("common_methods_invocations.py", "common_mps.py", "libtorch_cuda.so")
+"""Where the vendors' tables stand, which the held-back rows cite, and what the same tests ran."""
 _ONE_IN = 3
 _FIRST = ("float32", "int64", "bool", "complex64")
 
@@ -114,8 +114,20 @@ def _left(condition: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, An
     paths = [said["sources"].get(name, {}).get("path", "") + rest for name, _, rest in cited]
     if not any(table in path for table in _TABLES for path in paths):
         return dict(condition)
-    ops = [op for op in condition["ops"] if op == "*" or not held(base(op))]
+    ops = [op for op in condition["ops"] if op == "*" or not row_held(base(op))]
     return {**condition, "ops": ops} if ops else None
+
+
+def row_held(op: str) -> bool:
+    """Whether the row of an operator is held back, or one that speaks of it beside another."""
+    return held(op) or op in _spoken_of()
+
+
+@cache
+def _spoken_of() -> frozenset[str]:
+    """The operators that held-back tests speak of."""
+    rows = ({"op": test.name, "aten": test.op} for test in opinfo_tests())
+    return frozenset(op for row in rows for op in cuda.spoken_of(row))
 
 
 @cache

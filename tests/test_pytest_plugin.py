@@ -115,8 +115,8 @@ def test_without_a_device_nothing_is_loaded(run_anew: Run) -> None:
             def test_nothing_is_loaded():
                 ours = {name for name in sys.modules if name.partition(".")[0] == "opcheck"}
                 assert ours == {
-                    "opcheck", "opcheck.emulate", "opcheck.version", "opcheck.pytest_plugin",
-                    "opcheck.pytest_plugin.options",
+                    "opcheck", "opcheck.emulate", "opcheck.lang", "opcheck.lang.sentence",
+                    "opcheck.version", "opcheck.pytest_plugin", "opcheck.pytest_plugin.options",
                 }
                 assert "torch" not in sys.modules
 

@@ -1,11 +1,14 @@
 """Conditions and gradients of one target - what its release's file says for chip and torch."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from opcheck.db.contradictions import of_document, settled
+from opcheck.db.files.parts import lines
 from opcheck.db.predicates import read_predicate
-from opcheck.db.reading import Citations, LazyMapping
+from opcheck.db.reading import Chosen, Citations, LazyMapping
 from opcheck.db.schema.tables import DTYPES
 from opcheck.db.versions import within
 from opcheck.model.matrix import Condition, Formula, Gradient
@@ -26,34 +29,53 @@ DOCUMENTED = "dtype-not-supported"
 """Code of the conditions that a release's ``documented`` and ``refusals`` of dtypes stand for."""
 RANK = "rank-not-supported"
 """Code of those of its ``refusals`` that are about dimensions."""
+_NEWER = "that is a newer CANN, and none takes fewer dtypes or dimensions than the one before"
+_STATED = ("conditions", "documented", "refusals")
+"""Sections of a release's file that conditions come from."""
 _SLOW = frozenset({"runs-on-aicpu", "computed-on-aicpu"})
 """Codes of uses that stay on the device, on its few CPU cores."""
 _BECOMES = "-becomes-"
 """Stands between two dtypes in the code of a cast that gives another than it is asked for."""
 
 
+class _Conditions(Mapping[str, tuple[Condition, ...]]):
+    """What of a release's file holds for a target, each condition made when first asked for."""
+
+    def __init__(self, target: Target, release: Mapping[str, Any], cited: Citations) -> None:
+        self._holds = partial(applies, target=target, release=release)
+        self._stated = [lines(release.get(section, ())) for section in _STATED]
+        self._seconds = lines(release.get("second_sources", ()))
+        self._cited = cited
+        self._made: dict[str, tuple[Condition, ...] | None] = {}
+        """None: nothing is said of the overload."""
+
+    def __getitem__(self, op: str) -> tuple[Condition, ...]:
+        if op not in self._made:
+            said = [*filter(self._holds, (one for listed in self._stated for one in listed.of(op)))]
+            self._made[op] = tuple(self._read(op, said)) if said else None
+        found = self._made[op]
+        if found is None:
+            raise KeyError(op)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        said = filter(self._holds, chain.from_iterable(self._stated))
+        return iter(dict.fromkeys(op for one in said for op in one["ops"]))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _read(self, op: str, said: Iterable[Mapping[str, Any]]) -> Iterator[Condition]:
+        seconds = [*filter(self._holds, self._seconds.of(op))]
+        for one in said:
+            yield from _read(one, seconds, self._cited)
+
+
 def conditions_by_operator(
     target: Target, release: Mapping[str, Any], cited: Citations
 ) -> Mapping[str, tuple[Condition, ...]]:
     """Conditions by overload; ``*`` for every overload. Each is made when first asked for."""
-    stated = [said for said in release.get("conditions", ()) if applies(said, target, release)]
-    tables = [said for said in release.get("documented", ()) if target.chip in said["chips"]]
-    by_operator: dict[str, list[Mapping[str, Any]]] = {}
-    refusals = [said for said in release.get("refusals", ()) if target.chip in said["chips"]]
-    for said in (*stated, *tables, *refusals):
-        for op in said["ops"]:
-            by_operator.setdefault(op, []).append(said)
-
-    seconds: dict[str, list[Mapping[str, Any]]] = {}
-    for said in release.get("second_sources", ()):
-        if applies(said, target, release):
-            for op in said["ops"]:
-                seconds.setdefault(op, []).append(said)
-
-    def made(op: str, listed: list[Mapping[str, Any]]) -> tuple[Condition, ...]:
-        return tuple(one for said in listed for one in _read(said, seconds.get(op, ()), cited))
-
-    return LazyMapping(by_operator, made)
+    return _Conditions(target, release, cited)
 
 
 def advisories(
@@ -115,10 +137,16 @@ def _condition(said: Mapping[str, Any], cited: Citations) -> Condition:
         text=said["text"],
         confidence=Confidence(said["confidence"]),
         predicates=tuple(map(read_predicate, said.get("tests", ()))),
-        evidence=cited.all(said["at"], Method(said["method"])),
+        evidence=(*cited.all(said["at"], Method(said["method"])), *_checked(said, cited)),
         harmful=said.get("harmful", False) or said["code"] in _SLOW,
         cast=_cast(said["code"]),
     )
+
+
+def _checked(said: Mapping[str, Any], cited: Citations) -> Iterator[Evidence]:
+    """What else a condition rests on: code, and pages of kernels."""
+    for at in said.get("checked", {}).get("at", ()):
+        yield from cited.all((at,), Method.DOCUMENTED if ".md:" in at else _CODE)
 
 
 def _cast(code: str) -> tuple[str, str] | None:
@@ -152,16 +180,15 @@ def _refused(said: Mapping[str, Any], argument: str, cited: Citations) -> Condit
         predicates.append(Dtype(argument, OneOf(frozenset(DTYPES[word] for word in said["not"]))))
     if "most" in said or not said.get("scalars"):
         predicates.append(Rank(argument, Outside(maximum=said.get("most", 0))))
+    inferred, checked = said.get("inferred", False), said.get("checked", {}).get("at", ())
+    page, code = (Method.INFERRED, Method.INFERRED) if inferred else (Method.DOCUMENTED, _CODE)
     return Condition(
         code=DOCUMENTED if "not" in said else RANK,
         verdict=Verdict.UNSUPPORTED,
-        text=_refusal(said),
-        confidence=Confidence.MEDIUM,
+        text=f"{_refusal(said)}; {_NEWER}" if inferred else _refusal(said),
+        confidence=Confidence.LOW if inferred else Confidence.MEDIUM,
         predicates=tuple(predicates),
-        evidence=(
-            *cited.all(said["at"], Method.DOCUMENTED),
-            *cited.all(said.get("checked", {}).get("at", ()), _CODE),
-        ),
+        evidence=(*cited.all(said["at"], page), *cited.all(checked, code)),
     )
 
 
@@ -179,16 +206,9 @@ def gradients_by_operator(
     target: Target, release: Mapping[str, Any], cited: Citations
 ) -> Mapping[str, Gradient]:
     """Gradients by overload, each made when first asked for."""
-    chosen = dict(_chosen(target, release))
+    holds = partial(applies, target=target, release=release)
+    chosen = Chosen(release.get("gradients", {}), holds)
     return LazyMapping(chosen, lambda _, said: _gradient(said, cited))
-
-
-def _chosen(target: Target, release: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for op, said in release.get("gradients", {}).items():
-        for variant in said if isinstance(said, list) else (said,):
-            if applies(variant, target, release):
-                yield op, variant
-                break
 
 
 def _gradient(said: Mapping[str, Any], cited: Citations) -> Gradient:

@@ -1,12 +1,12 @@
 """One target's support matrix, from the vendor's file and the release's file."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
 from opcheck.db.conditions import advisories, conditions_by_operator, gradients_by_operator
 from opcheck.db.files.document import Document
-from opcheck.db.reading import Citations, LazyMapping
+from opcheck.db.reading import Chosen, Citations, LazyMapping
 from opcheck.db.schema.tables import KINDS
 from opcheck.db.tables import Tables, choices_of, collectives_of, inherited
 from opcheck.db.versions import within
@@ -79,19 +79,14 @@ def _entry(op: str, said: Mapping[str, Any], cited: Citations, key: str, method:
 def registered(vendor: Document, release: Document, torch: str) -> Registered:
     """Overloads with a kernel for dense tensors on this torch, and what the file says of them."""
     key = str(vendor.data.get("dispatch_key", _PLUGIN))
-    return dict(_registered(release.data, torch, key))
+    versions = release.data["torch"]
 
+    def holds(variant: Mapping[str, Any]) -> bool:
+        spans = variant.get("torch")
+        served = spans is None or within(torch, spans, versions)
+        return served and key in variant.get("keys", (key,))
 
-def _registered(release: Mapping[str, Any], torch: str, key: str) -> Iterator[tuple[str, Any]]:
-    """Overloads with a kernel for dense tensors on this torch, and what the file says of them."""
-    versions = release["torch"]
-    for op, said in release["operators"].items():
-        for variant in said if isinstance(said, list) else (said,):
-            spans = variant.get("torch")
-            served = spans is None or within(torch, spans, versions)
-            if served and key in variant.get("keys", (key,)):
-                yield op, variant
-                break
+    return Chosen(release.data["operators"], holds)
 
 
 def _fallback(vendor: Document, method: Method) -> Fallback:

@@ -1,9 +1,10 @@
 """What readers of database files share - citations, and mappings made when first asked for."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+from opcheck.db.files.parts import Entries
 from opcheck.model.verdict import Evidence, Method
 
 
@@ -57,6 +58,41 @@ class LazyMapping(Mapping[str, Made], Generic[Said, Made]):
 
     def __len__(self) -> int:
         return len(self._said)
+
+
+class Chosen(Mapping[str, Any]):
+    """Of what a file says by name, the first variant that holds; looked at one name at a time."""
+
+    def __init__(self, said: Mapping[str, Any], holds: Callable[[Any], bool]) -> None:
+        self._said = said
+        self._holds = holds
+        self._found: dict[str, Any] = {}
+        """None: no variant holds."""
+
+    def __getitem__(self, name: str) -> Any:
+        found = self._first(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        said = self._said
+        asked = said.limited if isinstance(said, Entries) else said
+        return [name for name in said if name not in asked or self._first(name) is not None]
+
+    def _first(self, name: str) -> Any:
+        if name not in self._found:
+            said = self._said[name]
+            variants = said if isinstance(said, list) else (said,)
+            self._found[name] = next(filter(self._holds, variants), None)
+        return self._found[name]
 
 
 class LateMapping(Mapping[str, Made]):

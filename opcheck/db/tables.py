@@ -46,6 +46,11 @@ class Tables(Struct, frozen=True, dict=True):
     cache: Path | None = None
 
     @cached_property
+    def _choices(self) -> dict[str, Document]:
+        """By the torch that they were recorded with; filled as targets ask."""
+        return {}
+
+    @cached_property
     def _history(self) -> Document:
         return document.read(self.folder / "history.yaml", HISTORY_FILE, self.cache)
 
@@ -117,7 +122,9 @@ class Tables(Struct, frozen=True, dict=True):
         if not paths:
             return None
         chosen = nearest_not_newer(major_minor(torch_version), tuple(sorted(paths)))
-        return document.read(paths[chosen], CHOICES_FILE, self.cache)
+        if chosen not in self._choices:
+            self._choices[chosen] = document.read(paths[chosen], CHOICES_FILE, self.cache)
+        return self._choices[chosen]
 
     def composites(
         self, torch_version: str, device: str

@@ -68,9 +68,8 @@ class Vendor:
 
     def served(self, release: str) -> tuple[str, ...]:
         """Of those, the ones that the vendor pairs a package with; all, if it pairs none."""
-        listed = self.listed(release)
-        paired = tuple(torch for torch in listed if torch in self.paired(release))
-        return paired or listed
+        listed, paired = self.listed(release), self.paired(release)
+        return tuple(torch for torch in listed if torch in paired) or listed
 
     def paired(self, release: str) -> frozenset[str]:
         """The torch versions, ``major.minor``, that the vendor's table pairs with a release."""

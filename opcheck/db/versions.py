@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 _CANDIDATE = 1000
 
 
+@cache
 def version_key(text: str) -> tuple[int, ...]:
     """Sort key of ``2.10``, ``26.1.0``, ``6.0.rc1``; a release candidate precedes its release."""
     parts = re.findall(r"(rc)?(\d{1,18})", text, re.IGNORECASE)  # Python reads no endless number

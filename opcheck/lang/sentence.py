@@ -37,7 +37,7 @@ class Sentence(str):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copy and pickle the parts, from which the text is made again."""
-        return _made, (self.template, dict(self.arguments))
+        return restored, (self.template, dict(self.arguments))
 
 
 def filled(template: str, arguments: Mapping[str, str]) -> str:
@@ -127,5 +127,6 @@ def _changed(text: str, change: Callable[[str], str]) -> str:
     return Sentence(change(text.template), **parts)
 
 
-def _made(template: str, arguments: Mapping[str, str]) -> Sentence:
+def restored(template: str, arguments: Mapping[str, str]) -> Sentence:
+    """A sentence of its parts, as a copy and a pickle make it."""
     return Sentence(template, **arguments)

@@ -9,6 +9,7 @@ the process that started it is ended itself.
 import contextlib
 import os
 import runpy
+import select
 import signal
 import sys
 import time
@@ -35,7 +36,8 @@ def keep(but: int | None = None) -> int | None:
     """Copy this process; None in the copy, and in the reaper how it ended, as ``os.wait`` gives it.
 
     By then nothing that the copy started is left. The copy has a session of its own; of the files
-    that are open the reaper keeps only ``but``.
+    that are open the reaper keeps only ``but``: the end of a pipe to write to, if any, whose reader
+    the copy ends with.
     """
     end_with_parent(signal.SIGTERM)
     adopt_orphans()
@@ -53,6 +55,8 @@ def keep(but: int | None = None) -> int | None:
     signal.signal(signal.SIGTERM, end)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     close_files(but)
+    if but is not None:
+        _wait_for_either(child, but)
     return watch(child)
 
 
@@ -63,6 +67,21 @@ def watch(child: int) -> int:
         if pid == child:
             _end_rest()
             return status
+
+
+def _wait_for_either(child: int, pipe: int) -> None:
+    """Wait until a child has ended; end it once nobody can read from the pipe any more."""
+    try:
+        ended = os.pidfd_open(child)
+    except OSError:  # before Linux 5.3: then it ends with this process alone
+        return
+    waiting = select.poll()
+    waiting.register(ended, select.POLLIN)
+    waiting.register(pipe, 0)  # an error is told unasked
+    for file, _ in waiting.poll():
+        if file == pipe:
+            signal.pidfd_send_signal(ended, signal.SIGKILL)
+    os.close(ended)
 
 
 def end_with_parent(number: int) -> None:

@@ -111,9 +111,17 @@ def _tensors(value: ValueSpec) -> Iterator[TensorSpec]:
             assert_never(value)
 
 
-def _value(text: str, whole: str) -> ValueSpec:
+_DEEPEST = 20
+"""Levels of lists in lists; cell states of an LSTM have two."""
+
+
+def _value(text: str, whole: str, depth: int = 0) -> ValueSpec:
     if text.startswith("[") and text.endswith("]"):
-        return ListSpec(tuple(_value(item, whole) for item in _items(text[1:-1])))
+        if depth == _DEEPEST:
+            raise UsageError(
+                Sentence("--input: lists are more than {count} deep", count=_DEEPEST), _HINT
+            )
+        return ListSpec(tuple(_value(item, whole, depth + 1) for item in _items(text[1:-1])))
     if text in _WORDS or _INTEGER.fullmatch(text) or _FLOAT.fullmatch(text):
         return ConstantSpec(text)
     if len(text) > 1 and text.startswith("'") and text.find("'", 1) == len(text) - 1:

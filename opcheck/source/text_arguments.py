@@ -88,10 +88,21 @@ TABLE: Mapping[str, Mapping[str, Words]] = {
 }  # fmt: skip
 """Base name of an aten operator -> argument -> what it may say (torch 2.13)."""
 
+_GROUP = re.compile(r"[\w.:+-]{1,200}", re.ASCII)
+"""torch numbers process groups, or names them by what their ranks hash to; never an address."""
+_REDUCTION = _words("sum avg mean product prod min max band bor bxor premul_sum unused")
+COLLECTIVES: Mapping[str, Words] = {
+    "reduce_op": _REDUCTION, "reduceOp": _REDUCTION, "group_name": _GROUP, "tag": re.compile(""),
+}  # fmt: skip
+"""Argument of a collective -> what it may say (torch 2.3 to 2.13)."""
+_OF_COLLECTIVES = frozenset({"_c10d_functional", "_c10d_functional_autograd", "c10d_functional"})
+
 
 def words_of(operator: str) -> Mapping[str, Words]:
     """Give the texts that ``aten::gelu`` takes, by argument; empty for one that takes none."""
     namespace, _, base = operator.partition("::")
+    if namespace in _OF_COLLECTIVES:
+        return COLLECTIVES
     return TABLE.get(base, {}) if namespace == "aten" else {}
 
 

@@ -15,27 +15,18 @@ from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.matrix import Condition
 from opcheck.model.target import TargetSpec
-from opcheck.model.trace import Node, OpName, TensorMeta, Trace, Use, Value
+from opcheck.model.trace import Node, TensorMeta, Trace, Use
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
+from tests.db import network_uses, uses_on_accelerators
+from tests.db.calls import dense, node
+from tests.db.mps_uses import MPS_USES
 from tests.db.overlays import ROOT, written
 
 BASE = Layer(ROOT, "")
 FILES = {found.path.stem: found for found in documents(BASE, None)}
 ADDED = list(advice.advisories(BASE, None))
-
-
-def dense(*shape: int, dtype: str = "float32") -> TensorMeta:
-    steps, step = [], 1
-    for size in reversed(shape):
-        steps.append(step)
-        step *= size
-    return TensorMeta(dtype, shape, tuple(reversed(steps)))
-
-
-def node(op: str, **arguments: Value) -> Node:
-    return Node(OpName.parse(op), tuple(arguments.items()))
 
 
 def told(use: Node) -> set[str]:
@@ -57,6 +48,8 @@ COLUMNS = TensorMeta("float32", (2_000_000, 46), (464, 1))
 KERNEL = TensorMeta("float32", (4, 3, 3, 3), (81, 27, 9, 3))
 INTEGERS = dense(3, dtype="int64")
 TURNED = TensorMeta("float32", (2, 3), (1, 2))
+HALVES = dense(2, dtype="bfloat16")
+VOLUME = dense(1, 8, 4, 9, 9, dtype="bfloat16")
 POOL, MASK = "aten::adaptive_max_pool2d", dense(5, dtype="bool")
 SDPA = "aten::scaled_dot_product_attention"
 USES = {
@@ -78,7 +71,8 @@ USES = {
         node("aten::index_put_", self=dense(5, 3), indices=(dense(2, dtype="int64"),)), set(),
     ),
     "a read through a mask": (
-        node("aten::index.Tensor", self=dense(5, 3), indices=(MASK,)), {"torch-fl-index-mask"},
+        node("aten::index.Tensor", self=dense(5, 3), indices=(MASK,)),
+        {"torch-fl-index-mask", "xpu-nonzero-driver"},
     ),
     "a transposed condition": (
         node("aten::where.self", condition=TensorMeta("bool", (2, 3), (1, 2))),
@@ -110,6 +104,20 @@ USES = {
     "a shift by a vector": (
         node("aten::__rshift__.Tensor", self=dense(3, dtype="int32"), other=INTEGERS),
         set(),
+    ),
+    "exponential numbers": (
+        node("aten::exponential_", self=dense(4, 8)),
+        {"mps-exponential-zero", "npu-exponential-310p"},
+    ),
+    "a 480th of the elements": (
+        node("aten::upsample_linear1d", self=dense(1, 9, 6720), output_size=(14,)),
+        {"npu-linear-downsample"},
+    ),
+    "a 50th of them": (
+        node("aten::upsample_linear1d", self=dense(1, 9, 6720), output_size=(135,)), set(),
+    ),
+    "more of them": (
+        node("aten::upsample_linear1d", self=dense(1, 9, 14), output_size=(6720,)), set(),
     ),
     "values of another size": (
         node(SDPA, query=dense(1, 2, 16, 32), key=dense(1, 2, 16, 32), value=dense(1, 2, 16, 24)),
@@ -146,7 +154,10 @@ USES = {
     "masked_fill_ of a transpose": (
         node("aten::masked_fill_.Scalar", self=TURNED), {"mps-masked-fill-layout"},
     ),
-    "scatter_ into a transpose": (node("aten::scatter_.src", self=TURNED), {"mps-scatter-layout"}),
+    "scatter_ into a transpose": (
+        node("aten::scatter_.src", self=TURNED),
+        {"mps-scatter-layout", "mps-scatter-layout-macos"},
+    ),
     "digamma of a transpose": (node("aten::digamma", self=TURNED), {"mps-gamma-layout"}),
     "sort of a transpose": (node("aten::sort.stable", self=TURNED, dim=0), {"mps-sort-layout"}),
     "a long product": (
@@ -155,12 +166,20 @@ USES = {
     "a long product of few rows": (
         node("aten::mm", self=dense(15, 32769), mat2=dense(32769, 16)), set(),
     ),
-    "nonzero of many": (node("aten::nonzero", self=dense(4097, 4096)), {"mps-nonzero-many"}),
-    "nonzero of as many as fit": (node("aten::nonzero", self=dense(4096, 4096)), set()),
-    "the inverse of unique": (
-        node("aten::_unique2", self=INTEGERS, return_inverse=True), {"mps-unique-large"},
+    "nonzero of many": (
+        node("aten::nonzero", self=dense(4097, 4096)),
+        {"mps-nonzero-many", "mps-mask-many", "xpu-nonzero-driver"},
     ),
-    "unique": (node("aten::_unique2", self=INTEGERS, return_inverse=False), set()),
+    "nonzero of as many as fit": (
+        node("aten::nonzero", self=dense(4096, 4096)), {"mps-mask-many", "xpu-nonzero-driver"},
+    ),
+    "the inverse of unique": (
+        node("aten::_unique2", self=INTEGERS, return_inverse=True),
+        {"mps-unique-large", "xpu-nonzero-driver"},
+    ),
+    "unique": (
+        node("aten::_unique2", self=INTEGERS, return_inverse=False), {"xpu-nonzero-driver"},
+    ),
     "a huge cat": (
         replace(node("aten::cat"), outputs=(dense(2, 2**30 + 1),)), {"mps-cat-large"},
     ),
@@ -169,8 +188,9 @@ USES = {
     ),
     "a mask for all heads": (
         node(
-            SDPA, query=dense(2, 4, 8, 64), value=dense(2, 4, 8, 64),
-            attn_mask=dense(2, 1, 8, 8),
+            "aten::_scaled_dot_product_attention_math_for_mps", query=dense(2, 4, 8, 64),
+            key=dense(2, 4, 2048, 64), value=dense(2, 4, 2048, 64),
+            attn_mask=dense(2, 1, 8, 2048, dtype="bool"),
         ),
         {"mps-attention-mask-heads", "mps-attention-few-queries"},
     ),
@@ -216,7 +236,9 @@ USES = {
     "a sum from the front": (
         node("aten::sum.dim_IntList", self=dense(1, 2, 1, 1, 1), dim=(2,)), set(),
     ),
-    "softplus of a transpose": (node("aten::softplus", self=TURNED), {"mps-softplus-layout"}),
+    "softplus of a transpose": (
+        node("aten::softplus", self=TURNED), {"mps-softplus-layout", "mps-softplus-old-macos"},
+    ),
     "gradients of a large batch": (
         node("aten::convolution_backward", grad_output=dense(65536, 1, 1)),
         {"mps-conv-batch-gradients"},
@@ -224,20 +246,92 @@ USES = {
     "gradients of a batch": (
         node("aten::convolution_backward", grad_output=dense(65535, 1, 1)), set(),
     ),
+    "gradients of an interpolation": (
+        node("aten::upsample_bilinear2d_backward", grad_output=dense(1, 3, 8, 8)),
+        {"musa-interpolate-gradients"},
+    ),
+    "gradients of repeated elements": (
+        node("aten::upsample_nearest2d_backward", grad_output=dense(1, 3, 8, 8)), set(),
+    ),
+    "bilinear sampling": (
+        node("aten::grid_sampler_2d", input=dense(1, 3, 8, 8), interpolation_mode=0),
+        {"tensorrt-grid-sample-modes"},
+    ),
+    "bicubic sampling": (
+        node("aten::grid_sampler_2d", input=dense(1, 3, 8, 8), interpolation_mode=2), set(),
+    ),
+    "a choice of bfloat16": (
+        node("aten::where.self", self=HALVES, other=HALVES), {"tensorrt-where-bfloat16"},
+    ),
+    "a choice of bfloat16 and float32": (
+        node("aten::where.self", self=HALVES, other=dense(2)), set(),
+    ),
+    "a copy that casts": (
+        node("aten::copy", self=HALVES, src=dense(2)), {"tensorrt-copy-dtype"},
+    ),
+    "a copy": (node("aten::copy", self=dense(2), src=dense(2)), set()),
+    "a norm of float16": (
+        node("aten::layer_norm", input=dense(2, 8, dtype="float16")), {"tensorrt-layer-norm-half"},
+    ),
+    "a norm of float32": (node("aten::layer_norm", input=dense(2, 8)), set()),
+    "attention with a mask and a tile cut in half": (
+        node(
+            SDPA, query=dense(1, 2, 192, 64, dtype="bfloat16"),
+            value=dense(1, 2, 192, 64, dtype="bfloat16"), attn_mask=dense(1, 1, 192, 192),
+        ),
+        {"cuda-cudnn-attention-gradients"},
+    ),
+    "attention with a mask and whole tiles": (
+        node(
+            SDPA, query=dense(1, 2, 256, 64, dtype="bfloat16"),
+            value=dense(1, 2, 256, 64, dtype="bfloat16"), attn_mask=dense(1, 2, 256, 256),
+        ),
+        set(),
+    ),
+    "a volume of bfloat16": (
+        node("aten::conv3d", input=VOLUME, weight=dense(8, 8, 1, 3, 3, dtype="bfloat16")),
+        {"cuda-conv3d-cudnn"},
+    ),
+    "a volume of bfloat16 by single elements": (
+        node("aten::conv3d", input=VOLUME, weight=dense(8, 8, 1, 1, 1, dtype="bfloat16")), set(),
+    ),
+    "a huge scan": (
+        node("aten::cumsum", self=dense(2**16, 2**16, 2), dim=1), {"cuda-scan-large"},
+    ),
+    "a huge scan along the last": (
+        node("aten::cumsum", self=dense(2**16, 2**16, 2), dim=-1), set(),
+    ),
+    "gradients of huge pooling": (
+        node("aten::_adaptive_avg_pool2d_backward", self=dense(2048, 1024, 1024)),
+        {"cuda-adaptive-pool-large"},
+    ),
+    "gradients of pooling": (
+        node("aten::_adaptive_avg_pool2d_backward", self=dense(2047, 1024, 1024)), set(),
+    ),
     "antialiased": (
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
     ),
 }  # fmt: skip
+GROUPS = {
+    "": USES, "mps-": network_uses.USES, " mps-": MPS_USES, "xpu-": uses_on_accelerators.USES,
+}  # fmt: skip
+"""By whose advisories a use is held against: Apple's, those beside Apple's and Ascend's, or all."""
+EVERY = [(group, name) for group, uses in GROUPS.items() for name in uses]
 
 
-@pytest.mark.parametrize("name", USES)
-def test_uses_that_an_advisory_is_about(name: str) -> None:
-    use, ids = USES[name]
-    assert told(use) == ids
+@pytest.mark.parametrize(("group", "name"), EVERY)
+def test_uses_that_an_advisory_is_about(group: str, name: str) -> None:
+    use, ids = GROUPS[group][name]
+    found = told(use)
+    if group.strip() == "mps-":
+        found = {one for one in found if one.startswith("mps-")}
+    if group == "xpu-":
+        found = {one for one in found if not one.startswith(("mps-", "npu-"))}
+    assert found == ids
 
 
 def test_every_advisory_has_a_use_above() -> None:
-    assert set(FILES) == set().union(*(ids for _, ids in USES.values()))
+    assert set(FILES) == set().union(*(GROUPS[group][name][1] for group, name in EVERY))
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -267,6 +361,16 @@ def test_a_scan_tells_of_it_and_the_call_stays_native() -> None:
     elsewhere = database.resolve(TargetSpec.parse("ascend-910b@26.1.0+torch2.12"))
     (other,) = resolve(trace, database.matrix(elsewhere)).findings
     assert other.reason.code != "npu-index-put-mask-310p"
+
+
+def test_a_line_of_a_file_at_a_commit_is_cited_as_one() -> None:
+    database = Database.open(ROOT)
+    matrix = database.matrix(database.resolve(TargetSpec.parse("apple-mps@2.4.1")))
+    (condition,) = matrix.conditions["aten::fft_fftfreq"]
+    thread, file = condition.evidence
+    assert (thread.path, thread.line, thread.commit) == ("issues/135223", None, "")
+    assert file.path == "aten/src/ATen/native/mps/operations/RangeFactories.mm"
+    assert (file.line, len(file.commit)) == (101, 40)
 
 
 ADVISORY = """\

@@ -15,7 +15,7 @@ from opcheck.db.reading import Citations
 from opcheck.model.matrix import DOUBTED, Condition
 from opcheck.model.target import Target
 from opcheck.model.trace import Node, OpName, TensorMeta
-from opcheck.model.verdict import Method, Verdict
+from opcheck.model.verdict import Confidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 
 LIST = """\
@@ -192,7 +192,7 @@ def test_a_dtype_is_refused_that_page_and_code_leave_out() -> None:
     (line,) = _lines(_page())
     assert line == {
         "ops": ["aten::roll"], "kernels": ["aclnnRoll0"], "arguments": ["self"], "chips": ["910b"],
-        "not": ["uint8", "int16", "int32", "int64", "bool", "complex64", "complex128"],
+        "not": ["fp64", "uint8", "int16", "int32", "int64", "bool", "complex64", "complex128"],
         "scalars": True, "stands": True, "at": ["lab:roll.md:7"],
         "checked": {"at": ["lab:roll.cpp:9"]},
     }  # fmt: skip
@@ -201,7 +201,7 @@ def test_a_dtype_is_refused_that_page_and_code_leave_out() -> None:
 def test_every_kernel_has_to_leave_it_out() -> None:
     other = _page(lists=["int16", "int32", "int64", "uint8", "bool", "complex64"])
     (line,) = _lines(_page(), other)
-    assert line["not"] == ["complex128"]
+    assert line["not"] == ["fp64", "complex128"]
     assert _lines(_page(), _page(**{"runs": [], "not": {}})) == []  # nothing is known of that one
     off = _page(runs=["950"], **{"not": {"910b": 2}})
     assert [(one["chips"], one["kernels"]) for one in _lines(_page(), off)] == [
@@ -222,10 +222,38 @@ def test_without_a_return_code_or_code_a_page_refuses_nothing() -> None:
     row = {"line": 6, "dtypes": ["fp32"]}
     (line,) = _lines(_page(arguments={"x": row}))
     assert "stands" not in line and line["at"] == ["lab:roll.md:6"]
+    assert "fp64" not in line["not"] and "int16" in line["not"]  # a table lists it
     page = _page()
     del page["code"], page["lists"]
     (line,) = _lines(page)
     assert "stands" not in line
+
+
+def _inferred(own: list[dict[str, Any]], page: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a newer page adds to lines of ``aten::roll``."""
+    call = {"at": "A.cpp:3", "arguments": {"self": {"aclnnRoll0": "x"}}}
+    said = {"kernels": {"aclnnRoll0": page}, "calls": {"aten::roll": call}}
+    functions = {"roll": Function("roll", ("self",), view=False, kind="")}
+    paths = {"aten::roll": ("op_api",)}
+    newer = Refusals(said, "7.3.0", paths, Socs(_socs()), functions, _fp64_is_listed)
+    return list(newer.inferred(own))
+
+
+def test_a_newer_cann_adds_what_the_own_one_does_not_tell() -> None:
+    own = _lines(_page(lists=["fp32", "int8", "bool", "int64"]))
+    (line,) = _inferred(own, _page())
+    assert (line["not"], line["inferred"]) == (["int64", "bool"], True)
+    assert _inferred(_lines(_page()), _page()) == []
+    doubted = _page(arguments={"x": {"line": 6, "dtypes": ["fp32"]}})
+    assert _inferred([], doubted) == []  # a page alone says nothing of an older kernel
+    assert _inferred(_lines(doubted), _page())[0]["not"] == _lines(_page())[0]["not"]
+
+
+def test_what_a_newer_cann_refuses_is_unsupported_and_said_to_be_concluded() -> None:
+    (condition,) = _conditions(_inferred([], _page())[0])
+    assert (condition.verdict, condition.confidence) == (Verdict.UNSUPPORTED, Confidence.LOW)
+    assert {e.method for e in condition.evidence} == {Method.INFERRED}
+    assert condition.text.endswith("none takes fewer dtypes or dimensions than the one before")
 
 
 def _conditions(line: Mapping[str, Any]) -> tuple[Condition, ...]:

@@ -26,7 +26,7 @@ from opcheck.db.importers.shared.operator_list import IMPLICIT
 from opcheck.db.store import Database
 from opcheck.errors import DatabaseError
 from opcheck.model.matrix import SupportMatrix
-from opcheck.model.predicates import NoneOf, OneOf, Outside, Predicate
+from opcheck.model.predicates import NoneOf, NotDivisible, OneOf, Outside, Predicate, Unlike
 from opcheck.model.target import TargetSpec
 from opcheck.model.trace import Node, OpName, TensorMeta, Value
 from opcheck.model.verdict import Confidence, Method, Verdict
@@ -209,6 +209,10 @@ def _resolution(
          "dtype-not-supported", 90),
         ("aten::mm", {"self": _tensor("int64", 2, 2), "mat2": _tensor("int64", 2, 2)},
          "dtype-not-supported", 151),
+        ("aten::matmul", {"self": _tensor("int64", 2, 2), "other": _tensor("int64", 2, 2)},
+         "dtype-not-supported", 151),
+        ("aten::matmul", {"self": _tensor("bfloat16", 2, 2), "other": _tensor("bfloat16", 2, 2)},
+         "registered", None),
         ("aten::_unique2", {"self": _tensor("bool")}, "dtype-not-supported", 117),
         ("aten::masked_fill_.Scalar", {"self": _tensor("uint8"), "mask": _tensor("bool")},
          "dtype-not-supported", 88),
@@ -260,6 +264,40 @@ def _resolution(
         ("aten::roll", {"self": _tensor("complex128")}, "complex128-computed-as-complex64", 71),
         ("aten::add.Tensor", {"self": _tensor("uint16")}, "dtype-not-supported", 74),
         ("aten::clone", {"self": _tensor("float8_e4m3fn")}, "dtype-not-supported", 541),
+        # what the kernels check beyond the tables
+        ("aten::_linalg_svd", {"A": _tensor("float32", 150, 8)}, "size-not-supported", 60),
+        ("aten::_linalg_svd", {"A": _tensor("float32", 149, 8)}, "registered", None),
+        ("aten::group_norm",
+         {"input": _tensor("bfloat16", 1, 4, 8), "weight": _tensor("float32", 4)},
+         "dtype-not-supported", 149),
+        ("aten::group_norm",
+         {"input": _tensor("bfloat16", 1, 4, 8), "weight": _tensor("bfloat16", 4)},
+         "registered", None),
+        ("aten::adaptive_max_pool2d",
+         {"self": _tensor("float32", 1, 3, 58, 58), "output_size": (1, 1)},
+         "size-not-supported", 98),
+        ("aten::adaptive_max_pool2d",
+         {"self": _tensor("float32", 1, 3, 57, 57), "output_size": (1, 1)},
+         "registered", None),
+        ("aten::adaptive_max_pool2d",
+         {"self": _tensor("float32", 1, 3, 58, 58), "output_size": (2, 2)},
+         "registered", None),
+        ("aten::_embedding_bag_dense_backward", {"grad": _FLOATS, "mode": 1},
+         "value-not-supported", 200),
+        ("aten::_fft_c2c", {"self": _tensor("complex64", 4099), "dim": (0,)},
+         "size-not-supported", 161),
+        ("aten::_fft_c2c", {"self": _tensor("complex64", 8192), "dim": (0,)}, "registered", None),
+        ("aten::lstm.input", {"input": _FLOATS, "hx": TensorMeta("float32", (2, 3, 4), (4, 8, 1))},
+         "layout-not-supported", 449),
+        ("aten::lstm.input", {"input": _FLOATS, "hx": TensorMeta("float32", (2, 3, 4), (12, 4, 1))},
+         "registered", None),
+        ("aten::eq.Tensor", {"self": _tensor("float32", *[1] * 9)}, "rank-not-supported", 82),
+        ("aten::isin.Tensor_Tensor",
+         {"elements": _tensor("int64", *[2] * 8), "test_elements": _tensor("int64", 3)},
+         "rank-not-supported", 44),
+        ("aten::isin.Tensor_Tensor",
+         {"elements": _tensor("int64", *[2] * 8), "test_elements": _tensor("int64", 30)},
+         "registered", None),
     ],
 )  # fmt: skip
 def test_conditions_bite_where_the_code_says_so(
@@ -446,8 +484,31 @@ def _bounded(predicate: Predicate) -> bool:
             return bool(listed)
         case Outside(minimum, maximum):
             return minimum is not None or maximum is not None
+        case Unlike(other):
+            return bool(other)
+        case NotDivisible(by):
+            return by > 1
         case _:
             return False
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_only_older_branches_refuse(release: str, database: Database) -> None:
+    """Newer ones take medians of any number of elements, and choose between booleans."""
+    found = matrix(database, f"cambricon-mlu590@{release}")
+    older = release not in ("r2.1_develop", "r2.4_develop")
+    calls: dict[str, dict[str, Value]] = {
+        "aten::median": {"self": _tensor("float32", 167936)},
+        "aten::median.dim_values": {"self": _tensor("float32", 2, 41984), "dim": 1},
+        "aten::where.self": {"self": _tensor("bool", 4), "return": _tensor("bool", 4)},
+    }
+    for op, arguments in calls.items():
+        assert (_resolution(found, op, **arguments).code == "registered") is not older
+    spread = {"self": _tensor("float32", 2, 41984), "dim": 0}
+    assert _resolution(found, "aten::median.dim_values", **spread).code == "registered"
+    dilated = _resolution(found, "aten::max_pool2d_with_indices", self=_FLOATS, dilation=(2, 2))
+    expected = release == "r1.22_pt2.4.0"
+    assert (dilated.code == "value-not-supported" and dilated.evidence[0].line == 1027) is expected
 
 
 def test_an_unknown_release_names_the_known_ones(sources: Path) -> None:

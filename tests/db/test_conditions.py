@@ -51,6 +51,8 @@ def _said(conditions: list[Condition]) -> list[tuple[str, Verdict, Confidence]]:
 
 
 UNDOCUMENTED = [("dtype-not-supported", Verdict.UNSUPPORTED, Confidence.MEDIUM)]
+ON_AI_CPU = ("runs-on-aicpu", Verdict.NATIVE, Confidence.HIGH)
+NEWER = ("dtype-not-supported", Verdict.UNSUPPORTED, Confidence.LOW)
 DOUBTED = [("document-contradicts-registration", Verdict.UNKNOWN, Confidence.LOW)]
 OVERRULED = [("document-overruled", Verdict.NATIVE, Confidence.MEDIUM)]
 NO_COMPLEX = [("complex-needs-jit-compile-off", Verdict.UNSUPPORTED, Confidence.HIGH)]
@@ -64,7 +66,7 @@ NO_BFLOAT16 = [("dtype-not-supported", Verdict.UNSUPPORTED, Confidence.HIGH)]
         ("ascend-910b", "aten::gelu", "float64", UNDOCUMENTED),
         ("ascend-910b", "aten::gelu", "bfloat16", []),
         ("ascend-910b", "aten::gelu", "float32", []),
-        ("ascend-910b", "aten::abs", "complex64", OVERRULED),  # aclnnAbs lists it
+        ("ascend-910b", "aten::abs", "complex64", [ON_AI_CPU, *OVERRULED]),  # aclnnAbs lists it
         ("ascend-910b", "aten::abs", "int64", []),
         ("ascend-910b", "aten::cumsum", "complex64", []),
         ("ascend-910b", "aten::cumsum", "bool", []),
@@ -80,7 +82,7 @@ NO_BFLOAT16 = [("dtype-not-supported", Verdict.UNSUPPORTED, Confidence.HIGH)]
         ("ascend-910a@5.0.0", "aten::mm", "bfloat16", NO_BFLOAT16),
         # the list of that time was one for all: what the next tables list is not compared with it
         ("ascend-910b@7.2.0", "aten::mm", "bfloat16", []),
-        ("ascend-910b@7.2.0", "aten::gelu", "complex64", UNDOCUMENTED),
+        ("ascend-910b@7.2.0", "aten::gelu", "complex64", [*UNDOCUMENTED, NEWER]),
     ],
 )
 def test_dtypes(
@@ -91,6 +93,36 @@ def test_dtypes(
     expected: list[tuple[str, Verdict, Confidence]],
 ) -> None:
     assert _said(_about(_matrix(database, target), op, "self", dtype)) == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "confidence", "method"),
+    [("ascend-910b", "high", Method.REGISTERED), ("ascend-910b@6.0.0", "medium", Method.INFERRED)],
+)
+def test_what_the_ai_cpu_computes(
+    database: Database, target: str, confidence: str, method: Method
+) -> None:
+    (condition,) = _about(_matrix(database, target), "aten::cumsum", "return", "int64")
+    assert (condition.code, condition.verdict, condition.confidence) == (
+        "runs-on-aicpu", Verdict.NATIVE, Confidence(confidence)
+    )  # fmt: skip
+    assert {evidence.method for evidence in condition.evidence} == {method}
+    assert condition.harmful
+    matrix = _matrix(database, "ascend-950")  # has an AI core kernel for it
+    assert _about(matrix, "aten::cumsum", "return", "int64") == []
+
+
+@pytest.mark.parametrize(("release", "bites"), [("5.0.0", True), ("6.0.0", True), ("7.1.0", False)])
+def test_bfloat16_in_convolutions_of_three_dimensions(
+    database: Database, release: str, bites: bool
+) -> None:
+    matrix = _matrix(database, f"ascend-910b@{release}")
+    found = [c for c in matrix.conditions["aten::convolution"] if "Conv3D" in c.text]
+    assert len(found) == bites
+    for rank in (4, 5):
+        weight = TensorMeta("bfloat16", (2,) * rank, (1,) * rank)
+        call = Node(OpName.parse("aten::convolution"), (("input", weight), ("weight", weight)))
+        assert [matches(c, call) is not None for c in found] == [rank == 5] * bites
 
 
 @pytest.mark.parametrize("op", ["aten::conv2d", "aten::conv1d", "aten::conv3d"])
@@ -352,8 +384,14 @@ def test_values(database: Database) -> None:
         ("ascend-950", "aten::_to_copy", "float8_e4m3fn", 1, []),
         ("ascend-910b", "aten::clone", "float32", 9, ["rank-not-supported"]),
         ("ascend-910b", "aten::clone", "float32", 8, []),
-        ("ascend-910b", "aten::expm1", "float64", 1, ["dtype-not-supported"]),
-        ("ascend-910b@7.2.0", "aten::expm1", "float64", 1, []),
+        (
+            "ascend-910b",
+            "aten::expm1",
+            "float64",
+            1,
+            ["dtype-not-supported", "dtype-not-supported"],
+        ),
+        ("ascend-910b@5.0.0", "aten::expm1", "float64", 1, []),
     ],
 )
 def test_what_users_were_told_that_no_list_says(

@@ -51,7 +51,7 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
         ('torch: ["2.7"]', "torch: []", 5, "expected a list of 1 or more, found 0"),
         ('torch: "2.7"}', 'torch: "2.7.."}', 10, "expected spans of versions"),
         (_GOOD, "", 1, "expected a mapping, found nothing"),
-        (_GOOD, "just words", 1, "expected a mapping, found 'just words'"),
+        (_GOOD, "just words", 1, "expected a mapping, found a text"),  # it may be a key
         (_GOOD, "a: &x [*x]", 1, "expected"),
         (
             "vendor: ascend",

@@ -1,6 +1,7 @@
 """The commands that take a hostile file, and what each says about a model's running."""
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,6 +27,9 @@ class Command:
     """Whether it said that the model runs."""
 
 
+_UNIX = frozenset({"unix"})
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a command did with a file, compared with what it may."""
@@ -42,9 +46,12 @@ class Outcome:
     def harm(self) -> tuple[str, ...]:
         """The kinds of harm that were done."""
         opened = all(sign.startswith("opened ") for sign in self.effects.executed)
+        code = self.case.runs_code  # reads what its user may, and may use unix sockets
         allowed = {
-            "executed": self.case.runs_code or (self.case.opens_bait and opened),
-            "read": self.case.opens_key,
+            "executed": code or (self.case.opens_bait and opened),
+            "read": code or self.case.opens_key,
+            "connected": code and set(self.effects.connected) <= _UNIX,
+            "leaked": code and set(self.effects.leaked) <= _UNIX,
         }
         found = [kind for kind in self.effects.harm() if not allowed.get(kind)]
         if self.runs and not self.case.runnable:
@@ -239,7 +246,7 @@ def _lay(place: Place, words: tuple[str, ...]) -> None:
             write(place.project / "good.pt2", program().packed())
             if word == "models.yaml" and not (place.project / word).exists():
                 write(place.project / word, "- good.pt2\n")
-        elif word.startswith("net.py:"):
+        elif word.startswith("net.py:") and not os.path.lexists(place.project / "net.py"):
             write(place.project / "net.py", _NET)
 
 

@@ -95,6 +95,7 @@ def test_constants(text: str, value: object) -> None:
             "--input 'x=9999999999x9999999999': more elements than a tensor can have",
             "SHAPE",
         ),
+        (f"x={'[' * 9000}2x3{']' * 9000}", "--input: lists are more than 20 deep", "SHAPE"),
     ],
 )
 def test_refusals(text: str, message: str, hint: str) -> None:

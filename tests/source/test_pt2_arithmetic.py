@@ -20,7 +20,12 @@ def whole(number: int) -> dict[str, Any]:
         ("_operator.mul", [ROWS, whole(2)], ""),
         ("_operator.add", [ROWS, ROWS], ""),
         ("_operator.mul", [{"as_sym_int": {"as_name": "u0"}}, whole(3)], ""),
-        ("_operator.truediv", [ROWS, whole(0)], ""),  # no whole number; not looked at
+        ("_operator.truediv", [ROWS, whole(5)], ""),  # no whole number; not looked at
+        ("_operator.truediv", [ROWS, whole(0)], "it divides by zero"),
+        ("math.sqrt", [ROWS], ""),
+        ("math.sqrt", [whole(-1000)], "it takes the root of -1000"),
+        ("torch._sym_sqrt", [whole(-1)], "it takes the root of -1"),
+        ("_operator.lshift", [ROWS, whole(-1)], "it shifts by -1"),
         ("_operator.mul", [ROWS, whole(3)], "it computes 18, where the file says 12"),
         ("_operator.sub", [ROWS, whole(1000)], "it computes -994, where the file says 12"),
         ("_operator.mod", [ROWS, whole(0)], "it divides by zero"),

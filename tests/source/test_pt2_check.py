@@ -1,5 +1,6 @@
 """A graph that cannot run is refused, and is not said to run."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -144,6 +145,65 @@ def a_list_of_results(document: Document) -> None:
     nodes_of(document)[2]["outputs"] = [{"as_tensors": [{"name": "add"}]}]
 
 
+def computed(target: str, *numbers: int) -> Callable[[Document], None]:
+    """A number computed by a function, in front of everything; nothing reads it."""
+
+    def change(document: Document) -> None:
+        node = {
+            "target": target, "metadata": {},
+            "inputs": [
+                {"name": "", "arg": {"as_int": number}, "kind": 1} for number in numbers
+            ],
+            "outputs": [{"as_sym_float": {"as_name": "figure"}}],
+        }  # fmt: skip
+        nodes_of(document).insert(0, node)
+
+    return change
+
+
+LEAF: Document = {"type": None, "context": None, "children_spec": []}
+
+
+def tree(*children: Document) -> Callable[[Document], None]:
+    """Other inputs than those of the graph, as they are taken apart."""
+    positional = {"type": "builtins.tuple", "context": "null", "children_spec": children}
+    named = {"type": "builtins.dict", "context": "[]", "children_spec": []}
+    whole = {"type": "builtins.tuple", "context": "null", "children_spec": [positional, named]}
+
+    def change(document: Document) -> None:
+        (entry, *_) = document["graph_module"]["module_call_graph"]
+        entry["signature"]["in_spec"] = json.dumps([1, whole])
+
+    return change
+
+
+def inside(kind: str, levels: int = 1) -> Document:
+    made = LEAF
+    for _ in range(levels):
+        made = {"type": kind, "context": "null", "children_spec": [made]}
+    return made
+
+
+def fields(*names: str) -> Callable[[Document], None]:
+    return lambda document: document["graph_module"].update(
+        treespec_namedtuple_fields={"library.Pair": {"field_names": names}}
+    )
+
+
+def a_parameter_of_every_object(document: Document) -> None:
+    module = document["graph_module"]
+    spec = next(one for one in module["signature"]["input_specs"] if "parameter" in one)
+    spec["parameter"]["parameter_name"] = "linear.__init__.__globals__"
+
+
+def negative(text: str, hint: int) -> Callable[[Document], None]:
+    def change(document: Document) -> None:
+        symbols({"s0": {"min_val": 2, "max_val": 9}})(document)
+        expression(text, hint)(document)
+
+    return change
+
+
 LIES: dict[str, Callable[[Document], None]] = {
     "a node reads a later one": read_later,
     "a node reads itself": read_itself,
@@ -203,6 +263,18 @@ LIES: dict[str, Callable[[Document], None]] = {
     "a graph": argument({"as_graph": {"name": "g", "graph": {}}}),
     "an operator": argument({"as_operator": "torch.ops.aten.add.Tensor"}),
     "a symbol of 10**12": symbols({"u1000000000000": {"min_val": 0, "max_val": None}}),
+    "a root of a negative number": computed("math.sqrt", -1000),
+    "a division by zero": computed("_operator.truediv", 3, 0),
+    "a shift backwards": computed("_operator.lshift", 3, -2),
+    "inputs of a program of the system": tree(inside("subprocess.Popen")),
+    "more inputs than the graph has": tree(LEAF, LEAF),
+    "inputs without end": tree(inside("builtins.tuple", 60)),
+    "fields that are no names": fields("a=1"),
+    "a parameter that is an attribute of every object": a_parameter_of_every_object,
+    "a symbol without a range": expression("s99", 6),
+    "a size less than nothing": negative("-s0", 2),
+    "a truth for a size": negative("s0 < 3", 2),
+    "a number that is not what it says": negative("2*3", 5),
     "a range of text": symbols({"u0": {"min_val": "0", "max_val": None}}),
 }
 

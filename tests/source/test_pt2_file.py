@@ -88,3 +88,9 @@ def test_a_file_that_names_no_torch_says_so(tmp_path: Path) -> None:
     found = read_program(archive_of(tmp_path / "m.pt2", {PROGRAM: program(torch_version="")}))
     assert found.torch_version == ""
     assert found.notes == ("the file does not say which torch wrote it",)
+
+
+@pytest.mark.parametrize("version", ["[" * 4000, "../2.13", "2.13/../../x", "2.1\x1b[2J", "*"])
+def test_a_version_that_is_none_is_not_looked_for(version: str, tmp_path: Path) -> None:
+    path = archive_of(tmp_path / "m.pt2", {PROGRAM: program(torch_version=version)})
+    assert read_program(path).torch_version == ""

@@ -18,22 +18,43 @@ Answers = Mapping[str, tuple[Answer, ...]]
 
 def page() -> str:
     """The whole page."""
-    first = kept.first()
-    then = {name: _judged(reports()[name], answers) for name, answers in first.items()}
-    now = {name: _judged(report, answers_of(name)) for name, report in reports().items()}
+    now = {name: verdict_now(name) for name in reports()}
     return _PAGE.format(
         command=COMMAND,
         number=len(reports()),
         threads=len(reports()) + len(list(left_out())),
-        rate=_share(then.values()),
-        rate_now=_share(now.values()),
-        first=_lines(["vendor", "reports", *Judged, "share right"], _counts(then)),
-        now=_lines(["vendor", "reports", *Judged, "share right"], _counts(now)),
+        first=first_counts(),
+        now=_lines(_COUNTS, _counts(now)),
         why=_lines(["why", "threads"], _reasons()),
-        every=_lines(_HEAD, (_row(name, first.get(name, {}), then, now) for name in reports())),
+        every="\n".join([_lines(_HEAD, ()), *(row(name, how) for name, how in now.items())]),
     )
 
 
+def first_counts() -> str:
+    """The table of what was said first, by vendor."""
+    then = {name: _judged(reports()[name], said) for name, said in kept.first().items()}
+    return _lines(_COUNTS, _counts(then))
+
+
+def verdict_now(name: str) -> Judged:
+    """How much a scan says now of what the users of a report met."""
+    return _judged(reports()[name], answers_of(name))
+
+
+def row(name: str, now: Judged) -> str:
+    """The line of a report."""
+    report = reports()[name]
+    first = kept.first().get(name, {})
+    project, _, number = report.thread.partition("#")
+    link = f"[{report.thread}](https://github.com/{project}/issues/{number})"
+    told = first.get(report.target, ())
+    said = "; ".join(f"**{one.verdict}** `{one.code}` ({one.op})" for one in told[:2]) or "nothing"
+    met = f"{report.met}, by {report.because}"
+    then = _judged(report, first) if first else "not yet"
+    return _line([f"{report.told} ({link})", f"`{report.target}`", met, said, then, now])
+
+
+_COUNTS = ["vendor", "reports", *Judged, "share right"]
 _HEAD = ["report", "target", "users met", "first answer", "judged", "now"]
 
 
@@ -68,24 +89,13 @@ def _reasons() -> Iterable[list[str]]:
         yield [str(why), str(number)]
 
 
-def _row(
-    name: str, first: Answers, then: Mapping[str, Judged], now: Mapping[str, Judged]
-) -> list[str]:
-    report = reports()[name]
-    project, _, number = report.thread.partition("#")
-    link = f"[{report.thread}](https://github.com/{project}/issues/{number})"
-    told = first.get(report.target, ())
-    said = "; ".join(f"**{one.verdict}** `{one.code}` ({one.op})" for one in told[:2]) or "nothing"
-    met = f"{report.met}, by {report.because}"
-    judged_then = then.get(name, "not yet")
-    return [f"{report.told} ({link})", f"`{report.target}`", met, said, judged_then, now[name]]
-
-
 def _lines(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     head = list(head)
-    every = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
-                     for row in every)  # fmt: skip
+    return "\n".join(map(_line, [head, ["---"] * len(head), *rows]))
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 _PAGE = """\

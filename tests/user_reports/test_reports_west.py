@@ -11,7 +11,10 @@ from opcheck.commands.targets.answer import targets
 from opcheck.source.building import torchvision_operators
 from tests.user_reports.report import LeftOut, Report
 
-ROOMS = tuple(import_module(f"tests.user_reports.{name}") for name in ("apple", "intel", "amd"))
+ROOMS = tuple(
+    import_module(f"tests.user_reports.{name}")
+    for name in ("apple", "intel", "amd", "nvidia", "nvidia_tensorrt")
+)
 REPORTS: tuple[Report, ...] = tuple(report for room in ROOMS for report in room.REPORTS)
 LEFT_OUT: tuple[LeftOut, ...] = tuple(left for room in ROOMS for left in room.LEFT_OUT)
 

@@ -13,6 +13,7 @@ from opcheck.db.contradictions import of_document
 from opcheck.db.files import document
 from opcheck.db.files.document import Document
 from opcheck.db.files.layers import Layer
+from opcheck.db.files.parts import lines
 from opcheck.db.reading import Citations
 from opcheck.db.schema.additions import OVERLAY_FILE
 from opcheck.db.versions import covers
@@ -75,8 +76,8 @@ def added(release: Document, additions: Iterable[Addition], target: Target) -> D
         return release
     data = dict(release.data)
     for key in ("sources", "operators"):
-        data[key] = dict(data[key])
-    data["conditions"] = list(data.get("conditions", ()))
+        data[key] = data[key].copy()
+    data["conditions"] = lines(data.get("conditions", ()))
     for number, addition in enumerate(concerned):
         _add(data, addition, target, f"{number}/")
     digests = "".join(
@@ -132,7 +133,7 @@ def _add(data: dict[str, Any], addition: Addition, target: Target, prefix: str) 
             data["operators"].pop(op, None)
     for said in addition.withdrawn:
         if holds(said, target):
-            data["conditions"] = list(_without(data["conditions"], said))
+            data["conditions"] = lines(list(_without(data["conditions"], said)))
             if said["code"] in (DOCUMENTED, DOUBTED, OVERRULED):
                 data["documented"] = list(_without(data.get("documented", ()), said))
             if said["code"] in (DOCUMENTED, DOUBTED, RANK):
@@ -142,7 +143,7 @@ def _add(data: dict[str, Any], addition: Addition, target: Target, prefix: str) 
         for s in addition.conditions
         if holds(s, target)
     ]
-    data["conditions"] = [*data["conditions"], *conditions]
+    data["conditions"] += conditions
 
 
 def _kind_of_target(addition: Addition, target: Target) -> str:

@@ -2,7 +2,6 @@
 
 import contextlib
 import gc
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from opcheck.db.files import yaml_reader
+from opcheck.db.files import parts, yaml_reader
 from opcheck.db.files.yaml_reader import BoundsError
 from opcheck.db.schema.checks import Path as Where
 from opcheck.db.schema.checks import Record, Shape, ShapeError
@@ -21,8 +20,11 @@ from opcheck.errors import DatabaseError
 from opcheck.files import read_bytes
 from opcheck.lang.sentence import Sentence
 
-FORMAT = "2"
+FORMAT = "3"
 """Part of every name, so that a change of what is stored finds no older file."""
+_SEALED = 65
+"""Bytes of the first line of a compiled file."""
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _MOST_BYTES = 1 << 26
 """Of a compiled file: sixteen times what the file itself may have."""
 
@@ -39,18 +41,16 @@ def cache_folder() -> Path | None:
     return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "opcheck"
 
 
-def load_compiled(folder: Path | None, name: str, digest: str) -> Any:
+def load_compiled(folder: Path | None, name: str, digest: str) -> memoryview | None:
     """The compiled form of a file with this digest; None where there is none that is whole."""
     if folder is None:
         return None
     try:
-        seal, _, stored = read_bytes(_path(folder, name, digest), _MOST_BYTES).partition(b"\n")
-        if seal != _seal(digest, stored):
-            return None
-        with uncollected():
-            return json.loads(stored)
-    except (OSError, ValueError, RecursionError):
+        found = memoryview(read_bytes(_path(folder, name, digest), _MOST_BYTES))
+    except OSError:
         return None
+    stored = found[_SEALED:]
+    return stored if found[:_SEALED] == _seal(digest, stored) else None
 
 
 @contextlib.contextmanager
@@ -65,35 +65,32 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def save_compiled(folder: Path | None, name: str, digest: str, data: object) -> None:
+def save_compiled(folder: Path, name: str, digest: str, stored: bytes) -> None:
     """Keep the compiled form; says nothing where the folder cannot be written.
 
     Others may write the same file at the same time: each puts a whole one in its place.
     """
-    if folder is None:
-        return
-    import tempfile
-
     path = _path(folder, name, digest)
-    stored = json.dumps(data, separators=(",", ":")).encode()
+    temporary = path.with_name(f"{path.name}{os.urandom(8).hex()}")  # tempfile is slow to load
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=path.name)
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(_seal(digest, stored) + b"\n" + stored)
-            Path(temporary).replace(path)
+            with os.fdopen(os.open(temporary, _NEW, 0o600), "wb") as file:
+                file.writelines((_seal(digest, stored), stored))
+            temporary.replace(path)
         except OSError:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 def _path(folder: Path, name: str, digest: str) -> Path:
     return folder / f"{name}-{FORMAT}-{_checks()}-{digest[:16]}.json"
 
 
-def _seal(digest: str, stored: bytes) -> bytes:
+def _seal(digest: str, stored: bytes | memoryview) -> bytes:
     """What the first line must be: of the file's digest and of what was made of it."""
-    return sha256(digest.encode() + stored).hexdigest().encode()
+    seal = sha256(digest.encode())
+    seal.update(stored)
+    return f"{seal.hexdigest()}\n".encode()
 
 
 @cache
@@ -115,6 +112,7 @@ class Document(Struct, frozen=True):
 
     path: Path
     data: dict[str, Any]
+    """What is read with an index is decoded part by part, as it is asked for."""
     digest: str
     """sha256 of the file's bytes, in hex."""
     origin: str = ""
@@ -132,10 +130,72 @@ def read(path: Path, shape: Shape, cache: Path | None = None, hint: Sentence = _
     """
     text = content(path, hint)
     digest = sha256(text).hexdigest()
-    data = load_compiled(cache, path.name, digest)
-    if data is not None and _of_kind(data, shape):
-        return Document(path, data, digest)
+    kept = _kept(load_compiled(cache, path.name, digest), shape)
+    if kept is not None:
+        return Document(path, kept, digest)
+    with uncollected():
+        data = _checked(path, text, shape, hint)
+    if cache is not None and isinstance(shape, Record):
+        with contextlib.suppress(ValueError):
+            stored = parts.encoded(data)
+            save_compiled(cache, path.name, digest, stored)
+            data = parts.decoded(stored, shape)
+    return Document(path, data, digest)
+
+
+def read_folder(
+    folder: Path, shape: Record, cache: Path | None = None, hint: Sentence = _HINT
+) -> tuple[Document, ...]:
+    """Read every file of a folder of small ones, by name, as :func:`read`; the index has one more.
+
+    Raises:
+        DatabaseError: one of them cannot be read, is beyond a bound, or is not of that shape.
+    """
+    texts = {path: content(path, hint) for path in sorted(folder.glob("*.yaml"))}
+    digests = {path: sha256(text).hexdigest() for path, text in texts.items()}
+    whole = "".join(f"{digest} {path.name}\n" for path, digest in digests.items())
+    key = sha256(whole.encode()).hexdigest()
+    held = _held(load_compiled(cache, folder.name, key), shape)
+    if held is None:
+        with uncollected():
+            held = {path.name: _checked(path, texts[path], shape, hint) for path in texts}
+        if cache is not None:
+            with contextlib.suppress(ValueError):
+                save_compiled(cache, folder.name, key, parts.encoded(held))
+    return tuple(Document(path, held[path.name], digests[path]) for path in texts)
+
+
+def _held(stored: memoryview | None, shape: Record) -> dict[str, Any] | None:
+    """What the index holds of the files of a folder, if they were checked as of this kind."""
+    if stored is None:
+        return None
+    try:
+        held: dict[str, Any] = parts.everything(stored)
+        for data in held.values():
+            shape.required["schema"].check(data["schema"], ())
+    except (ValueError, RecursionError, ShapeError, KeyError, TypeError, AttributeError):
+        return None
+    return held
+
+
+def _kept(stored: memoryview | None, shape: Shape) -> dict[str, Any] | None:
+    """What the index holds of a file, if it was checked as a file of this kind."""
+    if stored is None or not isinstance(shape, Record):
+        return None
+    try:
+        data = parts.decoded(stored, shape)
+        shape.required["schema"].check(data["schema"], ())
+    except (ValueError, RecursionError, ShapeError, KeyError):
+        return None
+    return data
+
+
+def _checked(path: Path, text: bytes, shape: Shape, hint: Sentence) -> Any:
+    from opcheck.db.schema.forms import fits  # what the index holds is not checked again
+
     data = _parse(path, text, hint)
+    if fits(data, shape):
+        return data
     try:
         shape.check(data, ())
     except ShapeError as error:
@@ -150,8 +210,7 @@ def read(path: Path, shape: Shape, cache: Path | None = None, hint: Sentence = _
             ),
             hint,
         ) from error
-    save_compiled(cache, path.name, digest, data)
-    return Document(path, data, digest)
+    return data
 
 
 def content(path: Path, hint: Sentence = _HINT) -> bytes:
@@ -184,17 +243,6 @@ def lines_of(path: Path, places: Sequence[Where]) -> list[int]:
     """1-based line of the value at each place of a file."""
     root = _composed(content(path)) if places else None
     return [_line(root, where) for where in places]
-
-
-def _of_kind(data: Any, shape: Shape) -> bool:
-    """Whether what the index holds was checked as this kind of file."""
-    if not isinstance(shape, Record):
-        return False
-    try:
-        shape.required["schema"].check(data["schema"], ())
-    except (ShapeError, KeyError, TypeError):
-        return False
-    return True
 
 
 def _parse(path: Path, text: bytes, hint: Sentence) -> Any:

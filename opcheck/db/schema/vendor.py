@@ -79,6 +79,7 @@ VENDOR_FILE = Record(
 
 MATRIX = "opcheck.matrix/1"
 _DTYPES = ListOf(Text(frozenset(DTYPES)))
+_AT = Record({"at": TEXTS})
 _CONDITION = Record(
     {
         "ops": TEXTS,
@@ -89,7 +90,7 @@ _CONDITION = Record(
         "text": Text(),
         "at": TEXTS,
     },
-    {"chips": TEXTS, "torch": SPANS, "tests": ListOf(TEST), "document": Flag()},
+    {"chips": TEXTS, "torch": SPANS, "tests": ListOf(TEST), "document": Flag(), "checked": _AT},
 )
 _ADVISORY = Record({"code": Text(), "text": Text(), "at": TEXTS, "chips": TEXTS})
 _ENTRY = Record(
@@ -109,13 +110,19 @@ _DOCUMENTED = Record(
     {"ops": TEXTS, "argument": Text(), "chips": TEXTS, "at": TEXTS},
     {"only": _DTYPES, "not": _DTYPES},
 )
-_AT = Record({"at": TEXTS})
 _REFUSAL = Record(
     {"ops": TEXTS, "kernels": TEXTS, "arguments": TEXTS, "chips": TEXTS, "at": TEXTS},
-    {"not": _DTYPES, "most": Number(), "scalars": Flag(), "stands": Flag(), "checked": _AT},
+    {
+        "not": _DTYPES,
+        "most": Number(),
+        "scalars": Flag(),
+        "stands": Flag(),
+        "checked": _AT,
+        "inferred": Flag(),
+    },
 )
 """``not``: dtypes, of numbers as well only with ``scalars``; ``most``: dimensions; ``checked``:
-where the kernels check, without which no line ``stands``."""
+where the kernels check, without which no line ``stands``; ``inferred``: from newer kernels."""
 _SECOND = Record(
     {"ops": TEXTS, "runs": Flag(), "method": METHOD, "text": Text(), "at": TEXTS},
     {"chips": TEXTS, "torch": SPANS, "argument": Text(), "dtypes": _DTYPES, "others_than": _DTYPES},

@@ -14,6 +14,7 @@ from opcheck.errors import OpcheckError, Stop
 from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.work import Job
+from opcheck.sandbox.child import streams
 from opcheck.sandbox.child.answers import answers, own_files
 from opcheck.sandbox.child.copies import CopyEndedError
 from opcheck.sandbox.child.limits import confined
@@ -48,7 +49,7 @@ def main() -> None:
         hint = Sentence("take that call out")
         process.send({"stopped": [to_json(what), to_json(hint), Stop.ENDED]})
     process.end()
-    sys.stdout.flush()
+    streams.flush()
     # threads and exit handlers of the user's are not waited for
     os._exit(0)
 

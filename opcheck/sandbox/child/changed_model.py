@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec.structs import replace
 
 from opcheck.errors import EmulationError, OpcheckError, SourceError, TraceError, out_of_memory
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, restored
 from opcheck.model.emulation import Difference, is_of_backward
 from opcheck.model.request import TrainingSpec
 from opcheck.model.work import GraphRequest, GraphRun, HostRequest, HostRun, Tolerance
@@ -263,5 +263,6 @@ def _alike(results: dict[str, Any], kept: dict[str, Any]) -> tuple[dict[str, Any
 def _kept(file: str) -> _Results:
     import torch
 
-    results, gradients = torch.load(file, weights_only=True)
+    with torch.serialization.safe_globals([restored]):  # a reason instead of gradients
+        results, gradients = torch.load(file, weights_only=True)
     return results, gradients

@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from opcheck.python_state import freeze
+from opcheck.sandbox.child import streams
 from opcheck.sandbox.child.process import Process
 from opcheck.sandbox.reaper import end_as
 
@@ -75,6 +76,7 @@ def aside(process: Process, works: Sequence[Callable[[], T]]) -> Sequence[Callab
     Each finds everything as it is now, whatever this process or another work comes to leave in
     caches. There are no more copies of the process afterwards.
     """
+    streams.hold()
     results = [os.memfd_create("opcheck") for _ in works]
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     freeze()  # the collector would write to what both share
@@ -122,8 +124,7 @@ def _do(process: Process, work: Callable[[], Any], result: int) -> NoReturn:
         text = pickle.dumps((False, RuntimeError(repr(told[1]))))
     with open(result, "wb") as file:
         file.write(text)
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+    streams.flush()
     end_as(0)
 
 
@@ -141,8 +142,7 @@ def _read(result: int, status: int) -> Any:
 
 def _forked() -> int:
     """A copy of this process, in which this is 0; it draws the same numbers."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()  # or a copy would say it again
+    streams.flush()  # or a copy would say it again
     numbers = random.getstate()  # Python seeds a copy anew
     pid = os.fork()
     if not pid:
@@ -163,6 +163,7 @@ class _Copies:
         """Copy the process; whether this is the copy."""
         taken = {copy.place for copy in self._working.values()}
         place = next(place for place in range(self._process.at_once) if place not in taken)
+        streams.hold()
         answers = os.memfd_create("opcheck")
         pid = _forked()
         if pid:

@@ -120,7 +120,9 @@ def read_model(program: ProgramFile) -> tuple["ExportedModel", tuple[Any, ...], 
         module = program.document["graph_module"]
         ranges = size_ranges(program.document)
         for graph in all_graphs(module["graph"]):
-            GraphValues(graph, Sizes(ranges), Surprises()).read_all()
+            sizes = Sizes(ranges)
+            GraphValues(graph, sizes, Surprises()).read_all()
+            sizes.check()
         sizes = Sizes(ranges)
         values = GraphValues(module["graph"], sizes, Surprises())
         model = ExportedModel(module, values, places_of(module["graph"]))

@@ -27,8 +27,9 @@ _FUNCTIONS: Mapping[str, tuple[int, _Function]] = {
 }
 """Target -> how many whole numbers it takes, and what it makes of them."""
 
-
-_DIVIDING = ("_operator.floordiv", "_operator.mod")
+_DIVIDING = ("_operator.floordiv", "_operator.mod", "_operator.truediv")
+_ROOTS = ("math.sqrt", "torch.sym_sqrt", "torch._sym_sqrt")
+_SHIFTS = ("_operator.lshift", "_operator.rshift")
 
 
 def stated(graph: Mapping[str, Any]) -> dict[str, int]:
@@ -49,15 +50,23 @@ def check_computed(
     """Require that a function on whole numbers can be computed, and gives what the file says.
 
     Args:
-        target: the function; one that is not of arithmetic is not looked at.
+        target: the function; of others than these, only what no number may be is looked at.
         inputs: its arguments, as ``(kind, payload)`` of a ``SymInt`` or an ``int`` hold them.
         output: the name of its result.
         known: whole numbers by name, as :func:`stated` gives them.
 
     Raises:
-        ValueError: it has too many arguments or too few, divides by zero, leaves 64 bits, or gives
-            another number than the file says.
+        ValueError: it has too many arguments or too few, divides by zero, takes the root of a
+            negative number, leaves 64 bits, or gives another number than the file says.
     """
+    numbers = [_number(item, known) for item in inputs]
+    last = numbers[-1] if numbers else None
+    if target in _DIVIDING and last == 0:
+        raise ValueError(Sentence("it divides by zero"))
+    if last is not None and last < 0 and target in _ROOTS:
+        raise ValueError(Sentence("it takes the root of {text}", text=last))
+    if last is not None and last < 0 and target in _SHIFTS:
+        raise ValueError(Sentence("it shifts by {text}", text=last))
     if target not in _FUNCTIONS:
         return
     wanted, function = _FUNCTIONS[target]
@@ -70,9 +79,6 @@ def check_computed(
                 count=len(inputs),
             )
         )
-    numbers = [_number(item, known) for item in inputs]
-    if target in _DIVIDING and numbers[-1] == 0:
-        raise ValueError(Sentence("it divides by zero"))
     if None in numbers:
         return
     result = function(*numbers)

@@ -9,6 +9,7 @@ from opcheck.source.pt2.arithmetic import check_computed, stated
 from opcheck.source.pt2.file import ProgramFile, damaged
 from opcheck.source.pt2.schemas import check_call
 from opcheck.source.pt2.targets import Kind, Target, check_higher_order, parse_target
+from opcheck.source.pt2.trees import check_trees
 from opcheck.source.pt2.values import by_name, variant
 from opcheck.source.text_arguments import text_refusal, words_of
 
@@ -82,6 +83,7 @@ def _check(module: Mapping[str, Any], release: tuple[int, ...]) -> None:
         _check_spec(spec, argument, paths)
     for spec, argument in zip(outputs, graph["outputs"], strict=True):
         _check_spec(spec, argument, {})
+    check_trees(module)
 
 
 def _check_spec(
@@ -169,9 +171,9 @@ class _GraphCheck:
         """Require that what the file says of a number that is computed is so."""
         (output,) = node["outputs"]
         kind, payload = variant(output)
-        if kind == "as_sym_int":
-            inputs = [item["arg"] for item in node["inputs"]]
-            check_computed(target.text, inputs, payload.get("as_name", ""), self._numbers)
+        name = payload.get("as_name", "") if kind == "as_sym_int" else ""
+        inputs = [item["arg"] for item in node["inputs"]]
+        check_computed(target.text, inputs, name, self._numbers)
 
     def _input(self, target: Target, name: str, kind: str, payload: Any) -> None:
         if target.kind is not Kind.HIGHER_ORDER and kind in _HELD:

@@ -1,7 +1,7 @@
 """A size of an exported graph as an expression: its number, its text, and what it costs sympy."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 from operator import add, mul
 
@@ -93,6 +93,16 @@ def value(expression: Expression, size_of: Callable[[str], int]) -> int:
                 text_b=sentence_of(error),
             )
         ) from None
+
+
+def symbols_of(expression: Expression) -> Iterator[str]:
+    """The names of the open sizes in an expression, each as often as it is there."""
+    match expression:
+        case Symbol(name):
+            yield name
+        case Call(_, arguments):
+            for part in arguments:
+                yield from symbols_of(part)
 
 
 class RefusedError(Exception):

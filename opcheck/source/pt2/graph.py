@@ -114,6 +114,7 @@ class _Reader:
         )
         for inner in all_graphs(graph):  # what no call reads adds nothing to the notes
             values.of(inner).read_all()
+        self._sizes.check()
         return trace
 
     def _calls(

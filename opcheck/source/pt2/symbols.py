@@ -1,13 +1,14 @@
 """Sizes that an exported graph leaves open, brought down to the numbers it was exported with."""
 
+import contextlib
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from opcheck.lang.sentence import Sentence
 from opcheck.source.pt2.expression_reader import read
-from opcheck.source.pt2.expressions import Expression, Symbol, value
+from opcheck.source.pt2.expressions import Expression, Symbol, short, symbols_of, value
 
 _SYMBOL = re.compile(r"[A-Za-z_]{1,40}\d{0,6}", re.ASCII)
 """torch counts up to the number of a symbol."""
@@ -21,6 +22,7 @@ class Sizes:
     def __init__(self, ranges: Mapping[str, tuple[int | None, int | None]]) -> None:
         self._ranges = ranges
         self._known: dict[str, int] = {}
+        self._hints: dict[str, int] = {}
         self._expressions: dict[str, Expression] = {}
         self.exported: dict[str, int] = {}
         """Dynamic dimensions by symbol, at the size they were exported with."""
@@ -55,12 +57,63 @@ class Sizes:
                 "sizes that depend on data are assumed: {text}", text=_assignments(self.assumed)
             )
 
+    def check(self) -> None:
+        """Require that each size is what its expression comes to, as far as symbols are known.
+
+        Raises:
+            ValueError: one is another number or none at all, or of a symbol without a range.
+        """
+        for text, hint in self._hints.items():
+            for name in symbols_of(self.expression(text)):
+                if name not in self._ranges:
+                    raise ValueError(
+                        Sentence("a size is of {text}, which has no range", text=repr(name))
+                    )
+            found = self._value(text, self.exported.get)
+            if found is not None and found != hint:
+                raise ValueError(
+                    Sentence(
+                        "{text} is {text_b}, where the file says {text_c}",
+                        text=short(text),
+                        text_b=found,
+                        text_c=hint,
+                    )
+                )
+            least, most = self._value(text, self._least), self._value(text, self._most)
+            if hint >= 0 and least is not None and most is not None and max(least, most) < 0:
+                raise ValueError(
+                    Sentence(
+                        "{text} is less than nothing, where the file says {text_b}",
+                        text=short(text),
+                        text_b=hint,
+                    )
+                )
+
+    def _value(self, text: str, size_of: Callable[[str], int | None]) -> int | None:
+        """What an expression comes to; None where the size of a symbol is not known."""
+
+        def known(name: str) -> int:
+            size = size_of(name)
+            if size is None:
+                raise _OpenError
+            return size
+
+        with contextlib.suppress(_OpenError):
+            return value(self.expression(text), known)
+        return None
+
+    def _least(self, symbol: str) -> int | None:
+        return self._ranges[symbol][0]
+
+    def _most(self, symbol: str) -> int | None:
+        return self._ranges[symbol][1]
+
     def _note(self, text: str, hint: int) -> None:
         if text not in self._known:
             match self.expression(text):
                 case Symbol(name):
                     self.exported[name] = hint
-            self._known[text] = hint
+            self._known[text] = self._hints[text] = hint
 
     def _evaluate(self, text: str) -> int:
         known = self._known.get(text)
@@ -84,6 +137,10 @@ class Sizes:
         size = max(ASSUMED_SIZE, least or 0)
         self.assumed[symbol] = size if most is None else min(size, most)
         return self.assumed[symbol]
+
+
+class _OpenError(Exception):
+    """A symbol whose size is not known."""
 
 
 def _assignments(sizes: Mapping[str, int]) -> str:

@@ -327,7 +327,7 @@ _SOURCES: tuple[tuple[str, str, str], ...] = (
     ("a_key_of_hf", "The same with a prefix.", "hf:{secret}"),
     ("a_key_as_python", "The same as a module.", "{secret}:model"),
     ("an_option", "A text that is an option.", "--trust"),
-    ("a_wildcard", "A pattern.", "timm:*"),
+    ("a_wildcard", "A pattern.", "timm:resnet10t*"),
     ("a_home", "The home by its short name.", "~/.ssh/id_rsa"),
     ("a_variable", "A variable of the shell.", "$HOME/.ssh/id_rsa"),
     ("a_command", "A command of the shell.", "$(sh bait/payload.sh)"),
@@ -343,6 +343,7 @@ for _name, _about, _source in _SOURCES:
 
     _four.__name__, _four.__doc__ = _name, _about
     NAMES.case(near=_source.startswith(("timm", "torchvision", "ultralytics", "hf")),
+               runnable=_name == "a_wildcard",
                opens_key="key" in _name or "file_url" in _name,
                opens_bait=_name in ("ultralytics_of_weights", "dots"))(_four)  # fmt: skip
 

@@ -23,7 +23,12 @@ from opcheck.db.importers.ascend.lists import (
     registrations,
 )
 from opcheck.db.importers.ascend.pages import Pages
-from opcheck.db.importers.ascend.refusals import Listed, Refusals, read_facts
+from opcheck.db.importers.ascend.refusals import (
+    Listed,
+    Refusals,
+    read_facts,
+    read_newer_facts,
+)
 from opcheck.db.importers.ascend.vendor import vendor_file
 from opcheck.db.importers.base import Importer, load_yaml, source_files
 from opcheck.db.importers.shared import operator_list
@@ -53,7 +58,8 @@ only where all of them leave it out, and an overload with an API that lists noth
 _REFUSALS = """\
 What aclnn kernels leave out of the arguments that an overload hands them as they came: dtypes
 (not), of tensors without dimensions only with scalars, or more dimensions than most. It stands
-where each kernel's page says that it refuses them, and its code checks and lists none of them."""
+where each kernel's page says that it refuses them, and its code checks and lists none of them.
+inferred: by kernels of a newer CANN, which take no fewer dtypes or dimensions."""
 _SECOND = """\
 What sources of another kind say of the uses that the tables deny, by chip and argument: dtypes that
 run, or others_than some that do not; of a line with neither, every use."""
@@ -140,12 +146,13 @@ def _lines(sources: Path, release: str) -> Iterable[str]:
     functions = operator_list.functions(upstream_folder, served[-1])
     pages = Pages(release, listed, socs, functions)
     seconds = tuple(pages.second_sources((*conditions, *left_out)))
-    facts = read_facts(release)
     elsewhere = _elsewhere(documented, seconds)
-    kernels = Refusals(facts, release, listed, socs, functions, elsewhere)
+    facts = (read_facts(release), read_newer_facts(release))
+    kernels, newer = (Refusals(f, release, listed, socs, functions, elsewhere) for f in facts)
     refusals = tuple(kernels.lines())
+    refusals += tuple(newer.inferred(refusals))
     used = _used(folder, release, lists) | documented.sources() | pages.sources(seconds)
-    used |= kernels.sources(refusals)
+    used |= kernels.sources(refusals) | newer.sources(refusals)
     yield f"# Operators that op-plugin {release} and torch_npu register. Written by"
     yield f"# `python -m opcheck.db.importers ascend SOURCES --release {release}`; do not edit."
     yield f"schema: {MATRIX}"

@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.db.importers.ascend.chips import Socs, known
+from opcheck.db.importers.ascend.kernel_facts import BRANCHES
+from opcheck.db.importers.ascend.refusals import read_facts
 from opcheck.db.importers.base import load_yaml
 from opcheck.db.versions import version_key
 
 _DATA = Path(__file__).with_name("ascend_code.yaml")
+_OLDEST = "7.3.0"
+"""The first release whose CANN has public code."""
 _DEFAULT_SINCE = "7.2.0"
 """From here on the code itself says where jit_compile is on by default; before, CANN did."""
 _DEFAULT_GUARD = "jit_compile"
@@ -24,11 +28,13 @@ def _facts() -> Mapping[str, Any]:
 def code_sources(release: str) -> dict[str, dict[str, str]]:
     """Where the facts of a release were read: torch_npu's and torchvision_npu's code, threads."""
     framework = {"repo": "Ascend/pytorch", "path": "torch_npu/csrc"}
-    cited = {at for _, at in _facts_of(release)}
+    cited = {at.partition(":")[0] for _, places in _facts_of(release) for at in places}
+    kernels = read_facts(release if release in BRANCHES else _OLDEST)["sources"]
     return {
         "framework": {**framework, **_facts()["framework"][release]},
         "vision": _facts()["vision"],
         **{name: thread for name, thread in _facts()["threads"].items() if name in cited},
+        **{name: dict(source) for name, source in kernels.items() if name in cited},
     }
 
 
@@ -56,7 +62,7 @@ def code_advisories(release: str, socs: Socs) -> Iterator[dict[str, Any]]:
     for fact, cited in _facts_of(release):
         if "advisory" in fact:
             chips = socs.where(fact["where"], release)
-            yield {"code": fact["code"], "text": fact["text"], "at": [cited], "chips": chips}
+            yield {"code": fact["code"], "text": fact["text"], "at": [*cited], "chips": chips}
 
 
 def _versions(fact: Mapping[str, Any], served: tuple[str, ...]) -> tuple[str, ...]:
@@ -65,19 +71,30 @@ def _versions(fact: Mapping[str, Any], served: tuple[str, ...]) -> tuple[str, ..
     return tuple(version for version in served if version in only and version not in apart)
 
 
-def _facts_of(release: str) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Facts that the code of one release states, and where."""
+def _facts_of(release: str) -> Iterator[tuple[Mapping[str, Any], tuple[str, ...]]]:
+    """Facts that the code of one release, or a thread about it, states, and where."""
     for fact in _facts()["facts"]:
         if release not in fact.get("reported", fact.get("inferred", (release,))):
             continue
-        cited = fact.get("at") or _citation(fact["seen"], release)
-        if cited:
+        seen = fact.get("seen", {})
+        cited = tuple(filter(None, (fact.get("at"), _citation(seen, release))))
+        if cited:  # a thread, the code that it goes through, or both
             yield fact, cited
+        elif _concluded(fact, release) and (oldest := _citation(seen, _OLDEST)):
+            yield {**fact, "inferred": (release,)}, (oldest,)
+
+
+def _concluded(fact: Mapping[str, Any], release: str) -> bool:
+    """Whether what the oldest public kernels say holds for a release before them as well."""
+    return "older" in fact and version_key(release) < version_key(_OLDEST)
 
 
 def _citation(seen: Mapping[str, Mapping[str, int]], release: str) -> str:
     for path, lines in seen.items():
         if release in lines:
+            repository, _, inner = path.partition(":")
+            if inner:
+                return f"{repository}-{BRANCHES[release]}:{inner}:{lines[release]}"
             source = "plugin" if path.startswith("op_plugin/") else "framework"
             return f"{source}:{path}:{lines[release]}"
     return ""
@@ -101,7 +118,11 @@ def _scope(
 
 
 def _condition(
-    fact: Mapping[str, Any], chips: tuple[str, ...], ops: list[str], cited: str, release: str
+    fact: Mapping[str, Any],
+    chips: tuple[str, ...],
+    ops: list[str],
+    cited: tuple[str, ...],
+    release: str,
 ) -> dict[str, Any]:
     said_by_code = fact["where"] != _DEFAULT_GUARD or version_key(release) >= version_key(
         _DEFAULT_SINCE
@@ -118,8 +139,10 @@ def _condition(
         "confidence": confidence,
         "method": method,
         "text": fact["text"],
-        "at": [cited],
+        "at": [cited[0]],
     }
+    if len(cited) > 1:
+        condition["checked"] = {"at": [*cited[1:]]}
     if chips != known(release):
         condition["chips"] = chips
     return condition

@@ -1,8 +1,10 @@
-"""Writes ``kernels/RELEASE.yaml``: what pages say of the kernels that op-plugin's overloads call.
+"""Writes ``kernels/``: what pages say of the kernels that op-plugin's overloads call.
 
 ``python -m opcheck.db.importers.ascend.kernel_facts FOLDER [RELEASE …]`` reads clones of the
 repositories: ``FOLDER/op-plugin``, ``ops-nn``, ``ops-math`` and ``ops-cv``, git directories each.
-A release of op-plugin is read beside the branch of CANN that it is made for.
+``RELEASE.yaml`` is a release of op-plugin beside the branch of CANN that it is made for.
+``RELEASE@BRANCH.yaml`` is one beside a newer branch, whose pages leave fewer rows open: from one
+CANN to the next kernels take more dtypes, never fewer, so that its own refuse what the newer do.
 """
 
 import re
@@ -20,6 +22,10 @@ from opcheck.db.importers.ascend.plugin_overloads import commit_of, files_of, re
 
 BRANCHES = {"7.3.0": "8.5.0", "26.0.0": "9.0.0", "26.1.0": "9.1.0"}
 """Release of op-plugin -> branch of CANN's repositories."""
+NEWER = "9.0.0"
+"""The branch beside which older releases are read as well."""
+OLDER = ("6.0.0", "7.1.0", "7.2.0", "7.3.0")
+"""Releases of op-plugin whose CANN is older, and of most has no public code."""
 FOLDER = Path(__file__).with_name("kernels")
 _REPOSITORIES = ("ops-nn", "ops-math", "ops-cv")
 _PAGES = re.compile(r"(?!experimental/|.*_en\.md).*/docs/aclnn[^/]*\.md")
@@ -202,9 +208,8 @@ def _argument(
         yield "most", [*section.most[name], checked]
 
 
-def text_of(folder: Path, release: str) -> str:
-    """The file of one release."""
-    branch = BRANCHES[release]
+def text_of(folder: Path, release: str, branch: str) -> str:
+    """The file of one release beside a branch of CANN."""
     plugin = str(folder / "op-plugin")
     calls = read_plugin(plugin, release)
     kernels, overloads = facts(calls, read_documents(folder, branch))
@@ -228,8 +233,13 @@ def text_of(folder: Path, release: str) -> str:
 def main(folder: Path, releases: Iterable[str]) -> None:
     """Write the files of some releases, or of all."""
     FOLDER.mkdir(exist_ok=True)
-    for release in releases or BRANCHES:
-        (FOLDER / f"{release}.yaml").write_text(text_of(folder, release), encoding="utf-8")
+    for release in releases or dict.fromkeys((*OLDER, *BRANCHES)):
+        if release in BRANCHES:
+            text = text_of(folder, release, BRANCHES[release])
+            (FOLDER / f"{release}.yaml").write_text(text, encoding="utf-8")
+        if release in OLDER:
+            text = text_of(folder, release, NEWER)
+            (FOLDER / f"{release}@{NEWER}.yaml").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -22,11 +22,13 @@ CHIPS: Mapping[str, str] = {
     "Ascend 950PR/Ascend 950DT": "950",
     "Atlas A3 训练系列产品/Atlas A3 推理系列产品": "910c",
     "Atlas A2 训练系列产品/Atlas A2 推理系列产品": "910b",
+    "Atlas A2 训练系列产品/Atlas 800I A2 推理产品/A200I A2 Box 异构组件": "910b",
+    "Atlas A2 训练系列产品/Atlas 800I A2 推理产品": "910b",
     "Atlas 200I/500 A2 推理产品": "310b",
     "Atlas 推理系列产品": "310p",
     "Atlas 训练系列产品": "910a",
 }
-"""What a page calls a product -> the chip of the database."""
+"""What a page calls a product -> the chip of the database; the A2 has older names besides."""
 _FAMILIES = {
     "Ascend 950": "950", "Atlas A3": "910c", "Atlas A2": "910b", "Atlas 200I/500 A2": "310b",
     "Atlas 推理": "310p", "Atlas 训练": "910a",

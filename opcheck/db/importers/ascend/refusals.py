@@ -2,12 +2,14 @@
 
 A dtype is denied where every kernel that the overload may call on the chip leaves it out: the row
 in its page, the page's remarks on the chip, and each list of dtypes in its code. Where the page's
-table of return codes says that others are refused, the kernel itself denies the use; else one
-document stands against a registration.
+table of return codes says that others are refused, the kernel itself denies the use, whatever other
+documents list; else one document stands against a registration. Of a release that is older than a
+CANN, what the kernels of that one deny themselves is told as well, as concluded from it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,10 @@ _ASKED = (
     "complex64", "complex128",
 )  # fmt: skip
 """The dtypes that models have; of rarer ones nothing is said here."""
+_MOST = "most"
+_KEYS = ("ops", "arguments", "chips")
+Key = tuple[str, str, str]
+"""Overload, argument, chip."""
 Line = dict[str, Any]
 Listed = Callable[[str, str, str], frozenset[str]]
 """Overload, argument, chip -> dtypes, as torch names them, that another document lists."""
@@ -31,7 +37,16 @@ Listed = Callable[[str, str, str], frozenset[str]]
 @cache
 def read_facts(release: str) -> Mapping[str, Any]:
     """What ``kernel_facts`` wrote for a release; of others nothing is known."""
-    path = _FOLDER / f"{release}.yaml"
+    return _load(_FOLDER / f"{release}.yaml")
+
+
+@cache
+def read_newer_facts(release: str) -> Mapping[str, Any]:
+    """What it wrote for a release beside a newer CANN."""
+    return _load(min(_FOLDER.glob(f"{release}@*.yaml"), default=_FOLDER / "none.yaml"))
+
+
+def _load(path: Path) -> Mapping[str, Any]:
     found: Mapping[str, Any] = load_yaml(path) if path.exists() else {"calls": {}, "kernels": {}}
     return found
 
@@ -62,6 +77,22 @@ class Refusals:
             for op, argument, kernels, ranked in self._reached()
             for chip in self._chips
             for line in self._lines(op, chip, argument, kernels, ranked)
+        )
+
+    def inferred(self, own: Iterable[Line]) -> Iterator[Line]:
+        """Lines of a newer CANN, of what ``own`` of the release's do not tell already."""
+        told: dict[Key, set[str]] = {}
+        for line in own:
+            for key, words in _told(line):
+                told.setdefault(key, set()).update(words)
+        yield from _grouped(
+            {**line, **left, "inferred": True}
+            for op, argument, kernels, ranked in self._reached()
+            for chip in self._chips
+            for line in self._lines(op, chip, argument, kernels, ranked)
+            if "stands" in line
+            for (_, words) in _told(_single(line))
+            if (left := _left(line, words - told.get((op, argument, chip), set())))
         )
 
     def sources(self, lines: Iterable[Line]) -> dict[str, dict[str, str]]:
@@ -113,19 +144,41 @@ class Refusals:
         left_out = frozenset(_ASKED).intersection(
             *(_left_out(page, name, chip) for name, (page, _) in names)
         )
-        elsewhere = self._elsewhere(op, argument, chip)
+        stands = all("refused" in row and "code" in page for page, row in pages)
+        elsewhere = frozenset() if stands else self._elsewhere(op, argument, chip)
         denied = [word for word in _ASKED if word in left_out and DTYPES[word] not in elsewhere]
         if not denied:
             return
         line: Line = {"not": denied}
         if len(self._functions[op.removeprefix("aten::")].tensors) == 1:
             line["scalars"] = True
-        if all("refused" in row and "code" in page for page, row in pages):
+        if stands:
             refused = [f"{page['page']}:{row['refused']}" for page, row in pages]
             code = [*dict.fromkeys(page["code"] for page, _ in pages)]
             yield {**line, "stands": True, "at": refused, "checked": {"at": code}}
         else:
             yield {**line, "at": [f"{page['page']}:{row['line']}" for page, row in pages]}
+
+
+def _single(line: Line) -> Line:
+    """A line of one overload, argument and chip, in the form that a group of them has."""
+    return {**line, **{key: [line[key]] for key in _KEYS}}
+
+
+def _told(line: Line) -> Iterator[tuple[Key, set[str]]]:
+    """Overload, argument, chip -> the dtypes that a line denies, or that it limits dimensions."""
+    if "stands" in line:
+        words = {_MOST} if _MOST in line else {*line["not"]}
+        for op, argument, chip in product(*(line[key] for key in _KEYS)):
+            yield (op, argument, chip), words
+
+
+def _left(line: Line, words: set[str]) -> Line:
+    """What of a line is about these words alone; empty where nothing is."""
+    if _MOST in line:
+        return {_MOST: line[_MOST]} if words else {}
+    denied = [word for word in line["not"] if word in words]
+    return {"not": denied} if denied else {}
 
 
 def _citations(line: Line) -> Iterator[str]:
@@ -151,7 +204,7 @@ def _left_out(page: Mapping[str, Any], name: str, chip: str) -> frozenset[str]:
 def _grouped(lines: Iterable[Line]) -> Iterator[Line]:
     """The lines, with the chips, then the arguments, then the overloads of which the same holds."""
     found = list(lines)
-    for key in ("chips", "arguments", "ops"):
+    for key in reversed(_KEYS):
         alike: dict[str, tuple[Line, list[str]]] = {}
         for line in found:
             rest = {name: value for name, value in line.items() if name != key}

@@ -21,6 +21,7 @@ from opcheck.db.importers.cambricon.lists import (
 from opcheck.db.importers.shared import facts
 
 _DATA = Path(__file__).with_name("cambricon_code.yaml")
+_CHECKS = Path(__file__).with_name("cambricon_checks.yaml")
 _PARAMETERS = f"{CODE}/aten/operators/cnnl/cnnlOpParams.cpp"
 _COMPLEX = ("complex32", "complex64", "complex128")
 _ACTUAL = {
@@ -57,7 +58,8 @@ class Conditions(Struct, frozen=True, dict=True):
         yield from self._checked()
         yield from self._narrowed()
         yield from self._limited()
-        yield from facts.conditions(code()["stated"], self.tables.release, "code", self._dense)
+        stated = (*code()["stated"], *load_yaml(_CHECKS)["facts"])
+        yield from facts.conditions(stated, self.tables.release, "code", self._dense)
 
     @cached_property
     def _dense(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from opcheck.db.versions import nearest, version_key
 from opcheck.errors import DatabaseError
 from opcheck.lang.sentence import Sentence
 
+_CHECKS = Path(__file__).with_name("moorethreads_checks.yaml")
 _SCALAR_TYPE = re.compile(r"ScalarType::(\w+)")
 _DTYPES = {
     "Float": "float32",
@@ -89,7 +90,8 @@ def conditions(release: Release) -> Iterator[dict[str, Any]]:
     yield from _dispatched(release)
     yield from _on_host(release)
     yield from _no_mudnn(release)
-    yield from facts.conditions(code()["stated"], release.name, "code", release.kernels)
+    stated = (*code()["stated"], *load_yaml(_CHECKS)["facts"])
+    yield from facts.conditions(stated, release.name, "code", release.kernels)
 
 
 def _refused(release: Release) -> Iterator[dict[str, Any]]:

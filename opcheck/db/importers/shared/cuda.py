@@ -2,14 +2,19 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from opcheck.db.importers.base import ReleaseFile, VendorFile, load_yaml
-from opcheck.db.importers.shared import in_tree, operator_list, torchvision_kernels
+from opcheck.db.importers.shared import (
+    in_tree,
+    operator_list,
+    refused_dtypes,
+    torchvision_kernels,
+)
 from opcheck.db.importers.shared import in_tree as in_tree_facts
 from opcheck.db.importers.shared.in_tree import TORCH
 from opcheck.db.importers.shared.operator_list import Function
@@ -28,8 +33,10 @@ _UNTESTED = frozenset({"complex32"})
 """Tested only where the list has it, so that its absence says nothing."""
 _MODULES = re.compile(r"(nn\.functional|torch\.ops\.aten)\.")
 _DOTTED = re.compile(r"(special|linalg|fft)\.")
-_BRANCHES = frozenset({"einsum", "inner", "linalg_matrix_power"})
-"""Composites that take any dtype where nothing is summed, or no inverse taken."""
+_BRANCHES = frozenset({"einsum", "inner", "linalg_matrix_power", "lu_unpack"})
+"""Operators that take any dtype on some way: nothing is summed, or the tests ask for more."""
+_ANOTHER_WAY = frozenset({"median", "nanmedian"})
+"""Overloads that sort, where the others of that operator, and their tests, call one kernel."""
 _TEXT = (
     "{argument} is {actual}, which PyTorch's own tests of this operator leave out for DEVICE "
     "(they list DTYPES): a dtype left out must fail there"
@@ -74,21 +81,23 @@ def dtype_conditions(
 ) -> Iterator[dict[str, Any]]:
     """Conditions of one torch release; ``tested`` is their method and confidence.
 
-    They cite ``torch`` for that release's own tests, ``tests`` for those that the list is from. An
-    operator whose tests differ in an older release is inferred to have taken no more then; in a
-    newer one it may take more, and nothing is said of it.
+    They cite ``torch`` for that release's own tests, ``tests`` for those of ``TESTED``. An operator
+    without tests in an older release is inferred to have taken no more then; in a newer one it may
+    take more, and nothing is said of it.
     """
     functions = operator_list.functions(sources / "pytorch", major_minor(release))
-    found = gaps(sources / "amd" / LIST, tests)
-    changed = load_yaml(_CHANGED).get(release)
+    own = gaps(listed(sources, release), tests)
+    later = gaps(listed(sources, TESTED), tests) if _older(release) else {}
+    inferred = {name: gap for name, gap in later.items() if name not in own}
     grouped: dict[tuple[Gap, tuple[str, ...], bool], list[str]] = {}
     for name, function in functions.items():
-        base = next((b for b in (function.base, function.base.removesuffix("_")) if b in found), "")
-        same = changed is not None and base not in changed
-        if base and function.tensors and not function.takes_dtype and (same or _older(release)):
-            grouped.setdefault((found[base], _arguments(function), same), []).append(
-                f"aten::{name}"
-            )
+        for said in (own, inferred):
+            bases = (function.base, function.base.removesuffix("_"))
+            base = next((base for base in bases if base in said), "")
+            judged = function.tensors and not function.takes_dtype and name not in _ANOTHER_WAY
+            if base and judged and said[base].denied:
+                group = (said[base], _arguments(function), said is own)
+                grouped.setdefault(group, []).append(f"aten::{name}")
     for (gap, arguments, same), ops in sorted(grouped.items(), key=lambda item: min(item[1])):
         denied = sorted(gap.denied)
         yield {
@@ -108,13 +117,58 @@ def _older(release: str) -> bool:
     return version_key(release) < version_key(TESTED)
 
 
-def gaps(path: Path, tests: Tests = _CUDA) -> dict[str, Gap]:
+def listed(sources: Path, release: str) -> list[dict[str, Any]]:
+    """The tests that a torch release has, each with what it lists; none where nobody compared."""
+    differs = _compared().get(release)
+    if differs is None:
+        return []
+    less, more = (_by_test(differs.get(word, ())) for word in ("less", "more"))
+    there = (test for test in _list(sources / "amd" / LIST) if test["op"] not in differs["absent"])
+    none = frozenset[str]()
+    return [_of_release(t, less.get(t["op"], none), more.get(t["op"], none)) for t in there]
+
+
+def _by_test(groups: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[str]]:
+    return {name: frozenset(group["dtypes"]) for group in groups for name in group["tests"]}
+
+
+def _of_release(
+    test: Mapping[str, Any], less: frozenset[str], more: frozenset[str]
+) -> dict[str, Any]:
+    """A test with the list of another release; what that lacks is asked for all the same."""
+    cuda = sorted(frozenset(test["cuda"]) - less | more)
+    return {**test, "cuda": cuda, "cpu": sorted(less.union(test["cpu"]))}
+
+
+@cache
+def _list(path: Path) -> list[Mapping[str, Any]]:
+    read: list[Mapping[str, Any]] = load_yaml(path)["ops"]
+    return read
+
+
+@cache
+def _said() -> Mapping[str, Any]:
+    read: Mapping[str, Any] = load_yaml(_CHANGED)
+    return read
+
+
+def _compared() -> Mapping[str, Mapping[str, Any]]:
+    found: Mapping[str, Mapping[str, Any]] = _said()["releases"]
+    return found
+
+
+def spoken_of(test: Mapping[str, Any]) -> tuple[str, ...]:
+    """The operators, without overload, that a test speaks of."""
+    return tuple(_said()["runs_as"].get(test["op"], (aten_name(test["aten"]),)))
+
+
+def gaps(rows: Iterable[Mapping[str, Any]], tests: Tests = _CUDA) -> dict[str, Gap]:
     """By operator, without its overload, what no test of it takes on the device."""
-    listed: dict[str, list[Mapping[str, Any]]] = {}
-    for test in load_yaml(path)["ops"]:
-        listed.setdefault(aten_name(test["aten"]), []).append(test)
-    found = {name: _gap(own, tests) for name, own in listed.items() if name not in _BRANCHES}
-    return {name: gap for name, gap in found.items() if gap.denied}
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for test in rows:
+        for name in spoken_of(test):
+            found.setdefault(name, []).append(test)
+    return {name: _gap(own, tests) for name, own in found.items() if name not in _BRANCHES}
 
 
 def _gap(listed: list[Mapping[str, Any]], tests: Tests) -> Gap:
@@ -164,6 +218,8 @@ class CudaVendor(Struct, frozen=True, dict=True):
     """Confidence and method of what PyTorch's own tests say."""
     method: str = _REGISTERED
     """How its entries are known."""
+    wheels: bool = False
+    """Whether torch's wheels of the package index are this vendor's builds."""
 
     @cached_property
     def said(self) -> Mapping[str, Any]:
@@ -192,6 +248,10 @@ class CudaVendor(Struct, frozen=True, dict=True):
             *dtype_conditions(sources, release, self.tested),
             *torchvision_kernels.conditions(release, _KEY),
         )
+        if self.wheels:
+            functions = operator_list.functions(sources / "pytorch", major_minor(release))
+            said = refused_dtypes.denied(conditions)
+            conditions += tuple(refused_dtypes.conditions(release, functions, said))
         advisories = tuple(self.said.get("advisories", ()))
         return ReleaseFile(
             vendor=self.name,

@@ -19,15 +19,12 @@ from opcheck.source.pt2.check import DAMAGED, what_is
 from opcheck.source.pt2.expression_reader import read
 from opcheck.source.pt2.expressions import written
 from opcheck.source.pt2.file import ProgramFile, damaged, read_program
+from opcheck.source.pt2.trees import DEEPEST, PROTOCOL
 from opcheck.source.pt2.values import variant
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
-
-PROTOCOL = 1
-"""Of torch.utils._pytree.treespec_dumps (torch 2.0 to 2.15)."""
-DEEPEST = 50
 _SIMPLE = frozenset({"builtins.list", "builtins.tuple", "collections.deque"})
 _DICTS = frozenset({"builtins.dict", "collections.OrderedDict"})
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
