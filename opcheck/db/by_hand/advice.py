@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from opcheck.db.by_hand.overlays import ADVISORIES, DYNAMIC, REMEDIES, Addition, holds
 from opcheck.db.files import document
