@@ -226,7 +226,7 @@ USES: dict[str, tuple[Node, set[str]]] = {
         set(),
     ),
     "a bilinear grid": (
-        node("aten::grid_sampler", interpolation_mode=0), {"tensorrt-grid-sampler"},
+        node("aten::grid_sampler", interpolation_mode=0), {"tensorrt-grid-sample-modes"},
     ),
     "a bicubic grid": (node("aten::grid_sampler", interpolation_mode=2), set()),
     "a choice between bfloat16": (
