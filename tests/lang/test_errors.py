@@ -15,6 +15,8 @@ from opcheck.lang.sentence import Sentence, chained, sentence_of, verbatim
 from opcheck.lang.speech import Language, catalogue, speaking, tell
 from opcheck.model.codec import sentence_from_json, to_json
 from opcheck.source.building.failures import failed
+from opcheck.source.pt2.check import what_is
+from opcheck.source.pt2.targets import parse_target
 from tests.lang.messages import PACKAGE, is_prose
 
 MAKERS = frozenset({"Sentence", "verbatim", "sentence_of", "chained"})
@@ -168,6 +170,22 @@ def test_an_error_is_not_recognised_from_its_english() -> None:
         error = Sentence("{text} is not JSON: {text_why}", text="a", text_why="b")
         assert tell(error) == "a 不是 JSON：b"
         assert tell(str(error)) == "a is not JSON: b"
+
+
+def test_details_of_a_damaged_program_are_sentences() -> None:
+    """They stand in the error that takes them over, and are told with it."""
+    rooms = ("opcheck/source/pt2/", "opcheck/source/building/pt2/")
+    raised = [
+        call
+        for call in calls()
+        if call.name in {"ValueError", "RefusedError"} and call.where.startswith(rooms)
+    ]
+    assert len(raised) > 70
+    assert [call.where for call in raised for value in given(call.node) if [*texts(value)]] == []
+    with pytest.raises(ValueError, match="no operator") as refused:
+        parse_target("os.system")
+    with speaking(Language.CHINESE):
+        assert tell(what_is(refused.value)) == "它调用 'os.system'，这不是算子"
 
 
 def test_sentences_in_a_row_have_the_signs_of_the_language() -> None:

@@ -19,7 +19,7 @@ from tests.lang.test_errors import WORDS, calls, nodes, texts
 HEADER, *ENTRIES = read_po(CATALOGUE.read_text(encoding="utf-8"), CATALOGUE.name)
 TELLERS = frozenset({"tell", "split", "prose", "markup", "translated", "from_data"})
 """What shows a text in the reader's language."""
-DATABASE = ("opcheck/db/conditions.py", "opcheck/db/contradictions.py")
+DATABASE = ("opcheck/db/conditions.py", "opcheck/db/contradictions.py", "opcheck/db/store.py")
 """Where texts of conditions are made that a line of the database stands for."""
 OF_DATA = frozenset({"db/audit", "db/importers", "db/probe_overlay.py", "db/schema"})
 """Rooms that write texts into the database, or tell of one to those who edit it."""

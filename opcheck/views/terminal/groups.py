@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opcheck.lang.sentence import Sentence as Parts
-from opcheck.lang.sentence import changed, with_arguments
+from opcheck.lang.sentence import changed, from_data, with_arguments
 from opcheck.model.report import Finding, Place, Reason, TargetReport
 from opcheck.model.trace import DTYPE_BYTES, Phase
 from opcheck.model.verdict import Evidence, Verdict
@@ -51,7 +51,7 @@ def sentence(text: str, op: str) -> Sentence:
 def _inside(text: str, start: int) -> str:
     """What is said of the operator that the call runs as."""
     said = text.arguments.get("said", "") if isinstance(text, Parts) else ""
-    return said if said == text[start:] else text[start:]
+    return from_data(said if said == text[start:] else text[start:])
 
 
 def _without(text: str, op: str) -> str:
