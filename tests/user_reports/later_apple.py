@@ -24,6 +24,11 @@ QUERIES = (
     "missing not implemented for MPS",
     "pytorch MPS [MPS] kernel ignores storage offset or strides wrong values silent "
     "correctness July August 2026",
+    "pytorch MPS int64 uint8 int8 matmul bmm unsupported or wrong integer Apple M1 M2 torch 2",
+    "pytorch MPS sort searchsorted unique repeat_interleave roll tril masked wrong or "
+    "crash large tensor macOS 14 15 float16 bfloat16",
+    "[MPS] fails on empty tensor or zero-dim scalar or non-contiguous out= argument "
+    "index_fill take_along_dim diag trace pytorch 2.3 2.5 2.7",
 )
 MPS = "apple-mps"
 
@@ -32,6 +37,8 @@ MANY = torch.linspace(0, 1, 2000).view(1000, 2)
 TABLE = torch.arange(16.0).view(4, 4)
 PLACES = torch.tensor([0, 1, 2])
 LINE = torch.tensor([[1.0, 2.0, 3.0]])
+CUBE = torch.linspace(-1, 1, 60).view(3, 4, 5)
+BYTES = torch.ones(64, 32, dtype=torch.int8)
 PICTURES = torch.linspace(0, 1, 10 * 3 * 352 * 352).view(10, 3, 352, 352)
 
 
@@ -54,6 +61,10 @@ def _bags(mode: str, *, last: bool) -> nn.EmbeddingBag:
 
 def _and_second(flags: Tensor, base: Tensor) -> Tensor:
     return torch.bitwise_and(flags, base[1])
+
+
+def _filled(x: Tensor, mask: Tensor) -> Tensor:
+    return (x + 1).permute(2, 0, 1).masked_fill_(mask.permute(2, 0, 1), 7.0)
 
 
 def _norms(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -187,6 +198,58 @@ REPORTS = (
         f"{MPS}@2.0.1", Met.REFUSED, Because.NO_KERNEL,
         torch.erfinv, (X / 2,), ("aten::erfinv",),
     ),
+    Report(
+        "MPS: product of int8", "pytorch/pytorch#193153", 12,
+        "`_int_mm` has no kernel until a pull request of August 2026",
+        f"{MPS}@2.13.0", Met.REFUSED, Because.NO_KERNEL,
+        torch._int_mm, (BYTES, BYTES.t().contiguous()), ("aten::_int_mm",),
+        mended={f"{MPS}@2.15.0": Met.WORKS},
+    ),
+    Report(
+        "MPS: product of integers", "pytorch/pytorch#145809", 12,
+        "`mm` and `bmm` take floats alone: a pull request of January 2025 extends them",
+        f"{MPS}@2.6.0", Met.REFUSED, Because.DTYPE,
+        torch.bmm, (torch.ones(2, 3, 4, dtype=torch.int16), torch.ones(2, 4, 3, dtype=torch.int16)),
+        ("aten::bmm",),
+    ),
+    Report(
+        "MPS: uint16", "pytorch/pytorch#159076", 12,
+        "an int32 tensor cannot be made uint16: MPS has no support for that dtype",
+        f"{MPS}@2.8.0", Met.REFUSED, Because.DTYPE,
+        lambda x: x.to(torch.uint16), (torch.arange(255, dtype=torch.int32),),
+        ("aten::to", "aten::_to_copy"),
+    ),
+    Report(
+        "MPS: repeat_interleave by a slice", "pytorch/pytorch#167924", 13,
+        "`repeat_interleave` by a slice that does not begin at the first count crashes",
+        f"{MPS}@2.9.1", Met.REFUSED, Because.LAYOUT,
+        lambda x, counts: x.repeat_interleave(counts[1:3], dim=0),
+        (torch.arange(2), torch.tensor([0, 1, 0])), ("aten::repeat_interleave",),
+    ),
+    Report(
+        "MPS: sort of nothing", "pytorch/pytorch#107284", 13,
+        "`sort` of no elements fails: the placeholder tensor is empty",
+        f"{MPS}@2.0.1", Met.REFUSED, Because.SHAPE,
+        torch.sort, (torch.empty(0),), ("aten::sort",),
+    ),
+    Report(
+        "MPS: argmax of a transpose", "pytorch/pytorch#161401", 14,
+        "`argmax` without a dimension raises for a tensor that is not contiguous",
+        f"{MPS}@2.8.0", Met.REFUSED, Because.LAYOUT,
+        lambda x: torch.argmax(x.t()), (X,), ("aten::argmax",),
+    ),
+    Report(
+        "MPS: all of nothing", "pytorch/pytorch#105218", 14,
+        "`all` of no elements is not true",
+        f"{MPS}@2.0.1", Met.WRONG, Because.SHAPE,
+        torch.all, (torch.empty(0, dtype=torch.bool),), ("aten::all",),
+    ),
+    Report(
+        "MPS: masked_fill_ after permute", "pytorch/pytorch#131957", 14,
+        "`masked_fill_` of a permuted tensor is wrong: a pull request of July 2024 mends it",
+        f"{MPS}@2.4.1", Met.WRONG, Because.LAYOUT,
+        _filled, (CUBE, CUBE > 0), ("aten::masked_fill_", "aten::masked_fill"),
+    ),
 )  # fmt: skip
 
 _LEFT_OUT = {
@@ -197,12 +260,17 @@ _LEFT_OUT = {
         pytorch/pytorch#104170 pytorch/pytorch#86279 pytorch/pytorch#178497 pytorch/pytorch#116580
         MIC-DKFZ/HD-BET#61 pytorch/pytorch#154615 MIC-DKFZ/nnUNet#2435 pytorch/pytorch#130256
         pytorch/pytorch#106292 pytorch/pytorch#197636 pytorch/pytorch#100764
+        Comfy-Org/ComfyUI#16458 pytorch/pytorch#86319 pytorch/pytorch#190337 pytorch/pytorch#79200
+        pytorch/pytorch#183885 pytorch/pytorch#195595 pytorch/pytorch#117941 pytorch/pytorch#118126
+        pytorch/pytorch#175187 pytorch/pytorch#176159 pytorch/pytorch#104879 pytorch/pytorch#111173
+        pytorch/pytorch#170181 pytorch/pytorch#161462 pytorch/pytorch#183419 pytorch/pytorch#154901
     """,
     Why.NO_CALL: """
         pytorch/pytorch#192681 pytorch/pytorch#97090 ostris/ai-toolkit#721 bytedance/Sa2VA#11
         OpenNMT/CTranslate2#1607 Zeqiang-Lai/LATTICE#4 ml4t/models#4 ostris/ai-toolkit#547
         pytorch/pytorch#146253 intel/torch-xpu-ops#555 pytorch/pytorch#78065 pytorch/pytorch#152205
         data-apis/array-api#725 NVIDIA/Fuser#1012 pytorch/pytorch#163021 pytorch/pytorch#128393
+        pytorch/pytorch#103694
     """,
     Why.NO_PROGRAM: """
         pytorch/pytorch#123119 pytorch/pytorch#163630 pytorch/pytorch#169201 mlverse/torch#1084
@@ -231,7 +299,8 @@ _LEFT_OUT = {
         tinygrad/tinygrad#16448 tinygrad/tinygrad#7918 numpy/numpy#25926 pytorch/pytorch#24504
         mpc-msri/EzPC#82 pytorch/pytorch#39273 numpy/numpy#11358 pytorch/pytorch#80856
         pytorch/pytorch#80499 pytorch/pytorch#91198 pytorch/pytorch#81185 candle-org/MindAct#1554
-        pytorch/pytorch#82592 pytorch/pytorch#76725
+        pytorch/pytorch#82592 pytorch/pytorch#76725 pytorch/pytorch#83015 pytorch/pytorch#91616
+        kulinseth/pytorch#70 pytorch/pytorch#94479 pytorch/pytorch#78043
     """,
 }
 LEFT_OUT = tuple(

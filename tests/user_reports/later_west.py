@@ -48,6 +48,10 @@ QUERIES = (
     "result pow var clamp where index argmax cumsum",
     "pytorch CUDA RuntimeError torch.nn.functional ctc_loss pdist multi_margin_loss "
     "half bfloat16 cuda not implemented 2.x",
+    'Torch-TensorRT "add converter" aten dynamo 2024 expand repeat tile flip roll '
+    "full_like argmin isnan outer",
+    "pytorch CUDA gives different result from CPU on GPU only torch.linalg "
+    "torch.nn.functional 2.4 2.6 2.9 RTX 4090 A100 inconsistent",
 )
 XPU, RX, TRT = "intel-max", "amd-rx7900xt", "nvidia-tensorrt"
 
@@ -74,7 +78,7 @@ class LargerOfTwo(nn.Module):
 
 
 def _asserted(x: Tensor) -> Tensor:
-    torch._assert_async(torch.isfinite(x).all(), "not finite")  # type: ignore[no-untyped-call]  # of torch
+    torch._assert_async(torch.isfinite(x).all(), "not finite")
     return x * 2
 
 
@@ -86,6 +90,10 @@ def _divided_in_place(x: Tensor, y: Tensor) -> Tensor:
 
 def _grouped(x: Tensor, weights: Tensor, ends: Tensor) -> Tensor:
     return torch._grouped_mm(x, weights, offs=ends)
+
+
+def _steps(x: Tensor) -> Tensor:
+    return torch.linspace(4.3, -3, 50, dtype=torch.int64, device=x.device)
 
 
 def _noise(x: Tensor) -> Tensor:
@@ -175,6 +183,12 @@ REPORTS = (
         f"{TRT}@2.13.0", Met.WRONG, Because.OTHER,
         LargerOfTwo(), (torch.ones(3),), ("aten::maximum",),
     ),
+    Report(
+        "CUDA: linspace of integers", "pytorch/pytorch#170168", 23,
+        "`linspace` of int64 gives other numbers than the CPU",
+        "nvidia-a100@2.9.1", Met.WRONG, Because.DTYPE,
+        _steps, (X,), ("aten::linspace",),
+    ),
 )  # fmt: skip
 
 _LEFT_OUT = {
@@ -195,7 +209,8 @@ _LEFT_OUT = {
         pytorch/pytorch#127941 pytorch/pytorch#127002 pytorch/TensorRT#3314 pytorch/TensorRT#1110
         pytorch/TensorRT#2901 pytorch/TensorRT#4625 intel/torch-xpu-ops#4898 intel/auto-round#1120
         pytorch/TensorRT#3777 pytorch/TensorRT#2976 zhanghang1989/PyTorch-Encoding#363
-        chijames/KERPLE#5
+        chijames/KERPLE#5 pytorch/TensorRT#3483 pytorch/TensorRT#2157 pytorch/TensorRT#2722
+        pytorch/TensorRT#2071 pytorch/TensorRT#1818 pytorch/pytorch#133093 pytorch/pytorch#111349
     """,
     Why.NO_CALL: """
         intel/torch-xpu-ops#4904 intel/torch-xpu-ops#3537 pytorch/pytorch#165892
@@ -211,6 +226,7 @@ _LEFT_OUT = {
         intel/torch-xpu-ops#3369 pytorch/pytorch#96064 pytorch/pytorch#114229
         pytorch/pytorch#125999 pytorch/pytorch#93815 NVIDIA/TensorRT#3452 pytorch/pytorch#183082
         NVIDIA/TransformerEngine#600 pytorch/pytorch#118177 pytorch/pytorch#107768
+        pytorch/TensorRT#3662
     """,
     Why.NO_PROGRAM: """
         intel/torch-xpu-ops#4984 intel/torch-xpu-ops#4960 intel/torch-xpu-ops#4342
@@ -222,7 +238,7 @@ _LEFT_OUT = {
         meta-pytorch/torchtune#1202 pytorch/pytorch#113833 intel/torch-xpu-ops#42
         intel/torch-xpu-ops#302 intel/torch-xpu-ops#898 intel/torch-xpu-ops#1951
         intel/torch-xpu-ops#5452 pytorch/TensorRT#4326 pytorch/TensorRT#3251 pytorch/TensorRT#2593
-        intel/torch-xpu-ops#3426 pytorch/pytorch#130806 wenet-e2e/wenet#2764
+        intel/torch-xpu-ops#3426 pytorch/pytorch#130806 wenet-e2e/wenet#2764 pytorch/pytorch#136443
     """,
     Why.OTHERS: """
         triton-lang/triton#9306 flashinfer-ai/flashinfer#3391 harvardnlp/genbmm#12
@@ -230,7 +246,8 @@ _LEFT_OUT = {
     """,
     Why.UNCONFIRMED: """
         pytorch/pytorch#193704 pytorch/pytorch#184265 pytorch/pytorch#171660
-        intel/torch-xpu-ops#1147 kaist-dmlab/pcb#3
+        intel/torch-xpu-ops#1147 kaist-dmlab/pcb#3 pytorch/pytorch#137687 pytorch/pytorch#161769
+        pytorch/pytorch#109453
     """,
     Why.NO_TARGET: """
         pytorch/pytorch#138908 pytorch/pytorch#113172 ROCm/MIOpen#3943 pytorch/pytorch#35823
@@ -246,6 +263,8 @@ _LEFT_OUT = {
         tenstorrent/pytorch2.0_ttnn#719 tinygrad/tinygrad#9353 rocmarchive/cutorch_hip#8
         candle-org/MindAct#2543 pytorch/TensorRT#4575 pytorch/pytorch#29210 NVIDIA/apex#912
         BaiShuanghao/Prompt-based-Distribution-Alignment#9 pytorch/pytorch#29211 espnet/espnet#1751
+        pytorch/TensorRT#2105 NVIDIA-AI-IOT/torch2trt#574 pytorch/TensorRT#2504
+        pytorch/TensorRT#2550 pytorch/pytorch#58754 pytorch/pytorch#83730 pytorch/pytorch#69969
     """,
 }
 LEFT_OUT = tuple(
