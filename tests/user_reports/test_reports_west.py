@@ -1,4 +1,6 @@
-"""Reports of Apple, Intel, AMD and NVIDIA: programs run on the CPU, and name what there is."""
+"""Reports of Apple, Intel, AMD and NVIDIA, and all later ones: programs run on the CPU, and name
+what there is.
+"""
 
 from collections import Counter
 from importlib import import_module
@@ -13,8 +15,11 @@ from tests.user_reports.report import LeftOut, Report
 
 ROOMS = tuple(
     import_module(f"tests.user_reports.{name}")
-    for name in ("apple", "intel", "amd", "nvidia", "nvidia_tensorrt")
-)
+    for name in (
+        "apple", "intel", "amd", "nvidia", "nvidia_tensorrt",
+        "later_apple", "later_west", "later_east",
+    )
+)  # fmt: skip
 REPORTS: tuple[Report, ...] = tuple(report for room in ROOMS for report in room.REPORTS)
 LEFT_OUT: tuple[LeftOut, ...] = tuple(left for room in ROOMS for left in room.LEFT_OUT)
 
