@@ -146,9 +146,12 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::argmax", self=dense(2, 3), dim=1, keepdim=True), set(),
     ),
     "counting in bfloat16": (
-        giving("aten::arange", dense(512, dtype="bfloat16"), end=512), {"tpu-arange-half"},
+        giving("aten::arange", dense(512, dtype="bfloat16"), end=512),
+        {"tensorrt-arange-floats", "tpu-arange-half"},
     ),
-    "counting in float16": (giving("aten::arange", dense(512, dtype=HALF), end=512), set()),
+    "counting in float16": (
+        giving("aten::arange", dense(512, dtype=HALF), end=512), {"tensorrt-arange-floats"},
+    ),
     "a fraction to the power of integers": (
         node("aten::pow.Scalar", self=2.5, exponent=dense(4, dtype="int64")),
         {"tpu-pow-scalar-base"},
@@ -223,7 +226,7 @@ USES: dict[str, tuple[Node, set[str]]] = {
         set(),
     ),
     "a bilinear grid": (
-        node("aten::grid_sampler", interpolation_mode=0), {"tensorrt-grid-sampler"},
+        node("aten::grid_sampler", interpolation_mode=0), {"tensorrt-grid-sample-modes"},
     ),
     "a bicubic grid": (node("aten::grid_sampler", interpolation_mode=2), set()),
     "a choice between bfloat16": (
@@ -326,5 +329,102 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "normalising images": (
         node("aten::native_batch_norm", input=dense(8, 4, 9, 9), training=True), set(),
+    ),
+    "a running sum of integers": (
+        node("aten::cumsum", self=dense(4, dtype="int64"), dim=0),
+        {"tensorrt-cumsum-integers", "tensorrt-cumsum-float64"},
+    ),
+    "a running sum": (node("aten::cumsum", self=dense(4), dim=0), {"tensorrt-cumsum-float64"}),
+    "a running sum of one number": (node("aten::cumsum", self=dense(), dim=0), set()),
+    "a running sum of integers to floats": (
+        node("aten::cumsum", self=dense(dtype="int64"), dim=0, dtype="float32"), set(),
+    ),
+    "counting in floats": (
+        giving("aten::arange.start_step", dense(10), start=0, end=1, step=0.1),
+        {"tensorrt-arange-floats"},
+    ),
+    "counting": (giving("aten::arange", dense(9, dtype="int64"), end=9), set()),
+    "a sum to float32": (
+        node("aten::sum", self=dense(4, dtype=HALF), dtype="float32"),
+        {"tensorrt-reduction-dtype"},
+    ),
+    "a sum of small integers": (
+        node("aten::sum.dim_IntList", self=dense(4, dtype="int32"), dim=(0,)),
+        {"tensorrt-reduction-dtype"},
+    ),
+    "a sum of half precision": (node("aten::sum", self=dense(4, dtype=HALF)), set()),
+    "a mean to float32": (
+        node("aten::mean.dim", self=dense(4, dtype=HALF), dim=(0,), dtype="float32"),
+        {"tensorrt-reduction-dtype"},
+    ),
+    "gradients of a huge softmax": (
+        node("aten::_softmax_backward_data", grad_output=dense(1, HUGE)),
+        {"xpu-softmax-gradients-large"},
+    ),
+    "gradients of a softmax": (
+        node("aten::_softmax_backward_data", grad_output=dense(8, 8)), set(),
+    ),
+    "gradients of averages of a huge image": (
+        node("aten::_adaptive_avg_pool2d_backward", self=dense(1, HUGE)),
+        {"xpu-adaptive-avg-pool2d-gradients"},
+    ),
+    "gradients of averages of a huge channels-last image": (
+        node("aten::_adaptive_avg_pool2d_backward", self=permuted(2, 2, 2, HUGE)), set(),
+    ),
+    "gradients of maxima of a huge channels-last image": (
+        node("aten::max_pool2d_with_indices_backward", self=permuted(2, 2, 2, HUGE)),
+        {"xpu-max-pool2d-gradients"},
+    ),
+    "gradients of maxima of a huge image": (
+        node("aten::max_pool2d_with_indices_backward", self=dense(1, HUGE)), set(),
+    ),
+    "a range in bfloat16": (
+        node("aten::_fused_moving_avg_obs_fq_helper", running_min=dense(1, dtype="bfloat16")),
+        {"xpu-fused-fake-quant-dtypes"},
+    ),
+    "observing half precision": (
+        node(
+            "aten::fused_moving_avg_obs_fake_quant", self=dense(4, dtype=HALF),
+            running_min=dense(1),
+        ),
+        {"xpu-fused-fake-quant-mixed"},
+    ),
+    "a boolean switch": (
+        node("aten::_fused_moving_avg_obs_fq_helper", observer_on=dense(1, dtype="bool")),
+        {"xpu-fused-fake-quant-dtypes"},
+    ),
+    "observing float32": (
+        node("aten::_fused_moving_avg_obs_fq_helper", self=dense(4), running_min=dense(1)), set(),
+    ),
+    "the triangle of an immense matrix": (
+        node("aten::tril", self=dense(100_000, 100_000)), {"xpu-triangle-large"},
+    ),
+    "the triangle of an immense matrix of half precision": (
+        node("aten::triu", self=dense(100_000, 100_000, dtype=HALF)), set(),
+    ),
+    "a sum of complex halves": (
+        node("aten::sum", self=dense(4, dtype="complex32")), {"xpu-sum-complex-half"},
+    ),
+    "a cell with one bias": (
+        node("aten::_thnn_fused_lstm_cell", input_bias=None, hidden_bias=dense(4)),
+        {"xpu-lstm-cell-bias"},
+    ),
+    "a cell without biases": (node("aten::_thnn_fused_lstm_cell", input_bias=None), set()),
+    "interpolation to a huge line": (
+        giving("aten::upsample_nearest1d", dense(1, HUGE)), set(),
+    ),
+    "factors of a batch": (
+        node("aten::linalg_cholesky_ex", self=dense(64, 9, 9, dtype="float64")),
+        {"rocm-cholesky-batch"},
+    ),
+    "factors of a matrix": (
+        node("aten::linalg_cholesky_ex", self=dense(9, 9, dtype="float64")), set(),
+    ),
+    "inverses of a large batch of factors": (
+        node("aten::cholesky_inverse", self=dense(20, 425, 425, dtype="float64")),
+        {"rocm-cholesky-inverse-batch"},
+    ),
+    "inverses of a batch of factors": (
+        node("aten::cholesky_inverse", self=dense(16, 425, 425, dtype="float64")), set(),
     ),
 }  # fmt: skip
