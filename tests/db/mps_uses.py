@@ -229,6 +229,8 @@ MPS_USES = {
         {"mps-unsigned-division"},
     ),
     "a quotient": (node("div.Tensor", self=dense(3), other=BYTES), set()),
+    "many zeros": (node("zeros", dense(2**30 + 1)), {"mps-fill-large"}),
+    "zeros": (node("zeros", dense(2**30)), set()),
     "all of nothing": (node("all", self=dense(0, dtype="bool")), {"mps-all-empty"}),
     "all": (node("all", self=dense(3, dtype="bool")), set()),
 }  # fmt: skip
