@@ -207,6 +207,28 @@ MPS_USES = {
     "conjugated in place": (
         node("conj_physical_", self=dense(3, dtype="complex64")), {"mps-conj-physical"},
     ),
+    "a sum of booleans": (
+        node("cumsum", LONGS, self=dense(3, dtype="bool"), dim=0), {"mps-cumsum-bool"},
+    ),
+    "a sum of integers": (node("cumsum", LONGS, self=LONGS, dim=0), set()),
+    "a weight of another dtype": (
+        node("lerp.Tensor", self=dense(3, dtype="float16"), weight=dense()), {"mps-lerp-weight"},
+    ),
+    "a weight": (node("lerp.Tensor", self=dense(3), weight=dense()), set()),
+    "halfway": (
+        node("lerp.Scalar", self=dense(3), weight=0.5), {"mps-lerp-infinite"},
+    ),
+    "a little": (node("lerp.Scalar", self=dense(3), weight=0.1), set()),
+    "factors of two matrices": (node("linalg_lu_factor", A=dense(2, 64, 64)), {"mps-lu-batch"}),
+    "factors of one": (node("linalg_lu_factor", A=dense(64, 64)), set()),
+    "bounds of a huge tensor": (
+        node("clamp.Tensor", self=dense(2**29, dtype="int32")), {"mps-clamp-bounds-large"},
+    ),
+    "a quotient of unsigned integers": (
+        node("div.Tensor", self=dense(3), other=dense(3, dtype="uint16")),
+        {"mps-unsigned-division"},
+    ),
+    "a quotient": (node("div.Tensor", self=dense(3), other=BYTES), set()),
     "all of nothing": (node("all", self=dense(0, dtype="bool")), {"mps-all-empty"}),
     "all": (node("all", self=dense(3, dtype="bool")), set()),
 }  # fmt: skip

@@ -196,6 +196,7 @@ _NARROWED, _NEWER = "int64-narrowed-to-int32", "needs-newer-macos"
         ("2.12.1", _SCATTER, {"self": _tensor(4, dtype="int64"), "reduce": "sum"}, "registered"),
         ("2.13.0", _SCATTER, {"self": _tensor(4, dtype="int64"), "reduce": "amax"}, _NEWER),
         ("2.15.0", _SCATTER, {"self": _tensor(4, dtype="int64"), "reduce": "amax"}, "registered"),
+        ("2.8.0", "aten::neg", {"self": _tensor(4, dtype="uint16")}, _DTYPE),
         ("2.0.1", "aten::relu", {"self": _tensor(0, 4)}, _SIZE),
         ("2.3.1", "aten::relu", {"self": _tensor(0, 4)}, "registered"),
         ("2.13.0", "aten::baddbmm", {"batch1": _tensor(2, 0, 3)}, _SIZE),

@@ -504,7 +504,7 @@ def test_what_only_older_branches_refuse(release: str, database: Database) -> No
     }
     for op, arguments in calls.items():
         assert (_resolution(found, op, **arguments).code == "registered") is not older
-    spread = {"self": _tensor("float32", 2, 41984), "dim": 0}
+    spread: dict[str, Value] = {"self": _tensor("float32", 2, 41984), "dim": 0}
     assert _resolution(found, "aten::median.dim_values", **spread).code == "registered"
     dilated = _resolution(found, "aten::max_pool2d_with_indices", self=_FLOATS, dilation=(2, 2))
     expected = release == "r1.22_pt2.4.0"

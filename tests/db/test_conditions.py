@@ -347,6 +347,25 @@ def test_a_release_whose_kernels_do_not_check_yet_refuses_nothing(
     assert bool(found) == said
 
 
+@pytest.mark.parametrize("target", ["ascend-910a@5.0.0", "ascend-910b@7.1.0", "ascend-910b"])
+@pytest.mark.parametrize("op", ["aten::lstm.input", "aten::gru.input", "aten::lstm.data"])
+def test_layers_that_drop_nothing_between_them(database: Database, target: str, op: str) -> None:
+    matrix = _matrix(database, target)
+
+    def told(dropout: float, layers: int, train: bool = True) -> set[str]:
+        use = Node(
+            OpName.parse(op),
+            (("num_layers", layers), ("dropout", dropout), ("train", train)),
+        )
+        found = (c for c in matrix.conditions_for(op) if matches(c, use) is not None)
+        return {c.code for c in found} & {"dropout-left-out", "value-not-supported"}
+
+    assert told(0.5, 2) == {"dropout-left-out"}
+    assert told(0.0, 2) == told(0.5, 1) == told(0.5, 2, train=False) == set()
+    packed = op == "aten::lstm.data"
+    assert told(0.0, 3) == ({"value-not-supported"} if packed else set())
+
+
 @pytest.mark.parametrize("op", ["aten::gru.input", "aten::lstm_cell", "aten::slow_conv3d_forward"])
 def test_acl_op_kernels_do_not_run_on_950(database: Database, op: str) -> None:
     for target in NEWEST:

@@ -9,11 +9,11 @@ from opcheck.model.target import TargetSpec
 from opcheck.model.verdict import Evidence, Method
 
 _COUNTS = {
-    "5.0.0": 6,
-    "6.0.0": 11,
-    "7.1.0": 12,
-    "7.2.0": 13,
-    "7.3.0": 13,
+    "5.0.0": 8,
+    "6.0.0": 13,
+    "7.1.0": 14,
+    "7.2.0": 15,
+    "7.3.0": 15,
     "26.0.0": 16,
     "26.1.0": 19,
 }
@@ -149,6 +149,21 @@ def test_a_gru_is_differentiated_through_the_operator_that_its_kernel_calls(
         (_read(181, _RECURRENT, Method.INFERRED), _read(172, method=Method.INFERRED)),
         (Formula(("params", "input", "hx"), calls),),
     )
+
+
+@pytest.mark.parametrize(("op", "kernel"), [("input", "npu_lstm"), ("data", "npu_lstm_data")])
+def test_an_lstm_is_differentiated_through_the_operator_that_its_kernel_calls(
+    database: Database, op: str, kernel: str
+) -> None:
+    """Newer releases have a second such operator, and the cells that PyTorch's own asks for."""
+    for release in ("5.0.0", "6.0.0", "7.1.0", "7.3.0"):
+        found = _matrix(database, f"ascend-910b@{release}").gradients[f"aten::lstm.{op}"]
+        assert found.kernels == (f"npu::{kernel}_backward",)
+        assert [formula.arguments for formula in found.formulas] == [(_OWN[op], "params", "hx")]
+    assert f"aten::lstm.{op}" not in _matrix(database, "ascend-910b@26.0.0").gradients
+
+
+_OWN = {"input": "input", "data": "data"}
 
 
 def test_older_attention_asks_more_of_the_mask(database: Database) -> None:

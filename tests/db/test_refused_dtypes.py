@@ -34,6 +34,24 @@ def test_float8_has_no_arithmetic_on_cuda(release: str, database: Database) -> N
         assert not refused(database, release, op, self=FLOAT8), op
 
 
+@pytest.mark.parametrize(
+    ("op", "refusing", "running"),
+    [
+        ("aten::cat", "2.4.1", "2.6.0"),
+        ("aten::index_select", "2.4.1", "2.6.0"),
+        ("aten::where.self", "2.6.0", "2.7.1"),
+        ("aten::gather", "2.7.1", "2.8.0"),
+    ],
+)
+def test_copies_of_float8_came_one_by_one(
+    op: str, refusing: str, running: str, database: Database
+) -> None:
+    given: dict[str, Value] = {"self": FLOAT8, "other": FLOAT8}
+    uses = {"tensors": (FLOAT8, FLOAT8)} if op == "aten::cat" else given
+    assert refused(database, refusing, op, **uses)
+    assert not refused(database, running, op, **uses)
+
+
 def test_a_sum_that_casts_runs(database: Database) -> None:
     assert refused(database, "2.13.0", "aten::sum", self=FLOAT8)
     cast = Constant("dtype", "float32")

@@ -226,7 +226,7 @@ USES: dict[str, tuple[Node, set[str]]] = {
         set(),
     ),
     "a bilinear grid": (
-        node("aten::grid_sampler", interpolation_mode=0), {"tensorrt-grid-sampler"},
+        node("aten::grid_sampler", interpolation_mode=0), {"tensorrt-grid-sample-modes"},
     ),
     "a bicubic grid": (node("aten::grid_sampler", interpolation_mode=2), set()),
     "a choice between bfloat16": (
@@ -349,12 +349,12 @@ USES: dict[str, tuple[Node, set[str]]] = {
         {"tensorrt-reduction-dtype"},
     ),
     "a sum of small integers": (
-        node("aten::sum.dim_IntList", self=dense(4, dtype="int32"), dim=[0]),
+        node("aten::sum.dim_IntList", self=dense(4, dtype="int32"), dim=(0,)),
         {"tensorrt-reduction-dtype"},
     ),
     "a sum of half precision": (node("aten::sum", self=dense(4, dtype=HALF)), set()),
     "a mean to float32": (
-        node("aten::mean.dim", self=dense(4, dtype=HALF), dim=[0], dtype="float32"),
+        node("aten::mean.dim", self=dense(4, dtype=HALF), dim=(0,), dtype="float32"),
         {"tensorrt-reduction-dtype"},
     ),
     "gradients of a huge softmax": (
@@ -412,5 +412,19 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "a cell without biases": (node("aten::_thnn_fused_lstm_cell", input_bias=None), set()),
     "interpolation to a huge line": (
         giving("aten::upsample_nearest1d", dense(1, HUGE)), set(),
+    ),
+    "factors of a batch": (
+        node("aten::linalg_cholesky_ex", self=dense(64, 9, 9, dtype="float64")),
+        {"rocm-cholesky-batch"},
+    ),
+    "factors of a matrix": (
+        node("aten::linalg_cholesky_ex", self=dense(9, 9, dtype="float64")), set(),
+    ),
+    "inverses of a large batch of factors": (
+        node("aten::cholesky_inverse", self=dense(20, 425, 425, dtype="float64")),
+        {"rocm-cholesky-inverse-batch"},
+    ),
+    "inverses of a batch of factors": (
+        node("aten::cholesky_inverse", self=dense(16, 425, 425, dtype="float64")), set(),
     ),
 }  # fmt: skip

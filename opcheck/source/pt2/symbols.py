@@ -67,16 +67,16 @@ class Sizes:
             for name in symbols_of(self.expression(text)):
                 if name not in self._ranges:
                     raise ValueError(
-                        Sentence("a size is of {name}, which has no range", name=repr(name))
+                        Sentence("a size is of {text}, which has no range", text=repr(name))
                     )
             found = self._value(text, self.exported.get)
             if found is not None and found != hint:
                 raise ValueError(
                     Sentence(
-                        "{text} is {text_b}, where the file says {text_file}",
+                        "{text} is {text_b}, where the file says {text_c}",
                         text=short(text),
                         text_b=found,
-                        text_file=hint,
+                        text_c=hint,
                     )
                 )
             least, most = self._value(text, self._least), self._value(text, self._most)

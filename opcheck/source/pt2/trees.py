@@ -32,7 +32,7 @@ def check_trees(module: Mapping[str, Any]) -> None:
     for name, described in fields.items():
         if not all(isinstance(one, str) and one.isidentifier() for one in described["field_names"]):
             raise ValueError(
-                Sentence("the fields of {name} are no names", name=repr(str(name)[:60]))
+                Sentence("the fields of {text} are no names", text=repr(str(name)[:60]))
             )
     whole = next((one for one in module["module_call_graph"] if one["fqn"] == ""), None)
     if whole is None or not whole.get("signature"):
@@ -42,9 +42,9 @@ def check_trees(module: Mapping[str, Any]) -> None:
     if leaves != wanted:
         raise ValueError(
             Sentence(
-                "it takes {count} inputs apart, and its graph has {count_b}",
-                count=leaves,
-                count_b=wanted,
+                "it takes {text} inputs apart, and its graph has {text_b}",
+                text=leaves,
+                text_b=wanted,
             )
         )
     _leaves(whole["signature"]["out_spec"])
@@ -62,7 +62,7 @@ def _leaves(text: Any) -> int:
 
 def _count(tree: Mapping[str, Any], depth: int) -> int:
     if depth > DEEPEST:
-        raise ValueError(Sentence("its inputs are more than {count} levels deep", count=DEEPEST))
+        raise ValueError(Sentence("its inputs are more than {text} levels deep", text=DEEPEST))
     kind, children = tree["type"], tree["children_spec"]
     if kind is None:
         if children:

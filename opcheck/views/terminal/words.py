@@ -73,7 +73,6 @@ ON_HOST = ("On the host", "works, slow")
 DIFFERENCES = ("Device against host", "largest absolute difference")
 AGREEMENT = ("Scan against device", "what the scan predicted, and what was called on the device")
 OUTPUTS, GRADIENTS, PARAMETERS = "outputs", "gradients", "parameters after the step"
-ALL_EQUAL = "equal to the last bit"
 NO_NUMBER = "NaN or infinity on one side alone"
 NOTHING_ASKED = "no kernel was called on the device"
 NOTHING_COMPARED = "there was nothing to compare"
@@ -82,7 +81,7 @@ DISAGREEMENT_COLUMNS = ("operator", "kind", "phase", "predicted", "asked")
 TARGET_COLUMNS = ("target", "device", "newest", "torch", "kernels", "date")
 
 # labels, at most nine columns wide
-ON, IN, AT, OR, OF = "on", "in", "at", "or", "of"
+ON, IN, AT, OR = "on", "in", "at", "or"
 LISTS_ALL = "--verbose lists all"
 WHERE, WHY, EVIDENCE, INPUTS = "where", "why", "evidence", "inputs"
 RUNS_AS, OR_AS = "runs as", "or as"
@@ -91,7 +90,7 @@ PACKAGE = "package"
 ERROR = "error"
 TRIED, ID = "tried", "id"
 LAYERS = "layers"
-BUT, WHEN, CAUTION, MISSING = "but", "when", "caution", "not on the device"
+BUT, CAUTION, MISSING = "but", "caution", "not on the device"
 
 
 def in_module(module: str) -> Sentence:

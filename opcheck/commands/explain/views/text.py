@@ -14,7 +14,7 @@ from opcheck.model.verdict import Confidence, Evidence, Verdict
 from opcheck.views.conditions import sentence, when
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal import words
-from opcheck.views.terminal.canvas import Atom, Canvas, linked, listed, split, split_translated
+from opcheck.views.terminal.canvas import Atom, Canvas, linked, listed, split
 from opcheck.views.terminal.evidence import web_address
 from opcheck.views.terminal.notation import STYLES, source
 
@@ -140,7 +140,7 @@ def _write_conditions(canvas: Canvas, conditions: Iterable[Condition], chip: str
             atoms += split(in_brackets(words.confidence(confidence.value)))
         canvas.field("" if i else words.BUT, atoms, 4)
         if canvas.page.verbose and (tests := when(alike)):
-            canvas.field("", [*split(words.WHEN, "dim"), *split_translated(tests, "dim")], 4)
+            canvas.field("", split(Sentence("when {text}", text=tests), "dim"), 4)
         _write_evidence(canvas, "", evidence[:1])
 
 
