@@ -109,6 +109,14 @@ class Database:
         return tuple(found)
 
     @cached_property
+    def _additions(self) -> Mapping[str, Sequence[Addition]]:
+        """Those of each vendor."""
+        found: dict[str, list[Addition]] = {}
+        for addition in self.additions:
+            found.setdefault(addition.vendor, []).append(addition)
+        return found
+
+    @cached_property
     def tables(self) -> Tables:
         """PyTorch's own tables."""
         return Tables(self.root / "pytorch", self.cache)
@@ -224,7 +232,8 @@ class Database:
 
     def release(self, target: Target) -> Document:
         """The file of a target's release, with what advisories and overlays add to it."""
-        return added(self._vendor(target.vendor).release(target.sdk), self.additions, target)
+        release = self._vendor(target.vendor).release(target.sdk)
+        return added(release, self._additions.get(target.vendor, ()), target)
 
     def statements(self, target: Target, op: str) -> "tuple[Statement, ...]":
         """What each layer says of an overload, the last one holds; () where one alone speaks."""

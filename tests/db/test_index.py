@@ -10,6 +10,7 @@ import pytest
 
 from opcheck.db.files import document
 from opcheck.db.files.document import Document, read
+from opcheck.db.schema.additions import ADVISORY_FILE, LIBRARY_FILE
 from opcheck.db.schema.checks import Shape
 from opcheck.db.schema.tables import HISTORY_FILE
 from opcheck.db.schema.vendor import RELEASE, VENDOR_FILE
@@ -90,6 +91,27 @@ sys.stdin.readline()
 for _ in range(40):
     save_compiled(folder, "x.yaml", "0" * 64, text)
 """
+
+
+def test_a_folder_of_small_files_has_one_file_in_the_index(tmp_path: Path) -> None:
+    folder, cache = tmp_path / "advisories", tmp_path / "cache"
+    folder.mkdir()
+    for path in sorted((_CHECKOUT / "compat_db" / "advisories").glob("mps-c*.yaml")):
+        (folder / path.name).write_bytes(path.read_bytes())
+    cold = document.read_folder(folder, ADVISORY_FILE, cache)
+    assert cold == tuple(read(path, ADVISORY_FILE) for path in sorted(folder.iterdir()))
+    (kept,) = cache.iterdir()
+    assert document.read_folder(folder, ADVISORY_FILE, cache) == cold
+    kept.write_bytes(kept.read_bytes()[:-1])
+    assert document.read_folder(folder, ADVISORY_FILE, cache) == cold
+    with pytest.raises(DatabaseError, match="expected"):
+        document.read_folder(folder, LIBRARY_FILE, cache)
+    path = cold[0].path
+    path.write_text(path.read_text().replace("complete: true", "complete: maybe"))
+    with pytest.raises(DatabaseError, match=f"{path.name}.*expected true or false"):
+        document.read_folder(folder, ADVISORY_FILE, cache)
+    path.unlink()
+    assert document.read_folder(folder, ADVISORY_FILE, cache) == cold[1:]
 
 
 def test_two_processes_may_write_at_once(tmp_path: Path) -> None:

@@ -151,18 +151,24 @@ def read_folder(
     Raises:
         DatabaseError: one of them cannot be read, is beyond a bound, or is not of that shape.
     """
-    texts = {path: content(path, hint) for path in sorted(folder.glob("*.yaml"))}
-    digests = {path: sha256(text).hexdigest() for path, text in texts.items()}
-    whole = "".join(f"{digest} {path.name}\n" for path, digest in digests.items())
-    key = sha256(whole.encode()).hexdigest()
+    paths = sorted(folder.glob("*.yaml"), key=lambda path: path.name)
+    texts = [content(path, hint) for path in paths]
+    digests = [sha256(text).hexdigest() for text in texts]
+    named = "".join(f"{digest} {path.name}\n" for digest, path in zip(digests, paths, strict=True))
+    key = sha256(named.encode()).hexdigest()
     held = _held(load_compiled(cache, folder.name, key), shape)
     if held is None:
         with uncollected():
-            held = {path.name: _checked(path, texts[path], shape, hint) for path in texts}
+            read = [
+                _checked(path, text, shape, hint) for path, text in zip(paths, texts, strict=True)
+            ]
+        held = {path.name: data for path, data in zip(paths, read, strict=True)}
         if cache is not None:
             with contextlib.suppress(ValueError):
                 save_compiled(cache, folder.name, key, parts.encoded(held))
-    return tuple(Document(path, held[path.name], digests[path]) for path in texts)
+    return tuple(
+        Document(path, held[path.name], digest) for path, digest in zip(paths, digests, strict=True)
+    )
 
 
 def _held(stored: memoryview | None, shape: Record) -> dict[str, Any] | None:
