@@ -48,8 +48,8 @@ DTYPES = (
     "float64", "complex64", "complex128",
 )  # fmt: skip
 SUPPORTED, REFUSED, UNKNOWN = "supported", "refused", "unknown"
-_TABLES = ("common_methods_invocations.py", "common_mps.py")
-"""Where the vendors' tables stand, which the held-back rows cite."""
+_TABLES = ("common_methods_invocations.py", "common_mps.py", "libtorch_cuda.so")
+"""Where the vendors' tables stand, which the held-back rows cite, and what the same tests ran."""
 _ONE_IN = 3
 _FIRST = ("float32", "int64", "bool", "complex64")
 

@@ -74,13 +74,51 @@ def with_language(context: Any, parameters: list[Any]) -> list[Any]:
     return [*parameters[:-1], *own, *parameters[-1:]]
 
 
+WHICH_SHELL = "For which one: {list}."
+BUILT_WITH = "What --custom-op builds with: {list}."
+HOW_TO_WRITE = "How to write it: {list}; =FILE says where. Repeatable."
+THROUGH_CLICK = (
+    *("Usage: {text}", "Try '{text}' for help.", "Error: {said}"),
+    *("Missing argument '{name}'.", "Missing option '{name}'."),
+    "No such option: {name} (Possible options: {list})",
+    "No such option: {name} Did you mean {name_near}?",
+    "No such option: {name}",
+    "No such command '{name}'. Did you mean {text}?",
+    "No such command '{name}'.",
+    *("Got unexpected extra argument ({text})", "Got unexpected extra arguments ({text})"),
+    "Option '{name}' requires an argument.",
+    *("Invalid value for '{name}' / '{short}': {said}", "Invalid value for '{name}': {said}"),
+    *("[default: ({said})]", "[default: {text}]"),
+    *(WHICH_SHELL, HOW_TO_WRITE, BUILT_WITH),
+)
+"""What click says itself, and what it hands on as finished text: read back, the most exact first.
+
+It is a library that fills in its own words, and keeps of a help text no more than that."""
+
+
+def read_back(text: str) -> str:
+    """A text that came through click as the sentence that it was made of; any other as it is."""
+    from opcheck.lang.template import Template
+
+    for template in THROUGH_CLICK:
+        values = Template(template).read(text)
+        if values is not None:
+            inner = {k: read_back(v) if k.startswith("said") else v for k, v in values.items()}
+            return Sentence(template, **inner)
+    return text
+
+
+def _told(text: str) -> str:
+    return text if spoken() is Language.ENGLISH else tell(read_back(text))
+
+
 def translated_refusal(refusal: Any) -> str:
     """What click writes of a command line that it does not take, told line by line."""
     written = io.StringIO()
     if isinstance(getattr(refusal, "message", None), Sentence):
         refusal.message = tell(refusal.message)
     refusal.show(written)
-    return "\n".join(map(tell, written.getvalue().splitlines()))
+    return "\n".join(map(_told, written.getvalue().splitlines()))
 
 
 class TranslatedHelp:
@@ -96,7 +134,8 @@ class TranslatedHelp:
     def get_short_help_str(self, limit: int = 45) -> str:
         """Give the first sentence, whole where it is told: click cuts English ones."""
         whole = (getattr(self, "help", None) or "").partition("\n\n")[0]
-        told = tell(" ".join(whole.split()))
+        sentence = " ".join(whole.split())
+        told = tell(sentence)
         if spoken() is Language.ENGLISH:
             told = super().get_short_help_str(limit)  # type: ignore[misc]  # as above
         return told
@@ -150,5 +189,5 @@ def _paragraph(text: str, width: int) -> list[str]:
     from opcheck.views.terminal.wide import wrapped
 
     head, *added = text.split("  [")
-    told = [tell(" ".join(head.split())), *(tell(f"[{part}") for part in added)]
+    told = [_told(" ".join(head.split())), *(_told(f"[{part}") for part in added)]
     return wrapped(" ".join(told), width)

@@ -15,7 +15,13 @@ import typer
 from opcheck.app.commands import Program, program
 from opcheck.app.completion.scripts import SCRIPTS, VARIABLE
 from opcheck.app.guide import write_examples, write_exit_codes
-from opcheck.app.language import Lang, Refusal, language_of_run, translated_refusal
+from opcheck.app.language import (
+    WHICH_SHELL,
+    Lang,
+    Refusal,
+    language_of_run,
+    translated_refusal,
+)
 from opcheck.app.output import Output
 from opcheck.errors import ExitCode, OpcheckError, UsageError, missing_library
 from opcheck.lang.sentence import Sentence
@@ -131,7 +137,7 @@ def _opcheck(
         typer.Option(
             "--shell",
             metavar="SHELL",
-            help=f"For which one: {', '.join(SCRIPTS)}.",
+            help=WHICH_SHELL.format(list=", ".join(SCRIPTS)),
             show_default="the one that this runs in",
         ),
     ] = None,
@@ -146,7 +152,7 @@ def _opcheck(
     elif install_completion:
         name = shell_named(shell)
         path = install(name, os.environ, Path.home())
-        said = tell(f"wrote {path}; a new {name} completes opcheck")
-        Output(None).write(f"{said}\n")
+        said = Sentence("wrote {path}; a new {name} completes opcheck", path=path, name=name)
+        Output(None).write(f"{tell(said)}\n")
     else:
         raise UsageError(Sentence("no command was given"), Sentence("opcheck --help lists them"))

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from msgspec import Struct
 
+from opcheck.app.language import HOW_TO_WRITE
 from opcheck.errors import UsageError
 from opcheck.lang.sentence import Sentence, chained, sentence_of
 from opcheck.model.target import TargetSpec
@@ -88,7 +89,7 @@ def several_formats(names: Sequence[str]) -> Any:
     return typer.Option(
         "--format",
         metavar="FORMAT[=FILE]",
-        help=f"How to write it: {', '.join(names)}; =FILE says where. Repeatable.",
+        help=HOW_TO_WRITE.format(list=", ".join(names)),
         show_default="text",
     )
 

@@ -82,7 +82,7 @@ class Output:
     """A destination that is known to be writable before any work starts."""
 
     def __init__(self, path: Path | None) -> None:
-        with _failing_as(f"cannot write {path}"):
+        with _failing_as(Sentence("cannot write {text}", text=path)):
             self._path = None if path is None else _checked(path)
         if self._path is not None:
             command_line.current().will_write(self._path, _write_file)
@@ -120,11 +120,11 @@ class Output:
     def write(self, text: str) -> None:
         """Write it all; a reader that went away early has what it wanted."""
         if self._path is not None:
-            with _failing_as(f"cannot write {self._path}"):
+            with _failing_as(Sentence("cannot write {text}", text=self._path)):
                 data = text.encode("utf-8", "backslashreplace")
                 command_line.current().write(self._path, data, _write_file)
             return
-        with _failing_as("cannot write to stdout"):
+        with _failing_as(Sentence("cannot write to stdout")):
             _write_stdout(text)
 
 
@@ -151,12 +151,12 @@ def _checked(path: Path) -> Path:
 
 
 @contextmanager
-def _failing_as(what: str) -> Iterator[None]:
+def _failing_as(what: Sentence) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise UsageError(
-            Sentence("{error}: {text}", error=what, text=error.strerror or error)
+            Sentence("{said}: {text}", said=what, text=error.strerror or error)
         ) from error
 
 

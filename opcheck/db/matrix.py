@@ -10,6 +10,7 @@ from opcheck.db.reading import Chosen, Citations, LazyMapping
 from opcheck.db.schema.tables import KINDS
 from opcheck.db.tables import Tables, choices_of, collectives_of, inherited
 from opcheck.db.versions import within
+from opcheck.lang.sentence import from_data
 from opcheck.model.matrix import Entry, Fallback, Message, SupportMatrix
 from opcheck.model.target import Target
 from opcheck.model.trace import Composite
@@ -94,11 +95,11 @@ def _fallback(vendor: Document, method: Method) -> Fallback:
     cited = Citations(vendor.data["sources"])
     return Fallback(
         to_cpu=said["to_cpu"],
-        text=said["text"],
+        text=from_data(said["text"]),
         evidence=cited.all(said["at"], method),
         disable=said.get("disable", ""),
         enable=said.get("enable", ""),
-        elsewhere=said.get("elsewhere", ""),
+        elsewhere=from_data(said.get("elsewhere", "")),
     )
 
 

@@ -4,7 +4,8 @@ Each names its kind (``subject``), an argument, what the kind has beside them (`
 bound.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
+from functools import cache
 from inspect import get_annotations
 from typing import Any
 
@@ -43,19 +44,27 @@ _SHAPES: Mapping[object, Shape] = {str: Text(), int: Number()}
 class PredicateShape(Struct, frozen=True):
     """The shape of a predicate: a known kind, and one bound."""
 
+    @staticmethod
+    @cache
+    def of(kind: str) -> Record:
+        """The shape of predicates of one kind; of an unknown one, what all of them have."""
+        known = kinds()
+        own = _own(known[kind]) if kind in known else {}
+        return Record(
+            {"subject": Text(frozenset(known)), "argument": Text()},
+            {
+                **{field: _SHAPES[form] for field, form in own.items()},
+                **{key: shape for key, (shape, _) in _BOUNDS.items()},
+                **dict.fromkeys(_ENDS, Number()),
+            },
+        )
+
     def check(self, value: object, path: Path) -> None:
         """Raise where a key is missing or unknown, or there is not one bound."""
         kind = value.get("subject") if isinstance(value, dict) else None
-        known = kinds()
-        own = _own(known[kind]) if isinstance(kind, str) and kind in known else {}
-        bounds = {key: shape for key, (shape, _) in _BOUNDS.items()}
-        ends = dict.fromkeys(_ENDS, Number())
-        Record(
-            {"subject": Text(frozenset(known)), "argument": Text()},
-            {field: _SHAPES[form] for field, form in own.items()} | bounds | ends,
-        ).check(value, path)
+        self.of(kind if isinstance(kind, str) else "").check(value, path)
         assert isinstance(value, dict)
-        stated = [key for key in bounds if key in value] + [*filter(value.__contains__, _ENDS)][:1]
+        stated = bounds(value)
         if len(stated) != 1:
             listed = ", ".join([*_BOUNDS, *_ENDS])
             raise ShapeError(
@@ -66,6 +75,12 @@ class PredicateShape(Struct, frozen=True):
             )
 
 
+def bounds(keys: Container[str]) -> Sequence[str]:
+    """The keys that state a bound each, of those that a predicate has."""
+    return [key for key in _BOUNDS if key in keys] + [key for key in _ENDS if key in keys][:1]
+
+
+@cache
 def _own(kind: type[Predicate]) -> Mapping[str, object]:
     """What a kind has beside an argument and a bound, with its type."""
     known = {*Predicate.__struct_fields__}

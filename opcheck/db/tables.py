@@ -23,6 +23,7 @@ from opcheck.db.schema.tables import (
     OPERATORS_FILE,
 )
 from opcheck.db.versions import major_minor, nearest_not_newer, version_key
+from opcheck.lang.sentence import from_data
 from opcheck.model.matrix import Choice, Collective, Earlier, Inherited, Transfers
 from opcheck.model.target import Target
 from opcheck.model.trace import Composite
@@ -92,7 +93,7 @@ class Tables(Struct, frozen=True, dict=True):
 
         def read(_: str, said: Mapping[str, Any]) -> Earlier:
             evidence = cited.all(said["at"], Method.INFERRED)
-            return Earlier(tuple(said["asks"]), said["text"], evidence)
+            return Earlier(tuple(said["asks"]), from_data(said["text"]), evidence)
 
         return LazyMapping(self._earlier.data["earlier"], read)
 
@@ -200,7 +201,7 @@ def _choice(row: Mapping[str, Any], cited: Citations) -> Choice:
         asks=tuple(row["asks"]) if "asks" in row else None,
         predicates=tuple(map(read_predicate, row.get("when", ()))),
         preferred=row.get("preferred", False),
-        text=row["text"],
+        text=from_data(row["text"]),
         confidence=Confidence(row.get("confidence", Confidence.MEDIUM)),
         evidence=cited.all(row["at"], Method.INFERRED),
         renames=row.get("renames", {}),

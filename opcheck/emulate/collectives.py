@@ -48,7 +48,7 @@ def collecting(device: Device) -> Iterator[None]:
         if name in KEEPS:
             return
         if device.computes and group.size > 1:
-            device.record.note(_ALIKE.format(group.size))
+            device.record.note(Sentence(_ALIKE, count=group.size))
         try:
             collect(name, _held(device, given), group, reduction)
         except EmulationError:
@@ -60,7 +60,7 @@ def collecting(device: Device) -> Iterator[None]:
         yield
 
 
-_ALIKE = "collectives have the values that they give where all {} processes hold the same"
+_ALIKE = "collectives have the values that they give where all {count} processes hold the same"
 
 
 @contextmanager

@@ -235,7 +235,13 @@ class Device:
                 return self._values.run(overload, args, kwargs, call)
             except NotImplementedError as error:
                 text = str(error).partition("\n")[0]
-                self.record.note(f"{overload.name} gives zeros here: nothing computes it ({text})")
+                self.record.note(
+                    Sentence(
+                        "{op} gives zeros here: nothing computes it ({text})",
+                        op=overload.name,
+                        text=text,
+                    )
+                )
         try:
             result = self._shapes.run(overload, args, kwargs, call)
         except Exception:  # meta refuses what the composite takes, or does not know what it gives
@@ -318,15 +324,24 @@ class Device:
     def _assumed(self, call: Call, assumption: Assumption) -> None:
         if assumption.steers:
             self.assumed = True
-            site = self._site()
-            where = f" at {site.file}:{site.line}" if site.file else ""
-            self.record.note(f"reads a value that depends on data{where}; {assumption.text} here")
+            self._note_at(
+                "reads a value that depends on data; {said} here",
+                "reads a value that depends on data at {text}; {said} here",
+                assumption.text,
+            )
 
     def _blanked(self) -> None:
         if not self._quiet.depth:
-            site = self._site()
-            where = f" at {site.file}:{site.line}" if site.file else ""
-            self.record.note(f"brings values to the host that are not followed{where}; zeros here")
+            self._note_at(
+                "brings values to the host that are not followed; zeros here",
+                "brings values to the host that are not followed at {text}; zeros here",
+            )
+
+    def _note_at(self, nowhere: str, somewhere: str, said: str = "") -> None:
+        """Note what happens, with the line of the user's code where that is known."""
+        site = self._site()
+        template = somewhere if site.file else nowhere
+        self.record.note(Sentence(template, text=f"{site.file}:{site.line}", said=said))
 
     def _site(self) -> Site:
         module = self.modules.current if self.modules else ""

@@ -21,6 +21,7 @@ from opcheck.model.report import ModelInfo
 from opcheck.model.request import TrainingSpec
 from opcheck.model.target import Target
 from opcheck.model.trace import Gap
+from opcheck.resolve.conditions import sentence
 from opcheck.resolve.kernels import torch_differs
 from opcheck.source.building.training_data import loss_named
 from opcheck.trace.calls.call_site import from_error
@@ -181,9 +182,11 @@ def _notes(ran: Ran, matrix: SupportMatrix) -> Iterator[str]:
     yield from ran.emulator.device.record.notes
     own = matrix.target.device_type
     for other in ran.named:
-        named = "a CUDA device" if other == "cuda" else f"the device {other!r}"
-        yield f"names {named}; run as if it said {own!r}"
-    yield from (a.text.replace("{chip}", matrix.target.chip) for a in matrix.advisories)
+        named = "names the device {text}; run as if it said {text_own}"
+        if other == "cuda":
+            named = "names a CUDA device; run as if it said {text_own}"
+        yield Sentence(named, text=repr(other), text_own=repr(own))
+    yield from (sentence(advisory, (), matrix.target.chip) for advisory in matrix.advisories)
     yield from filter(None, (torch_differs(TORCH, matrix, "run"),))
 
 

@@ -1,1 +1,1 @@
-"""What is said in another language than English, and how a sentence is recognised for it."""
+"""What is said in another language than English, and how a sentence is found for it."""

@@ -9,7 +9,7 @@ from gettext import c2py  # not in gettext's __all__; seen in 3.11 to 3.13, and 
 
 from msgspec import Struct
 
-from opcheck.lang.sentence import Sentence, without_places
+from opcheck.lang.sentence import Sentence, verbatim, without_places
 from opcheck.lang.sentence import filled as filled_in
 from opcheck.lang.template import NAMED, Template, filled, holds_message, places, without_gaps
 
@@ -78,8 +78,6 @@ def _entry(block: _Block) -> Entry:
     )
 
 
-APART = (" · ", " - ")
-"""Between things that have nothing to do with each other."""
 PROSE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}|\ba [a-z]{2,}")
 """Two words in a row: what has none is a name, a figure or code, the same in any language."""
 _SIGN = 2
@@ -104,62 +102,65 @@ class Catalogue:
         header, *self.entries = entries
         found = re.search(r"plural=([^;\n]+)", header.forms[0])
         self._form = c2py(found[1]) if found else lambda _: 0
-        self._known: dict[tuple[str, str], str] = {}
+        self._known: dict[str, str] = {}
 
     def tell(self, text: str, context: str = "") -> str:
         """The text in this language; what is not known stays as it is.
 
-        A sentence is looked up by its template; any other text is compared with every message.
+        A sentence is looked up by its template, any other text as it stands.
         """
         if isinstance(text, Sentence) and text.arguments:
-            told = self._sentence(text)
-            if told is not None:
-                return told
-            text = str(text)
-        key = (context, text)
-        if key not in self._known:
-            found = self._whole(text, context) if text.strip() else None
-            self._known[key] = self._parts(text) if found is None else found
-        return self._known[key]
+            return self._sentence(text)
+        fixed = self._fixed.get((context, text)) or self._fixed.get(("", text))
+        if fixed is not None:
+            return fixed.forms[0]
+        return self._prose(str(text)) if isinstance(text, Sentence) else text
 
     def wording(self, template: str) -> str:
         """The translation of a message whose places are still open."""
         entry = self._messages.get(template)
-        return self.tell(template) if entry is None else entry.forms[0]
+        return template if entry is None else entry.forms[0]
 
     @property
     def templates(self) -> Collection[str]:
         """Every message that it has, in English."""
         return self._messages.keys()
 
-    def _sentence(self, sentence: Sentence) -> str | None:
-        """The translation of a sentence, its arguments' included; None where there is none."""
+    def _sentence(self, sentence: Sentence) -> str:
+        """The translation of a sentence, its arguments' included."""
         values = sentence.arguments
         entry = self._messages.get(sentence.template)
         if entry is None and not _WORD.search(without_places(sentence.template)):
             template = _with_signs(sentence.template)  # no words of ours: places, with signs
         elif entry is None:  # a text of the database, which several messages may make up
-            template = self.tell(sentence.template)
+            template = self._prose(sentence.template)
             if template == sentence.template:
-                return None
+                return self._prose(str(sentence))
         else:
             count = next((v for name, v in values.items() if name.startswith("count")), "0")
             template = entry.forms[self._form(_whole_number(count))]
         inner = {name: text for name, text in values.items() if not name.startswith(NAMED)}
         if self._mixes(Template(sentence.template), inner):
-            return None
+            return str(sentence)
         told = {
-            name: self.tell(value) if is_message(name, value) else value
+            name: self._part(value) if is_message(name, value) else value
             for name, value in values.items()
         }
         return without_gaps(filled_in(template, told))
 
-    def knows(self, text: str) -> bool:
-        """Whether the text is one message, whole."""
-        return self._whole(text, "") is not None
+    def _part(self, text: str) -> str:
+        """What stands in a place: a sentence, or words of the database or of a saved document."""
+        return self.tell(text) if isinstance(text, Sentence) else self._prose(text)
 
-    def _whole(self, text: str, context: str) -> str | None:
-        fixed = self._fixed.get((context, text)) or self._fixed.get(("", text))
+    def _prose(self, text: str) -> str:
+        """A text of which no more is known than its words: it is compared with every message."""
+        if text not in self._known:
+            found = self._whole(text) if text.strip() else None
+            self._known[text] = self._parts(text) if found is None else found
+        return self._known[text]
+
+    def _whole(self, text: str) -> str | None:
+        fixed = self._fixed.get(("", text))
         if fixed is not None:
             return fixed.forms[0]
         for way in self._candidates(text):
@@ -169,37 +170,32 @@ class Catalogue:
             if values is not None:
                 count = next((v for name, v in values.items() if name.startswith("count")), "0")
                 form = way.entry.forms[self._form(int(count.replace(",", "")))]
-                return filled(form, values, self.tell)
+                return filled(form, values, self._prose)
         return None
 
     def _mixes(self, template: Template, values: Mapping[str, str]) -> bool:
         """Whether English would stand within the translation: after a colon it may stand alone."""
         inner = (name for name in values if is_message(name, values[name]))
+        inner = (name for name in inner if not _is_of_others(values[name]))
         return any(
             PROSE.search(values[name])
-            and self.tell(values[name]) == values[name]
+            and self._part(values[name]) == values[name]
             and not template.english.endswith(f": {{{name}}}")
             for name in inner
         )
 
     def _parts(self, text: str) -> str:
-        """A text that is no single message: each of its clauses, or what is in its brackets."""
-        for mark in APART:
-            if mark in text:
-                return mark.join(map(self.tell, text.split(mark)))
-        if text.startswith("(") and text.endswith(")") and "(" not in text[1:]:
-            inner = self.tell(text[1:-1])
-            return text if inner == text[1:-1] else f"（{inner}）"
+        """A text that is no single message: each of its clauses, or what follows a place."""
         place, _, said = text.partition(": ")
         placed = " " in said and not PROSE.search(place)
-        if placed and (whole := self._whole(said, "")) is not None:
+        if placed and (whole := self._whole(said)) is not None:
             return f"{place}：{whole}"
         clauses = _CLAUSES.split(text)
         if len(clauses) > 1:
             return joined(list(self._clauses(clauses)))
-        if placed and (told := self.tell(said)) != said:
+        if placed and (told := self._prose(said)) != said:
             return f"{place}：{told}"
-        if text[-1:] in _ENDS and (told := self.tell(text[:-1])) != text[:-1]:
+        if text[-1:] in _ENDS and (told := self._prose(text[:-1])) != text[:-1]:
             return f"{told}{_ENDS[text[-1]]}"
         return self._enumerated(text)
 
@@ -208,7 +204,7 @@ class Catalogue:
         while clauses:
             for end in range(len(clauses), 0, -1):
                 text = " ".join(clauses[:end])
-                told = self.tell(text) if end == 1 else self._ended(text)
+                told = self._prose(text) if end == 1 else self._ended(text)
                 if told is not None:
                     yield told
                     break
@@ -216,9 +212,9 @@ class Catalogue:
 
     def _ended(self, text: str) -> str | None:
         """A message with a sign behind it that ends a clause, or none."""
-        if (told := self._whole(text, "")) is not None or text[-1:] not in _ENDS:
+        if (told := self._whole(text)) is not None or text[-1:] not in _ENDS:
             return told
-        told = self._whole(text[:-1], "")
+        told = self._whole(text[:-1])
         return None if told is None else f"{told}{_ENDS[text[-1]]}"
 
     def _enumerated(self, text: str) -> str:
@@ -230,7 +226,7 @@ class Catalogue:
         """What is between commas, where a message of some parts may have commas itself."""
         for end in range(len(parts), 0, -1):
             part = ", ".join(parts[:end])
-            told = self._whole(part, "")
+            told = self._whole(part)
             if told is None and " " not in part:
                 told = part  # a name
             rest = self._listed(parts[end:]) if told is not None else None
@@ -274,11 +270,17 @@ def is_message(name: str, value: str) -> bool:
     return isinstance(value, Sentence) or holds_message(name, value)
 
 
+def _is_of_others(value: str) -> bool:
+    """Whether it is somebody else's words, which stand in any language as they are."""
+    return isinstance(value, Sentence) and value.template == verbatim("").template
+
+
 def _with_signs(template: str) -> str:
     """A template without words, with the signs of this language between its places."""
     for sign, ours in _SIGNS.items():
         template = template.replace(sign, ours)
-    return template
+    template = f"（{template[1:]}" if template.startswith("(") else template
+    return f"{template[:-1]}{_ENDS[template[-1]]}" if template[-1:] in _ENDS else template
 
 
 def _whole_number(count: str) -> int:

@@ -21,10 +21,14 @@ class Sentence(str):
     """What stands in each place: a text, or another sentence."""
 
     def __new__(cls, template: str, /, **arguments: object) -> "Sentence":
-        """Fill a template in; what is no text is written as ``str`` does."""
+        """Fill a template in; what is no text is written as ``str`` does.
+
+        An argument that the template has no place for is left out.
+        """
         texts = {
             name: value if isinstance(value, str) else str(value)
             for name, value in arguments.items()
+            if f"{{{name}}}" in template
         }
         made = super().__new__(cls, filled(template, texts))
         made.template = template
@@ -53,10 +57,25 @@ def verbatim(text: object) -> Sentence:
     return text if isinstance(text, Sentence) else Sentence("{text}", text=text)
 
 
+def from_data(text: str) -> Sentence:
+    """A text of the database or of a saved document: its message has to be recognised."""
+    return text if isinstance(text, Sentence) else Sentence(text)
+
+
 def chained(parts: Iterable[str], between: str) -> Sentence:
     """Sentences in a row, with a sign such as ``"; "`` between them."""
     named = {f"said_{place}": part for place, part in enumerate(parts, 1)}
     return Sentence(between.join(f"{{{name}}}" for name in named), **named)
+
+
+def with_sign(text: str, sign: str) -> Sentence:
+    """A sentence with a sign such as ``":"`` behind it."""
+    return Sentence(f"{{said}}{sign}", said=text)
+
+
+def in_brackets(text: str) -> Sentence:
+    """A sentence in brackets."""
+    return Sentence("({said})", said=text)
 
 
 def sentence_of(error: BaseException) -> Sentence:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from opcheck.lang.sentence import Sentence
 from opcheck.lint.python_source import PythonSource
 from opcheck.lint.sources import KernelSource
 from opcheck.model.porting import CudaNames, Porting, Span
@@ -96,4 +97,8 @@ def unreached(found: Judgement, guard: str) -> Judgement:
     """A judgement of what stands behind a guard that is closed on the target."""
     if not guard or found.verdict is not Verdict.UNSUPPORTED:
         return found
-    return replace(found, verdict=Verdict.FALLBACK, text=f"{guard}; if it were, it {found.text}")
+    return replace(
+        found,
+        verdict=Verdict.FALLBACK,
+        text=Sentence("{said_guard}; if it were, it {said}", said_guard=guard, said=found.text),
+    )

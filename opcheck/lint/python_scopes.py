@@ -4,6 +4,8 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from opcheck.lang.sentence import Sentence
+
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)
@@ -129,7 +131,11 @@ def guarded_by(parent: ast.AST, child: ast.AST, meaning: Meaning) -> str:
             return _asks_not(test, meaning)
         case ast.Dict(keys=keys, values=values) if child in values:
             key = keys[values.index(child)]
-            return f"not reached: it is for {ast.unparse(key)}" if key and _is_cuda(key) else ""
+            return (
+                Sentence("not reached: it is for {text}", text=ast.unparse(key))
+                if key and _is_cuda(key)
+                else ""
+            )
         case ast.BoolOp(op=operator, values=values) if child in values:
             asks = _asks if isinstance(operator, ast.And) else _asks_not
             before = values[: values.index(child)]
@@ -193,7 +199,7 @@ def _asks(test: ast.AST, meaning: Meaning) -> str:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return _asks_not(operand, meaning)
         case _ if is_cuda_test(test, meaning):
-            return f"not reached: {ast.unparse(test)[:60]} is False there"
+            return Sentence("not reached: {text} is False there", text=ast.unparse(test)[:60])
         case _:
             return ""
 
@@ -208,9 +214,9 @@ def _asks_not(test: ast.AST, meaning: Meaning) -> str:
         case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[right]) if _is_cuda(
             left
         ) or _is_cuda(right):
-            return f"not reached: {ast.unparse(test)[:60]} is True there"
+            return Sentence("not reached: {text} is True there", text=ast.unparse(test)[:60])
         case ast.Compare(left=left, ops=[ast.NotIn()]) if _is_cuda(left):
-            return f"not reached: {ast.unparse(test)[:60]} is True there"
+            return Sentence("not reached: {text} is True there", text=ast.unparse(test)[:60])
         case _:
             return ""
 

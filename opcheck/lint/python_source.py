@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from opcheck.lang.sentence import Sentence
 from opcheck.lint.python_scopes import Scope, caught_by, guarded_by, left_before, scopes_of
 from opcheck.model.porting import Span
 
@@ -49,7 +50,9 @@ class PythonSource:
                 warnings.simplefilter("ignore")  # of the user's own escapes
                 tree = ast.parse(text)
         except SyntaxError as error:
-            raise UnreadableError(f"line {error.lineno or 1}: {error.msg}") from error
+            raise UnreadableError(
+                Sentence("line {count}: {said}", count=error.lineno or 1, said=error.msg)
+            ) from error
         except (ValueError, RecursionError, MemoryError) as error:
             raise UnreadableError(str(error) or "it nests too deeply") from error
         return cls(text, tree, watched, packages)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 import opcheck.lint.checks
+from opcheck.lang.sentence import Sentence
 from opcheck.lint.base import Check, Ground, Judgement, Sighting, unreached
 from opcheck.lint.python_source import PythonSource, UnreadableError
 from opcheck.lint.sources import PYTHON, KernelSource, TextFile
@@ -117,7 +118,9 @@ def look(
             found = [(check, s) for check in checks() for s in check.in_kernels(kernels)]
             quiet = in_kernels(file.text)
     except UnreadableError as error:
-        return SkippedFile(file.shown, f"it is not Python as this Python reads it: {error}")
+        return SkippedFile(
+            file.shown, Sentence("it is not Python as this Python reads it: {text}", text=error)
+        )
     except RecursionError:
         return SkippedFile(file.shown, "it nests too deeply")
     kept = [pair for pair in found if not _is_silenced(pair, quiet)]

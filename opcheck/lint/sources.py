@@ -151,7 +151,9 @@ def read(path: Path) -> TextFile | SkippedFile:
     except OSError as error:
         if error.errno == errno.EFBIG:
             return SkippedFile(shown, str(error.strerror))
-        return SkippedFile(shown, f"it cannot be read: {error.strerror or error}")
+        return SkippedFile(
+            shown, Sentence("it cannot be read: {text}", text=error.strerror or error)
+        )
     if b"\0" in content:
         return SkippedFile(shown, "it is binary")
     if path.suffix.lower() in SUFFIXES:
@@ -160,7 +162,7 @@ def read(path: Path) -> TextFile | SkippedFile:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
         return TextFile(shown, path, content.decode(encoding))
     except (SyntaxError, UnicodeDecodeError, LookupError) as error:
-        return SkippedFile(shown, f"it is no text that Python reads: {error}")
+        return SkippedFile(shown, Sentence("it is no text that Python reads: {text}", text=error))
 
 
 def _below(folder: Path) -> Iterator[Path]:

@@ -250,7 +250,7 @@ def _sentence(data: Any, deepest: int) -> str:
         case _:
             raise _wrong("a sentence", data)
     length = len(template) + sum(template.count(f"{{{n}}}") * len(v) for n, v in read.items())
-    if length > _LONGEST or place_names(template) != read.keys():
+    if length > _LONGEST or not place_names(template) >= read.keys():
         raise _wrong("a sentence", data)
     return Sentence(template, **read)
 

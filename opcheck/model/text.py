@@ -1,5 +1,7 @@
 """Text made safe to show, and figures as sentences have them."""
 
+from opcheck.lang.sentence import Sentence
+
 
 def printable(text: str, kept: str = "\n\t") -> str:
     """The text with control, direction and other invisible characters spelled out.
@@ -56,9 +58,10 @@ def percent(share: float) -> str:
     return f"{figure:.0f}%" if figure >= 9.95 else f"{figure:.1f}%"
 
 
-def plural(count: int, noun: str) -> str:
+def plural(count: int, noun: str) -> Sentence:
     """``1 call``, ``1,200 calls``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    several = "" if count == 1 else "s"
+    return Sentence(f"{{count}} {noun}{several}", count=f"{count:,}")
 
 
 def _scaled(value: float) -> str:

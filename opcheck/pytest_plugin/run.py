@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from opcheck.errors import OpcheckError
+from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell
 from opcheck.model.codec import from_json, to_json
 from opcheck.model.emulation import HostCalls
@@ -100,8 +101,10 @@ class DeviceRun:
 
     def pytest_report_header(self) -> str:
         """Say in the first lines what the tests run on."""
-        how = "shapes only" if self._options.shapes else "computing on the host"
-        return translated(f"opcheck: emulated {self._emulator.target}, {how}")
+        header = "opcheck: emulated {target}, computing on the host"
+        if self._options.shapes:
+            header = "opcheck: emulated {target}, shapes only"
+        return translated(Sentence(header, target=self._emulator.target))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Generator[None, object, object]:
@@ -163,7 +166,7 @@ class DeviceRun:
         """Say what the tests asked of the device, if any ran."""
         if not self._tests and not self._outside:
             return
-        title = translated(f"opcheck: emulated {self._emulator.target}")
+        title = translated(Sentence("opcheck: emulated {target}", target=self._emulator.target))
         wide = columns(title) - len(title)  # pytest counts characters, and some take two columns
         width = self._config.get_terminal_writer().fullwidth
         terminalreporter.write_sep("=", title, fullwidth=width - wide)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from opcheck.lang.sentence import Sentence, with_sign
 from opcheck.lang.speech import tell
 from opcheck.model.emulation import HostCalls
 from opcheck.pytest_plugin.usage import Test
@@ -26,7 +27,10 @@ class _Sum:
     def where(self) -> str:
         """The first test that made one, and how many others did."""
         first, *others = self.tests
-        return tell(f"{first} and {plural(len(others), 'other')}") if others else first
+        if not others:
+            return first
+        and_more = "{text} and {count} other" if len(others) == 1 else "{text} and {count} others"
+        return tell(Sentence(and_more, text=first, count=f"{len(others):,}"))
 
 
 def lines(tests: Sequence[Test], outside: Sequence[Test]) -> Iterator[str]:
@@ -37,7 +41,7 @@ def lines(tests: Sequence[Test], outside: Sequence[Test]) -> Iterator[str]:
     yield from _block("refused", _refused(everything))
     yield from _block("with a caution", _cautions(everything))
     notes = dict.fromkeys(note for test in everything for note in test.used.notes)
-    yield from (tell(f"note: {note}") for note in notes)
+    yield from (tell(Sentence("note: {said}", said=note)) for note in notes)
 
 
 def host_lines(calls: Iterable[HostCalls]) -> list[str]:
@@ -55,8 +59,13 @@ def _headline(tests: Sequence[Test], everything: Iterable[Test]) -> str:
     calls = sum(kernel.count for kernel in kernels)
     used = sum(test.used.any for test in tests)
     return tell(
-        f"{used:,} of {plural(len(tests), 'test')} used the device: "
-        f"{plural(distinct, 'kernel')} in {plural(calls, 'call')}"
+        Sentence(
+            "{count} of {said} used the device: {said_kernels} in {said_calls}",
+            count=f"{used:,}",
+            said=plural(len(tests), "test"),
+            said_kernels=plural(distinct, "kernel"),
+            said_calls=plural(calls, "call"),
+        )
     )
 
 
@@ -111,7 +120,7 @@ def _summed(calls: Iterable[tuple[Test, Said, int, int]]) -> list[tuple[Said, _S
 def _block(title: str, rows: Sequence[Row]) -> Iterator[str]:
     if rows:
         yield ""
-        yield tell(f"{title}:")
+        yield tell(with_sign(title, ":"))
         yield from _aligned(rows)
 
 

@@ -7,6 +7,7 @@ import torch
 from msgspec import Struct
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import Constant, Node, TensorMeta, Value
 
 MakeTensor = Callable[[str, TensorMeta], Tensor]
@@ -63,7 +64,13 @@ def _made(name: str, value: Value, make: MakeTensor) -> Any:
         case Constant("device", _):
             return None  # of the tensors'
         case Constant(kind, text):
-            raise ValueError(f"{name} is {text or kind}, of which the trace keeps no value")
+            raise ValueError(
+                Sentence(
+                    "{name} is {text}, of which the trace keeps no value",
+                    name=name,
+                    text=text or kind,
+                )
+            )
         case tuple():
             return [_made(name, item, make) for item in value]
         case _:

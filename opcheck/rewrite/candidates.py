@@ -8,6 +8,7 @@ from msgspec import Struct
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label, Tier
 from opcheck.model.trace import OpName
 from opcheck.model.verdict import Evidence, Method
@@ -55,7 +56,9 @@ def not_in_float32(call: Call, dtype: torch.dtype) -> str:
     tensors = [t for t in tree_leaves((call.args, dict(call.kwargs))) if isinstance(t, Tensor)]
     kinds = {t.dtype for t in tensors if t.is_floating_point() or t.is_complex()}
     if kinds != {dtype}:
-        return f"its arguments are not of {str(dtype).removeprefix('torch.')} alone"
+        return Sentence(
+            "its arguments are not of {dtype} alone", dtype=str(dtype).removeprefix("torch.")
+        )
     if facts(call.func).view or OpName.parse(call.func.name()).base in _MOVERS:
         return "it moves values and computes none"
     if torch.Tag.nondeterministic_seeded in call.func.tags:
@@ -159,7 +162,7 @@ def _in_float32(op: str, base: str, text: str) -> Candidate:
         rule=f"float32-instead-of-{text}",
         tier=Tier.STRUCTURAL if fewer else Tier.SWAP,
         label=Label.TOLERANCE,
-        summary=f"Compute {base} in float32 instead of {text}",
+        summary=Sentence("Compute {op} in float32 instead of {dtype}", op=base, dtype=text),
         function=serving(op, function) if base != op else function,
         refuses=lambda call: not_in_float32(call, dtype),
         code=float32_code(OpName.parse(base), dtype),
@@ -200,7 +203,7 @@ def _of_pytorch(op: str, base: str) -> Iterable[Candidate]:
         rule=f"{_OF_PYTORCH}({base.removeprefix('aten::')})",
         tier=Tier.SWAP,
         label=Label.EXACT,
-        summary=f"Use PyTorch's own decomposition of {base}",
+        summary=Sentence("Use PyTorch's own decomposition of {op}", op=base),
         function=serving(op, function),
         refuses=lambda call: "",
         code=(

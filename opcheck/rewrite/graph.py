@@ -130,7 +130,10 @@ def _replace(graph: Graph, node: Node, table: _Table) -> Iterable[tuple[str, str
     assert function is not None, "a node to replace"
     found = spliced(function, node)
     if found.decided:
-        reason = f"its replacement decides by a size that the program leaves open ({found.decided})"
+        reason = Sentence(
+            "its replacement decides by a size that the program leaves open ({text})",
+            text=found.decided,
+        )
         table.keep(node, reason)
         return ()
     if any(item.target is node.target for item in found.graph.nodes):

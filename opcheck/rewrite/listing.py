@@ -63,7 +63,7 @@ def _narrowed(dtype: str, *, wider: bool) -> RuleInfo:
     return _page(
         f"float32-instead-of-{dtype}",
         Tier.SWAP if wider else Tier.STRUCTURAL,
-        f"Compute one overload in float32 instead of {dtype}",
+        Sentence("Compute one overload in float32 instead of {dtype}", dtype=dtype),
         f"""Its tensors of {dtype} are converted to float32 before the call and its results back
 after it: for targets whose kernel refuses the one dtype and has the other.""",
         "" if wider else "All digits of float64 beyond the seventh",

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Difference, Label, Measured
 from opcheck.model.trace import Node, TensorMeta
 from opcheck.rewrite.call import Call, Outcome, call_of
@@ -76,7 +77,9 @@ def measured(
     tensors = [tensor for _, tensor in node.tensors()]
     size = sum(tensor.numel for tensor in (*tensors, *node.output_tensors()))
     if size > LARGEST:
-        raise UnmeasuredError(f"too large to compute beside the scan: {size:,} elements")
+        raise UnmeasuredError(
+            Sentence("too large to compute beside the scan: {count} elements", count=f"{size:,}")
+        )
     random = torch.Generator().manual_seed(0)
     smallest = min((s for t in tensors for s in t.shape if s), default=1)
     call = call_of(func, node, lambda _, meta: _values(meta, smallest, random))
@@ -211,11 +214,15 @@ def _ran(
         beside = unique(call, written) if _only_outs(call.func) else written
         detached = [r.detach() for r in (*results, *beside)]
     except Exception as error:
-        raise UnmeasuredError(f"{who} fails on the host: {_one_line(error)}") from error
+        raise UnmeasuredError(
+            Sentence(f"{who} fails on the host: {{text}}", text=_one_line(error))
+        ) from error
     try:
         return (detached, _gradients(results, leaves, chosen)), have
     except Exception as error:
-        raise NoGradientError(f"{who} has no gradient: {_one_line(error)}", detached) from error
+        raise NoGradientError(
+            Sentence(f"{who} has no gradient: {{text}}", text=_one_line(error)), detached
+        ) from error
 
 
 def _one_line(error: Exception) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import torch
 from msgspec.structs import replace
 
+from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Declined, Label, Measured, NodePlan, Remedy, Suggestion, Tier
 from opcheck.model.trace import Node, Trace
@@ -33,7 +34,7 @@ def remedied(
                 tier=Tier.COMPAT,
                 label=remedy.label,
                 replaces=str(node.op),
-                summary=f"{remedy.summary}: {remedy.write}",
+                summary=Sentence(f"{remedy.summary}: {{text}}", text=remedy.write),
                 gives_up=remedy.gives_up,
                 unmeasured="it is the vendor's own" if remedy.on_device else "",
                 on_device=remedy.on_device,
@@ -159,11 +160,13 @@ class Planner:
         try:
             call = self._recorder.call(node)
         except ValueError as error:
-            return f"the call cannot be made again: {error}"
+            return Sentence("the call cannot be made again: {text}", text=error)
         try:
             return self._tried_out(candidate, node, call, matrix, spotless=spotless)
         except Exception as error:  # in the rule's own code, which may be anyone's
-            return f"the rule itself fails: {type(error).__name__}: {error}"
+            return Sentence(
+                "the rule itself fails: {error}: {text}", error=type(error).__name__, text=error
+            )
 
     def _tried_out(
         self,
@@ -223,14 +226,16 @@ def _measured(candidate: Candidate, node: Node) -> Suggestion | str:
             node, func, candidate.function, candidate.canonical, candidate.valid, candidate.unique
         )
     except NoGradientError as error:
-        way = replace(way, unmeasured=str(error))
+        way = replace(way, unmeasured=sentence_of(error))
         found = Measured(inputs(node), error.forward, None)
     except UnmeasuredError as error:
         best = max(candidate.label, candidate.unmeasured, key=lambda label: label.rank)
-        return replace(way, label=best, unmeasured=str(error), tolerance=_stated(best, candidate))
+        return replace(
+            way, label=best, unmeasured=sentence_of(error), tolerance=_stated(best, candidate)
+        )
     far = max(found.forward.relative, found.backward.relative if found.backward else 0.0)
     if candidate.label is not Label.APPROXIMATE and far > _TOO_FAR:
-        return f"its values are off by {far:.1e} of the largest"
+        return Sentence("its values are off by {figure} of the largest", figure=f"{far:.1e}")
     best = Label.TOLERANCE if way.unmeasured and candidate.label is Label.EXACT else candidate.label
     close = label(best, found)
     tolerance = _stated(close, candidate, far / _eps(node))

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
 from opcheck.errors import OpcheckError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.trace import Node, Phase, Trace, Use
 from opcheck.resolve.walk import Walk
@@ -92,12 +93,14 @@ class Recorder:
                 training=self._training if needed else None,
             )  # fmt: skip
         except OpcheckError as error:
-            return f"it cannot be run for this call: {error.message}"
+            return Sentence("it cannot be run for this call: {text}", text=error.message)
         except Exception as error:
             what = " ".join(str(error).split())[:160]
-            return f"it cannot be run for this call: {type(error).__name__}: {what}"
+            return Sentence(
+                "it cannot be run for this call: {text}", text=f"{type(error).__name__}: {what}"
+            )
         if trace.gaps:
-            return f"it cannot be followed: {trace.gaps[0].reason}"
+            return Sentence("it cannot be followed: {text}", text=trace.gaps[0].reason)
         return trace
 
 
@@ -131,8 +134,8 @@ def held(trace: Trace, matrix: SupportMatrix, *, spotless: bool = False) -> Runs
     ]
     if bad:
         use, resolution = max(bad, key=lambda pair: (_forward(pair[0]), pair[1].severity))
-        what = "it needs" if _forward(use) else "its backward needs"
-        return f"{what} {trace.nodes[use.node].op}: {resolution.text}"
+        needs = "it needs {op}: {said}" if _forward(use) else "its backward needs {op}: {said}"
+        return Sentence(needs, op=trace.nodes[use.node].op, said=resolution.text)
     overloads: dict[bool, set[str]] = {True: set(), False: set()}
     for use, resolution in resolutions:
         overloads[_forward(use)] |= resolution.leaves or {str(trace.nodes[use.node].op)}

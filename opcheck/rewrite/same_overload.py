@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label, Tier
 from opcheck.model.trace import Node, OpName
 from opcheck.rewrite.call import Call
@@ -91,14 +92,18 @@ def from_the_start(op: str, dtypes: Collection[str]) -> Candidate | None:
         rule="narrower-from-the-start",
         tier=Tier.STRUCTURAL,
         label=Label.TOLERANCE,
-        summary=f"Make its tensors {others}, or cast them before they come to the device",
+        summary=Sentence(
+            "Make its tensors {dtype}, or cast them before they come to the device", dtype=others
+        ),
         function=_computed(func, wide),
         refuses=lambda call: "",
         code="",
         entry="",
         gives_up=(
-            f"All digits of {' and '.join(map(_name, wide))} beyond the seventh, here and in what "
-            "follows"
+            Sentence(
+                "All digits of {dtype} beyond the seventh, here and in what follows",
+                dtype=" and ".join(map(_name, wide)),
+            )
         ),
         recorded=lambda *args, **kwargs: func(*args, **kwargs),
         given=_given,
@@ -134,7 +139,9 @@ def on_the_device(node: Node) -> Candidate:
         rule="made-on-the-device",
         tier=Tier.SWAP,
         label=Label.EXACT,
-        summary=f"Make {which} with device=x.device, or register it as a buffer",
+        summary=Sentence(
+            "Make {text} with device=x.device, or register it as a buffer", text=which
+        ),
         function=_same(overload_named(str(node.op))),
         refuses=lambda call: "",
         code="",

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Suggestion
 from opcheck.rewrite.text import Module
@@ -58,9 +59,10 @@ def _not_for_a_shim(way: Suggestion, matrix: SupportMatrix) -> str:
     if way.whole:
         return "it changes what calls hand to each other, which no kernel can"
     if way.replaces in matrix.entries:
-        return (
-            f"the target has a kernel for {way.replaces}, which refuses this use; a shim would "
-            "take its place for every other use as well"
+        return Sentence(
+            "the target has a kernel for {op}, which refuses this use; a shim would take its "
+            "place for every other use as well",
+            op=way.replaces,
         )
     return ""
 

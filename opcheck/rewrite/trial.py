@@ -10,6 +10,7 @@ from msgspec import Struct
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
+from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.model.plan import Difference, Label, RuleCheck
 from opcheck.rewrite.base import Rule
 from opcheck.rewrite.call import Call
@@ -47,14 +48,18 @@ def unlike(call: Call, function: Callable[..., Any], draws: int = FEW) -> str:
         try:
             found = [_drawn(call, function) for _ in range(draws)]
         except Exception as error:
-            return f"the stand-in fails on the host: {error}"
+            return Sentence("the stand-in fails on the host: {text}", text=error)
     for a, b in zip(wanted[0], found[0], strict=True):
         if (a.shape, a.dtype) != (b.shape, b.dtype):
             return f"{b.dtype}{list(b.shape)} instead of {a.dtype}{list(a.shape)}"
     pairs = zip(zip(*wanted, strict=True), zip(*found, strict=True), strict=True)
     distance = max((_distance(_flat(a), _flat(b)) for a, b in pairs), default=0.0)
     allowed = math.sqrt(-math.log(_ODDS / 2) / draws)
-    return f"distributions are {distance:.2f} apart" if distance > allowed else ""
+    return (
+        Sentence("distributions are {figure} apart", figure=f"{distance:.2f}")
+        if distance > allowed
+        else ""
+    )
 
 
 def _drawn(call: Call, function: Callable[..., Any]) -> list[Tensor]:
@@ -116,11 +121,16 @@ def attempt(rule: Rule, op: str, draw: Draw) -> Trial:
         )
     except UnmeasuredError as error:
         if str(error).startswith("the original"):
-            return tried(skipped=str(error))
-        return tried(wrong=str(error))
+            return tried(skipped=sentence_of(error))
+        return tried(wrong=sentence_of(error))
     for found, kind in ((forward, "results"), (backward, "gradients")):
         if found is not None and not _close(found, rule, call):
-            return tried(wrong=f"{kind} are off by {found.absolute:g} ({found.relative:g})")
+            off = Sentence(
+                f"{kind} are off by {{figure}} ({{figure_relative}})",
+                figure=f"{found.absolute:g}",
+                figure_relative=f"{found.relative:g}",
+            )
+            return tried(wrong=off)
     return tried()
 
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from opcheck.lang.sentence import Sentence
+
 _MESSAGE = re.compile(r"[^\x00-\x08\x0e-\x1f\x7f]*")
 """Printed with an error and nowhere else."""
 _LONGEST = 20_000
@@ -108,9 +110,14 @@ def text_refusal(operator: str, argument: str, text: Any) -> str:
     """Say why an operator must not be passed this text as an argument; empty where it may be."""
     allowed = words_of(operator).get(argument)
     if allowed is None:
-        return f"{operator} takes no text as {argument!r}"
+        return Sentence("{text} takes no text as {text_b}", text=operator, text_b=repr(argument))
     if isinstance(text, str) and len(text) <= _LONGEST:
         fits = text in allowed if isinstance(allowed, frozenset) else allowed.fullmatch(text)
         if fits:
             return ""
-    return f"{operator} does not know {str(text)[:60]!r} as {argument!r}"
+    return Sentence(
+        "{text} does not know {text_b} as {text_c}",
+        text=operator,
+        text_b=repr(str(text)[:60]),
+        text_c=repr(argument),
+    )

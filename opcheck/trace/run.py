@@ -135,7 +135,13 @@ def trace_model(
             if counted.gaps == tuple(tree.modules.gaps):
                 kernels[target] = counted.kernels
             else:
-                notes.append(f"no exact kernels for {target}: {_failure_text(counted)}")
+                notes.append(
+                    Sentence(
+                        "no exact kernels for {target}: {said}",
+                        target=target,
+                        said=_failure_text(counted),
+                    )
+                )
     return finished(tree, device_type, mode, kernels, tuple(notes), (args, kwargs))
 
 
@@ -181,14 +187,21 @@ def _stood_in(device: torch.device, device_type: str) -> list[str]:
     if device_type in ALIASED_TYPES or device.type == device_type:
         return []
     return [
-        f"traced under the name {device.type!r}, which this process has given its device: code "
-        f"that asks for {device_type!r} by name was not followed"
+        Sentence(
+            "traced under the name {device}, which this process has given its device: code that "
+            "asks for {device_asked} by name was not followed",
+            device=repr(device.type),
+            device_asked=repr(device_type),
+        )
     ]
 
 
 def _failure_text(counted: Counted) -> str:
     failures = counted.gaps
-    return f"the run that counts them failed: {failures[0].reason if failures else 'too early'}"
+    return Sentence(
+        "the run that counts them failed: {text}",
+        text=failures[0].reason if failures else Sentence("too early"),
+    )
 
 
 def as_module(model: Callable[..., Any]) -> nn.Module:

@@ -5,11 +5,11 @@ import io
 from collections.abc import Iterable, Iterator, Mapping
 
 from opcheck.lang.catalogue import joined
+from opcheck.lang.sentence import Sentence, changed, with_sign
 from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, Place, Report, TargetReport
 from opcheck.model.text import printable
 from opcheck.model.verdict import Verdict
-from opcheck.views.terminal.notation import plural
 
 _HOW = {
     Verdict.NATIVE: "runs on",
@@ -35,7 +35,8 @@ def claim(finding: Finding, compiler: bool) -> str:
     ``compiler``: of a graph compiler, which leaves an operator to PyTorch on the same device.
     """
     left = compiler and finding.verdict is Verdict.FALLBACK
-    return one_line(tell(f"{finding.op} {_NOT_CONVERTED if left else _HOW[finding.verdict]}"))
+    how = _NOT_CONVERTED if left else _HOW[finding.verdict]
+    return one_line(tell(Sentence(f"{{operator}} {how}", operator=finding.op)))
 
 
 def sentence(target: TargetReport, finding: Finding) -> str:
@@ -51,9 +52,25 @@ def reasoned(finding: Finding) -> str:
 
 def what_of_it(finding: Finding) -> str:
     """How often it matters, and the first suggestion that is known."""
-    said = [f"{plural(finding.count, 'call')} in {finding.phase.value}{_module(finding)}."]
-    said += [f"Instead ({way.label}): {ended(way.summary)}" for way in finding.suggestions[:1]]
+    said = [_often(finding)]
+    said += [
+        Sentence("Instead ({said}): {said_what}", said=way.label, said_what=ended(way.summary))
+        for way in finding.suggestions[:1]
+    ]
     return one_line(joined([tell(text) for text in said]))
+
+
+def _often(finding: Finding) -> Sentence:
+    """How many calls there are, of which phase, and in which module where it has one."""
+    calls = "{count} call" if finding.count == 1 else "{count} calls"
+    modules = [use.module for use in (*places(finding)[:1], *finding.uses) if use.module]
+    most = ", most in {text}" if modules else ""
+    return Sentence(
+        f"{calls} in {{said_phase}}{most}.",
+        count=f"{finding.count:,}",
+        said_phase=finding.phase.value,
+        text="".join(modules[:1]),
+    )
 
 
 def places(finding: Finding) -> tuple[Place, ...]:
@@ -89,14 +106,9 @@ def one_line(text: str) -> str:
 
 def ended(text: str) -> str:
     """A sentence with the full stop that others begin after."""
-    text = text.strip()
-    return text if text.endswith((".", "!", "?", "。", "）")) or not text else f"{text}."
-
-
-def _module(finding: Finding) -> str:
-    """Of the place that the finding is shown at, where it has one."""
-    modules = [use.module for use in (*places(finding)[:1], *finding.uses) if use.module]
-    return f", most in {modules[0]}" if modules else ""
+    text = changed(text, str.strip)
+    ends = text.endswith((".", "!", "?", "。", "）")) or not text
+    return text if ends else with_sign(text, ".")
 
 
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")

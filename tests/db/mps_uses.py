@@ -14,6 +14,7 @@ def cast(dtype: str) -> Constant:
 
 
 CPU = Constant("device", "cpu")
+GPU = Constant("device", "mps")
 TURNED = TensorMeta("float32", (2, 3), (1, 2))
 COLUMNS = TensorMeta("float32", (4, 2), (4, 1))
 LONGS = dense(3, dtype="int64")
@@ -71,7 +72,8 @@ MPS_USES = {
     "a sum in bytes": (node("sum", self=BYTES, dtype=cast("uint8")), {"mps-sum-narrow"}),
     "a sum of bytes": (node("sum", self=BYTES, dtype=None), set()),
     "the next number": (
-        node("nextafter", self=dense(3, dtype="bfloat16")), {"mps-nextafter-bfloat16"},
+        node("nextafter", self=dense(3, dtype="bfloat16")),
+        {"mps-nextafter-bfloat16", "mps-nextafter-negative"},
     ),
     "an integer mean": (node("normal.Tensor_Tensor", mean=LONGS), {"mps-normal-integers"}),
     "complex numbers added": (
@@ -85,10 +87,12 @@ MPS_USES = {
     ),
     "hardsigmoid": (node("hardsigmoid", dense(2, 3), self=dense(2, 3)), set()),
     "clamp_ of columns": (
-        node("clamp_", self=COLUMNS, min=0, max=9), {"mps-clamp-layout"},
+        node("clamp_", self=COLUMNS, min=0, max=9), {"mps-clamp-layout", "mps-clamp-nan"},
     ),
-    "a tiny bound": (node("clamp", self=dense(3), min=1e-8, max=None), {"mps-clamp-tiny"}),
-    "a small bound": (node("clamp", self=dense(3), min=1e-5, max=None), set()),
+    "a tiny bound": (
+        node("clamp", self=dense(3), min=1e-8, max=None), {"mps-clamp-tiny", "mps-clamp-nan"},
+    ),
+    "a small bound": (node("clamp", self=dense(3), min=1e-5, max=None), {"mps-clamp-nan"}),
     "a fractional bound of integers": (
         node("clamp", dense(3), self=LONGS, min=0.1), {"mps-clamp-integers"},
     ),
@@ -114,4 +118,95 @@ MPS_USES = {
     "a shift": (node("__rshift__.Scalar", self=LONGS, other=4), set()),
     "a fine histogram": (node("histc", self=dense(3), bins=8192), {"mps-histogram-bins"}),
     "a histogram": (node("histc", self=dense(3), bins=100), set()),
+    "a causal mask": (
+        node("triu", self=dense(4, 4), diagonal=1), {"mps-triangle-infinite"},
+    ),
+    "an upper triangle": (node("triu", self=dense(4, 4), diagonal=0), set()),
+    "a lower triangle": (
+        node("tril", self=dense(4, 4), diagonal=-1), {"mps-triangle-infinite"},
+    ),
+    "rounded division": (
+        node("div.Tensor_mode", self=LONGS, rounding_mode="floor"), {"mps-integer-division"},
+    ),
+    "rounded division of floats": (node("floor_divide", self=dense(3)), set()),
+    "places of millions": (node("argwhere", self=dense(8_000_001)), {"mps-mask-many"}),
+    "selected of millions": (
+        node("masked_select", mask=dense(8_000_001, dtype="bool")), {"mps-mask-many"},
+    ),
+    "selected of thousands": (
+        node("masked_select", mask=dense(80, 100, dtype="bool")), {"mps-read-mask"},
+    ),
+    "selected of a row": (node("masked_select", mask=dense(80, dtype="bool")), set()),
+    "how many are true": (
+        node("sum", self=dense(4097, 4096, dtype="bool")), {"mps-sum-bytes", "mps-sum-many"},
+    ),
+    "a sort beside many": (
+        node("sort.stable", self=dense(3, 4194305), dim=0), {"mps-sort-wide"},
+    ),
+    "a sort of few": (node("sort.stable", self=dense(3, 4194305), dim=1), set()),
+    "a sort of integers": (node("sort", self=dense(257, dtype="int64")), {"mps-sort-long"}),
+    "frequencies": (node("fft_fftfreq", n=8), {"mps-fftfreq"}),
+    "a conjugate": (node("_conj", self=dense(3, dtype="complex64")), {"mps-conj-products"}),
+    "sums of places": (
+        node("scatter_add", self=LONGS, src=LONGS), {"mps-scatter-long"},
+    ),
+    "products of places": (
+        node("scatter.reduce", self=LONGS, reduce="multiply"), {"mps-scatter-long"},
+    ),
+    "a flip of one row": (node("flip", self=dense(1, 3), dims=(0,)), {"mps-flip-one"}),
+    "a flip": (node("flip", self=dense(1, 3), dims=(1,)), set()),
+    "a long side": (node("hypot", self=dense(3)), {"mps-hypot"}),
+    "a bit for all": (
+        node("bitwise_and.Tensor", dense(3), self=LONGS, other=dense(dtype="bool")),
+        {"mps-bitwise-scalar"},
+    ),
+    "integers in steps": (node("linspace", LONGS, start=0, end=9.5), {"mps-linspace-integers"}),
+    "steps": (node("linspace", dense(3), start=0, end=9.5), set()),
+    "the largest of a transpose": (
+        node("argmax", self=TURNED, dim=None), {"mps-argmax-layout"},
+    ),
+    "the largest of each row": (node("argmax", self=TURNED, dim=1), set()),
+    "a copy that does not wait": (
+        node("to.device", self=dense(3), device=GPU, non_blocking=True), {"mps-copy-async"},
+    ),
+    "a large copy": (
+        node("_to_copy", self=dense(2**29, dtype="int64"), device=GPU), {"mps-copy-large"},
+    ),
+    "a copy": (node("_to_copy", self=dense(2**20), device=GPU), set()),
+    "triangles of two batches": (
+        node("linalg_solve_triangular", self=dense(2, 2, 3, 3)), {"mps-solve-triangular-batch"},
+    ),
+    "a triangle": (node("linalg_solve_triangular", self=dense(2, 3, 3)), set()),
+    "the square of a complex number": (
+        node("pow.Tensor_Scalar", self=dense(3, dtype="complex64"), exponent=2),
+        {"mps-complex-pow"},
+    ),
+    "a square": (node("pow.Tensor_Scalar", self=dense(3), exponent=2), set()),
+    "bounds of integers": (node("clamp", LONGS, self=LONGS, min=0, max=1), set()),
+    "the number after": (node("nextafter", self=dense(3)), {"mps-nextafter-negative"}),
+    "singular values": (node("_linalg_svd", A=dense(8, 32, 32)), {"mps-svd-large"}),
+    "few singular values": (node("_linalg_svd", A=dense(4, 32, 32)), set()),
+    "a tall matrix": (node("linalg_qr", A=dense(65536, 8)), {"mps-qr-tall"}),
+    "a wide matrix": (node("linalg_qr", A=dense(8, 65536)), set()),
+    "twice an integer": (
+        node("add.Tensor", dense(3), self=dense(3), other=LONGS, alpha=2), {"mps-add-alpha"},
+    ),
+    "less of half precision": (
+        node("sub.Tensor", dense(3), self=dense(3), other=dense(3, dtype="float16"), alpha=0.5),
+        {"mps-add-alpha"},
+    ),
+    "an integer": (node("add.Tensor", dense(3), self=dense(3), other=LONGS, alpha=1), set()),
+    "twice a number": (
+        node("add.Tensor", dense(3), self=dense(3), other=dense(3), alpha=2), set(),
+    ),
+    "a part of a product": (
+        node("addcmul", dense(3), self=LONGS, tensor1=dense(3), tensor2=dense(3), value=0.5),
+        {"mps-addcmul-integers"},
+    ),
+    "a product": (node("addcmul", LONGS, self=LONGS, tensor1=LONGS, tensor2=LONGS), set()),
+    "conjugated in place": (
+        node("conj_physical_", self=dense(3, dtype="complex64")), {"mps-conj-physical"},
+    ),
+    "all of nothing": (node("all", self=dense(0, dtype="bool")), {"mps-all-empty"}),
+    "all": (node("all", self=dense(3, dtype="bool")), set()),
 }  # fmt: skip

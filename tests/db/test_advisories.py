@@ -48,6 +48,8 @@ COLUMNS = TensorMeta("float32", (2_000_000, 46), (464, 1))
 KERNEL = TensorMeta("float32", (4, 3, 3, 3), (81, 27, 9, 3))
 INTEGERS = dense(3, dtype="int64")
 TURNED = TensorMeta("float32", (2, 3), (1, 2))
+HALVES = dense(2, dtype="bfloat16")
+VOLUME = dense(1, 8, 4, 9, 9, dtype="bfloat16")
 POOL, MASK = "aten::adaptive_max_pool2d", dense(5, dtype="bool")
 SDPA = "aten::scaled_dot_product_attention"
 USES = {
@@ -168,10 +170,11 @@ USES = {
         node("aten::mm", self=dense(15, 32769), mat2=dense(32769, 16)), set(),
     ),
     "nonzero of many": (
-        node("aten::nonzero", self=dense(4097, 4096)), {"mps-nonzero-many", "xpu-nonzero-driver"},
+        node("aten::nonzero", self=dense(4097, 4096)),
+        {"mps-nonzero-many", "mps-mask-many", "xpu-nonzero-driver"},
     ),
     "nonzero of as many as fit": (
-        node("aten::nonzero", self=dense(4096, 4096)), {"xpu-nonzero-driver"},
+        node("aten::nonzero", self=dense(4096, 4096)), {"mps-mask-many", "xpu-nonzero-driver"},
     ),
     "the inverse of unique": (
         node("aten::_unique2", self=INTEGERS, return_inverse=True),
@@ -246,6 +249,68 @@ USES = {
     "gradients of a batch": (
         node("aten::convolution_backward", grad_output=dense(65535, 1, 1)), set(),
     ),
+    "gradients of an interpolation": (
+        node("aten::upsample_bilinear2d_backward", grad_output=dense(1, 3, 8, 8)),
+        {"musa-interpolate-gradients"},
+    ),
+    "gradients of repeated elements": (
+        node("aten::upsample_nearest2d_backward", grad_output=dense(1, 3, 8, 8)), set(),
+    ),
+    "bilinear sampling": (
+        node("aten::grid_sampler_2d", input=dense(1, 3, 8, 8), interpolation_mode=0),
+        {"tensorrt-grid-sample-modes"},
+    ),
+    "bicubic sampling": (
+        node("aten::grid_sampler_2d", input=dense(1, 3, 8, 8), interpolation_mode=2), set(),
+    ),
+    "a choice of bfloat16": (
+        node("aten::where.self", self=HALVES, other=HALVES), {"tensorrt-where-bfloat16"},
+    ),
+    "a choice of bfloat16 and float32": (
+        node("aten::where.self", self=HALVES, other=dense(2)), set(),
+    ),
+    "a copy that casts": (
+        node("aten::copy", self=HALVES, src=dense(2)), {"tensorrt-copy-dtype"},
+    ),
+    "a copy": (node("aten::copy", self=dense(2), src=dense(2)), set()),
+    "a norm of float16": (
+        node("aten::layer_norm", input=dense(2, 8, dtype="float16")), {"tensorrt-layer-norm-half"},
+    ),
+    "a norm of float32": (node("aten::layer_norm", input=dense(2, 8)), set()),
+    "attention with a mask and a tile cut in half": (
+        node(
+            SDPA, query=dense(1, 2, 192, 64, dtype="bfloat16"),
+            value=dense(1, 2, 192, 64, dtype="bfloat16"), attn_mask=dense(1, 1, 192, 192),
+        ),
+        {"cuda-cudnn-attention-gradients"},
+    ),
+    "attention with a mask and whole tiles": (
+        node(
+            SDPA, query=dense(1, 2, 256, 64, dtype="bfloat16"),
+            value=dense(1, 2, 256, 64, dtype="bfloat16"), attn_mask=dense(1, 2, 256, 256),
+        ),
+        set(),
+    ),
+    "a volume of bfloat16": (
+        node("aten::conv3d", input=VOLUME, weight=dense(8, 8, 1, 3, 3, dtype="bfloat16")),
+        {"cuda-conv3d-cudnn"},
+    ),
+    "a volume of bfloat16 by single elements": (
+        node("aten::conv3d", input=VOLUME, weight=dense(8, 8, 1, 1, 1, dtype="bfloat16")), set(),
+    ),
+    "a huge scan": (
+        node("aten::cumsum", self=dense(2**16, 2**16, 2), dim=1), {"cuda-scan-large"},
+    ),
+    "a huge scan along the last": (
+        node("aten::cumsum", self=dense(2**16, 2**16, 2), dim=-1), set(),
+    ),
+    "gradients of huge pooling": (
+        node("aten::_adaptive_avg_pool2d_backward", self=dense(2048, 1024, 1024)),
+        {"cuda-adaptive-pool-large"},
+    ),
+    "gradients of pooling": (
+        node("aten::_adaptive_avg_pool2d_backward", self=dense(2047, 1024, 1024)), set(),
+    ),
     "antialiased": (
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
     ),
@@ -299,6 +364,16 @@ def test_a_scan_tells_of_it_and_the_call_stays_native() -> None:
     elsewhere = database.resolve(TargetSpec.parse("ascend-910b@26.1.0+torch2.12"))
     (other,) = resolve(trace, database.matrix(elsewhere)).findings
     assert other.reason.code != "npu-index-put-mask-310p"
+
+
+def test_a_line_of_a_file_at_a_commit_is_cited_as_one() -> None:
+    database = Database.open(ROOT)
+    matrix = database.matrix(database.resolve(TargetSpec.parse("apple-mps@2.4.1")))
+    (condition,) = matrix.conditions["aten::fft_fftfreq"]
+    thread, file = condition.evidence
+    assert (thread.path, thread.line, thread.commit) == ("issues/135223", None, "")
+    assert file.path == "aten/src/ATen/native/mps/operations/RangeFactories.mm"
+    assert (file.line, len(file.commit)) == (101, 40)
 
 
 ADVISORY = """\

@@ -209,6 +209,10 @@ def _resolution(
          "dtype-not-supported", 90),
         ("aten::mm", {"self": _tensor("int64", 2, 2), "mat2": _tensor("int64", 2, 2)},
          "dtype-not-supported", 151),
+        ("aten::matmul", {"self": _tensor("int64", 2, 2), "other": _tensor("int64", 2, 2)},
+         "dtype-not-supported", 151),
+        ("aten::matmul", {"self": _tensor("bfloat16", 2, 2), "other": _tensor("bfloat16", 2, 2)},
+         "registered", None),
         ("aten::_unique2", {"self": _tensor("bool")}, "dtype-not-supported", 117),
         ("aten::masked_fill_.Scalar", {"self": _tensor("uint8"), "mask": _tensor("bool")},
          "dtype-not-supported", 88),
@@ -486,6 +490,25 @@ def _bounded(predicate: Predicate) -> bool:
             return by > 1
         case _:
             return False
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_only_older_branches_refuse(release: str, database: Database) -> None:
+    """Newer ones take medians of any number of elements, and choose between booleans."""
+    found = matrix(database, f"cambricon-mlu590@{release}")
+    older = release not in ("r2.1_develop", "r2.4_develop")
+    calls: dict[str, dict[str, Value]] = {
+        "aten::median": {"self": _tensor("float32", 167936)},
+        "aten::median.dim_values": {"self": _tensor("float32", 2, 41984), "dim": 1},
+        "aten::where.self": {"self": _tensor("bool", 4), "return": _tensor("bool", 4)},
+    }
+    for op, arguments in calls.items():
+        assert (_resolution(found, op, **arguments).code == "registered") is not older
+    spread: dict[str, Value] = {"self": _tensor("float32", 2, 41984), "dim": 0}
+    assert _resolution(found, "aten::median.dim_values", **spread).code == "registered"
+    dilated = _resolution(found, "aten::max_pool2d_with_indices", self=_FLOATS, dilation=(2, 2))
+    expected = release == "r1.22_pt2.4.0"
+    assert (dilated.code == "value-not-supported" and dilated.evidence[0].line == 1027) is expected
 
 
 def test_an_unknown_release_names_the_known_ones(sources: Path) -> None:

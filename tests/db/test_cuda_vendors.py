@@ -301,6 +301,37 @@ def test_dtypes_that_only_the_cpu_takes(sources: Path) -> None:
     assert not gaps["relu"].denied
 
 
+@pytest.mark.parametrize(
+    ("op", "argument", "dtype", "refusing", "running"),
+    [
+        ("aten::tril", "self", "bfloat16", "2.0.1", "2.1.2"),
+        ("aten::upsample_nearest2d", "self", "bfloat16", "2.0.1", "2.1.2"),
+        ("aten::replication_pad2d", "self", "bfloat16", "2.1.2", "2.2.2"),
+        ("aten::grid_sampler_2d", "input", "bfloat16", "2.1.2", "2.2.2"),
+        ("aten::lgamma", "self", "bfloat16", "2.2.2", "2.3.1"),
+        ("aten::kthvalue", "self", "bfloat16", "2.2.2", "2.3.1"),
+        ("aten::max_unpool2d", "self", "bfloat16", "2.4.1", "2.5.1"),
+        ("aten::sort", "self", "bool", "2.5.1", "2.6.0"),
+        ("aten::upsample_bilinear2d", "self", "uint8", "2.15.0", ""),
+        ("aten::_cdist_forward", "x1", "float16", "2.15.0", ""),
+        ("aten::fft_fft", "self", "bfloat16", "2.13.0", "2.14.1"),
+    ],
+)
+def test_dtypes_are_those_of_each_releases_own_tests(
+    op: str, argument: str, dtype: str, refusing: str, running: str, database: Database
+) -> None:
+    node = use(op, **{argument: tensor(dtype, 4, 4)})
+    for release in filter(None, (refusing, running)):
+        found = bitten(matrix(database, f"nvidia-h100@{release}"), node)
+        said = found.get("dtype-not-supported") is Verdict.UNSUPPORTED
+        assert said is (release == refusing), release
+
+
+def test_a_distance_of_many_rows_is_judged_by_what_it_runs_as(database: Database) -> None:
+    rows = tensor("float16", 64, 4)
+    assert not bitten(matrix(database, "nvidia-h100@2.15.0"), use("aten::cdist", x1=rows, x2=rows))
+
+
 def test_operators_bound_to_a_library(sources: Path) -> None:
     bound = bound_operators(sources / "amd" / "library_bound_ops@torch-2.13.0.yaml")
     counts = {library: len(ops) for library, ops in bound.items()}

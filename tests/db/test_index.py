@@ -57,15 +57,20 @@ def test_a_damaged_index_changes_nothing(damage: bytes, tmp_path: Path) -> None:
     assert json.loads(kept.read_bytes().partition(b"\n")[2]) == cold.data  # written anew
 
 
+def loaded(folder: Path) -> bytes | None:
+    found = document.load_compiled(folder, "x.yaml", "0" * 64)
+    return None if found is None else bytes(found)
+
+
 def test_every_bit_of_the_index_counts(tmp_path: Path) -> None:
     document.save_compiled(tmp_path, "x.yaml", "0" * 64, b'{"a":[1,2]}')
     (kept,) = tmp_path.iterdir()
     whole = kept.read_bytes()
     for place in range(len(whole)):
         kept.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        assert document.load_compiled(tmp_path, "x.yaml", "0" * 64) is None
+        assert loaded(tmp_path) is None
     kept.write_bytes(whole)
-    assert document.load_compiled(tmp_path, "x.yaml", "0" * 64) == b'{"a":[1,2]}'
+    assert loaded(tmp_path) == b'{"a":[1,2]}'
 
 
 def test_a_file_of_another_kind_is_checked_though_it_was_read_before(tmp_path: Path) -> None:
@@ -106,14 +111,14 @@ def test_two_processes_may_write_at_once(tmp_path: Path) -> None:
     wanted = [letter * 200_000 for letter in (b"a", b"b")]
     seen = 0
     while any(writer.poll() is None for writer in writers):
-        found = document.load_compiled(tmp_path, "x.yaml", "0" * 64)
+        found = loaded(tmp_path)
         assert found is None or found in wanted
         assert found is not None or not seen, "a whole file was there before"
         seen += found is not None
     for writer in writers:
         writer.communicate()
         assert writer.returncode == 0
-    assert document.load_compiled(tmp_path, "x.yaml", "0" * 64) in wanted
+    assert loaded(tmp_path) in wanted
     assert len(list(tmp_path.iterdir())) == 1  # nothing is left over
 
 

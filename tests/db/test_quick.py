@@ -1,5 +1,6 @@
 """The quick reader gives what the YAML library gives, or leaves the text to it."""
 
+import random
 from pathlib import Path
 
 import pytest
@@ -19,14 +20,16 @@ def test_every_file_of_the_database_reads_the_same(path: Path) -> None:
     try:
         found = yaml_reader.read_quickly(text)
     except yaml_reader.OtherStyleError:
-        by_hand = path.parent.name in (
-            "advisories", "chips", "dynamic", "environment", "lint", "remedies", "schemas",
-        ) or path.name.startswith(("choices@", "collectives", "earlier"))  # fmt: skip
+        by_hand = path.parent.name in BY_HAND or path.name.startswith(
+            ("choices@", "collectives", "earlier")
+        )
         assert by_hand or path.name == "vendor.yaml"
     else:
         assert found == yaml.load(text, yaml.CSafeLoader)
 
 
+BY_HAND = ("advisories", "chips", "dynamic", "environment", "lint", "remedies", "schemas")
+SIGNS = [*":#-\"'\\&*>|,[]{}!%@`~? \t", ": ", " #", "- ", ">-", "null", "no", "\u00e9", "\u2028"]
 _SCALARS = st.one_of(
     st.booleans(),
     st.integers(-(10**6), 10**6),
@@ -74,16 +77,26 @@ def test_whatever_importers_write_reads_the_same(
         "a: yes",
         "a: No",
         "a: ~",
-        "a: null",
+        "a: Null",
         "a:",
-        "a: {b: null}",
+        "a: {b: NULL}",
         "a: 2026-08-22",
         "a: 1:30",
         "a: 010",
         "a: &x [1]",
         "a: !!str b",
         "a: 'b'",
-        "a: >-\n  b",
+        "a: >\n  b",
+        "a: >-\n  b\n\n  c",
+        "a: >-\n  b\n    c",
+        "a: >-\n b",
+        "a: >-",
+        "a: b c\n  d",
+        "a: b: c d",
+        "a: b c # d",
+        "a:\n  - b: 1\n    - c",
+        "a:\n  - - b",
+        "a:\n  - b c",
         "a: 1\n  b: 2",
         " a: 1",
         "  - 1",
@@ -98,6 +111,57 @@ def test_whatever_importers_write_reads_the_same(
 def test_other_styles_are_left_to_the_library(text: str) -> None:
     with pytest.raises(yaml_reader.OtherStyleError):
         yaml_reader.read_quickly(text)
+
+
+def changed(text: str, chance: random.Random) -> str:
+    """The text with one or two slips of the hand in it."""
+    lines = text.splitlines()
+    for _ in range(chance.randrange(1, 3)):
+        place = chance.randrange(len(lines))
+        line = lines[place]
+        at = chance.randrange(len(line) + 1)
+        match chance.randrange(6):
+            case 0:
+                lines[place] = line[:at] + chance.choice(SIGNS) + line[at:]
+            case 1:
+                lines[place] = line[:at] + line[at + 1 :]
+            case 2:
+                lines[place] = chance.choice([" ", "  ", "- ", "# "]) + line
+            case 3:
+                lines[place] = line.removeprefix("  ")
+            case 4:
+                lines.insert(place, chance.choice(["", "  ", line, "# a comment", "  a: b c"]))
+            case _:
+                lines[place : place + 2] = [" ".join(lines[place : place + 2])]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "folder", ["advisories", "remedies", "dynamic", "schemas", "lint", "chips"]
+)
+def test_what_is_read_after_a_slip_is_what_the_library_reads(folder: str) -> None:
+    chance = random.Random(folder)
+    paths = sorted((ROOT / folder).glob("*.yaml"))
+    accepted = 0
+    for _ in range(1500):
+        text = changed(chance.choice(paths).read_text(encoding="utf-8"), chance)
+        try:
+            found = yaml_reader.read_quickly(text)
+        except yaml_reader.OtherStyleError:
+            continue
+        accepted += 1
+        assert found == yaml.load(text, yaml.CSafeLoader), text
+    assert accepted
+
+
+def test_lists_may_hold_mappings_and_texts_several_lines() -> None:
+    text = (
+        "a:\n  - b: c\n  - b: one, two; (three)\n    d:\n      - e\n      - f: 1\n"
+        'g: >-\n  is #1: "it"\n  goes on\nh: it\'s here\ni: {j: null}\n'
+    )
+    assert yaml_reader.read_quickly(text) == yaml.safe_load(text)
+    assert yaml_reader.read_quickly(text)["g"] == 'is #1: "it" goes on'
 
 
 def test_sections_may_hold_sections() -> None:

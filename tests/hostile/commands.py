@@ -1,6 +1,7 @@
 """The commands that take a hostile file, and what each says about a model's running."""
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -245,7 +246,7 @@ def _lay(place: Place, words: tuple[str, ...]) -> None:
             write(place.project / "good.pt2", program().packed())
             if word == "models.yaml" and not (place.project / word).exists():
                 write(place.project / word, "- good.pt2\n")
-        elif word.startswith("net.py:"):
+        elif word.startswith("net.py:") and not os.path.lexists(place.project / "net.py"):
             write(place.project / "net.py", _NET)
 
 

@@ -2,7 +2,19 @@
 
 import re
 
-from opcheck.lang.speech import Language, catalogue, speaking, tell
+import pytest
+from msgspec.structs import replace
+
+from opcheck.commands.doctor.installation import (
+    Build,
+    Distribution,
+    Imported,
+    Installation,
+    Outcome,
+)
+from opcheck.commands.doctor.packages import parts
+from opcheck.lang.sentence import from_data
+from opcheck.lang.speech import Language, speaking, tell
 from tests.lang.messages import PACKAGE
 
 ENVIRONMENTS = sorted((PACKAGE.parent / "compat_db" / "environment").glob("*.yaml"))
@@ -13,15 +25,24 @@ TEXT = re.compile(r'\btext: "([^"]*)"')
 def test_every_step_and_setting_has_its_chinese() -> None:
     found = [text for path in ENVIRONMENTS for text in TEXT.findall(path.read_text("utf-8"))]
     assert len(found) > 10
-    chinese = catalogue(Language.CHINESE)
-    told = {text: re.sub(r"\{[^{}]*\}", "9.1.0", text) for text in found}
-    assert [text for text, filled in told.items() if not chinese.knows(filled)] == []
-
-
-def test_a_part_says_what_it_is_for() -> None:
+    filled = [from_data(re.sub(r"\{[^{}]*\}", "9.1.0", text)) for text in found]
     with speaking(Language.CHINESE):
-        assert tell("for CUDA 13.0, import failed") == "面向 CUDA 13.0，导入失败"
-        assert tell("for CPU, imports") == "面向 CPU，可导入"
-        assert tell("it is not set: torch_npu looks for CANN where it says") == (
-            "未设置：torch_npu 按它所指的位置查找 CANN"
-        )
+        assert [text for text in filled if tell(text) == text] == []
+
+
+TORCH = Distribution("torch", "2.13.0")
+MACHINE = Installation("3.12.1", "Linux", "x86_64", distributions={"torch": TORCH})
+
+
+@pytest.mark.parametrize(
+    ("build", "outcome", "told"),
+    [
+        (Build("2.13.0+cu130", "cuda", "13.0"), Outcome.FAILED, "面向 CUDA 13.0，导入失败"),
+        (Build("2.13.0+cpu", "cpu"), Outcome.LOADED, "面向 CPU，可导入"),
+    ],
+)
+def test_a_part_says_what_it_is_for(build: Build, outcome: Outcome, told: str) -> None:
+    here = replace(MACHINE, builds={"torch": build}, imports={"torch": Imported("torch", outcome)})
+    (part,) = (part for part in parts(here, {}) if part.name == "torch")
+    with speaking(Language.CHINESE):
+        assert tell(part.note) == told

@@ -11,13 +11,11 @@ from typing import NamedTuple
 import pytest
 
 from opcheck.errors import OpcheckError, SourceError, UsageError
-from opcheck.lang.catalogue import BY_TEMPLATE
 from opcheck.lang.sentence import Sentence, chained, sentence_of, verbatim
 from opcheck.lang.speech import Language, catalogue, speaking, tell
 from opcheck.model.codec import sentence_from_json, to_json
 from opcheck.source.building.failures import failed
-from tests.lang.messages import PACKAGE, is_prose, shape
-from tests.lang.test_catalogue import ENTRIES
+from tests.lang.messages import PACKAGE, is_prose
 
 MAKERS = frozenset({"Sentence", "verbatim", "sentence_of", "chained"})
 """What gives a sentence."""
@@ -170,43 +168,6 @@ def test_an_error_is_not_recognised_from_its_english() -> None:
         error = Sentence("{text} is not JSON: {text_why}", text="a", text_why="b")
         assert tell(error) == "a 不是 JSON：b"
         assert tell(str(error)) == "a is not JSON: b"
-
-
-def test_what_only_values_say_is_marked_in_the_catalogue() -> None:
-    """What is never written as a text need not be looked for in one, or it may be mistaken."""
-    marked = {entry.english for entry in ENTRIES if entry.by_template}
-    alone = templates_alone()
-    assert len(marked) > 500
-    assert marked - alone == set(), "a text of the sources as well: take the flag off"
-    assert alone - marked == set(), f"without the flag #, {BY_TEMPLATE}"
-
-
-def templates_alone() -> set[str]:
-    """The messages with places that the sources have as the template of a sentence, and only so."""
-    templates = {
-        id(node): node.value
-        for call in calls()
-        if call.name == "Sentence" and call.node.args
-        for node in ast.walk(call.node.args[0])
-        if isinstance(node, ast.Constant)
-    }
-    others = {
-        shape(_open_text(node))
-        for _, node in nodes()
-        if isinstance(node, ast.JoinedStr | ast.Constant) and id(node) not in templates
-    }
-    given = set(templates.values())
-    return {
-        entry.english
-        for entry in ENTRIES
-        if PLACE.search(entry.english) and entry.english in given
-        if others.isdisjoint(map(shape, filter(None, (entry.english, entry.plural))))
-    }
-
-
-def _open_text(node: ast.JoinedStr | ast.Constant) -> str:
-    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
-    return "".join(str(p.value) if isinstance(p, ast.Constant) else "{}" for p in parts)
 
 
 def test_sentences_in_a_row_have_the_signs_of_the_language() -> None:

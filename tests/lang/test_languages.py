@@ -15,7 +15,14 @@ from rich.cells import cell_len
 from opcheck.app.language import language_named, language_of_arguments
 from opcheck.errors import UsageError
 from opcheck.lang.catalogue import read_po
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import (
+    Sentence,
+    chained,
+    from_data,
+    in_brackets,
+    verbatim,
+    with_sign,
+)
 from opcheck.lang.speech import (
     Language,
     language_of,
@@ -27,7 +34,9 @@ from opcheck.lang.speech import (
 from opcheck.model.report import Report
 from opcheck.views.document.report import from_json
 from opcheck.views.formats import Page, command_formats, command_view, report_formats, report_view
+from opcheck.views.terminal.notation import plural
 from opcheck.views.terminal.wide import columns, pieces, wrapped
+from opcheck.views.terminal.words import in_module, more
 from tests.views.emulations import EMULATIONS
 from tests.views.gates import GATES
 from tests.views.plans import PLANS
@@ -92,28 +101,56 @@ def test_english_is_told_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("english", "chinese"),
+    ("said", "chinese"),
     [
-        ("3 operators", "3 个算子"),
-        ("1 operator", "1 个算子"),
-        ("1,200 calls", "1,200 次调用"),
-        ("and 3 more places; --verbose lists all", "另有 3 处；用 --verbose 列出全部"),
-        ("1 operator, known not to run", "1 个算子，已知无法运行"),
-        ("2 operators, runs as other operators, every one native",
+        (plural(3, "operator"), "3 个算子"),
+        (plural(1, "operator"), "1 个算子"),
+        (plural(1200, "call"), "1,200 次调用"),
+        (more(3, "place"), "另有 3 处；用 --verbose 列出全部"),
+        (chained([plural(1, "operator"), "known not to run"], ", "), "1 个算子，已知无法运行"),
+        (chained([plural(2, "operator"), "runs as other operators, every one native"], ", "),
          "2 个算子，分解为其他算子运行，且全部原生"),
-        ("(2 calls)", "（2 次调用）"),
+        (in_brackets(plural(2, "call")), "（2 次调用）"),
+        (with_sign(plural(2, "call"), ":"), "2 次调用："),
         (Sentence("it runs as {op}: {said}", op="aten::mm",
                   said="ascend registers no kernel for aten::mm"),
          "它运行为 aten::mm：ascend 没有为 aten::mm 注册 kernel"),
+        ("forward", "前向"),
         ("a sentence that nobody wrote", "a sentence that nobody wrote"),
         ("", ""),
     ],
 )  # fmt: skip
-def test_a_sentence_is_recognised(english: str, chinese: str) -> None:
+def test_a_sentence_is_told(said: str, chinese: str) -> None:
     with speaking(Language.CHINESE):
-        assert tell(english) == chinese
-        assert tell(tell(english)) == chinese
+        assert tell(said) == chinese
+        assert tell(tell(said)) == chinese
     assert spoken() is Language.ENGLISH
+    assert tell(said) == said
+
+
+@pytest.mark.parametrize(
+    "finished", ["3 operators", "and 3 more places", "(2 calls)", "runs on 2 of 3 targets"]
+)
+def test_finished_english_is_never_recognised(finished: str) -> None:
+    """Only what is said to be of the database or of a document is, and no message of views."""
+    with speaking(Language.CHINESE):
+        assert tell(finished) == finished
+        assert tell(from_data(finished)) == finished
+
+
+@pytest.mark.parametrize(
+    ("written", "chinese"),
+    [
+        ("ascend registers no kernel for aten::mm", "ascend 没有为 aten::mm 注册 kernel"),
+        ("computed on the host CPU unless XLA_EXPERIMENTAL=nms is set",
+         "除非设置 XLA_EXPERIMENTAL=nms，否则在主机 CPU 上计算"),
+        ("a sentence that nobody wrote", "a sentence that nobody wrote"),
+    ],
+)  # fmt: skip
+def test_a_text_of_data_is_recognised(written: str, chinese: str) -> None:
+    with speaking(Language.CHINESE):
+        assert tell(from_data(written)) == chinese
+        assert tell(written) == written
 
 
 def test_names_are_never_told() -> None:
@@ -122,10 +159,10 @@ def test_names_are_never_told() -> None:
         assert tell(Sentence("did you mean {text}?", text="model, turn")) == (
             "是否想输入 model, turn？"
         )
-        assert tell("in native") == "，模块 native"
-        assert (
-            tell("ascend registers no kernel for fallback") == "ascend 没有为 fallback 注册 kernel"
-        )
+        assert tell(in_module("native")) == "，模块 native"
+        assert tell(verbatim("native")) == "native"
+        no_kernel = from_data("ascend registers no kernel for fallback")
+        assert tell(no_kernel) == "ascend 没有为 fallback 注册 kernel"
 
 
 @pytest.mark.parametrize("sample", REPORTS)

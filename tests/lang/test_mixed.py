@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from opcheck.lang.sentence import Sentence, from_data
 from opcheck.lang.speech import Language, speaking, tell
 from opcheck.views.formats import Page, report_view
 from tests.lang.messages import PACKAGE, Message, is_prose, literals
@@ -89,14 +90,16 @@ def test_a_half_told_sentence_is_seen() -> None:
 def test_no_condition_mixes_languages() -> None:
     assert len(conditions()) > 300
     with speaking(Language.CHINESE):
-        told = {text: tell(filled(text)) for text in conditions()}
+        told = {text: tell(from_data(filled(text))) for text in conditions()}
     assert {text: said for text, said in told.items() if mixed(said)} == {}
 
 
 @pytest.mark.slow
 def test_most_conditions_are_in_chinese() -> None:
     with speaking(Language.CHINESE):
-        english = [text for text in conditions() if not CHINESE.search(tell(filled(text)))]
+        english = [
+            text for text in conditions() if not CHINESE.search(tell(from_data(filled(text))))
+        ]
     assert len(english) < len(conditions()) / 10
 
 
@@ -120,13 +123,14 @@ def test_no_line_of_a_report_mixes_languages(sample: str) -> None:
 )
 def test_what_is_half_known_stays_english(text: str) -> None:
     with speaking(Language.CHINESE):
-        assert mixed(tell(text)) == []
-        assert tell(text).startswith(text[:20])
+        assert mixed(tell(from_data(text))) == []
+        assert tell(from_data(text)).startswith(text[:20])
 
 
 def test_after_a_colon_english_stands_alone() -> None:
     with speaking(Language.CHINESE):
-        assert tell("hint: nobody wrote this sentence") == "提示：nobody wrote this sentence"
+        hint = Sentence("hint: {said}", said="nobody wrote this sentence")
+        assert tell(hint) == "提示：nobody wrote this sentence"
 
 
 def _reasons() -> list[Message]:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from opcheck.commands.rules import answer as rules_answer
 from opcheck.commands.rules.views.text import render
+from opcheck.lang.sentence import Sentence, from_data
 from opcheck.lang.speech import Language, speaking, tell
 from opcheck.views.terminal import plan_words
 from tests.lang.messages import PACKAGE
@@ -47,6 +48,7 @@ def test_a_remedy_has_its_chinese(path: Path) -> None:
     """What it does, with what to write behind it, and what that costs."""
     told = yaml.safe_load(path.read_text(encoding="utf-8"))
     with speaking(Language.CHINESE):
-        does = tell(f"{told['summary']}: {told['write']}")
+        summary = " ".join(told["summary"].split())
+        does = tell(Sentence(f"{summary}: {{text}}", text=told["write"]))
         assert CHINESE.search(does) and does.endswith(f"：{told['write']}")
-        assert CHINESE.search(tell(told["gives_up"]))
+        assert CHINESE.search(tell(from_data(" ".join(told["gives_up"].split()))))

@@ -6,6 +6,7 @@ from opcheck.commands.choose.answer import UNCOUNTED
 from opcheck.commands.choose.ranking import ranked
 from opcheck.commands.choose.values import Choosing, Way
 from opcheck.costs.roofline import MemoryNeed
+from opcheck.lang.sentence import Sentence
 from opcheck.model.costs import Grade
 from opcheck.model.plan import Tier
 from opcheck.model.trace import Gap
@@ -35,7 +36,7 @@ _MANY = Choosing(
     trace=replace(_REPORT.trace, gaps=()),
     choices=ranked(_CHOICES),
     dtypes={"float16": 8_178_368_512, "float32": 1200},
-    unknown=(f"{UNCOUNTED}: acme::fused",),
+    unknown=(Sentence(UNCOUNTED, list="acme::fused"),),
 )
 _STEP = MemoryNeed(
     weights=10**9, buffers=1 << 20, inputs=602_112, activations=10**8, gradients=10**9,

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from opcheck.lang.sentence import from_data
 from opcheck.model.emulation import (
     Agreement,
     Caution,
@@ -35,7 +36,7 @@ def kernel(
 
 
 def refused(op: str, count: int, *sites: Site, phase: Phase = Phase.FORWARD) -> Refusal:
-    reason = Reason("dtype-not-supported", NOT_COMPLEX.format(op=op))
+    reason = Reason("dtype-not-supported", from_data(NOT_COMPLEX.format(op=op)))
     kernel_name = op.partition("::")[2]
     error = (
         f"RuntimeError: call aclnn_{kernel_name} failed, detail:EZ1001: dtype COMPLEX64 is not in\n"
@@ -45,7 +46,7 @@ def refused(op: str, count: int, *sites: Site, phase: Phase = Phase.FORWARD) -> 
 
 
 def on_host(op: str, count: int, nbytes: int, *sites: Site) -> HostCalls:
-    reason = Reason("host-fallback", NO_KERNEL.format(op=op))
+    reason = Reason("host-fallback", from_data(NO_KERNEL.format(op=op)))
     return HostCalls(op, reason, count, nbytes, Phase.FORWARD, sites)
 
 
@@ -116,7 +117,7 @@ MIXED = run(
         Difference("output[0]", (1, 128, 4096), "float32", 1.1920929e-07),
         Difference("output[1]", (1, 128), "float16", None),
     ),
-    notes=("no inputs given: 1x128:int64, as embed (Embedding) wants",),
+    notes=(from_data("no inputs given: 1x128:int64, as embed (Embedding) wants"),),
 )
 TRAINING = run(
     model=ModelInfo("hf:bert/config.json", "hf", "89abcdef01234567"),

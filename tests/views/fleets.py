@@ -32,6 +32,7 @@ from opcheck.commands.fleet.values import (
     Run,
     RunTarget,
 )
+from opcheck.lang.sentence import from_data
 from opcheck.model.verdict import Confidence, Verdict
 
 
@@ -69,27 +70,28 @@ _SUMMARY = Summary(
     184,
     1,
     (
-        Failure(Ending.FAILED, "models.py: cannot be loaded: no module named 'flash_attn'",
+        Failure(Ending.FAILED,
+                from_data("models.py: cannot be loaded: no module named 'flash_attn'"),
                 "install it", ("vit-flash", "bert-flash", "swin-flash")),
-        Failure(Ending.TIMED_OUT, "not over after 120 s", "give it more with --timeout",
+        Failure(Ending.TIMED_OUT, from_data("not over after 120 s"), "give it more with --timeout",
                 ("giant", "video-giant")),
     ),
 )  # fmt: skip
 
 _ERFCX = Need(
     "aten::special_erfcx", Cause.KERNEL, "no-kernel",
-    "ascend registers no kernel for aten::special_erfcx and has no host fallback",
+    from_data("ascend registers no kernel for aten::special_erfcx and has no host fallback"),
     Confidence.HIGH, 41,
 )  # fmt: skip
 _SVD = replace(_ERFCX, op="aten::_linalg_svd", answers=20)
 _QR = replace(_ERFCX, op="aten::linalg_qr", answers=12)
 _DOUBLE = Need(
     "aten::mm", Cause.CONDITION, "dtype-not-supported",
-    "float64 is not among the dtypes that the documentation lists", Confidence.MEDIUM, 9,
+    from_data("float64 is not among the dtypes that the documentation lists"), Confidence.MEDIUM, 9,
 )  # fmt: skip
 _NOBODY = Need(
     "torchvision::nms", Cause.UNKNOWN, "not-in-database",
-    "nobody has said whether there is a kernel", Confidence.LOW, 30,
+    from_data("nobody has said whether there is a kernel"), Confidence.LOW, 30,
 )  # fmt: skip
 _STEPS = (
     Step((_ERFCX,), ("erf-a", "erf-b"), 4, 4, 2),
@@ -115,7 +117,7 @@ _OPEN = replace(
 
 _FLOAT64 = "is float64, which arc does not have: the kernel raises"
 _ARC = tuple(
-    replace(_DOUBLE, op=f"aten::{op}", text=f"{tensor} {_FLOAT64}")
+    replace(_DOUBLE, op=f"aten::{op}", text=from_data(f"{tensor} {_FLOAT64}"))
     for op in ("add", "arange", "cat", "clone", "cos", "div", "mm", "mul")
     for tensor in ("self", "the result")
 )
@@ -144,7 +146,7 @@ _CHANGES = TargetChanges(_OLD, _A, 288, (
     _changed("double", Standing.DEVICE, Standing.BROKEN, came=(_CAME, _SLOW)),
     *(_changed(f"erf-{at}", Standing.BROKEN, Standing.DEVICE, went=(_GONE,)) for at in range(8)),
     _changed("sorter", Standing.DEVICE, Standing.FALLBACK, came=(_SLOW,)),
-    _changed("giant", Standing.DEVICE, Standing.NO_ANSWER, reason="not over after 120 s",
+    _changed("giant", Standing.DEVICE, Standing.NO_ANSWER, reason=from_data("not over after 120 s"),
              because=(Because.DATABASE, Because.OPCHECK)),
 ))  # fmt: skip
 _DIFFERENCE = Difference(
@@ -160,12 +162,19 @@ _HALF = replace(
     verdict=Verdict.FALLBACK, called=("aten::linear", "aten::matmul"), module="", file="", line=0,
 )  # fmt: skip
 _ODD = (0, "odd", "net.py:odd", Ending.SCANNED, "")
-_LATE = (1, "late", "net.py:late", Ending.TIMED_OUT, "no answer within 600 s (at net.py:7)")
+_LATE = (
+    1,
+    "late",
+    "net.py:late",
+    Ending.TIMED_OUT,
+    from_data("no answer within 600 s (at net.py:7)"),
+)
 _ANSWERS = Answers(_RUN, Filters(), (
     Answer(*_ODD, _A.target, Verdict.FALLBACK, True, 0.6667, (_HALF,)),
     Answer(*_ODD, _B.target, Verdict.UNSUPPORTED, False, 0.3333, (_LACKS,) * 3 + (_HALF,)),
     Answer(*_LATE, _A.target, Verdict.UNKNOWN, None, None),
-    Answer(2, "gone", "gone.pt2", Ending.FAILED, "gone.pt2: no such file", "", None, None, None),
+    Answer(2, "gone", "gone.pt2", Ending.FAILED, from_data("gone.pt2: no such file"), "",
+           None, None, None),
 ))  # fmt: skip
 FLEETS: Mapping[str, FleetView] = {
     "answers": _ANSWERS,

@@ -5,6 +5,7 @@ from math import inf
 
 from msgspec.structs import replace
 
+from opcheck.lang.sentence import from_data
 from opcheck.model.plan import (
     AfterTier,
     Declined,
@@ -45,7 +46,11 @@ _SWAP = Suggestion(
     measured=Measured(("self: float32[8,16]",), Difference(0.0, 0.0), Difference(0.0, 0.0)),
     places=(0,),
     declined=(
-        Declined("pytorch-decomposition(roll)", Tier.SWAP, "it needs aten::fmod.Tensor: missing"),
+        Declined(
+            "pytorch-decomposition(roll)",
+            Tier.SWAP,
+            from_data("it needs aten::fmod.Tensor: missing"),
+        ),
     ),
 )
 _ROUNDED = replace(
@@ -66,7 +71,7 @@ _STRUCTURAL = replace(
     summary="Compute in float32",
     gives_up="the digits beyond the seventh",
     measured=None,
-    unmeasured="too large to compute beside the scan: 8,388,608 elements",
+    unmeasured=from_data("too large to compute beside the scan: 8,388,608 elements"),
 )
 
 _OWN = replace(
@@ -125,7 +130,7 @@ def _harmed(report: Report) -> Report:
         _SWAP,
         label=Label.TOLERANCE,
         measured=Measured(("self: float32[2]",), Difference(1e-7, 2e-7), None),
-        unmeasured="the stand-in has no gradient: RuntimeError: none is known",
+        unmeasured=from_data("the stand-in has no gradient: RuntimeError: none is known"),
     )
 
     def with_way(finding: Finding) -> Finding:

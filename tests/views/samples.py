@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from opcheck.lang.sentence import from_data
 from opcheck.model.database import Explanation, Statement, TargetRow
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking
 from opcheck.model.matrix import Choice, Condition
@@ -69,7 +70,7 @@ def finding(
         op=op,
         verdict=verdict,
         confidence=confidence,
-        reason=Reason(code, text),
+        reason=Reason(code, from_data(text)),
         count=sum(use.count for use in uses),
         phase=phase,
         uses=uses,
@@ -403,7 +404,7 @@ SITES = (
     Site(SiteKind.DYNAMIC_SIZE, "aten::relu", "", "net.py", 22, 1, "self becomes larger"),
     Site(SiteKind.DYNAMIC_SIZE, "aten::mm", "", "net.py", 23, 1, "self becomes larger"),
     Site(SiteKind.DYNAMIC_SIZE, "aten::sum", "", "net.py", 24, 1, "self becomes larger"),
-    Site(SiteKind.FIXED_SIZE, "", "", "", 0, 1, "fails with ids:1 = 17"),
+    Site(SiteKind.FIXED_SIZE, "", "", "", 0, 1, from_data("fails with ids:1 = 17")),
 )
 
 

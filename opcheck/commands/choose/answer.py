@@ -86,7 +86,7 @@ def fit_of(found: Sequence[Offer]) -> Fit:
 def unknown_figures(found: Sequence[Offer]) -> tuple[str, ...]:
     """What nobody has said of the products, and what nobody but the press has."""
     if not found:
-        return ("no source says its memory, bandwidth or peak rates",)
+        return (Sentence("no source says its memory, bandwidth or peak rates"),)
     missing: dict[str, list[str]] = {}
     press: dict[str, list[str]] = {}
     for offer in found:
@@ -97,16 +97,19 @@ def unknown_figures(found: Sequence[Offer]) -> tuple[str, ...]:
         for name, figure in figures.items():
             if figure is not None and figure.grade is Grade.PRESS:
                 press.setdefault(name, []).append(offer.name)
-    said = (("no source", missing), ("only the press", press))
+    said = (("no source says its {said}", missing), ("only the press says its {said}", press))
     return tuple(
-        f"{who} says its {spelled(name)}{_of(whom, found)}" for who, names in said
+        _of(template, spelled(name), whom, found)
+        for template, names in said
         for name, whom in names.items()
-    )  # fmt: skip
+    )
 
 
-def _of(whom: Sequence[str], found: Sequence[Offer]) -> str:
-    """Of which products, where it is not of all of them."""
-    return "" if len(whom) == len(found) else f", of {', '.join(whom)}"
+def _of(template: str, figure: Sentence, whom: Sequence[str], found: Sequence[Offer]) -> Sentence:
+    """What is not known, and of which products where it is not of all of them."""
+    if len(whom) == len(found):
+        return Sentence(template, said=figure)
+    return Sentence(f"{template}, of {{text}}", said=figure, text=", ".join(whom))
 
 
 def choice_of(
@@ -173,14 +176,20 @@ def _unseen(report: TargetReport, gaps: Sequence[Gap]) -> tuple[str, ...]:
     unknown = report.summary.operators.get(Verdict.UNKNOWN, 0)
     said = []
     if unknown:
-        operators = "1 operator" if unknown == 1 else f"{unknown:,} operators"
-        said.append(f"nobody has said whether it has {operators} of the model's")
+        whether = (
+            "nobody has said whether it has {count} operator of the model's"
+            if unknown == 1
+            else "nobody has said whether it has {count} operators of the model's"
+        )
+        said.append(Sentence(whether, count=f"{unknown:,}"))
     if gaps:
-        said.append("parts of the model were not seen, and may ask for more")
+        said.append(Sentence("parts of the model were not seen, and may ask for more"))
     return tuple(said)
 
 
-UNCOUNTED = "nobody has said how many operations these take, so that their bytes alone bound them"
+UNCOUNTED = (
+    "nobody has said how many operations these take, so that their bytes alone bound them: {list}"
+)
 
 
 def choose(
@@ -221,5 +230,5 @@ def choose(
         report.trace,
         ranked(choices),
         dtypes,
-        (f"{UNCOUNTED}: {', '.join(sorted(uncounted))}",) if uncounted else (),
+        (Sentence(UNCOUNTED, list=", ".join(sorted(uncounted))),) if uncounted else (),
     )

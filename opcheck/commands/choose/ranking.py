@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import reduce
 
 from msgspec.structs import replace
 
 from opcheck.commands.choose.values import Choice, Criterion, Fit, Offer, Way, spelled
+from opcheck.lang.sentence import Sentence, chained, verbatim
 from opcheck.model.plan import Tier
 from opcheck.model.target import target_name
 from opcheck.model.text import duration, size
@@ -21,13 +23,13 @@ _CLOSE = 1.005
 """A ratio of times that would read as 1."""
 
 
-def first(choice: Choice) -> str:
+def first(choice: Choice) -> Sentence:
     """What speaks for the first of all, or against it."""
     said = [_way(choice), _fit(choice)]
-    return "; ".join(said if choice.fit is Fit.NONE else [*said, _time(choice)])
+    return chained(said if choice.fit is Fit.NONE else [*said, _time(choice)], "; ")
 
 
-def behind(criterion: Criterion, choice: Choice, above: Choice) -> str:
+def behind(criterion: Criterion, choice: Choice, above: Choice) -> Sentence:
     """What a target is behind the one above it for."""
     other = _other(choice, above)
     match criterion:
@@ -38,13 +40,18 @@ def behind(criterion: Criterion, choice: Choice, above: Choice) -> str:
         case Criterion.FIT | Criterion.ROOM:
             return _fit(choice)
         case Criterion.HOST:
-            mine, theirs = size(choice.host_bytes), size(above.host_bytes)
-            return f"{mine} cross to the host, {theirs} of {other}"
+            return Sentence(
+                "{text} cross to the host, {text_other} of {name}",
+                text=size(choice.host_bytes),
+                text_other=size(above.host_bytes),
+                name=other,
+            )
         case Criterion.SHARE:
-            mine, theirs = _percent(choice), _percent(above)
+            template = "it supports {text} of the operators, {name} {text_other}"
             if choice.way is Way.REPAIRED:
-                return f"after repair it supports {mine} of the operators, {other} {theirs}"
-            return f"it supports {mine} of the operators, {other} {theirs}"
+                template = "after repair it supports {text} of the operators, {name} {text_other}"
+            mine, theirs = _percent(choice), _percent(above)
+            return Sentence(template, text=mine, name=other, text_other=theirs)
         case Criterion.BOUND:
             return _slower(choice, above)
 
@@ -55,69 +62,94 @@ def _other(choice: Choice, above: Choice) -> str:
     return above.target if same else target_name(above.vendor, above.chip)
 
 
-def _way(choice: Choice) -> str:
+def _way(choice: Choice) -> Sentence:
     match choice.way:
         case Way.ITSELF:
-            return "every call stays on the device"
+            return Sentence("every call stays on the device")
         case Way.HOST:
-            calls = (
-                "1 call leaves" if choice.host_calls == 1 else f"{choice.host_calls:,} calls leave"
+            leave = (
+                "it runs, but {count} call leaves the device"
+                if choice.host_calls == 1
+                else "it runs, but {count} calls leave the device"
             )
-            return f"it runs, but {calls} the device"
+            return Sentence(leave, count=f"{choice.host_calls:,}")
         case Way.REPAIRED:
             tier = choice.tier or Tier.STRUCTURAL
-            return f"it runs after repair, by tier {int(tier)}: {TIERS[tier]}"
+            return Sentence(
+                "it runs after repair, by tier {count}: {said}",
+                count=int(tier),
+                said=Sentence(TIERS[tier]),
+            )
         case Way.UNKNOWN:
             return _blocked("whether it runs is not known", choice.blocking)
         case Way.NOT:
             return _blocked("it does not run", choice.blocking)
 
 
-def _blocked(said: str, operators: Sequence[str]) -> str:
+def _blocked(said: str, operators: Sequence[str]) -> Sentence:
     if not operators:
-        return said
-    more = f" and {len(operators) - 1:,} more" if len(operators) > 1 else ""
-    return f"{said}: {operators[0]}{more}"
+        return Sentence(said)
+    more = " and {count} more" if len(operators) > 1 else ""
+    others = f"{len(operators) - 1:,}"
+    return Sentence(f"{said}: {{name}}{more}", name=operators[0], count=others)
 
 
-def _fit(choice: Choice) -> str:
+def _fit(choice: Choice) -> Sentence:
     count = len(choice.offers)
     match choice.fit:
         case Fit.EVERY:
-            return "it fits" if count == 1 else f"it fits in each of {count} products"
+            fits = "it fits" if count == 1 else "it fits in each of {count} products"
+            return Sentence(fits, count=count)
         case Fit.SOME:
-            fitting = sum(offer.fits is True for offer in choice.offers)
-            return f"it is known to fit in {fitting} of {count} products"
+            return Sentence(
+                "it is known to fit in {count} of {count_all} products",
+                count=sum(offer.fits is True for offer in choice.offers),
+                count_all=count,
+            )
         case Fit.UNKNOWN:
-            return f"whether it fits is not known: {_why_unknown(choice)}"
+            return Sentence("whether it fits is not known: {said}", said=_why_unknown(choice))
         case Fit.NONE:
-            most = size(max(map(_memory, choice.offers)))
-            return f"it does not fit: it needs {size(choice.need.total)}, of {most}"
+            return Sentence(
+                "it does not fit: it needs {text}, of {text_capacity}",
+                text=size(choice.need.total),
+                text_capacity=size(max(map(_memory, choice.offers))),
+            )
 
 
-def _why_unknown(choice: Choice) -> str:
+def _why_unknown(choice: Choice) -> Sentence:
     """Why nobody can say whether it fits."""
     if not choice.offers:
-        return "no source says how much memory it has"
+        return Sentence("no source says how much memory it has")
     near = [offer for offer in choice.offers if offer.fits is None and offer.memory]
     if near:
-        return f"it needs {size(choice.need.total)}, and {near[0].name} has {_capacity(near[0])}"
+        return _near(choice.need.total, near[0])
     names = ", ".join(offer.name for offer in choice.offers if offer.memory is None)
-    return f"no source says the memory of {names}"
+    return Sentence("no source says the memory of {text}", text=names)
 
 
-def _capacity(offer: Offer) -> str:
+def _near(need: int, offer: Offer) -> Sentence:
     """What a product has in either reading, where its vendor's GB may be larger ones."""
-    if offer.memory is None or offer.memory.upper is None:
-        return size(_memory(offer))
-    return f"{size(offer.memory.value)}, or {size(offer.memory.upper)} if a GB is 2**30 bytes"
+    has = "it needs {text}, and {text_product} has {text_capacity}"
+    larger = offer.memory.upper if offer.memory else None
+    if larger is not None:
+        has = (
+            "it needs {text}, and {text_product} has {text_capacity}, or {text_larger} if a GB is "
+            "2**30 bytes"
+        )
+    return Sentence(
+        has,
+        text=size(need),
+        text_product=offer.name,
+        text_capacity=size(_memory(offer)),
+        text_larger=size(larger or 0),
+    )
 
 
 def _memory(offer: Offer) -> float:
     return offer.memory.value if offer.memory else 0
 
 
-def _trouble(choice: Choice) -> str:
+def _trouble(choice: Choice) -> Sentence:
     """What keeps a target from taking the model, or from being known to."""
     if choice.way is Way.NOT:
         return _way(choice)
@@ -126,32 +158,43 @@ def _trouble(choice: Choice) -> str:
     return _way(choice) if choice.way is Way.UNKNOWN else _fit(choice)
 
 
-def _time(choice: Choice) -> str:
+def _time(choice: Choice) -> Sentence:
     if choice.best and choice.seconds is not None:
-        said = f"{duration(choice.seconds)} at best"
-        return f"{said}, on {choice.best.name}" if len(choice.offers) > 1 else said
+        best = "{text} at best, on {text_product}" if len(choice.offers) > 1 else "{text} at best"
+        time, name = duration(choice.seconds), choice.best.name
+        return Sentence(best, text=time, text_product=name)
     missing = dict.fromkeys(
         name for offer in choice.open_offers for name in offer.missing if name != "memory"
     )
-    names = " and ".join(map(spelled, missing)) if choice.offers else "bandwidth"
-    said = "how fast it can be is not known"
-    return f"{said}: no source says its {names}" if names else said
+    names = list(map(spelled, missing)) if choice.offers else [Sentence("bandwidth")]
+    if not names:
+        return Sentence("how fast it can be is not known")
+    return Sentence(
+        "how fast it can be is not known: no source says its {said}", said=reduce(_both, names)
+    )
 
 
-def _slower(choice: Choice, above: Choice) -> str:
+def _both(one: Sentence, other: Sentence) -> Sentence:
+    return Sentence("{said} and {said_b}", said=one, said_b=other)
+
+
+def _slower(choice: Choice, above: Choice) -> Sentence:
     best, before = choice.best, above.seconds
     if best is None or best.seconds is None or not before:
         return _time(choice)
-    ratio, other = best.seconds / before, _other(choice, above)
-    said = f"{ratio:,.3g} times as long as {other} at best"
+    ratio = best.seconds / before
+    said = "{text} times as long as {name} at best"
     if ratio < _CLOSE:
-        said = f"a little longer than {other} at best"
-    return f"{said}, on {best.name}" if len(choice.offers) > 1 else said
+        said = "a little longer than {name} at best"
+    if len(choice.offers) > 1:
+        said = f"{said}, on {{text_product}}"
+    other = _other(choice, above)
+    return Sentence(said, text=f"{ratio:,.3g}", name=other, text_product=best.name)
 
 
-def _percent(choice: Choice) -> str:
+def _percent(choice: Choice) -> Sentence:
     rate = choice.rate
-    return "an unknown share" if rate is None else f"{rate:.1%}"
+    return Sentence("an unknown share") if rate is None else verbatim(f"{rate:.1%}")
 
 
 _TAKES = (True, None, False)

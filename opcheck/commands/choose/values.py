@@ -6,6 +6,7 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from opcheck.costs.roofline import Bound, MemoryNeed
+from opcheck.lang.sentence import Sentence
 from opcheck.model.costs import Figure
 from opcheck.model.plan import Tier
 from opcheck.model.report import ModelInfo, TraceInfo
@@ -71,9 +72,11 @@ PEAK = "peak "
 """How names of figures begin that are rates in a dtype."""
 
 
-def spelled(figure: str) -> str:
+def spelled(figure: str) -> Sentence:
     """A figure as sentences name it: ``peak rate in float32``."""
-    return f"peak rate in {figure.removeprefix(PEAK)}" if figure.startswith(PEAK) else figure
+    if figure.startswith(PEAK):
+        return Sentence("peak rate in {name}", name=figure.removeprefix(PEAK))
+    return Sentence(figure)
 
 
 class Offer(Struct, frozen=True):

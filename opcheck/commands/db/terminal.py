@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from opcheck.lang.sentence import Sentence, chained, changed, from_data, verbatim, with_sign
 from opcheck.lang.speech import tell
 from opcheck.model.database import Contents, DatabaseStatus, ReleaseStatus, SourceFile, VendorStatus
 from opcheck.model.matrix import Fallback
@@ -9,7 +10,7 @@ from opcheck.model.verdict import Evidence, Method
 from opcheck.views.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, split
 from opcheck.views.terminal.notation import STYLES, plural, source
 from opcheck.views.terminal.sections import write_heading
-from opcheck.views.terminal.words import more
+from opcheck.views.terminal.words import more, span
 
 OVERLAYS = ("Overlays", "the last one holds")
 ADVISORIES = ("Advisories", "operators that run and do something else than they should")
@@ -32,52 +33,60 @@ KEYS, PATHS, GONE, NEW = "keys", "path", "gone", "new"
 CAUTION, OFF_WITH = "caution", "off with"
 
 
-def age(days: int | None) -> str:
+def age(days: int | None) -> Sentence:
     """How old data is."""
-    return NO_DATE if days is None else plural(days, "day")
+    return Sentence(NO_DATE) if days is None else plural(days, "day")
 
 
-def old(days: int | None) -> str:
+def old(days: int | None) -> Sentence:
     """The same behind a date."""
-    return NO_DATE if days is None else f"{plural(days, 'day')} old"
+    if days is None:
+        return Sentence(NO_DATE)
+    return Sentence("{said} old", said=plural(days, "day"))
 
 
-def methods(entries: Mapping[Method, int]) -> str:
+def methods(entries: Mapping[Method, int]) -> Sentence:
     """How entries are known: one word where all are known alike."""
     if len(entries) == 1:
-        return next(iter(entries)).value
-    return ", ".join(f"{count:,} {method.value}" for method, count in entries.items())
+        return Sentence(next(iter(entries)).value)
+    counts = [
+        Sentence(f"{{count}} {method.value}", count=f"{count:,}")
+        for method, count in entries.items()
+    ]
+    return chained(counts, ", ")
 
 
-def otherwise(fallback: Fallback) -> str:
+def otherwise(fallback: Fallback) -> Sentence:
     """What becomes of an operator that the target does not have."""
     if fallback.elsewhere:
-        return f"not converted, {fallback.elsewhere}"
+        return Sentence("not converted, {said}", said=fallback.elsewhere)
     if fallback.to_cpu:
-        return "it runs on the host"
-    return f"an error; the host runs it with {fallback.enable}" if fallback.enable else "an error"
+        return Sentence("it runs on the host")
+    if fallback.enable:
+        return Sentence("an error; the host runs it with {text}", text=fallback.enable)
+    return Sentence("an error")
 
 
-def span(versions: tuple[str, ...]) -> str:
-    """Versions, newest first, as the oldest to the newest."""
-    return versions[0] if len(versions) == 1 else f"{versions[-1]} to {versions[0]}"
-
-
-def added(operators: int, conditions: int) -> str:
+def added(operators: int, conditions: int) -> Sentence:
     """What an overlay brings."""
     parts = [plural(operators, "operator")] if operators else []
     parts += [plural(conditions, "condition")] if conditions else []
-    return ", ".join(parts) or "nothing"
+    return chained(parts or [Sentence("nothing")], ", ")
 
 
-def sound(files: int) -> str:
+def sound(files: int) -> Sentence:
     """That a check found nothing."""
-    return f"{plural(files, 'file')} looked at, nothing is wrong"
+    return Sentence("{said} looked at, nothing is wrong", said=plural(files, "file"))
 
 
-def unsound(problems: int, files: int, damaged: int) -> str:
+def unsound(problems: int, files: int, damaged: int) -> Sentence:
     """How much a check found."""
-    return f"{plural(problems, 'problem')} in {damaged:,} of {plural(files, 'file')}"
+    return Sentence(
+        "{said} in {count} of {said_all}",
+        said=plural(problems, "problem"),
+        count=f"{damaged:,}",
+        said_all=plural(files, "file"),
+    )
 
 
 MOST_SOURCES, MOST_NAMES = 8, 24
@@ -86,15 +95,25 @@ MOST_SOURCES, MOST_NAMES = 8, 24
 
 def write_contents(canvas: Canvas, found: Contents) -> None:
     """The facts of a target, its conditions by code, its advisories and its sources."""
-    canvas.flow([(str(found.target), "bold"), *split(f"({found.device_name})")])
+    canvas.flow([(str(found.target), "bold"), *split(verbatim(f"({found.device_name})"))])
     count = sum(found.entries.values())
-    kernels = f"{count:,} under {found.dispatch_key}, {methods(found.entries)}"
-    canvas.field(DATA, split(f"{found.date}, digest {found.digest}"), 2)
-    canvas.field(KERNELS, split(kernels if count else "none"), 2)
+    kernels = Sentence("none")
+    if count:
+        kernels = Sentence(
+            "{count} under {key}, {said}",
+            count=f"{count:,}",
+            key=found.dispatch_key,
+            said=methods(found.entries),
+        )
+    data = Sentence("{date}, digest {digest}", date=found.date, digest=found.digest)
+    canvas.field(DATA, split(data), 2)
+    canvas.field(KERNELS, split(kernels), 2)
     if found.gradients:
-        canvas.field(GRADIENTS, split(f"{found.gradients:,} of its own"), 2)
+        own = Sentence("{count} of its own", count=f"{found.gradients:,}")
+        canvas.field(GRADIENTS, split(own), 2)
     canvas.field(OTHERWISE, split(otherwise(found.fallback)), 2)
-    canvas.field("", split(f'"{found.fallback.text}"', "dim"), 2)
+    raised = f'"{found.fallback.text}"'
+    canvas.field("", split(verbatim(raised), "dim"), 2)
     for fact in found.fallback.evidence[:1]:
         _write_source(canvas, fact)
     if found.fallback.disable:
@@ -103,7 +122,9 @@ def write_contents(canvas: Canvas, found: Contents) -> None:
     if found.advisories:
         write_heading(canvas, ("Advisories", "holds for the whole target"), "", "")
         for advisory in found.advisories:
-            text = advisory.text.replace("{chip}", found.target.chip)
+            text = changed(
+                from_data(advisory.text), lambda part: part.replace("{chip}", found.target.chip)
+            )
             canvas.flow([(f"{advisory.code}:", "yellow"), *split(text)], 2)
     _write_sources(canvas, found.sources)
     if canvas.page.verbose:
@@ -146,7 +167,8 @@ def _file(file: SourceFile, verbose: bool) -> str:
 
 def _write_source(canvas: Canvas, fact: Evidence) -> None:
     seen = source(fact, canvas.page.verbose)
-    canvas.field("", [*split(f"{fact.method.value}:", "dim"), *split(seen, "dim")], 2)
+    how = split(with_sign(fact.method.value, ":"), "dim")
+    canvas.field("", [*how, *split(verbatim(seen), "dim")], 2)
 
 
 RELEASES = 3
@@ -162,7 +184,7 @@ def write_status(canvas: Canvas, found: DatabaseStatus) -> None:
     releases = sum(len(vendor.releases) for vendor in found.vendors)
     parts = [
         plural(len(found.vendors), "vendor"), plural(targets, "target"),
-        plural(releases, "release"), f"digest {found.digest}",
+        plural(releases, "release"), Sentence("digest {digest}", digest=found.digest),
     ]  # fmt: skip
     canvas.flow([atom for part in parts for atom in (dot, *split(part))][1:])
     for vendor in found.vendors:
@@ -173,7 +195,7 @@ def write_status(canvas: Canvas, found: DatabaseStatus) -> None:
         for overlay in found.overlays:
             what = added(overlay.operators, overlay.conditions)
             head: list[Atom] = [(overlay.origin, "bold"), (f"({overlay.vendor}):", "")]
-            canvas.flow([*head, *split(f"{what}; {overlay.reason}")], 2)
+            canvas.flow([*head, *split(chained([what, verbatim(overlay.reason)], "; "))], 2)
     if found.advisories:
         write_heading(canvas, ADVISORIES, str(len(found.advisories)), "")
         canvas.flow(listed(found.advisories), 2)
@@ -193,7 +215,7 @@ def _write_vendor(canvas: Canvas, vendor: VendorStatus) -> None:
     canvas.table([row[:columns] for row in rows], 2, left=(0, 1, 2, 5))
     if columns < _KNOWN_AS:
         for release in shown:
-            known = split(f"known as {methods(release.entries)}", "dim")
+            known = split(Sentence("known as {said}", said=methods(release.entries)), "dim")
             canvas.flow([(f"{release.release}:", "dim"), *known], 2)
     for release in shown:
         if release.origin:
@@ -210,7 +232,7 @@ def _write_vendor(canvas: Canvas, vendor: VendorStatus) -> None:
 def _cells(release: ReleaseStatus) -> list[Atom]:
     return [
         (release.release, "bold"),
-        (tell(span(release.torch_versions)), ""),
+        (tell(span(release.torch_versions)) if release.torch_versions else "", ""),
         (release.date, "dim"),
         (tell(age(release.age)), ""),
         (f"{sum(release.entries.values()):,}", ""),

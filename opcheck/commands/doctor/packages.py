@@ -8,6 +8,7 @@ from opcheck.commands.doctor.installation import Build, Distribution, Installati
 from opcheck.commands.doctor.pairing import local
 from opcheck.commands.doctor.values import Part
 from opcheck.files import MOST_SOURCE_BYTES, read_bytes
+from opcheck.lang.sentence import Sentence, chained
 from opcheck.model.environment import Environment
 
 COMPANIONS = ("torchvision", "torchaudio")
@@ -98,9 +99,10 @@ def _note(here: Installation, name: str, build: Build | None) -> str:
     said = []
     if build and build.kind:
         names = {"cpu": "CPU", "cuda": "CUDA", "rocm": "ROCm", "xpu": "XPU"}
-        said.append(f"for {names[build.kind]} {build.number}".strip())
+        for_ = f"for {names[build.kind]}"
+        said.append(Sentence(f"{for_} {{version}}" if build.number else for_, version=build.number))
     found = here.imports.get(name.replace("-", "_"))
     if found:
         loaded = found.outcome is Outcome.LOADED
-        said.append("imports" if loaded else f"import {found.outcome}")
-    return ", ".join(said)
+        said.append(Sentence("imports" if loaded else f"import {found.outcome}"))
+    return chained(said, ", ")

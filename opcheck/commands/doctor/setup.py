@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from opcheck.commands.doctor.installation import Build
 from opcheck.commands.doctor.pairing import at_least, public
 from opcheck.commands.doctor.values import Component, DoctorTarget, Setup
+from opcheck.lang.sentence import Sentence, from_data
 from opcheck.model.environment import Environment, Image, Pairing, Step, TorchEnvironment
 
 UNSAID = "(no source says which)"
@@ -34,12 +35,17 @@ def set_up(
     if not commands and not vendor.install:
         unknown.append("a command that installs it from a public index")
     if image is not None and image.floating:
-        unknown.append(f"which versions are in {image.name}, whose tag moves")
+        unknown.append(Sentence("which versions are in {image}, whose tag moves", image=image.name))
     if image is None:
         unknown.append("a container image of these versions")
     pythons = _pythons(vendor, torch, chosen.torch)
     if not pythons:
-        unknown.append(f"which versions of Python there are packages for with torch {chosen.torch}")
+        unknown.append(
+            Sentence(
+                "which versions of Python there are packages for with torch {version}",
+                version=chosen.torch,
+            )
+        )
     return Setup(
         release=chosen.release,
         components=tuple(_components(vendor, torch, chosen)),
@@ -91,10 +97,13 @@ def _filled(
         if not _is_of(step, torch):
             continue
         missing = [name for name in _NAME.findall(step.text) if name not in versions]
-        unknown += [f"which {_spoken(name)} goes with torch {torch}" for name in missing]
+        unknown += [
+            Sentence("which {text} goes with torch {version}", text=_spoken(name), version=torch)
+            for name in missing
+        ]
         if missing and drop:
             continue
-        yield _NAME.sub(lambda match: versions.get(match[1], UNSAID), step.text)
+        yield from_data(_NAME.sub(lambda match: versions.get(match[1], UNSAID), step.text))
 
 
 def _spoken(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from opcheck.lang.sentence import Sentence, chained, with_sign
 from opcheck.lang.speech import tell
 from opcheck.model.emulation import Agreement, Difference, Disagreement
 from opcheck.views.terminal import words
@@ -60,7 +61,7 @@ def _kind(name: str) -> str:
 
 
 def _write_kind(canvas: Canvas, kind: str, some: Sequence[Difference]) -> None:
-    label: list[Atom] = split(f"{kind}:", "bold")
+    label: list[Atom] = split(with_sign(kind, ":"), "bold")
     numbers = {item: item.largest for item in some if item.largest is not None}
     if numbers:
         worst = max(numbers, key=lambda item: numbers[item])
@@ -98,10 +99,15 @@ def _write_disagreements(canvas: Canvas, told: Sequence[Disagreement]) -> None:
     if canvas.has_room([header, *rows], 4):
         canvas.table([header, *rows], 4, left=range(3))
         return
-    *_, predicted, asked = words.DISAGREEMENT_COLUMNS
     for item in told:
-        canvas.flow([(item.op, "bold"), *after_dot(canvas, f"{item.kind}, {item.phase.value}")], 4)
-        canvas.flow(split(f"{predicted} {item.predicted:,}, {asked} {item.asked:,}"), 6)
+        about = chained([item.kind, item.phase.value], ", ")
+        canvas.flow([(item.op, "bold"), *after_dot(canvas, about)], 4)
+        counts = Sentence(
+            "predicted {count}, asked {count_asked}",
+            count=f"{item.predicted:,}",
+            count_asked=f"{item.asked:,}",
+        )
+        canvas.flow(split(counts), 6)
 
 
 def _row(item: Disagreement) -> list[Atom]:

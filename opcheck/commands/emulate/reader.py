@@ -55,7 +55,7 @@ def emulation_from_json(text: str, name: str = "emulation") -> Emulation:
             None if differences is None else tuple(map(_difference, root.items("differences")))
         ),
         agreement=_agreement(agreement) if agreement else None,
-        notes=root.texts("notes"),
+        notes=root.sentences("notes"),
         error_source=error.text("source") if error else "",
         gaps=tuple(map(read_gap, root.items("gaps"))) if root.has("gaps") else (),
     )

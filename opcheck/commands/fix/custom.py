@@ -52,7 +52,9 @@ def custom(request: FixRequest, database: Database, progress: Progress, output: 
     folder = Path(request.path or package_name(op))
     require_folder(folder, write=request.write)
     files = write_folder(folder, made.files)
-    left = f"; left to write: {made.left}" if made.left else ""
+    unproven = Sentence(UNPROVEN)
+    if made.left:
+        unproven = Sentence(f"{UNPROVEN}; left to write: {{text}}", text=made.left)
     return answer(
         request,
         report_of(scan.model.source, scanned, (matrix,)),
@@ -61,7 +63,7 @@ def custom(request: FixRequest, database: Database, progress: Progress, output: 
             Followed(finding, op, "custom-operator", Tier.CUSTOM, Label.TOLERANCE)
             for finding in blamed[op]
         ],
-        unproven=UNPROVEN + left,
+        unproven=unproven,
     )
 
 

@@ -112,7 +112,7 @@ def _change(
     left: list[Left] = []
     for way in ways:
         forms = forms_of(way.way.rule)
-        path = find(way.place.file, roots) if forms else _NO_SPELLING.format(way.way.rule)
+        path = find(way.place.file, roots) if forms else _no_spelling(way.way.rule)
         if isinstance(path, str):
             left.append(way.left(path))
         else:
@@ -130,7 +130,10 @@ def _change(
     return _Changed(files, _places(done), tuple(dict.fromkeys(left)), frozenset(done) - not_whole)
 
 
-_NO_SPELLING = "{} stands for no call that is known by how users write it; use --shim"
+def _no_spelling(rule: str) -> Sentence:
+    return Sentence(
+        "{op} stands for no call that is known by how users write it; use --shim", op=rule
+    )
 
 
 class _Swapped(Struct, frozen=True):
@@ -158,20 +161,39 @@ def _swap(path: Path, wanted: Sequence[tuple[PlacedSuggestion, Mapping[str, "For
         file.encoded(found.text)
     except UnreadableError as error:
         return _Swapped(
-            None, left=[(way, f"{shown} cannot be decomposed: {error}") for way in ways]
+            None,
+            left=[
+                (
+                    way,
+                    Sentence("{text} cannot be decomposed: {text_why}", text=shown, text_why=error),
+                )
+                for way in ways
+            ],
         )
     except UnicodeEncodeError:
-        reason = f"the replacement has characters that {file.encoding}, as {shown} is in, has not"
+        reason = Sentence(
+            "the replacement has characters that {name}, as {text} is in, has not",
+            name=file.encoding,
+            text=shown,
+        )
         return _Swapped(None, left=[(way, reason) for way in ways])
-    left = [(ways[index], f"{shown}: {reason}") for index, reason in sorted(found.left.items())]
+    left = [
+        (ways[index], Sentence("{text}: {said}", text=shown, said=reason))
+        for index, reason in sorted(found.left.items())
+    ]
     done = [ways[index] for index in sorted(found.done)]
     plain = [ways[index] for index in sorted(found.done - found.constructed)]
     layers = [way for way in plain if any(_is_layer(way, other) for other in plain)]
-    left += [(way, _LAYER.format(shown, way.place.line)) for way in layers]
+    left += [(way, _beside_layer(shown, way.place.line)) for way in layers]
     return _Swapped(file, found.text, [way for way in done if way not in layers], left)
 
 
-_LAYER = "{}: line {} calls a layer as well, whose own call is in a library; use --shim"
+def _beside_layer(shown: str, line: int) -> Sentence:
+    return Sentence(
+        "{text}: line {count} calls a layer as well, whose own call is in a library; use --shim",
+        text=shown,
+        count=line,
+    )
 
 
 def _is_layer(way: PlacedSuggestion, other: PlacedSuggestion) -> bool:

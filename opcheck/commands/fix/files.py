@@ -191,9 +191,13 @@ class SourceFile(Struct, frozen=True):
             encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
             return cls(shown, path, content, content.decode(encoding), encoding)
         except OSError as error:
-            return f"{shown} cannot be read: {error.strerror or error}"
+            return Sentence(
+                "{text} cannot be read: {text_why}", text=shown, text_why=error.strerror or error
+            )
         except (SyntaxError, UnicodeDecodeError) as error:
-            return f"{shown} is no text that Python reads: {error}"
+            return Sentence(
+                "{text} is no text that Python reads: {text_why}", text=shown, text_why=error
+            )
 
     def encoded(self, text: str) -> bytes:
         """Another text in the same encoding."""
@@ -211,8 +215,12 @@ def find(shown: str, roots: Sequence[Path]) -> Path | str:
                 return path
             break
     if any(os.path.isfile(library / shown) for library in _libraries()):
-        return f"{shown} is of an installed library, which stays as it is; use --shim"
-    return f"{shown} is not found from here; run it from the folder that holds the file"
+        return Sentence(
+            "{text} is of an installed library, which stays as it is; use --shim", text=shown
+        )
+    return Sentence(
+        "{text} is not found from here; run it from the folder that holds the file", text=shown
+    )
 
 
 def roots_of(source: str) -> tuple[Path, ...]:

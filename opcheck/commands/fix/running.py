@@ -207,7 +207,7 @@ class _Device:
         if plain.finished:  # the change is to blame
             side.found.append(Difference("gradients on the device", (), "", None))
             return ""
-        return f"on the emulated device, backward ends early: {plain.error}"
+        return Sentence("on the emulated device, backward ends early: {text}", text=plain.error)
 
     def _emulate(self, scan: ScanRequest, shims: tuple[str, ...], gradients: bool) -> Emulation:
         return emulate(_emulation(scan, shims, gradients), self._progress, self._output)

@@ -9,6 +9,7 @@ from opcheck.commands.fix.values import Fix, FixRequest, Left
 from opcheck.commands.plan.answer import plan
 from opcheck.db.store import Database
 from opcheck.errors import EmulationError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Proof
 from opcheck.model.report import Report
@@ -52,4 +53,6 @@ def _proved(
     try:
         return proved_with_shim(change, matrix, report, progress, output), ""
     except EmulationError as error:
-        return None, f"it could not be run on an emulated device: {error.message}"
+        return None, Sentence(
+            "it could not be run on an emulated device: {said}", said=error.message
+        )

@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opcheck.commands.fix.values import Fix, FixRequest, Followed, Left
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label, Proof, Suggestion, Tier
 from opcheck.model.report import Finding, Place, Report
 from opcheck.version import __version__
@@ -115,19 +116,23 @@ def _fit(found: Iterable[Suggestion], allow: Label) -> list[Suggestion]:
 
 
 def _no_way(finding: Finding) -> Left:
-    return Left(finding.op, finding.op, "nothing that the target runs was found")
+    return Left(finding.op, finding.op, Sentence("nothing that the target runs was found"))
 
 
-def _too_far(found: Iterable[Suggestion]) -> str:
+def _too_far(found: Iterable[Suggestion]) -> Sentence:
     others = [way for way in found if way.tier is not Tier.CUSTOM]
     if not others:
-        return "nothing is left but a kernel of one's own: follow it with --custom-op"
+        return Sentence("nothing is left but a kernel of one's own: follow it with --custom-op")
     best = min(others, key=lambda way: way.label.rank)
     if best.by_hand:
-        return f"{best.rule} changes more than the call, so it is left to you"
+        return Sentence("{rule} changes more than the call, so it is left to you", rule=best.rule)
     if not best.code:
-        return f"{best.rule} is not code that could be written for you"
-    return f"{best.rule} is labelled {best.label}; follow it with --allow {best.label}"
+        return Sentence("{rule} is not code that could be written for you", rule=best.rule)
+    return Sentence(
+        "{rule} is labelled {label}; follow it with --allow {label}",
+        rule=best.rule,
+        label=best.label,
+    )
 
 
 AppliedSuggestion = tuple[str, Suggestion]

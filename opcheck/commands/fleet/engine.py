@@ -69,8 +69,8 @@ ATTEMPTS = 3
 
 def lost() -> Outcome:
     """What came of a job over which so many workers were ended."""
-    reason = f"the worker that did it was ended {ATTEMPTS} times"
-    return Outcome(Ending.LOST, reason, "run the same command again")
+    reason = Sentence("the worker that did it was ended {count} times", count=ATTEMPTS)
+    return Outcome(Ending.LOST, reason, Sentence("run the same command again"))
 
 
 def engines() -> tuple[type[Engine], ...]:

@@ -17,10 +17,13 @@ from opcheck.commands.fleet.answers.values import (
     Step,
 )
 from opcheck.commands.fleet.values import Cause, Ending, Run
+from opcheck.lang.sentence import Sentence, chained
 from opcheck.lang.speech import tell
 from opcheck.views.terminal.canvas import COLUMN_CONTEXT, Atom, Canvas, listed, split
-from opcheck.views.terminal.groups import Sentence, sentence, shared
+from opcheck.views.terminal.groups import Sentence as Reading
+from opcheck.views.terminal.groups import sentence, shared
 from opcheck.views.terminal.notation import plural
+from opcheck.views.terminal.words import and_more
 
 TARGETS = ("Targets", "how many models run there")
 FAILURES = ("Without an answer", "their scan did not come so far")
@@ -83,105 +86,149 @@ NEW, GONE = "new models:", "models gone:"
 NEW_TARGETS, GONE_TARGETS = "new targets:", "targets gone:"
 
 
-def everywhere(count: int, models: int, targets: int) -> str:
+def everywhere(count: int, models: int, targets: int) -> Sentence:
     """How many models run on every target."""
-    where = "this target" if targets == 1 else f"each of {targets:,} targets"
-    return f"{count:,} of {plural(models, 'model')} run on {where}"
-
-
-def nowhere(count: int) -> str:
-    """How many run on none."""
-    return f"{count:,} run on none"
-
-
-def run_of(run: Run) -> str:
-    """Which run it is."""
-    return f"run {run.id:,} over {run.manifest}, begun {run.begun}"
-
-
-def endings(counts: Mapping[Ending, int]) -> str:
-    """How many models ended how."""
-    return ", ".join(f"{count:,} {ENDINGS[ending]}" for ending, count in counts.items() if count)
-
-
-def done(run: Run) -> str:
-    """How far a run is that is not over."""
-    return f"{run.done:,} of {plural(run.models, 'model')} done"
-
-
-def blocked(ranking: Ranking, goal: Goal) -> str:
-    """How much of a pool is blocked."""
-    models = plural(ranking.blocked_models, "model")
-    if len(ranking.targets) == 1:
-        verb = "is" if ranking.blocked_models == 1 else "are"
-        return f"{models} of {ranking.answers:,} {verb} blocked"
-    return (
-        f"{models} blocked on {plural(len(ranking.targets), 'target')}: "
-        f"{ranking.blocked:,} of {plural(ranking.answers, 'pair')}"
+    where = Sentence("each of {count} targets", count=f"{targets:,}")
+    return Sentence(
+        "{count} of {said} run on {said_where}",
+        count=f"{count:,}",
+        said=plural(models, "model"),
+        said_where=Sentence("this target") if targets == 1 else where,
     )
 
 
-def unblock(needs: Iterable[Need], models: int, answers: int, ranking: Ranking) -> str:
-    """What all steps that are shown come to."""
-    of = f"{models:,} of {plural(ranking.blocked_models, 'blocked model')}"
-    text = f"{kinds(needs)} would unblock {of}"
+def nowhere(count: int) -> Sentence:
+    """How many run on none."""
+    return Sentence("{count} run on none", count=f"{count:,}")
+
+
+def run_of(run: Run) -> Sentence:
+    """Which run it is."""
+    return Sentence(
+        "run {count} over {text}, begun {time}",
+        count=f"{run.id:,}",
+        text=run.manifest,
+        time=run.begun,
+    )
+
+
+def endings(counts: Mapping[Ending, int]) -> Sentence:
+    """How many models ended how."""
+    return _counted({ENDINGS[ending]: count for ending, count in counts.items()})
+
+
+def _counted(counts: Mapping[str, int]) -> Sentence:
+    each = [
+        Sentence(f"{{count}} {what}", count=f"{count:,}") for what, count in counts.items() if count
+    ]
+    return chained(each, ", ")
+
+
+def done(run: Run) -> Sentence:
+    """How far a run is that is not over."""
+    return Sentence(
+        "{count} of {said} done", count=f"{run.done:,}", said=plural(run.models, "model")
+    )
+
+
+def not_over(run: Run) -> Sentence:
+    """That more models come, and how far the run is."""
+    return Sentence("{said}: {said_done}", said=NOT_OVER, said_done=done(run))
+
+
+def blocked(ranking: Ranking, goal: Goal) -> Sentence:
+    """How much of a pool is blocked."""
+    models = plural(ranking.blocked_models, "model")
     if len(ranking.targets) == 1:
-        return text
-    return f"{text}: {answers:,} of {plural(ranking.blocked, 'blocked pair')}"
+        blocked = "{said} of {count} are blocked"
+        if ranking.blocked_models == 1:
+            blocked = "{said} of {count} is blocked"
+        return Sentence(blocked, said=models, count=f"{ranking.answers:,}")
+    return Sentence(
+        "{said} blocked on {said_where}: {count} of {said_all}",
+        said=models,
+        said_where=plural(len(ranking.targets), "target"),
+        count=f"{ranking.blocked:,}",
+        said_all=plural(ranking.answers, "pair"),
+    )
 
 
-def kinds(needs: Iterable[Need]) -> str:
+def unblock(needs: Iterable[Need], models: int, answers: int, ranking: Ranking) -> Sentence:
+    """What all steps that are shown come to."""
+    several = len(ranking.targets) > 1
+    pairs = ": {count_all} of {said_pairs}" if several else ""
+    return Sentence(
+        f"{{said_needs}} would unblock {{count}} of {{said_models}}{pairs}",
+        said_needs=kinds(needs),
+        count=f"{models:,}",
+        said_models=plural(ranking.blocked_models, "blocked model"),
+        count_all=f"{answers:,}",
+        said_pairs=plural(ranking.blocked, "blocked pair"),
+    )
+
+
+def kinds(needs: Iterable[Need]) -> Sentence:
     """How many needs of each kind there are."""
     counts = Counter(need.cause for need in needs)
     names = {Cause.KERNEL: "kernel", Cause.CONDITION: "condition", Cause.UNKNOWN: "unknown"}
-    return ", ".join(plural(counts[cause], names[cause]) for cause in Cause if counts[cause])
+    return chained([plural(counts[cause], names[cause]) for cause in Cause if counts[cause]], ", ")
 
 
-def met_by(count: int) -> str:
+def met_by(count: int) -> Sentence:
     """How many answers a need is in the way of."""
-    return f"in the way of {plural(count, 'pair')}"
+    return Sentence("in the way of {said}", said=plural(count, "pair"))
 
 
-def left(ranking: Ranking) -> tuple[str, ...]:
+def left(ranking: Ranking) -> tuple[Sentence, ...]:
     """What is not in the steps, and why."""
     answers = ranking.steps[-1].total_answers if ranking.steps else 0
     later = ranking.blocked - ranking.unseen - ranking.beyond - answers
     said = (
         (
             later,
-            f"{plural(ranking.more, 'more step')} would unblock {plural(later, 'more pair')}",
+            Sentence(
+                "{said_steps} would unblock {said_pairs}",
+                said_steps=plural(ranking.more, "more step"),
+                said_pairs=plural(later, "more pair"),
+            ),
         ),
-        (ranking.beyond, f"{plural(ranking.beyond, 'pair')} beyond: something else is missing"),
-        (ranking.unseen, f"{plural(ranking.unseen, 'pair')} open: parts were not seen"),
+        (
+            ranking.beyond,
+            Sentence(
+                "{said} beyond: something else is missing", said=plural(ranking.beyond, "pair")
+            ),
+        ),
+        (
+            ranking.unseen,
+            Sentence("{said} open: parts were not seen", said=plural(ranking.unseen, "pair")),
+        ),
     )
     return tuple(text for count, text in said if count)
 
 
-def more_operators(count: int) -> str:
+def more_operators(count: int) -> Sentence:
     """Operators that are not named."""
-    return f"and {plural(count, 'more operator')}"
+    return and_more(count, "operator")
 
 
-def together(needs: int) -> str:
+def together(needs: int) -> Sentence:
     """That needs of a step help only together."""
-    return f"these {needs:,} help only together"
+    return Sentence("these {count} help only together", count=f"{needs:,}")
 
 
-def models(count: int) -> str:
+def models(count: int) -> Sentence:
     """So many models."""
     return plural(count, "model")
 
 
-def as_before(count: int) -> str:
+def as_before(count: int) -> Sentence:
     """How many stand as before."""
-    return f"{count:,} as before"
+    return Sentence("{count} as before", count=f"{count:,}")
 
 
-def changed(counts: Mapping[Change, int]) -> str:
+def changed(counts: Mapping[Change, int]) -> Sentence:
     """How many changed how."""
-    return ", ".join(
-        f"{count:,} {CHANGES[change].lower()}" for change, count in counts.items() if count
-    )
+    return _counted({CHANGES[change].lower(): count for change, count in counts.items()})
 
 
 FEW = 3
@@ -213,7 +260,7 @@ class Alike(Struct, frozen=True):
 
 def alike(needs: Iterable[Need]) -> tuple[Alike, ...]:
     """Needs put together that differ only in the operator or the tensor, in their order."""
-    found: dict[tuple[Cause, str, str], list[tuple[str, Sentence]]] = {}
+    found: dict[tuple[Cause, str, str], list[tuple[str, Reading]]] = {}
     for need in needs:
         said = sentence(need.text, need.op)
         found.setdefault((need.cause, need.code, said.of_any), []).append((need.op, said))

@@ -148,7 +148,7 @@ def report_on(report: Report, targets: Sequence[str]) -> Report:
         specs = tuple(map(TargetSpec.parse, targets))
     except ValueError as error:
         raise UsageError(sentence_of(error)) from error
-    return _on(report, specs, f"the report of {report.model.source}")
+    return _on(report, specs, Sentence("the report of {text}", text=report.model.source))
 
 
 def report_at(path: str) -> Report:

@@ -12,18 +12,20 @@ from opcheck.commands.gate.values import (
     Standing,
     TargetGate,
 )
-from opcheck.lang.sentence import Sentence, chained
+from opcheck.lang.sentence import Sentence, chained, changed, in_brackets, verbatim
 from opcheck.lang.speech import tell, wording
 from opcheck.model.plan import Suggestion
 from opcheck.model.policy import Waiver
 from opcheck.model.report import Finding, TargetReport
 from opcheck.model.text import printable
+from opcheck.model.verdict import Verdict
 from opcheck.views.interchange import ended, one_line, sentence
 from opcheck.views.order import arranged
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.notation import plural, size
+from opcheck.views.terminal.plan_words import GIVES_UP
 
-PASSED: Mapping[bool, str] = {True: "passes the gate:", False: "fails the gate:"}
+PASSED: Mapping[bool, str] = {True: "passes the gate", False: "fails the gate"}
 SO_FAR = "nothing fails so far, and the rest was not seen"
 NO_POLICY = "no policy file, so the defaults hold; opcheck init writes one"
 FAILS = ("Fails", "not allowed by the policy")
@@ -31,33 +33,37 @@ BROKEN = ("Limits", "beyond what the policy allows")
 WAIVED = ("Waived", "hidden from the gate")
 FIXED = ("Fixed", "failed before, fails no more")
 WARNINGS = ("Warnings", "nothing that fails, but to be looked after")
-NOT_SEEN = "(not seen)"
+NOT_SEEN = in_brackets("not seen")
 """In place of an operator, for a gap of the trace."""
-WHOLE_TARGET = "(whole target)"
+WHOLE_TARGET = in_brackets("whole target")
 """In place of an operator, for an advisory on a target."""
 ID = "id"
 INSTEAD = "instead"
 WAIVED_BY = "waiver"
 
 
-def verdict(target: TargetGate) -> str:
+def verdict(target: TargetGate) -> Sentence:
     """How one target fares."""
     if target.passed:
-        return "passes"
-    new = "" if target.before is None else "new "
+        return Sentence("passes")
     failing, broken = len(target.failing), len(target.broken)
-    said = [plural(failing, f"{new}finding")] if failing else []
-    said += [plural(broken, "limit")] if broken else []
-    return f"fails by {' and '.join(said)}"
+    findings = plural(failing, "finding" if target.before is None else "new finding")
+    limits = plural(broken, "limit")
+    if failing and broken:
+        return Sentence("fails by {said} and {said_more}", said=findings, said_more=limits)
+    return Sentence("fails by {said}", said=findings if failing else limits)
 
 
-def since(found: GateResult) -> str:
+def since(found: GateResult) -> Sentence:
     """What changed since the report that this one is compared with."""
     counts = found.standings
     fixed = sum(len(target.fixed) for target in found.targets)
-    return (
-        f"compared with {found.against}: {counts[Standing.FAILS]:,} new, {fixed:,} fixed, "
-        f"{counts[Standing.UNCHANGED]:,} unchanged"
+    return Sentence(
+        "compared with {file}: {count} new, {count_fixed} fixed, {count_same} unchanged",
+        file=found.against,
+        count=f"{counts[Standing.FAILS]:,}",
+        count_fixed=f"{fixed:,}",
+        count_same=f"{counts[Standing.UNCHANGED]:,}",
     )
 
 
@@ -71,64 +77,111 @@ def rests_on(found: GateResult) -> Sentence:
     return chained((policy, baseline), "; ")
 
 
-def hidden(found: GateResult) -> str:
+def hidden(found: GateResult) -> Sentence:
     """Every number of what does not fail and is no good news either, zeros too."""
     counts = found.standings
-    allowed = ", ".join(
-        f"{count:,} {verdict.value}" for verdict, count in found.allowed.items() if count
-    )
-    told = f" ({allowed})" if allowed else ""
-    limits = _and(found.baselined_limits)
-    part = f" and {found.waived_in_part:,} in part" if found.waived_in_part else ""
-    same = ""
-    if found.against:
-        same = f"{counts[Standing.UNCHANGED]:,} unchanged{_and(found.unchanged_limits)}, "
     total = sum(counts.values()) - counts[Standing.FAILS]
-    return (
-        f"hidden: {plural(total, 'finding')}; {counts[Standing.WAIVED]:,} waived{part}, "
-        f"{counts[Standing.BASELINED]:,} in the baseline{limits}, {same}"
-        f"{counts[Standing.UNSURE]:,} less sure than the policy asks, "
-        f"{counts[Standing.ALLOWED]:,} allowed{told}"
+    parts = [_waived(counts[Standing.WAIVED], found.waived_in_part)]
+    parts.append(
+        _with_limits("in the baseline", counts[Standing.BASELINED], found.baselined_limits)
+    )
+    if found.against:
+        parts.append(_with_limits("unchanged", counts[Standing.UNCHANGED], found.unchanged_limits))
+    unsure = f"{counts[Standing.UNSURE]:,}"
+    parts.append(Sentence("{count} less sure than the policy asks", count=unsure))
+    parts.append(_allowed(counts[Standing.ALLOWED], found.allowed))
+    said = chained([plural(total, "finding"), chained(parts, ", ")], "; ")
+    return Sentence("hidden: {said}", said=said)
+
+
+def _waived(count: int, in_part: int) -> Sentence:
+    if not in_part:
+        return Sentence("{count} waived", count=f"{count:,}")
+    return Sentence(
+        "{count} waived and {count_part} in part", count=f"{count:,}", count_part=f"{in_part:,}"
     )
 
 
-def _and(limits: int) -> str:
-    return f" and {plural(limits, 'limit')}" if limits else ""
+def _with_limits(where: str, count: int, limits: int) -> Sentence:
+    """How many findings are hidden there, and how many limits."""
+    more = " and {said}" if limits else ""
+    return Sentence(f"{{count}} {where}{more}", count=f"{count:,}", said=plural(limits, "limit"))
 
 
-def broken(breach: Breach) -> str:
+def _allowed(count: int, by_verdict: Mapping[Verdict, int]) -> Sentence:
+    each = [
+        Sentence(f"{{count}} {verdict.value}", count=f"{number:,}")
+        for verdict, number in by_verdict.items()
+        if number
+    ]
+    if not each:
+        return Sentence("{count} allowed", count=f"{count:,}")
+    return Sentence("{count} allowed ({said})", count=f"{count:,}", said=chained(each, ", "))
+
+
+def broken(breach: Breach) -> Sentence:
     """What a limit asks, and what there is."""
     match breach.limit:
+        case Limit.SUPPORT_RATE if breach.found is None:
+            return Sentence(
+                "share of operators that run natively: none was called, at least {wanted}",
+                wanted=f"{breach.wanted:.2%}",
+            )
         case Limit.SUPPORT_RATE:
-            there = "none was called" if breach.found is None else f"{breach.found:.2%}"
-            return f"share of operators that run natively: {there}, at least {breach.wanted:.2%}"
+            return Sentence(
+                "share of operators that run natively: {found}, at least {wanted}",
+                found=f"{breach.found:.2%}",
+                wanted=f"{breach.wanted:.2%}",
+            )
         case Limit.ISLANDS:
-            return f"pieces between fallbacks: {breach.found:,.0f}, at most {breach.wanted:,.0f}"
+            return Sentence(
+                "pieces between fallbacks: {found}, at most {wanted}",
+                found=f"{breach.found:,.0f}",
+                wanted=f"{breach.wanted:,.0f}",
+            )
         case Limit.FALLBACK_BYTES:
-            found, most = size(int(breach.found or 0)), size(int(breach.wanted))
-            return f"moved for fallbacks: {found}, at most {most}"
+            return Sentence(
+                "moved for fallbacks: {text}, at most {text_wanted}",
+                text=size(int(breach.found or 0)),
+                text_wanted=size(int(breach.wanted)),
+            )
 
 
-def named(waiver: Waiver) -> str:
+def named(waiver: Waiver) -> Sentence:
     """What a waiver is for."""
-    what = waiver.operator or f"finding {waiver.finding}"
-    module = "" if waiver.module == "*" else f" in {waiver.module}"
-    target = "" if str(waiver.target) == "*" else f" on {waiver.target}"
-    return f"{what}{module}{target}"
+    what = "{op}" if waiver.operator else "finding {id}"
+    module = "" if waiver.module == "*" else " in {text}"
+    target = "" if str(waiver.target) == "*" else " on {target}"
+    return Sentence(
+        f"{what}{module}{target}",
+        op=waiver.operator,
+        id=waiver.finding,
+        text=waiver.module,
+        target=waiver.target,
+    )
 
 
-def expired(waiver: Waiver, matched: int) -> str:
+def expired(waiver: Waiver, matched: int) -> Sentence:
     """That a waiver does not hold any more, and what that brings back."""
-    back = f"{plural(matched, 'finding')} back" if matched else "nothing that it hid is left"
-    return f"the waiver for {named(waiver)} expired on {waiver.expires}: {back}"
+    back = Sentence("nothing that it hid is left")
+    if matched:
+        back = Sentence("{said} back", said=plural(matched, "finding"))
+    return Sentence(
+        "the waiver for {text} expired on {date}: {said_back}",
+        text=named(waiver),
+        date=waiver.expires,
+        said_back=back,
+    )
 
 
-def unmatched(waiver: Waiver) -> str:
+def unmatched(waiver: Waiver) -> Sentence:
     """That a waiver hides nothing."""
-    return f"the waiver for {named(waiver)} matches nothing that fails: take it out"
+    return Sentence(
+        "the waiver for {text} matches nothing that fails: take it out", text=named(waiver)
+    )
 
 
-def warnings(found: GateResult) -> Iterator[str]:
+def warnings(found: GateResult) -> Iterator[Sentence]:
     """What to look after: waivers, baseline, and what there was to compare with."""
     for use in found.waivers:
         if use.expired:
@@ -144,38 +197,49 @@ def warnings(found: GateResult) -> Iterator[str]:
             yield other_data(target.target, found.against)
 
 
-def until(waiver: Waiver) -> str:
+def until(waiver: Waiver) -> Sentence:
     """Why and until when a waiver holds."""
-    return f"{waiver.reason} (until {waiver.expires})"
+    return Sentence("{text} (until {date})", text=waiver.reason, date=waiver.expires)
 
 
-def gone(count: int, target: str) -> str:
+def gone(count: int, target: str) -> Sentence:
     """That a baseline is larger than it needs to be."""
-    return (
-        f"{plural(count, 'finding')} of the baseline {'is' if count == 1 else 'are'} no more on "
-        f"{target}: write it anew with --write-baseline"
+    template = (
+        "{said} of the baseline is no more on {target}: write it anew with --write-baseline"
+        if count == 1
+        else "{said} of the baseline are no more on {target}: write it anew with --write-baseline"
+    )
+    return Sentence(template, said=plural(count, "finding"), target=target)
+
+
+def suggestion_text(way: Suggestion) -> Sentence:
+    """What to write or to set, and how far it gives the same."""
+    about = chained([way.label, verbatim(way.rule)], ", ")
+    if way.gives_up:
+        lost = Sentence("{said}: {said_lost}", said=GIVES_UP, said_lost=way.gives_up)
+        about = chained([about, lost], "; ")
+    return Sentence("{said} ({said_about})", said=way.summary, said_about=about)
+
+
+def not_before(target: str, against: str) -> Sentence:
+    """That there is nothing to compare a target with."""
+    return Sentence(
+        "{file} has not {target}: all that fails there is new", file=against, target=target
     )
 
 
-def suggestion_text(way: Suggestion) -> str:
-    """What to write or to set, and how far it gives the same."""
-    lost = f"; trade-off: {way.gives_up}" if way.gives_up else ""
-    return f"{way.summary} ({way.label}, {way.rule}{lost})"
-
-
-def not_before(target: str, against: str) -> str:
-    """That there is nothing to compare a target with."""
-    return f"{against} has not {target}: all that fails there is new"
-
-
-def other_data(target: str, against: str) -> str:
+def other_data(target: str, against: str) -> Sentence:
     """That not only the model may have changed."""
-    return f"{against} rests on other data of {target}: what is new may come from there"
+    return Sentence(
+        "{file} rests on other data of {target}: what is new may come from there",
+        file=against,
+        target=target,
+    )
 
 
-def accepted(count: int) -> str:
+def accepted(count: int) -> Sentence:
     """What became the baseline."""
-    return f"{plural(count, 'finding')} accepted as the baseline"
+    return Sentence("{said} accepted as the baseline", said=plural(count, "finding"))
 
 
 PASSES_OR_FAILS = {True: "{model} passes the gate", False: "{model} fails the gate"}
@@ -186,10 +250,10 @@ def pairs(found: GateResult) -> Iterator[tuple[TargetGate, TargetReport]]:
     yield from zip(found.targets, arranged(found.report).targets, strict=True)
 
 
-def titled(finding: Finding) -> str:
+def titled(finding: Finding) -> Sentence:
     """The operator; for a gap or an advisory on a target, that it is one."""
     if finding.op:
-        return one_line(finding.op)
+        return verbatim(one_line(finding.op))
     return NOT_SEEN if finding.reason.code == GAP else WHOLE_TARGET
 
 
@@ -204,8 +268,13 @@ def bare(finding: Finding) -> str:
     """What a gap or an advisory says, with the place of a gap."""
     if finding.reason.code != GAP:
         return ended(finding.reason.text)
-    module = ", ".join(use.module or common.ROOT for use in finding.uses)
-    return one_line(f"{module} could not be seen: {ended(finding.reason.text)}")
+    module = [verbatim(use.module) if use.module else Sentence(common.ROOT) for use in finding.uses]
+    told = Sentence(
+        "{text} could not be seen: {said}",
+        text=chained(module, ", "),
+        said=ended(finding.reason.text),
+    )
+    return changed(told, one_line)
 
 
 def excused(found: GateResult, one: Judged) -> str:
@@ -215,11 +284,12 @@ def excused(found: GateResult, one: Judged) -> str:
             return ""
         case Standing.WAIVED:
             waivers = [found.waivers[i].waiver for i in one.waivers]
-            text = "; ".join(tell(f"waived: {until(waiver)}") for waiver in waivers)
+            text = "; ".join(tell(_waived_by(waiver)) for waiver in waivers)
         case Standing.BASELINED:
-            text = tell(f"in the baseline{f' {found.baseline}' if found.baseline else ''}")
+            named = "in the baseline {text}" if found.baseline else "in the baseline"
+            text = tell(Sentence(named, text=found.baseline))
         case Standing.UNCHANGED:
-            text = tell(f"unchanged since {found.against}")
+            text = tell(Sentence("unchanged since {text}", text=found.against))
         case Standing.UNSURE:
             text = tell("less sure than the policy asks")
         case Standing.ALLOWED:
@@ -227,6 +297,10 @@ def excused(found: GateResult, one: Judged) -> str:
         case _:
             assert_never(one.standing)
     return one_line(text)
+
+
+def _waived_by(waiver: Waiver) -> Sentence:
+    return Sentence("waived: {text} (until {date})", text=waiver.reason, date=waiver.expires)
 
 
 def summed(found: GateResult, most: int) -> Sequence[str]:

@@ -141,7 +141,7 @@ def argument(given: Argument) -> str:
 def omitted(given: Argument) -> str:
     """Why an argument has to be left at its default; "" where it has not."""
     if any(constant.kind == "other" for constant in _constants(given.value)):
-        return f"{_identifier(given.name)}: a trace keeps no value of it"
+        return Sentence("{name}: a trace keeps no value of it", name=_identifier(given.name))
     return ""
 
 

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from opcheck.commands.repro.arguments import argument, omitted, operator
 from opcheck.commands.repro.values import Repro
+from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell
 from opcheck.model.text import printable
+from opcheck.views.terminal.words import IN_PHASE
 
 SEED = 0
 _WIDTH = 88
@@ -168,23 +170,31 @@ def _paragraphs(repro: Repro, left_out: Sequence[str]) -> Iterator[str]:
     """The paragraphs of the comment."""
     finding, device = repro.finding, repro.target.device_type
     verdict = f"{tell(finding.verdict)} ({finding.reason.code})"
-    yield f"{finding.op} · {repro.target} · {verdict} · {tell(f'in {finding.phase}')}"
+    yield f"{finding.op} · {repro.target} · {verdict} · {tell(IN_PHASE[finding.phase])}"
     yield tell(finding.reason.text)
     yield ""
-    on = tell(f"on {device}, after import {repro.module}") if repro.module else tell(f"on {device}")
-    yield f"    python SCRIPT.py                # {on}"
+    on = "on {device}, after import {module}" if repro.module else "on {device}"
+    told = tell(Sentence(on, device=device, module=repro.module))
+    yield f"    python SCRIPT.py                # {told}"
     yield f"    python SCRIPT.py --device cpu   # {tell('on the host')}"
     if repro.emulated:
         yield f"    python SCRIPT.py --emulate      # {tell('on an emulated device of opcheck')}"
     yield ""
     yield tell(
-        "Values are drawn from a seed: operator, dtypes, sizes and constants are those of "
-        f"finding {finding.id}."
+        Sentence(
+            "Values are drawn from a seed: operator, dtypes, sizes and constants are those of "
+            "finding {id}.",
+            id=finding.id,
+        )
     )
     if not repro.strides:
         yield tell("The report has no strides: every tensor is contiguous here.")
     for text in left_out:
-        yield tell(f"Left at its default: {text}")
+        yield tell(Sentence("Left at its default: {text}", text=text))
     yield tell(
-        f"Written by opcheck {repro.opcheck_version}, traced with torch {repro.torch_version}."
+        Sentence(
+            "Written by opcheck {version}, traced with torch {torch}.",
+            version=repro.opcheck_version,
+            torch=repro.torch_version,
+        )
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from opcheck.commands.tune.advices.memory_capacity import largest_batch
-from opcheck.commands.tune.base import Ground, advice, figure_of, first, places
+from opcheck.commands.tune.base import Ground, advice, figure_of, first_of, places
 from opcheck.commands.tune.values import ChipFigure, OperatorCost, TunedTarget, Tuning
 from opcheck.costs.calls import TargetCalls, memory_need
 from opcheck.costs.roofline import Leaf, product_of, roof_of, summed
@@ -122,37 +122,48 @@ def _figures(ground: Ground) -> Iterator[ChipFigure]:
             yield ChipFigure(name, figure.value, figure.evidence)
 
 
-def _unknown(ground: Ground) -> Iterator[str]:
+def _unknown(ground: Ground) -> Iterator[Sentence]:
     """What kept a bound or an advice from being said."""
     if ground.product is None:
-        yield f"no figure of {ground.chip.name} is known, so nothing bounds the run"
+        yield Sentence(
+            "no figure of {text} is known, so nothing bounds the run", text=ground.chip.name
+        )
         return
     missing = [figure.name for figure in _figures(ground) if figure.value is None]
     if "float32" in missing and "tf32" in ground.roof.peaks:
         missing.remove("float32")
     for name in missing:
-        what = name if name in ("memory", "bandwidth") else f"rate in {name}"
-        yield f"the {what} of {ground.product.name} is not known"
+        known = name in ("memory", "bandwidth")
+        what = "the {said} of {text} is not known"
+        template = what if known else "the rate in {dtype} of {text} is not known"
+        yield Sentence(template, said=name, dtype=name, text=ground.product.name)
     uncounted = [leaf for leaf in ground.leaves if leaf.cost.flops is None]
     if uncounted:
-        ops = ", ".join(first(sorted({leaf.op for leaf in uncounted})))
-        calls = plural(sum(leaf.count for leaf in uncounted), "call")
-        yield f"the operations of {calls} of {ops} are not known"
+        yield Sentence(
+            "the operations of {said} of {text} are not known",
+            said=plural(sum(leaf.count for leaf in uncounted), "call"),
+            text=first_of(sorted({leaf.op for leaf in uncounted})),
+        )
     yield from _not_running(ground.leaves)
-    if ground.running.trace.gaps:
-        yield f"{plural(len(ground.running.trace.gaps), 'gap')} in the trace may hide work"
+    if gaps := len(ground.running.trace.gaps):
+        hides = (
+            "{count} gap in the trace may hide work"
+            if gaps == 1
+            else "{count} gaps in the trace may hide work"
+        )
+        yield Sentence(hides, count=f"{gaps:,}")
 
 
-def _not_running(leaves: Sequence[Leaf]) -> Iterator[str]:
+def _not_running(leaves: Sequence[Leaf]) -> Iterator[Sentence]:
     """What is bounded as if it ran on the device, though it does not or nobody has said."""
-    for verdict, what in (
-        (Verdict.UNSUPPORTED, "not run there; bounded as if they did"),
-        (Verdict.UNKNOWN, "not known to run there; bounded as if they did"),
-        (Verdict.FALLBACK, "run on the host; in no bound"),
+    for verdict, template in (
+        (Verdict.UNSUPPORTED, "not run there; bounded as if they did: {text}"),
+        (Verdict.UNKNOWN, "not known to run there; bounded as if they did: {text}"),
+        (Verdict.FALLBACK, "run on the host; in no bound: {text}"),
     ):
         ops = sorted({leaf.op for leaf in leaves if leaf.verdict is verdict})
         if ops:
-            yield f"{what}: {', '.join(first(ops))}"
+            yield Sentence(template, text=first_of(ops))
 
 
 TOO_MANY = 8

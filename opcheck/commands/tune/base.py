@@ -11,6 +11,7 @@ import opcheck.commands.tune.advices
 from opcheck.commands.tune.values import Advice, Gain
 from opcheck.costs.calls import TargetCalls
 from opcheck.costs.roofline import Bound, Leaf, MemoryNeed, Roof
+from opcheck.lang.sentence import Sentence, chained, in_brackets, verbatim
 from opcheck.model.costs import Chip, Figure, Product
 from opcheck.model.plan import Remedy
 from opcheck.model.report import TargetReport
@@ -164,10 +165,21 @@ def places(ground: Ground, leaves: Iterable[Leaf]) -> tuple[str, ...]:
     return tuple(sorted(weights, key=lambda name: (*(-each for each in weights[name]), name)))
 
 
-THE_MODEL = "(the model)"
+THE_MODEL = in_brackets("the model")
 
 
 def first(names: Sequence[str], most: int = PLACES) -> tuple[str, ...]:
     """The first few, and how many more there are."""
     left = len(names) - most
-    return tuple(names) if left <= 0 else (*names[:most], f"and {left} more")
+    return tuple(names) if left <= 0 else (*names[:most], _and_more(left))
+
+
+def first_of(names: Sequence[str], most: int = PLACES) -> Sentence:
+    """The same in a sentence, with commas between them."""
+    left = len(names) - most
+    some = ", ".join(names[:most])
+    return verbatim(some) if left <= 0 else chained([verbatim(some), _and_more(left)], ", ")
+
+
+def _and_more(count: int) -> Sentence:
+    return Sentence("and {count} more", count=count)

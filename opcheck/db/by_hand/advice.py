@@ -1,5 +1,6 @@
 """Advisories, remedies, and how targets take changing sizes - kept by hand, one file each."""
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,35 +12,44 @@ from opcheck.db.files.document import Document
 from opcheck.db.files.layers import Layer
 from opcheck.db.reading import Citations
 from opcheck.db.schema.additions import ADVISORY_FILE, DYNAMIC_FILE, REMEDY_FILE
+from opcheck.db.schema.checks import Record
 from opcheck.errors import DatabaseError
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, from_data
 from opcheck.model.dynamic import SiteKind, SizeRule, Taking
 from opcheck.model.plan import Label, Remedy
 from opcheck.model.target import Target
 from opcheck.model.verdict import Confidence, Method, Verdict
 
+_BEYOND = re.compile(r"[?#]")
+"""What begins the part of an address that is no path."""
 _ADVISORY_HINT = Sentence("correct the advisory, or restore it from the release")
 
 
 def documents(layer: Layer, cache: Path | None) -> Iterator[Document]:
     """The advisory files of a layer, by name."""
-    for path in sorted((layer.folder / ADVISORIES).glob("*.yaml")):
-        found = document.read(path, ADVISORY_FILE, cache, _ADVISORY_HINT)
-        if found.data["id"] != path.stem:
+    yield from _named(layer.folder / ADVISORIES, ADVISORY_FILE, cache, _ADVISORY_HINT)
+
+
+def _named(folder: Path, shape: Record, cache: Path | None, hint: Sentence) -> Iterator[Document]:
+    """The files of a folder, by name, each of which must be called as it calls itself."""
+    for found in document.read_folder(folder, shape, cache, hint):
+        if found.data["id"] != found.path.stem:
             message = Sentence(
                 "{text_file}:1: expected the id {id}, found {text}",
-                text_file=path,
-                id=path.stem,
+                text_file=found.path,
+                id=found.path.stem,
                 text=repr(found.data["id"]),
             )
-            raise DatabaseError(message, _ADVISORY_HINT)
+            raise DatabaseError(message, hint)
         yield found
 
 
 def advisories(layer: Layer, cache: Path | None) -> Iterator[Addition]:
     """What the advisories of a layer add to the conditions of each vendor that they affect."""
     for found in documents(layer, cache):
-        sources = {str(n): _source(said) for n, said in enumerate(found.data["references"])}
+        references = found.data["references"]
+        sources = {str(n): _source(said) for n, said in enumerate(references)}
+        cited = [f"{n}{_line(said)}" for n, said in enumerate(references)]
         for affected in found.data["affects"]:
             yield Addition(
                 vendor=affected["vendor"],
@@ -49,7 +59,7 @@ def advisories(layer: Layer, cache: Path | None) -> Iterator[Addition]:
                 method=found.data["method"],
                 sources=sources,
                 where={key: value for key, value in affected.items() if key != "vendor"},
-                conditions=list(_conditions(found.data, list(sources))),
+                conditions=list(_conditions(found.data, cited)),
             )
 
 
@@ -75,15 +85,33 @@ def _conditions(said: Mapping[str, Any], cited: list[str]) -> Iterator[dict[str,
         }
 
 
+_FILE = re.compile(r"blob/([0-9a-f]{40})/(.+)")
+
+
 def _source(reference: Mapping[str, str]) -> dict[str, str]:
     """Where an address leads, as a table of sources has it: a repository and what is in it."""
-    address = urlsplit(reference["url"])
-    path = address.path.strip("/")
-    repository, name = address.netloc, path
-    if address.netloc in ("github.com", "gitee.com") and path.count("/") > 1:
+    host, _, path = _BEYOND.split(reference["url"].partition("://")[2])[0].partition("/")
+    path = path.strip("/")
+    repository, name = host, path
+    if host in ("github.com", "gitee.com") and path.count("/") > 1:
         owner, project, name = path.split("/", 2)
         repository = f"{owner}/{project}"
-    return {"repo": repository, "ref": name, "commit": "", "path": name, "date": reference["date"]}
+    commit = ""
+    if file := _FILE.fullmatch(name):
+        commit, name = file.groups()
+    return {
+        "repo": repository,
+        "ref": commit or name,
+        "commit": commit,
+        "path": name,
+        "date": reference["date"],
+    }
+
+
+def _line(reference: Mapping[str, str]) -> str:
+    """The line that an address of a file names, as a citation has it."""
+    line = re.fullmatch(r"L(\d+)", urlsplit(reference["url"]).fragment)
+    return f":{line[1]}" if line else ""
 
 
 _REMEDY_HINT = Sentence("correct the remedy, or restore it from the release")
@@ -95,16 +123,8 @@ def remedies(layer: Layer, target: Target, cache: Path | None) -> Iterator[Remed
     Raises:
         DatabaseError: a file is damaged, or is not named as it calls itself.
     """
-    for path in sorted((layer.folder / REMEDIES).glob("*.yaml")):
-        said = document.read(path, REMEDY_FILE, cache, _REMEDY_HINT).data
-        if said["id"] != path.stem:
-            message = Sentence(
-                "{text_file}:1: expected the id {id}, found {text}",
-                text_file=path,
-                id=path.stem,
-                text=repr(said["id"]),
-            )
-            raise DatabaseError(message, _REMEDY_HINT)
+    for found in _named(layer.folder / REMEDIES, REMEDY_FILE, cache, _REMEDY_HINT):
+        said = found.data
         for where in said["for"]:
             if where["vendor"] == target.vendor and holds(where, target):
                 yield _remedy(said)
@@ -114,14 +134,14 @@ def remedies(layer: Layer, target: Target, cache: Path | None) -> Iterator[Remed
 def _remedy(said: Mapping[str, Any]) -> Remedy:
     return Remedy(
         id=said["id"],
-        summary=" ".join(said["summary"].split()),
+        summary=from_data(" ".join(said["summary"].split())),
         write=said["write"],
         codes=frozenset(said.get("codes", ())),
         ops=frozenset(said.get("ops", ())),
         dtypes=frozenset(said.get("dtypes", ())),
         on_device=said["on_device"],
         label=Label(said["label"]),
-        gives_up=" ".join(said.get("gives_up", "").split()),
+        gives_up=from_data(" ".join(said.get("gives_up", "").split())),
         confidence=Confidence(said["confidence"]),
         evidence=Citations(said["sources"]).all(said["at"], Method(said["method"])),
     )
@@ -136,16 +156,8 @@ def size_rules(layer: Layer, target: Target, cache: Path | None) -> Iterator[Siz
     Raises:
         DatabaseError: a file is damaged, or is not named as it calls itself.
     """
-    for path in sorted((layer.folder / DYNAMIC).glob("*.yaml")):
-        said = document.read(path, DYNAMIC_FILE, cache, _SIZES_HINT).data
-        if said["id"] != path.stem:
-            message = Sentence(
-                "{text_file}:1: expected the id {id}, found {text}",
-                text_file=path,
-                id=path.stem,
-                text=repr(said["id"]),
-            )
-            raise DatabaseError(message, _SIZES_HINT)
+    for found in _named(layer.folder / DYNAMIC, DYNAMIC_FILE, cache, _SIZES_HINT):
+        said = found.data
         if any(where["vendor"] == target.vendor and holds(where, target) for where in said["for"]):
             rules = (_rule(one, said) for one in said["says"])
             yield from sorted(rules, key=lambda rule: not rule.ops)
@@ -156,7 +168,7 @@ def _rule(one: Mapping[str, Any], said: Mapping[str, Any]) -> SizeRule:
         kinds=frozenset(map(SiteKind, one["sites"])),
         ops=frozenset(one.get("ops", ())),
         how=Taking(one["how"]),
-        text=" ".join(one["text"].split()),
+        text=from_data(" ".join(one["text"].split())),
         confidence=Confidence(said["confidence"]),
         evidence=Citations(said["sources"]).all(one["at"], Method(said["method"])),
     )

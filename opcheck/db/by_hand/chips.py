@@ -10,7 +10,7 @@ from opcheck.db.files.document import Document
 from opcheck.db.reading import Citations
 from opcheck.db.schema.by_hand import CHIPS_FILE, RATES, READINGS, SIZES
 from opcheck.errors import DatabaseError
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, from_data
 from opcheck.model.costs import Chip, Cited, Compiler, Figure, Format, Grade, Multiple, Product
 from opcheck.model.verdict import Method
 
@@ -76,11 +76,11 @@ class _Reader:
             why=default.get("why", ""),
             multiples=self._multiples(own.get("multiples") or common.get("multiples")),
             formats=tuple(
-                Format(each["format"], each["text"], self._evidence(each))
+                Format(each["format"], from_data(each["text"]), self._evidence(each))
                 for each in own.get("formats", common.get("formats", ()))
             ),
             compilers=tuple(
-                Compiler(each["name"], each["text"], self._evidence(each))
+                Compiler(each["name"], from_data(each["text"]), self._evidence(each))
                 for each in own.get("compilers", common.get("compilers", ()))
             ),
             note=own.get("note", ""),

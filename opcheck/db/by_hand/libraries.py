@@ -28,9 +28,8 @@ _HINT = Sentence("docs/extensions.md tells what such a file holds")
 
 def additions(folder: Path, cache: Path | None) -> Iterator[Addition]:
     """What the files of a database say of the kernels that libraries bring for each vendor."""
-    for path in sorted(folder.glob("*.yaml")):
-        found = document.read(path, LIBRARY_FILE, cache, _HINT)
-        require_known(path, found.data)
+    for found in document.read_folder(folder, LIBRARY_FILE, cache, _HINT):
+        require_known(found.path, found.data)
         operators = found.data.get("operators", {})
         for vendor in sorted({v for said in operators.values() for v in said.get("kernels", {})}):
             yield _kernels(vendor, found)

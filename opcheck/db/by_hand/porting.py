@@ -9,7 +9,7 @@ from opcheck.db.files import document
 from opcheck.db.reading import Citations
 from opcheck.db.schema.by_hand import CUDA_NAMES_FILE, PORTING_FILE
 from opcheck.errors import DatabaseError
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, from_data
 from opcheck.model.porting import CudaNames, NameAdvice, Package, Porting, Transfer
 from opcheck.model.target import Target
 from opcheck.model.verdict import Method
@@ -55,7 +55,7 @@ def porting_of(root: Path, vendor: str, device_type: str, cache: Path | None) ->
         unsupported=_name_advice(said.get("unsupported", {}), cited),
         transfers=tuple(
             Transfer(
-                each["write"], each["text"], frozenset(each["covers"]),
+                each["write"], from_data(each["text"]), frozenset(each["covers"]),
                 cited.all(each["at"], Method.DOCUMENTED),
             )
             for each in said.get("transfers", ())
@@ -78,7 +78,7 @@ def cuda_names(root: Path, cache: Path | None) -> CudaNames:
         deprecated=_name_advice(said["deprecated"], cited),
         packages={
             name: Package(
-                each["use"], each["text"], frozenset(each["vendors"]),
+                each["use"], from_data(each["text"]), frozenset(each["vendors"]),
                 cited.all(each["at"], Method.DOCUMENTED),
             )
             for name, each in said["packages"].items()
@@ -91,7 +91,9 @@ def _name_advice(
 ) -> Mapping[str, NameAdvice]:
     return {
         name: NameAdvice(
-            each.get("use", ""), each.get("text", ""), cited.all([each["at"]], Method.DOCUMENTED)
+            each.get("use", ""),
+            from_data(each.get("text", "")),
+            cited.all([each["at"]], Method.DOCUMENTED),
         )
         for name, each in said.items()
     }

@@ -152,9 +152,12 @@ def encoded(data: Any) -> bytes:
         ValueError: the index cannot hold it.
     """
     try:
-        return msgspec.json.encode(data)
+        text = msgspec.json.encode(data)
     except OverflowError as error:
         raise ValueError(str(error)) from None
+    if b"null" in text and _ANYTHING.decode(text) != data:
+        raise ValueError("JSON has no such number")  # infinity, for which null is written
+    return text
 
 
 def decoded(text: bytes | memoryview, shape: Record) -> dict[str, Any]:
@@ -164,6 +167,15 @@ def decoded(text: bytes | memoryview, shape: Record) -> dict[str, Any]:
         ValueError: the text is damaged.
     """
     return {key: _part(value, shape.of(key)) for key, value in _PARTS.decode(text).items()}
+
+
+def everything(text: bytes | memoryview) -> Any:
+    """What :func:`encoded` was given, decoded at once.
+
+    Raises:
+        ValueError: the text is damaged.
+    """
+    return _ANYTHING.decode(text)
 
 
 def _part(value: Raw, shape: Shape | None) -> Any:

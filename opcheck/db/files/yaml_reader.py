@@ -178,12 +178,20 @@ def _require_plain(tag: str | None, line: int) -> None:
         )
 
 
-_QUOTED = re.compile(r'("(?:[^"\\\n]|\\.)*")')
-_PLAIN = re.compile(r"([A-Za-z_/][A-Za-z0-9_./+=@<>-]*(?:::?[A-Za-z0-9_./-]+)*)")
-_TITLE = re.compile(r"^([a-z_]+): ([A-Za-z]\S* [A-Za-z0-9_ ./()+-]*[A-Za-z0-9.)])$", re.MULTILINE)
-"""A top-level value of several plain words."""
-_NOT_TEXT = re.compile(r'"(?:null|yes|no|on|off|y|n)"', re.IGNORECASE)
-"""What YAML reads as something else than text."""
+_QUOTED = re.compile(r'("[^"\\\n]*(?:\\.[^"\\\n]*)*")')
+_PLAIN = re.compile(r"([A-Za-z_/][A-Za-z0-9_./+=@<>#-]*+(?:::?[A-Za-z0-9_./-]++)*+)")
+_VALUE = re.compile(r"( *(?:- )?[A-Za-z_]+): ([A-Za-z].*)")
+"""A key with a plain value beside it."""
+_FOLDED = re.compile(r"( *)((?:- )?)([A-Za-z_]+): >-")
+"""A key whose value is the text of the lines below it."""
+_KEY = re.compile(r'"(?:[^"\\]|\\.)*":(?: |$)')
+"""How an item of a list begins that is a mapping, with its keys in quotes."""
+_ENDS = ("}", "]", '"', ":")
+"""Of lines whose value is no plain words."""
+_UNLIKE_YAML = re.compile(
+    r'"(?:[Nn][Oo]?"|N[Uu][Ll][Ll]"|[Yy](?:[Ee][Ss])?"|[Oo](?:[Nn]|[Ff][Ff])"|:[^ \n])'
+)
+"""A plain word that YAML reads as something else than text, or a colon that ends no key there."""
 _GAP = "\0"
 """Stands for quoted text while plain words are quoted."""
 
@@ -206,15 +214,54 @@ def read_quickly(text: str, *, distinct: bool = False) -> Any:
 
 
 def _as_json(text: str) -> str:
-    titled = _TITLE.sub(r'\1: "\2"', _without_comments(text))
-    lines = [line for line in _quoted(titled).split("\n") if line]
+    lines = [line for line in _quoted("\n".join(_stated(text))).split("\n") if line]
     if not lines:
         raise OtherStyleError("nothing")
     return _mapping(lines, "")
 
 
-def _without_comments(text: str) -> str:
-    return "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+def _stated(text: str) -> Iterator[str]:
+    """The lines without comments, and with plain and folded texts in quotes."""
+    listed = text.splitlines()
+    if len(listed) != text.count("\n") + (not text.endswith("\n")) or "\t" in text:
+        raise OtherStyleError("another break or space")
+    lines = iter(listed)
+    line = next(lines, None)
+    while line is not None:
+        after = next(lines, None)
+        if line.endswith(">-") and (folded := _FOLDED.fullmatch(line)):
+            indent, mark, key = folded.groups()
+            margin = f"{indent}{'  ' if mark else ''}  "
+            parts = list[str]()
+            while after is not None and after.startswith(margin):
+                parts.append(after[len(margin) :])
+                after = next(lines, None)
+            yield f"{indent}{mark}{key}: {_folded(parts)}"
+        elif not line.lstrip(" ").startswith("#"):
+            yield line if line.endswith(_ENDS) else _with_sentence(line)
+        line = after
+
+
+def _folded(parts: Sequence[str]) -> str:
+    """The lines of a folded text as one in quotes."""
+    if not parts or any(not part.isprintable() or part != part.strip(" ") for part in parts):
+        raise OtherStyleError("lines that are not simply joined")
+    if not all(parts):
+        raise OtherStyleError("paragraphs")
+    return json.dumps(" ".join(parts))
+
+
+def _with_sentence(line: str) -> str:
+    """The line with its value in quotes, if that is plain words, which YAML reads as text."""
+    found = _VALUE.fullmatch(line)
+    if found is None:
+        return line
+    value = found[2]
+    plain = " " in value and value.isascii() and value.isprintable()
+    ends = value.endswith((" ", ":"))
+    if not plain or ends or any(sign in value for sign in ('"', "\\", ": ", " #")):
+        return line
+    return f'{found[1]}: "{value}"'
 
 
 def _quoted(text: str) -> str:
@@ -223,28 +270,33 @@ def _quoted(text: str) -> str:
         raise OtherStyleError("a control character")
     parts = _QUOTED.split(text)
     words = '"'.join(_PLAIN.split(_GAP.join(parts[::2])))
-    if _NOT_TEXT.search(words):
-        raise OtherStyleError("a plain word that is no text")
-    words = words.replace('"true"', "true").replace('"false"', "false")
+    if _UNLIKE_YAML.search(words) or any(f"{_GAP}:{sign}" in words for sign in f'{_GAP}"[{{'):
+        raise OtherStyleError("a plain word that is no text, or a colon that ends no key")
+    for word in ("true", "false", "null"):
+        words = words.replace(f'"{word}"', word)
     parts[::2] = words.split(_GAP)
     return "".join(parts)
 
 
 def _mapping(lines: Sequence[str], indent: str) -> str:
     """Lines of one indent, each with those below it, as a JSON object."""
-    members: list[str] = []
-    head, below = "", list[str]()
-    for line in lines:
-        if line.startswith(f"{indent}  ") and head:
-            below.append(line)
-            continue
-        if head:
-            members.append(_member(head, below, indent))
-        head, below = line.removeprefix(indent), []
-        if head.startswith(" ") or len(head) + len(indent) != len(line):
-            raise OtherStyleError(f"unexpected indent: {line}")
-    members.append(_member(head, below, indent))
-    return "{" + ",".join(members) + "}"
+    deeper, width = f"{indent}  ", len(indent)
+    heads = [place for place, line in enumerate(lines) if not line.startswith(deeper)]
+    if heads[:1] != [0] or not all(lines[p].startswith(indent) for p in heads):
+        raise OtherStyleError(f"unexpected indent: {lines[0]}")
+    if any(lines[place].startswith(" ", width) for place in heads):
+        raise OtherStyleError("an indent of one space")
+    if len(heads) == len(lines):
+        return "{" + ",".join([line[width:] for line in lines]) + "}"
+    ends = [*heads[1:], len(lines)]
+    return (
+        "{"
+        + ",".join(
+            _member(lines[head][width:], lines[head + 1 : end], deeper)
+            for head, end in zip(heads, ends, strict=True)
+        )
+        + "}"
+    )
 
 
 def _member(head: str, below: Sequence[str], indent: str) -> str:
@@ -253,11 +305,22 @@ def _member(head: str, below: Sequence[str], indent: str) -> str:
         return head
     if not head.endswith(":"):
         raise OtherStyleError(f"lines below a value: {head}")
-    indent += "  "
-    mark = f"{indent}- "
-    if all(line.startswith(mark) for line in below):
-        return f"{head}[{','.join(line[len(mark) :] for line in below)}]"
+    if below[0].startswith(f"{indent}- "):
+        return f"{head}[{','.join(_items(below, indent))}]"
     return f"{head}{_mapping(below, indent)}"
+
+
+def _items(lines: Sequence[str], indent: str) -> Iterator[str]:
+    """Lines of a list, each item with those below it."""
+    mark, width = f"{indent}- ", len(indent) + 2
+    starts = [place for place, line in enumerate(lines) if line.startswith(mark)]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        first = lines[start][width:]
+        if end > start + 1 or _KEY.match(first):
+            inner = [" " * width + first, *lines[start + 1 : end]]
+            yield _mapping(inner, " " * width)
+        else:
+            yield first
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

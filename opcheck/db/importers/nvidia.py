@@ -12,6 +12,7 @@ _VENDOR = CudaVendor(
     "nvidia",
     Path(__file__).with_name("nvidia_code.yaml"),
     {"confidence": "high", "method": "tested"},
+    wheels=True,
 )
 
 

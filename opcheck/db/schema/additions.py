@@ -182,8 +182,10 @@ _WORD = _text(_NAME, "a name")
 _OPERATOR = _text(rf"{_NAME}::{_NAME}", "an operator (namespace::name)")
 _DOTTED = _text(rf"{_NAME}(\.{_NAME})+", "a name with its module (package.module.name)")
 _MODULE = _text(rf"{_NAME}(\.{_NAME})*", "a module (package.module)")
-_SIGNATURE = _text(r"(?s)\(.{0,4000}\) -> .{1,400}", "(arguments) -> results, as PyTorch writes it")
-_ARGUMENTS = _text(r"(?s)\(.{0,4000}\)", "(arguments), as PyTorch writes them")
+_SIGNATURE = _text(
+    r"(?s:\(.{0,4000}\) -> .{1,400})", "(arguments) -> results, as PyTorch writes it"
+)
+_ARGUMENTS = _text(r"(?s:\(.{0,4000}\))", "(arguments), as PyTorch writes them")
 _SIZES: Shape = ListOf(_text(rf"({_NAME}(\.\.\.)?)|\d{{1,9}}", "a name, name... or a number"))
 _EXPRESSION = _text(r"[\w\s+\-*/%(),.\[\]]{1,200}", "a size (names, numbers, + - * // %)")
 _SHAPE: Shape = ListOf(_EXPRESSION)

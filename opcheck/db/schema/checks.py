@@ -10,7 +10,7 @@ from opcheck.lang.sentence import Sentence
 
 Path = tuple[str | int, ...]
 
-_LONG = 10_000
+LONG = 10_000
 """No text of a form has so many characters: over more, matching could take hours."""
 _SHOWN = 80
 """Characters of a text that a message shows."""
@@ -58,7 +58,7 @@ class Text(Struct, frozen=True):
                     "expected one of {list}, found {arg_found}", list=known, arg_found=_kind(value)
                 ),
             )
-        if self.pattern and not (len(value) < _LONG and re.fullmatch(self.pattern, value)):
+        if self.pattern and not (len(value) < LONG and re.fullmatch(self.pattern, value)):
             raise ShapeError(
                 path,
                 Sentence(
@@ -67,6 +67,9 @@ class Text(Struct, frozen=True):
                     arg_found=_kind(value),
                 ),
             )
+
+
+_TEXT = Text()
 
 
 class Flag(Struct, frozen=True):
@@ -113,6 +116,8 @@ class ListOf(Struct, frozen=True):
                     count_found=len(value),
                 ),
             )
+        if self.item == _TEXT and all(isinstance(item, str) for item in value):
+            return  # half of all values are in such lists
         for index, item in enumerate(value):
             self.item.check(item, (*path, index))
 
@@ -138,11 +143,12 @@ class MapOf(Struct, frozen=True):
                         "expected text keys (in quotes, if numbers), found {text}", text=repr(key)
                     ),
                 )
-            self.key.check(key, (*path, key))
-            self.value.check(item, (*path, key))
+            below = (*path, key)
+            self.key.check(key, below)
+            self.value.check(item, below)
 
 
-class Record(Struct, frozen=True):
+class Record(Struct, frozen=True, eq=False):
     """A mapping with known keys."""
 
     required: Mapping[str, Shape]
@@ -159,13 +165,13 @@ class Record(Struct, frozen=True):
                 path,
                 Sentence("expected a mapping, found {arg_found}", arg_found=_kind(value, path)),
             )
-        for key in self.required:
-            if key not in value:
-                raise ShapeError(
-                    path, Sentence("expected the key {text}, which is missing", text=repr(key))
-                )
+        if not self.required.keys() <= value.keys():
+            missing = next(key for key in self.required if key not in value)
+            raise ShapeError(
+                path, Sentence("expected the key {text}, which is missing", text=repr(missing))
+            )
         for key, item in value.items():
-            shape = self.of(key)
+            shape = self.required.get(key) or self.optional.get(key)
             if shape is None:
                 known = ", ".join(sorted({*self.required, *self.optional}))
                 raise ShapeError(

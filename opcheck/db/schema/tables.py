@@ -31,7 +31,7 @@ SOURCE = Record(
 )
 TEST = PredicateShape()
 METHOD = Text(frozenset(Method))
-WHY = Text(pattern=r"(?s).*\S.*", form="a sentence that says why")
+WHY = Text(pattern=r"(?s:.*\S.*)", form="a sentence that says why")
 OPERATOR = Text(pattern=r"[^:\s]+::[^:\s.]+(\.[^:\s]+)?", form="an overload as aten::add.Tensor")
 OPERATORS = ListOf(Text(pattern=r"\*|[^:\s]+::[^:\s.]+(\.[^:\s]+)?", form=OPERATOR.form), least=1)
 _BOUND = r"[^\s,]*?[^\s,.]"

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 
+from opcheck.lang.sentence import Sentence
 from opcheck.lint.base import Check, Ground, Judgement, Sighting
 from opcheck.lint.devices import named_devices, spot_of
 from opcheck.lint.python_source import PythonSource
@@ -36,7 +37,8 @@ class DeviceString(Check):
         replacement = seen.written.replace("cuda", words.device, 1)
         if seen.topic == _MODE:
             return Judgement(
-                Verdict.NATIVE, f"switches CUDA's mode, and nothing on {words.device}",
+                Verdict.NATIVE,
+                Sentence("switches CUDA's mode, and nothing on {device}", device=words.device),
                 replacement, caution=True, edit=words.device, evidence=words.known_by("device"),
             )  # fmt: skip
         return ground.raises(
@@ -63,12 +65,14 @@ class DeviceBranch(Check):
         if words.answers_cuda:
             return ground.answered
         if words.device in seen.topic.split():
-            return Judgement(Verdict.NATIVE, f"asks for {words.device} as well")
+            return Judgement(
+                Verdict.NATIVE, Sentence("asks for {device} as well", device=words.device)
+            )
         if seen.written.endswith(".is_cuda"):
             use = f"{seen.written.removesuffix('.is_cuda')}.is_{words.device}"
         else:
             use = seen.written.replace("cuda", words.device)
-        text = f"the branch for CUDA is not taken on {words.device}"
+        text = Sentence("the branch for CUDA is not taken on {device}", device=words.device)
         return Judgement(Verdict.NATIVE, text, use, caution=True, evidence=words.known_by("device"))
 
 

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from opcheck.lang.sentence import Sentence
 from opcheck.lint.base import Check, Ground, Judgement, Sighting, Spot
 from opcheck.lint.python_source import PythonSource
 from opcheck.model.verdict import Confidence, Verdict
@@ -41,7 +42,8 @@ class CudaEnvironment(Check):
             return ground.answered
         use = words.environment.get(seen.written, "")
         return Judgement(
-            Verdict.NATIVE, f"is not read on {words.device}", use, caution=True, edit=use or None,
+            Verdict.NATIVE, Sentence("is not read on {device}", device=words.device),
+            use, caution=True, edit=use or None,
             evidence=words.known_by("environment") if use else (),
         )  # fmt: skip
 
@@ -108,13 +110,18 @@ class CudaPackage(Check):
         if words.vendor in package.vendors:
             return Judgement(Verdict.NATIVE, package.text, evidence=package.evidence)
         if seen.topic:
-            text = f"{package.text}; where it is missing, {seen.topic} takes over"
+            text = Sentence(
+                "{said}; where it is missing, {text} takes over", said=package.text, text=seen.topic
+            )
             return Judgement(
                 Verdict.NATIVE, text, package.use, Confidence.MEDIUM, caution=True,
                 evidence=package.evidence,
             )  # fmt: skip
         return Judgement(
-            Verdict.UNKNOWN, f"{package.text}; its page does not name {words.vendor}",
+            Verdict.UNKNOWN,
+            Sentence(
+                "{said}; its page does not name {vendor}", said=package.text, vendor=words.vendor
+            ),
             package.use, Confidence.MEDIUM, evidence=package.evidence,
         )  # fmt: skip
 

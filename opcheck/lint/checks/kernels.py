@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from opcheck.lang.sentence import Sentence
 from opcheck.lint.base import Check, Ground, Judgement, Sighting
 from opcheck.lint.python_source import PythonSource
 from opcheck.lint.sources import KernelSource
@@ -143,7 +144,12 @@ class TritonKernel(Check):
         if words.vendor in package.vendors:
             return Judgement(Verdict.NATIVE, package.text, evidence=package.evidence)
         return Judgement(
-            Verdict.UNKNOWN, f"Triton {package.text}; {words.vendor} needs a back end of its own",
+            Verdict.UNKNOWN,
+            Sentence(
+                "Triton {said}; {vendor} needs a back end of its own",
+                said=package.text,
+                vendor=words.vendor,
+            ),
             "", Confidence.MEDIUM, evidence=package.evidence,
         )  # fmt: skip
 

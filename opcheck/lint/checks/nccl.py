@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from opcheck.lang.sentence import Sentence
 from opcheck.lint.base import Check, Ground, Judgement, Sighting, Spot
 from opcheck.lint.python_source import PythonSource
 from opcheck.model.verdict import Verdict
@@ -61,7 +62,10 @@ class Nccl(Check):
         if seen.written.startswith("torch."):
             use = f'"{words.collectives}"'
         if seen.topic == _COMPARED:
-            text = f"the branch for NCCL is not taken with {words.collectives or 'another'}"
+            text = Sentence(
+                "the branch for NCCL is not taken with {backend}",
+                backend=words.collectives or "another",
+            )
             return Judgement(Verdict.NATIVE, text, use, caution=True, evidence=known)
         if not words.collectives:
             return ground.raises("raises: NCCL is for CUDA alone")

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from opcheck.lang.sentence import Sentence
 from opcheck.lint.base import Check, Ground, Judgement, Sighting, Spot
 from opcheck.lint.python_source import PythonSource
 from opcheck.model.verdict import Confidence, Verdict
@@ -124,10 +125,12 @@ class PinMemory(Check):
         if words.answers_cuda:
             return ground.answered
         if words.device in _CANNOT:
-            text = f"memory is not pinned for {words.device}"
+            text = Sentence("memory is not pinned for {device}", device=words.device)
             return Judgement(Verdict.NATIVE, text, "", Confidence.MEDIUM, caution=True)
-        need = f", which {words.package} brings" if words.package else ""
-        text = f"pins for the accelerator that torch has{need}"
+        pins = "pins for the accelerator that torch has"
+        if words.package:
+            pins = "pins for the accelerator that torch has, which {package} brings"
+        text = Sentence(pins, package=words.package)
         return Judgement(Verdict.NATIVE, text, "", Confidence.MEDIUM)
 
 

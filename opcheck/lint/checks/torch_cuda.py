@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 
+from opcheck.lang.sentence import Sentence
 from opcheck.lint.base import Check, Ground, Judgement, Sighting, Spot
 from opcheck.lint.checks.tensors import is_tensor_type
 from opcheck.lint.python_source import PythonSource
@@ -60,14 +61,19 @@ class CudaModule(Check):
         if quiet and seen.topic == _ASSERTED:
             return ground.raises(f"fails: it {quiet}", use, edit, "module")
         if quiet and name in _DECIDES:
-            text = f"{quiet}, so the host is used"
+            text = Sentence("{text}, so the host is used", text=quiet)
             return Judgement(Verdict.FALLBACK, text, use, edit=edit, evidence=evidence)
         if quiet:
             return Judgement(Verdict.NATIVE, quiet, use, caution=True, edit=edit, evidence=evidence)
         if use:
             return ground.raises("raises: torch has no CUDA there", use, edit, "module")
         asked = words.module or words.package or words.device
-        return ground.raises(f"raises there, and {asked} names nothing like it", "", None, "module")
+        return ground.raises(
+            Sentence("raises there, and {text} names nothing like it", text=asked),
+            "",
+            None,
+            "module",
+        )
 
 
 def _topic(source: PythonSource, node: ast.expr, meant: str) -> str:
@@ -185,7 +191,11 @@ class CudaBackends(Check):
             )
         if words.answers_cuda:
             return ground.answered
-        return Judgement(Verdict.NATIVE, f"switches nothing on {words.device}", caution=True)
+        return Judgement(
+            Verdict.NATIVE,
+            Sentence("switches nothing on {device}", device=words.device),
+            caution=True,
+        )
 
 
 class DeprecatedName(Check):
@@ -216,5 +226,7 @@ class DeprecatedName(Check):
                 return None
             text = "PyTorch has given it up"
         else:
-            text = f"its vendor has given it up, as {told.evidence[0].path} says"
+            text = Sentence(
+                "its vendor has given it up, as {text} says", text=told.evidence[0].path
+            )
         return Judgement(Verdict.NATIVE, text, told.use, caution=True, evidence=told.evidence)

@@ -8,6 +8,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 import opcheck.rewrite.custom.toolchains
+from opcheck.lang.sentence import Sentence
 from opcheck.model.verdict import Evidence, Method
 from opcheck.registry import discover
 from opcheck.rewrite.custom.definitions import UntranslatableError
@@ -101,7 +102,7 @@ REFUSED: Mapping[str, str] = {
 
 def refused(vendor: str) -> str:
     """Why no project can be written for a vendor's devices."""
-    return REFUSED.get(vendor, f"no toolchain of {vendor}'s is known")
+    return REFUSED.get(vendor, Sentence("no toolchain of {vendor}'s is known", vendor=vendor))
 
 
 def pytorch(path: str) -> Evidence:
@@ -151,4 +152,4 @@ def by_vector(signature: Signature, language: VectorDialect, title: str, number:
 
 def _no_word(what: str, title: str) -> str:
     """Why nothing can be written of a kernel: the language lacks a part of its expression."""
-    return f"{title} is not known to have {what}"
+    return Sentence("{text} is not known to have {list}", text=title, list=what)

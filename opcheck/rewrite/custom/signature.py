@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from msgspec import Struct
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import Constant, Node, OpName, TensorMeta, Value
 from opcheck.rewrite.variants import functional
 from opcheck.trace.torch_internals.dispatcher import overload_named
@@ -101,7 +102,9 @@ def signature(op: str) -> Signature | str:
     base = functional(op)
     func = overload_named(base) if base else None
     if func is None:
-        return f"{op} is no overload that torch {torch.__version__} has"
+        return Sentence(
+            "{op} is no overload that torch {version} has", op=op, version=torch.__version__
+        )
     schema = func._schema
     if schema.is_mutable:
         return "it changes what it is given, and no overload gives that as a new result"
@@ -110,7 +113,11 @@ def signature(op: str) -> Signature | str:
     arguments = tuple(_argument(a) for a in schema.arguments)
     for argument in arguments:
         if argument.kind.rstrip("?") not in {"Tensor", "ScalarType", *_VALUES}:
-            return f"its argument {argument.name} is a {argument.kind}, which no kernel is given"
+            return Sentence(
+                "its argument {name} is a {kind}, which no kernel is given",
+                name=argument.name,
+                kind=argument.kind,
+            )
     if not arguments or arguments[0].kind != "Tensor":
         return "its first argument is no tensor, so that its device is not known"
     if not schema.returns or any(str(r.type) != "Tensor" for r in schema.returns):
@@ -213,7 +220,7 @@ def _written(value: Value) -> str:
         case Constant(kind="dtype" | "layout" | "memory_format", value=text):
             return f"torch.{text}"
         case Constant(kind=kind, value=text):
-            raise ValueError(f"a trace keeps no value of {text or kind}")
+            raise ValueError(Sentence("a trace keeps no value of {name}", name=text or kind))
         case tuple():
             return f"[{', '.join(map(_written, value))}]"
         case float():

@@ -1,10 +1,11 @@
 """A kernel of one's own as the last suggestion, where nothing that a target runs was found."""
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Declined, Label, Suggestion, Tier
 from opcheck.model.trace import Node
 from opcheck.rewrite.custom.base import of_vendor, refused
-from opcheck.rewrite.custom.signature import Signature, complex_numbers, signature
+from opcheck.rewrite.custom.signature import complex_numbers, signature
 
 RULE = "custom-operator"
 UNMEASURED = "nothing computes until it is built; its own test holds it against the CPU"
@@ -22,33 +23,40 @@ def suggested(node: Node, matrix: SupportMatrix) -> Suggestion | Declined:
     if reason := complex_numbers([node]):
         return Declined(RULE, Tier.CUSTOM, reason)
     body = chains[0].body(found, matrix.target.chip)
-    what = (
-        "with its kernel, to build and to test"
-        if body.written
-        else f"with all but one function of its kernel ({body.left})"
+    writes = (
+        "opcheck fix --custom-op {op} writes a project for {text}, with its kernel, to build and "
+        "to test"
     )
+    if not body.written:
+        writes = (
+            "opcheck fix --custom-op {op} writes a project for {text}, with all but one function "
+            "of its kernel ({said})"
+        )
+    project = Sentence(writes, op=op, text=chains[0].title, said=body.left)
     return Suggestion(
         rule=RULE,
         tier=Tier.CUSTOM,
         label=Label.TOLERANCE,
         replaces=op,
-        summary=f"{_first(found)}opcheck fix --custom-op {op} writes a project for "
-        f"{chains[0].title}, {what}",
+        summary=project if found.core else _without_first(project),
         gives_up=_given_up(op, matrix),
         unmeasured=UNMEASURED,
         evidence=chains[0].evidence,
     )
 
 
-def _first(found: Signature) -> str:
+def _without_first(project: Sentence) -> Sentence:
     """What to look at before anything is built."""
-    if found.core:
-        return ""
-    return "It is no core operator of PyTorch's: write the model without it if you can; else "
+    return Sentence(
+        "It is no core operator of PyTorch's: write the model without it if you can; else {said}",
+        said=project,
+    )
 
 
 def _given_up(op: str, matrix: SupportMatrix) -> str:
-    work = "A kernel to build and to maintain, which nothing has proved"
     if op in matrix.entries:
-        return f"{work}; it takes the place of the vendor's kernel for every use"
-    return work
+        return Sentence(
+            "A kernel to build and to maintain, which nothing has proved; it takes the place of "
+            "the vendor's kernel for every use"
+        )
+    return Sentence("A kernel to build and to maintain, which nothing has proved")

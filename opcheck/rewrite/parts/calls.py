@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Declined, NodePlan, Suggestion, Tier
 from opcheck.model.trace import Constant, Node, Value
 from opcheck.resolve.walk import Walk
@@ -66,7 +67,7 @@ def in_parts(op: str) -> Candidate | None:
         rule=NAME,
         tier=Tier.STRUCTURAL,
         label=found.label,
-        summary=f"Compute {op} on real and imaginary parts",
+        summary=Sentence("Compute {op} on real and imaginary parts", op=op),
         function=_on_complex(found, overload_named(op)),
         refuses=found.refuses,
         valid=found.valid,
@@ -166,10 +167,10 @@ class Region:
             node = self._nodes[index]
             candidate = in_parts(str(node.op))
             if candidate is None:
-                return f"{node.op} has no form on real and imaginary parts"
+                return Sentence("{op} has no form on real and imaginary parts", op=node.op)
             way = self._way(candidate, node)
             if isinstance(way, str):
-                return f"{node.op} on parts is no fix: {way}"
+                return Sentence("{op} on parts is no fix: {said}", op=node.op, said=way)
             self._found[index] = way
         return ""
 

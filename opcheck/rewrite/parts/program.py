@@ -11,6 +11,7 @@ from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_aggregate
 from torch.utils._pytree import tree_leaves
 
+from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.parts.forms import REAL, Parts, view_as_complex
 from opcheck.rewrite.parts.table import Form, form
@@ -37,7 +38,11 @@ def seen_apart(nodes: Sequence[Node]) -> str:
         for place in _written(node):
             seen = apart.get(_owner(place))
             if seen is not None:
-                return f"{_name(node)} writes to a tensor that is also seen through {_name(seen)}"
+                return Sentence(
+                    "{op} writes to a tensor that is also seen through {other}",
+                    op=_name(node),
+                    other=_name(seen),
+                )
     return ""
 
 
@@ -84,7 +89,7 @@ def on_parts(program: "ExportedProgram", wanted: Collection[str]) -> "ExportedPr
     try:
         return _rewritten(program, wanted)
     except _CannotError as error:
-        return str(error)
+        return sentence_of(error)
 
 
 class _CannotError(Exception):
@@ -206,7 +211,9 @@ class _Writer:
         touched = _is_complex(values_of(node)) or _is_complex(value_of(node))
         if not isinstance(func, torch._ops.OpOverload):
             if touched:
-                raise _CannotError(f"{func} has no form on real and imaginary parts")
+                raise _CannotError(
+                    Sentence("{op} has no form on real and imaginary parts", op=func)
+                )
             return self.graph.node_copy(node, lambda other: known[other])
         if not touched:
             within = inside(node, self._wanted)
@@ -220,7 +227,9 @@ class _Writer:
             return self._on_parts(found, node, known)
         kind = facts(func).composite
         if kind is None:
-            raise _CannotError(f"{func.name()} has no form on real and imaginary parts")
+            raise _CannotError(
+                Sentence("{op} has no form on real and imaginary parts", op=func.name())
+            )
         return self._within(Inside(func, kind), node, known)
 
     def _within(self, function: Inside, node: Node, known: dict[Node, Any]) -> Any:
@@ -228,11 +237,16 @@ class _Writer:
         try:
             found = spliced(function, node)
         except Exception as error:  # in PyTorch's own code, which may ask for values
-            what = f"{node.target} cannot be decomposed: {type(error).__name__}: {error}"
+            what = Sentence(
+                "{op} cannot be decomposed: {error}: {text}",
+                op=node.target,
+                error=type(error).__name__,
+                text=error,
+            )
             raise _CannotError(what) from error
-        _require(not found.decided, node, f"decides by a size that is left open ({found.decided})")
+        _require(not found.decided, node, _OPEN, found.decided)
         again = any(item.target is node.target for item in found.graph.nodes)
-        _require(not again, node, "is nothing that is known")
+        _require(not again, node, "{op} on parts is nothing that is known")
         places = [item for item in found.graph.nodes if item.op == "placeholder"]
         inner = dict(zip(places, (known[given] for given in found.given), strict=True))
         for item in found.graph.nodes:
@@ -247,20 +261,25 @@ class _Writer:
         args, kwargs = values_of(node)
         reason = found.refuses(Call(node.target, args, kwargs))
         if reason:
-            raise _CannotError(f"{node.target} on parts is no fix: {reason}")
+            raise _CannotError(
+                Sentence("{op} on parts is no fix: {said}", op=node.target, said=reason)
+            )
         made = spliced(found.function, node, _of((node.args, node.kwargs), known))
-        _require(not made.decided, node, f"decides by a size that is left open ({made.decided})")
+        _require(not made.decided, node, _OPEN, made.decided)
         results = made.copied_into(self.graph, node)
         same = list(_laid_out(value_of(node))) == list(_laid_out(_values(results)))
-        _require(same, node, "gives another dtype or shape")
+        _require(same, node, "{op} on parts gives another dtype or shape")
         if torch.Tag.inplace_view in node.target.tags:  # type: ignore[union-attr]  # an overload
             known[node.args[0]] = results  # type: ignore[index]  # a node
         return results
 
 
-def _require(holds: bool, node: Node, reason: str) -> None:
+_OPEN = "{op} on parts decides by a size that is left open ({text})"
+
+
+def _require(holds: bool, node: Node, template: str, text: str = "") -> None:
     if not holds:
-        raise _CannotError(f"{node.target} on parts {reason}")
+        raise _CannotError(Sentence(template, op=node.target, text=text))
 
 
 def _of(arguments: Any, known: dict[Node, Any]) -> Any:

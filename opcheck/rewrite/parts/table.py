@@ -8,6 +8,7 @@ import torch
 from msgspec import Struct
 from msgspec.structs import replace
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.model.trace import OpName
 from opcheck.rewrite.call import Call, Outcome
@@ -130,7 +131,10 @@ def _too_long(call: Call) -> str:
     """Decline transforms whose tables would be too large."""
     sizes = [*(call.args[0].size(d) for d in call.args[1]), call.given("last_dim_size", 1)]
     if max(sizes) > fourier.LARGEST:
-        return f"a transform is longer than {fourier.LARGEST}: its table would be too large"
+        return Sentence(
+            "a transform is longer than {count}: its table would be too large",
+            count=fourier.LARGEST,
+        )
     return ""
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -119,7 +120,7 @@ class CtcLossByPaths(Rule):
         if logs.dim() == 3 and targets.dim() != 2:
             return "targets are joined into one row, so their places depend on values"
         if logs.size(0) > _MOST:
-            return f"{logs.size(0)} steps take a dozen calls each"
+            return Sentence("{count} steps take a dozen calls each", count=logs.size(0))
         return "" if targets.numel() else "there are no labels"
 
     def valid(self, call: Call) -> Call:

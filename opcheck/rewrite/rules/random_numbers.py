@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -280,7 +281,11 @@ class MultinomialByUniform(_Drawn):
         """Decline a table of comparisons that is too large."""
         weights, count = call.given("self"), call.given("num_samples")
         if call.given("replacement", False) and weights.numel() * count > 1 << 26:
-            return f"it would compare {weights.numel() * count:,} times, more than {1 << 26:,}"
+            return Sentence(
+                "it would compare {count} times, more than {count_most}",
+                count=f"{weights.numel() * count:,}",
+                count_most=f"{1 << 26:,}",
+            )
         return ""
 
     def example(self, op: str, draw: Draw) -> Arguments:

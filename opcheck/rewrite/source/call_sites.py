@@ -12,6 +12,8 @@ from libcst.metadata import (
 )
 from msgspec import Struct
 
+from opcheck.lang.sentence import Sentence
+
 FIRST = "input"
 """What PyTorch's Python functions call the argument that schemas call ``self``."""
 _NUMPY = {"axis": "dim", "keepdims": "keepdim"}
@@ -59,18 +61,31 @@ class Parameters(Struct, frozen=True):
         """Say why so many arguments, and those names, are not what the function takes; or ""."""
         names = [self.renamed(keyword) for keyword in keywords]
         if positional > len(self.positional) and not self.rest:
-            return f"it passes {positional} arguments where {self.function}() takes {self._most}"
+            return Sentence(
+                "it passes {count} arguments where {func}() takes {count_taken}",
+                count=positional,
+                func=self.function,
+                count_taken=self._most,
+            )
         unknown = [name for name in names if name not in (*self.positional, *self.named)]
         if unknown:
-            return f"it passes {_listed(unknown)}, which {self.function}() does not take"
+            return Sentence(
+                "it passes {list}, which {func}() does not take",
+                list=_listed(unknown),
+                func=self.function,
+            )
         given = self.positional[:positional]
         twice = [name for name in names if name in given]
         if twice:
-            return f"it passes {_listed(twice)} twice"
+            return Sentence("it passes {name} twice", name=_listed(twice))
         missing = [n for n in (*self.positional, *self.named) if n in self.required - {*given}]
         missing = [name for name in missing if name not in names]
         if missing:
-            return f"it passes no {_listed(missing)}, which {self.function}() needs"
+            return Sentence(
+                "it passes no {name}, which {func}() needs",
+                name=_listed(missing),
+                func=self.function,
+            )
         return ""
 
     @property
@@ -154,7 +169,7 @@ def text_lines(text: str) -> list[str]:
 
 def _brief(error: Exception) -> str:
     if isinstance(error, SyntaxError):
-        return f"line {error.lineno}: {error.msg}"
+        return Sentence("line {count}: {said}", count=error.lineno, said=error.msg)
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import libcst as cst
 from msgspec import Struct, field
 
+from opcheck.lang.sentence import Sentence
 from opcheck.rewrite.source.call_sites import CallSite, Parameters, call_sites, tail, text_lines
 from opcheck.rewrite.text import Module
 
@@ -80,13 +81,22 @@ def swapped(text: str, swaps: Sequence[Swap]) -> Swapped:
             parameters = form.parameters()
             reason = _reason(site, parameters)
             if reason:
-                left[index] = f"{site.spelling} on line {swap.line} stays: {reason}"
+                left[index] = Sentence(
+                    "{op} on line {count} stays: {said}",
+                    op=site.spelling,
+                    count=swap.line,
+                    said=reason,
+                )
                 continue
             change = _Change(form, site.is_method, parameters)
             if changes.setdefault(site.node, change) == change:
                 done.add(index)
             else:
-                left[index] = f"{site.spelling} on line {swap.line} is replaced otherwise already"
+                left[index] = Sentence(
+                    "{op} on line {count} is replaced otherwise already",
+                    op=site.spelling,
+                    count=swap.line,
+                )
     if not changes:
         return Swapped(text, left=left)
     names = {
@@ -139,8 +149,14 @@ def _reason(site: CallSite, parameters: Parameters | None) -> str:
 def _no_call(sites: Sequence[CallSite], swap: Swap) -> str:
     wanted = " or ".join(sorted(name for name, form in swap.forms.items() if not form.is_layer))
     if any(site.is_method for site in _on_line(sites, swap.line)):
-        return f"line {swap.line} calls a layer or another method, not {wanted}; use --shim"
-    return f"line {swap.line} has no plain call of {wanted}; use --shim"
+        return Sentence(
+            "line {count} calls a layer or another method, not {op}; use --shim",
+            count=swap.line,
+            op=wanted,
+        )
+    return Sentence(
+        "line {count} has no plain call of {op}; use --shim", count=swap.line, op=wanted
+    )
 
 
 # --- the calls -----------------------------------------------------------------------------------

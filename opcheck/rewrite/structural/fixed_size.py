@@ -9,6 +9,7 @@ import torch
 from msgspec import Struct
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Label, Suggestion, Tier
 from opcheck.model.trace import Node
@@ -105,7 +106,9 @@ def of_fixed_size(node: Node, matrix: SupportMatrix, prover: Prover) -> Suggesti
         tier=Tier.STRUCTURAL,
         label=Label.APPROXIMATE,
         replaces=str(node.op),
-        summary=f"Choose the largest size that there can be, and call {name}(..., size)",
+        summary=Sentence(
+            "Choose the largest size that there can be, and call {func}(..., size)", func=name
+        ),
         code=standalone(known.function),
         function=name,
         gives_up=_COSTS,

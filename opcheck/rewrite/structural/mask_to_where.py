@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from opcheck.lang.sentence import Sentence, chained
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Label, Suggestion, Tier
 from opcheck.model.trace import Node, TensorMeta
@@ -116,8 +117,13 @@ def _way(
         tier=Tier.STRUCTURAL,
         label=Label.TOLERANCE if _rounds(use) else Label.EXACT,
         replaces=str(node.op),
-        summary=f"Write {shown.after} for {use.shown} in line {use.line}",
-        gives_up="; ".join([_COSTS, *_more(use)]),
+        summary=Sentence(
+            "Write {text} for {text_before} in line {count}",
+            text=shown.after,
+            text_before=use.shown,
+            count=use.line,
+        ),
+        gives_up=chained([_COSTS, *_more(use)], "; "),
         by_hand=True,
     )
     before = function_of(plain.before, names, writes=bool(names.target))
@@ -142,8 +148,8 @@ def _together(ways: Sequence[Suggestion]) -> Suggestion:
     worst = max(ways, key=lambda way: (way.label.rank, _far(way)))
     return replace(
         worst,
-        summary="; ".join(dict.fromkeys(way.summary for way in ways)),
-        gives_up="; ".join(dict.fromkeys(p for way in ways for p in way.gives_up.split("; "))),
+        summary=chained(dict.fromkeys(way.summary for way in ways), "; "),
+        gives_up=chained(dict.fromkeys(p for way in ways for p in way.gives_up.split("; ")), "; "),
         runs_as=tuple(sorted({op for way in ways for op in way.runs_as})),
         calls=sum(way.calls for way in ways),
         memory=sum(way.memory for way in ways),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from opcheck.lang.sentence import Sentence
 from opcheck.rewrite.structural.lines import (
     Reduction,
     Select,
@@ -97,10 +98,12 @@ def _later(
 ) -> tuple[Use, ...] | str:
     """What becomes of a name that holds what was selected; each read of it gets its own copy."""
     if stores(name, found.around) > 1:
-        return f"{name} is bound more than once"
+        return Sentence("{name} is bound more than once", name=name)
     for other in {n.id for s in chosen for e in (s.base, s.mask) for n in names_in(e)}:
         if changes(other, found.around, found.statement.lineno):
-            return f"{other} changes after line {found.statement.lineno}"
+            return Sentence(
+                "{name} changes after line {count}", name=other, count=found.statement.lineno
+            )
     reads = [read for read in loads(name, found.around) if read.lineno >= found.statement.lineno]
     copies = {id(read): swapped(value, {}) for read in reads}
     for copy in copies.values():
@@ -111,9 +114,14 @@ def _later(
     for statement in dict.fromkeys(_statement_of(read, found.around) for read in reads):
         here = _here(swapped(_header(statement), copies), ids, chosen[0].mask, names)
         if isinstance(here, str):
-            return f"{name} is used in another way in line {statement.lineno}: {here}"
+            return Sentence(
+                "{name} is used in another way in line {count}: {text}",
+                name=name,
+                count=statement.lineno,
+                text=here,
+            )
         uses += (replace(use, line=statement.lineno) for use in here)
-    return tuple(uses) or f"{name} is not used in the function that binds it"
+    return tuple(uses) or Sentence("{name} is not used in the function that binds it", name=name)
 
 
 def _statement_of(node: ast.AST, around: ast.AST) -> ast.stmt:
@@ -144,10 +152,10 @@ def _here(
         part = topmost(node, above)
         use = _use(part, above, root, mask)
         if use is None:
-            return f"{ast.unparse(part)} needs as many elements as the mask has"
+            return Sentence("{text} needs as many elements as the mask has", text=ast.unparse(part))
         for each in use.parts:
             if other := not_by_element(each, ids):
-                return f"{other} is not known to go element by element"
+                return Sentence("{text} is not known to go element by element", text=other)
         whole = use.reduced.node if use.reduced else root
         found[id(whole)] = replace(use, shown=ast.unparse(swapped(whole, names)))
     return tuple(found.values())

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Measured, Suggestion
 from opcheck.model.trace import TensorMeta, Trace
@@ -58,7 +59,7 @@ class Prover:
             return replace(way, unmeasured=found)
         far = max(d.relative for d in (found.forward, found.backward) if d is not None)
         if far > _TOO_FAR:
-            return f"its values are off by {far:.1e} of the largest"
+            return Sentence("its values are off by {figure} of the largest", figure=f"{far:.1e}")
         return replace(way, measured=found, label=label(way.label, found))
 
 
@@ -81,14 +82,14 @@ class _Written:
 def _measure(both: Both) -> Measured | str:
     size = sum(meta.numel for meta in both.given.values())
     if size > LARGEST:
-        return f"too large to compute beside the scan: {size:,} elements"
+        return Sentence("too large to compute beside the scan: {count} elements", count=f"{size:,}")
     random = torch.Generator().manual_seed(0)
     args = tuple(_values(meta, random) for meta in both.given.values())
     call = Call(_Written(both.before, tuple(both.given)), args, {})
     try:
         forward, backward = compared(call, lambda *given: both.canonical(both.after(*given)))
     except UnmeasuredError as error:
-        return str(error)
+        return sentence_of(error)
     inputs = tuple(f"{name}: {meta}" for name, meta in both.given.items())
     return Measured(inputs, forward, backward)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import SupportMatrix
 from opcheck.model.plan import Declined, Label, NodePlan, Suggestion, Tier
 from opcheck.model.trace import Node, Trace
@@ -79,19 +80,25 @@ def _of(found: Spot) -> tuple[str, str, str]:
     """Rule, what to write, and what it costs."""
     match found.statement:
         case ast.Assert(test=test):
-            text = f"Check {ast.unparse(test)} before the model is called, or leave it out"
-            return "check-outside", f"{text}: torch._assert_async where it must stay", "The check"
+            text = Sentence(
+                "Check {text} before the model is called, or leave it out: torch._assert_async "
+                "where it must stay",
+                text=ast.unparse(test),
+            )
+            return "check-outside", text, "The check"
         case ast.If(test=test, body=body, orelse=orelse):
             return _branch(_tensor(test), body, orelse)
         case ast.While(test=test):
-            text = (
-                f"Make a fixed number of turns, as many as are ever needed, and keep by "
-                f"torch.where what was there once {ast.unparse(_tensor(test))} does not hold"
+            text = Sentence(
+                "Make a fixed number of turns, as many as are ever needed, and keep by "
+                "torch.where what was there once {text} does not hold",
+                text=ast.unparse(_tensor(test)),
             )
             return "loop-of-fixed-length", text, "Every turn is made, and their number is chosen"
     for node in ast.walk(found.statement):
         if isinstance(node, ast.IfExp):
-            text = f"Write {_chosen(_tensor(node.test), node.body, node.orelse)}"
+            chosen = _chosen(_tensor(node.test), node.body, node.orelse)
+            text = Sentence("Write {text}", text=chosen)
             return "branch-by-where", text, "Both values are computed"
     return "number-stays-a-tensor", _NUMBER, _NUMBER_COSTS
 
@@ -110,16 +117,18 @@ def _branch(test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> tup
     """A branch by ``where`` if all that it does is to bind names; else by ``torch.cond``."""
     yes, no = _bound(body), _bound(orelse)
     if yes is None or no is None or any(name not in yes for name in no):
-        text = (
+        text = Sentence(
             "Put both branches into functions of the tensors that they take, and write "
-            f"torch.cond({ast.unparse(test)}, if_true, if_false, operands)"
+            "torch.cond({text}, if_true, if_false, operands)",
+            text=ast.unparse(test),
         )
         return "branch-by-cond", text, "Both branches give tensors of the same sizes and dtypes"
     lines = [
         f"{name} = {_chosen(test, value, no.get(name, ast.Name(name, ast.Load())))}"
         for name, value in yes.items()
     ]
-    return "branch-by-where", f"Write {'; '.join(lines)}", "Both branches are computed"
+    text = Sentence("Write {text}", text="; ".join(lines))
+    return "branch-by-where", text, "Both branches are computed"
 
 
 def _bound(body: list[ast.stmt]) -> dict[str, ast.expr] | None:

@@ -8,6 +8,7 @@ import torch
 from msgspec import Struct
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import TensorMeta
 from opcheck.rewrite.structural.lines import Reduction, swapped
 from opcheck.rewrite.structural.masked_lines import Masked, Use
@@ -153,7 +154,11 @@ def written(found: Masked, use: Use, names: Names, metas: Metas) -> Written | st
     over = Over(wide, full, _atom(names.mask), len(metas.mask.shape), dtype)
     after = brought(over, use.reduced, texts)
     if not after:
-        return f"{use.reduced.kind} of {dtype} has nothing that could stand for what is left out"
+        return Sentence(
+            "{op} of {text} has nothing that could stand for what is left out",
+            op=use.reduced.kind,
+            text=dtype,
+        )
     return Written(ast.unparse(swapped(use.reduced.node, picked)), after)
 
 
@@ -206,9 +211,15 @@ def not_finite(found: Masked, use: Use, metas: Metas) -> str:
                 found_ = torch.autograd.grad(result.sum(), wanted, allow_unused=True)
                 values += [gradient for gradient in found_ if gradient is not None]
         except Exception as error:  # in the user's expression
-            return f"{ast.unparse(part)} cannot be computed at zero: {error}"
+            return Sentence(
+                "{text} cannot be computed at zero: {text_error}",
+                text=ast.unparse(part),
+                text_error=error,
+            )
         if not all(bool(value.isfinite().all()) for value in values):
-            return f"{ast.unparse(part)} is not finite at zero, or its gradient is not"
+            return Sentence(
+                "{text} is not finite at zero, or its gradient is not", text=ast.unparse(part)
+            )
     return ""
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from opcheck.errors import WriteRefusedError
+from opcheck.lang.sentence import Sentence
 from opcheck.model.work import Job
 from opcheck.sandbox.limits.confine import confine, scratch_environment, tools_environment
 from opcheck.source.user_code import is_users, shown
@@ -76,7 +77,13 @@ class Refusals:
 
     def _refuse(self, path: str) -> None:
         where, name = _place(), shown(path)
-        self._seen.setdefault(f"{where or 'the code'} writes to {name}, which was refused")
+        self._seen.setdefault(
+            Sentence(
+                "{text_place} writes to {text}, which was refused",
+                text_place=where or Sentence("the code"),
+                text=name,
+            )
+        )
         raise WriteRefusedError(errno.EACCES, "a model's code may not write here", name)
 
 

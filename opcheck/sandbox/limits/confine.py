@@ -12,6 +12,7 @@ import struct
 import sys
 from collections.abc import Sequence
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.limits import Filter, Profile
 from opcheck.sandbox.limits import landlock, seccomp, system_files
 from opcheck.sandbox.limits.landlock import READ, WRITE, Access, Ruleset
@@ -92,8 +93,11 @@ def missing() -> Sequence[str]:
     """What is not enforced on this system, a sentence each; none where all of it is."""
     if sys.platform != "linux":
         return (
-            f"on {sys.platform} a model's process has its limits of time alone: "
-            "files, network and processes are not kept from it",
+            Sentence(
+                "on {name} a model's process has its limits of time alone: files, network and "
+                "processes are not kept from it",
+                name=sys.platform,
+            ),
         )
     found = []
     version = landlock.abi()
@@ -101,13 +105,20 @@ def missing() -> Sequence[str]:
         found.append("this kernel has no Landlock: files are not kept from a model's process")
     elif version < landlock.SCOPE_ABI:
         found.append(
-            f"Landlock of this kernel is of version {version}, not {landlock.SCOPE_ABI}: "
-            "a model's process could send signals to others of yours"
+            Sentence(
+                "Landlock of this kernel is of version {count_version}, not {count}: a model's "
+                "process could send signals to others of yours",
+                count_version=version,
+                count=landlock.SCOPE_ABI,
+            )
         )
     if not seccomp.known():
         found.append(
-            f"no filter of system calls is known for {os.uname().machine}: "
-            "the network and other programs are not kept from a model's process"
+            Sentence(
+                "no filter of system calls is known for {name}: the network and other programs "
+                "are not kept from a model's process",
+                name=os.uname().machine,
+            )
         )
     return tuple(found)
 

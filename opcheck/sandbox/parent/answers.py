@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.codec import Json, MalformedError, from_json
 from opcheck.model.costs import NodeCost
 from opcheck.model.trace import Node, Trace
@@ -20,7 +21,9 @@ def require_answer(result: WorkResult, request: Request) -> None:
     require_sound(result.trace)
     groups = request.groups if isinstance(request, WorkRequest) else ()
     if result.trace.device_type not in {work.device_type for group in groups for work in group}:
-        raise MalformedError(f"a trace for {result.trace.device_type!r} was not asked for")
+        raise MalformedError(
+            Sentence("a trace for {text} was not asked for", text=repr(result.trace.device_type))
+        )
 
 
 def require_sound(trace: Trace) -> None:

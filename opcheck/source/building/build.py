@@ -46,7 +46,11 @@ def build(
     except (Exception, SystemExit) as error:
         if not any(word in str(error).lower() for word in _NEEDS_VALUES):
             raise failed(what, error, hint) from error
-        note = f"{what} needs the values of its weights ({brief(error)}): built with them"
+        note = Sentence(
+            "{said} needs the values of its weights ({text}): built with them",
+            said=what,
+            text=brief(error),
+        )
     else:
         if not weights:
             return light, ()
@@ -96,7 +100,7 @@ def light_copy(module: nn.Module) -> nn.Module:
 
 def whole_copy(module: nn.Module) -> nn.Module:
     """Copy ``module`` with its weights, if there is room for a second set of them."""
-    check_room(f"a copy of {type(module).__name__}", weight_bytes(module))
+    check_room(Sentence("a copy of {name}", name=type(module).__name__), weight_bytes(module))
     return _copied(module, computed(*module.modules()))
 
 

@@ -91,9 +91,11 @@ def decoding(module: nn.Module, inputs: Inputs, *, weights: bool) -> tuple[nn.Mo
         _require_cache(module, prompt, cache)
     step = {ids: text[:, -1:].clone(), **_going_on(prompt, text.shape[1])}
     shown = "x".join(map(str, text.shape[:2]))
-    note = (
-        f"prefill is the call on {shown} tokens, decode that on one more with its {cache}: "
-        "modules are shown under the two"
+    note = Sentence(
+        "prefill is the call on {count} tokens, decode that on one more with its {name}: modules "
+        "are shown under the two",
+        count=shown,
+        name=cache,
     )
     return Decoding(module, cache), ((prompt, step), {}), note
 

@@ -17,6 +17,7 @@ from torch.utils._pytree import (
     tree_map_only,  # private; checked with torch 2.13
 )
 
+from opcheck.lang.sentence import Sentence
 from opcheck.source.base import RANDOM_WEIGHTS
 from opcheck.source.draws import numpy_random
 
@@ -121,7 +122,13 @@ def notes_on(module: nn.Module, filled: Sequence[str]) -> tuple[str, ...]:
     if {name for name, _ in module.named_parameters()} <= set(filled):
         return (RANDOM_WEIGHTS,)
     shown = [*filled[:_SHOWN], *(["…"] if len(filled) > _SHOWN else [])]
-    return (f"the source has no values for {', '.join(shown)} ({len(filled)}): they are made up",)
+    return (
+        Sentence(
+            "the source has no values for {text} ({text_names}): they are made up",
+            text=", ".join(shown),
+            text_names=len(filled),
+        ),
+    )
 
 
 def plausible(

@@ -74,7 +74,12 @@ def guess(module: nn.Module, signature: Signature, *, weights: bool = False) -> 
             continue
         shape = "x".join(map(str, candidate.shape))
         dtype = str(candidate.dtype).removeprefix("torch.")
-        return ((candidate,), {}), f"no inputs given: {shape}:{dtype}, as {layer} wants"
+        note = Sentence(
+            "no inputs given: {text}, as {text_layer} wants",
+            text=f"{shape}:{dtype}",
+            text_layer=layer,
+        )
+        return ((candidate,), {}), note
     raise needed(Sentence("cannot infer inputs for this model ({said})", said=problem), signature)
 
 

@@ -14,6 +14,7 @@ import torch
 from torch import FunctionSchema
 from torch._ops import OpOverload
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import OpName
 from opcheck.source.text_arguments import text_refusal, words_of
 
@@ -37,7 +38,7 @@ def refusal(overload: OpOverload) -> str:
     """Say why no file may have this operator called; empty where it may."""
     schema = overload._schema
     if overload.namespace not in RUN:
-        return f"{schema.name} is of a library that is not known here"
+        return Sentence("{text} is of a library that is not known here", text=schema.name)
     return schema_refusal(schema)
 
 
@@ -47,7 +48,7 @@ def schema_refusal(schema: FunctionSchema) -> str:
     It serves operators of TorchScript as well, which the dispatcher does not know.
     """
     if "..." in str(schema):  # torch gives no other sign of it
-        return f"{schema.name} takes or gives anything"
+        return Sentence("{text} takes or gives anything", text=schema.name)
     for argument in schema.arguments:
         kind = _beyond(argument.real_type)
         optional = argument.real_type.kind() == "OptionalType"
@@ -56,10 +57,15 @@ def schema_refusal(schema: FunctionSchema) -> str:
         if kind == _TEXT and argument.name in words_of(schema.name):
             continue
         if kind:
-            return f"{schema.name} takes {argument.real_type} as {argument.name!r}"
+            return Sentence(
+                "{text} takes {text_b} as {text_c}",
+                text=schema.name,
+                text_b=argument.real_type,
+                text_c=repr(argument.name),
+            )
     for result in schema.returns:
         if _beyond(result.real_type):
-            return f"{schema.name} gives {result.real_type}"
+            return Sentence("{text} gives {text_b}", text=schema.name, text_b=result.real_type)
     return ""
 
 

@@ -15,6 +15,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import torch
 
+from opcheck.lang.sentence import Sentence
+
 _FAKE = "fake"
 _MODULES = (
     "torch.distributed",
@@ -74,10 +76,14 @@ def _opening(original: Callable[..., Any]) -> Callable[..., Any]:
         own = _stated(rank, init_method, "rank", 0)
         store: Any = FakeStore()
         original(_FAKE, world_size=size, rank=own, store=store)
-        shown = "" if backend is None else f" of {backend}"
-        _opened[place] = (
-            f"opens a group{shown} for {size} process{'' if size == 1 else 'es'}: run as number "
-            f"{own} of them, the others are not there"
+        group = "opens a group" if backend is None else "opens a group of {backend}"
+        processes = "process" if size == 1 else "processes"
+        _opened[place] = Sentence(
+            f"{group} for {{count}} {processes}: run as number {{count_own}} of them, the others "
+            "are not there",
+            backend=backend,
+            count=size,
+            count_own=own,
         )
 
     return init_process_group

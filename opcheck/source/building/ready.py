@@ -67,8 +67,15 @@ def mode_note(module: nn.Module, kind: str) -> tuple[str, ...]:
     if not found:
         return ()
     first, count = found[0], len(found)
-    which = first if count == 1 else f"{first} and {count - 1} more"
-    return (f"given in training mode, run in evaluation mode: {which} may compute otherwise",)
+    which = (
+        first if count == 1 else Sentence("{list} and {count} more", list=first, count=count - 1)
+    )
+    return (
+        Sentence(
+            "given in training mode, run in evaluation mode: {part} may compute otherwise",
+            part=which,
+        ),
+    )
 
 
 def _asks(cls: type[nn.Module]) -> bool:
@@ -146,7 +153,7 @@ def _given(
     """The inputs of each call before the user's own are put into them, and the notes."""
     if options.calls.input_sets:
         sets = sets_named(options.calls.input_sets, values=options.weights)
-        return sets, _counted(sets, f" of {options.calls.input_sets}")
+        return sets, _counted(sets, options.calls.input_sets)
     if isinstance(inputs, list):
         return inputs, _counted(inputs, "")
     note, told = "", inputs is None
@@ -165,7 +172,12 @@ def _given(
 
 
 def _counted(sets: Sequence[Inputs], of: str) -> tuple[str, ...]:
-    return (f"called on {len(sets)} sets of inputs{of}",) if len(sets) > 1 else ()
+    if len(sets) <= 1:
+        return ()
+    called = "called on {count} sets of inputs"
+    if of:
+        called = "called on {count} sets of inputs of {text}"
+    return (Sentence(called, count=len(sets), text=of),)
 
 
 def _settled(inputs: Inputs, options: LoadOptions, signature: Signature, ids: int) -> Inputs:

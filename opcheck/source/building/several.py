@@ -64,7 +64,7 @@ def together(loaded: Mapping[str, Loaded]) -> Loaded:
         module=Together({name: _module(one) for name, one in loaded.items()}),
         args=tuple((one.args, one.kwargs) for one in loaded.values()),
         kwargs={},
-        notes=(f"called one after another: {', '.join(loaded)}", *notes),
+        notes=(Sentence("called one after another: {list}", list=", ".join(loaded)), *notes),
         unseen=tuple(dict.fromkeys(gap for one in loaded.values() for gap in one.unseen)),
     )
 
@@ -131,7 +131,10 @@ def sets_of(what: str, made: Any) -> tuple[Inputs, ...]:
             Sentence("{said} gives more than {count} sets of inputs", said=what, count=MOST),
             Sentence("give those that differ"),
         )
-    return tuple(normalise(f"{what}, set {place}", one) for place, one in enumerate(sets, 1))
+    return tuple(
+        normalise(Sentence("{said}, set {count}", said=what, count=place), one)
+        for place, one in enumerate(sets, 1)
+    )
 
 
 def sets_named(text: str, *, values: bool) -> tuple[Inputs, ...]:

@@ -77,9 +77,10 @@ def refusal(schema: FunctionSchema) -> str:
     """Say why TorchScript of a file may not call an operator; empty where it may."""
     namespace, _, base = schema.name.partition("::")
     if namespace == "prim":
-        return "" if base in NODES else f"{schema.name} is no node of a saved model"
+        stranger = Sentence("{text} is no node of a saved model", text=schema.name)
+        return "" if base in NODES else stranger
     if namespace not in RUN:
-        return f"{schema.name} is of a library that is not known here"
+        return Sentence("{text} is of a library that is not known here", text=schema.name)
     why = schema_refusal(schema)
     if not why:
         return ""
@@ -92,7 +93,9 @@ def refusal(schema: FunctionSchema) -> str:
 def type_refusal(kind: Any) -> str:
     """Say why a value may not be of this type; empty where it may."""
     strangers = [name for name in _CLASS.findall(str(kind)) if name not in PACKED]
-    return f"it makes a torch.classes.{strangers[0]}" if strangers else ""
+    if not strangers:
+        return ""
+    return Sentence("it makes a {text}", text=f"torch.classes.{strangers[0]}")
 
 
 def refused_word(words: Collection[str]) -> str:

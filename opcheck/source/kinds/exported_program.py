@@ -144,7 +144,10 @@ def read_model(program: ProgramFile) -> tuple["ExportedModel", tuple[Any, ...], 
     notes = (*program.notes, *sizes.notes())
     if model.operators.declared:
         absent = ", ".join(model.operators.declared)
-        notes = (*notes, f"declared from the file, since no library here has them: {absent}")
+        notes = (
+            *notes,
+            Sentence("declared from the file, since no library here has them: {list}", list=absent),
+        )
     return model, args, notes
 
 

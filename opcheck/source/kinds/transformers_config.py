@@ -73,7 +73,9 @@ class TransformersConfig(Source):
 def _resolved(text: str, path: Path) -> tuple[str, ...]:
     """Say that a config beside the file that was named is what counts."""
     named = Path(text.removeprefix(_PREFIX))
-    return () if named.is_dir() or named == path else (f"{path} tells which model {named} is of",)
+    if named.is_dir() or named == path:
+        return ()
+    return (Sentence("{text_file} tells which model {text} is of", text_file=path, text=named),)
 
 
 def _config_path(text: str) -> Path:

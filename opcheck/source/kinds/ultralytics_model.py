@@ -141,7 +141,13 @@ class UltralyticsModel(Source):
         )
         inputs = _inputs(model, options)
         if isinstance(inputs[0][0], dict):
-            notes = (*notes, f"trained on its own loss, of {' and '.join(inputs[0][0])}")
+            notes = (
+                *notes,
+                Sentence(
+                    "trained on its own loss, of {list_parts}",
+                    list_parts=" and ".join(inputs[0][0]),
+                ),
+            )
         return ready(
             model,
             inputs,

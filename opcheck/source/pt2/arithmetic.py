@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from opcheck.lang.sentence import Sentence
+
 _GREATEST = 2**63
 _LONGEST_SHIFT = 63
 _Function = Callable[..., int]
@@ -10,7 +12,7 @@ _Function = Callable[..., int]
 
 def _power(base: int, exponent: int) -> int:
     if not 0 <= exponent <= _LONGEST_SHIFT:
-        raise ValueError(f"it raises a number to the power of {exponent}")
+        raise ValueError(Sentence("it raises a number to the power of {text}", text=exponent))
     return int(base**exponent)
 
 
@@ -60,23 +62,36 @@ def check_computed(
     numbers = [_number(item, known) for item in inputs]
     last = numbers[-1] if numbers else None
     if target in _DIVIDING and last == 0:
-        raise ValueError("it divides by zero")
+        raise ValueError(Sentence("it divides by zero"))
     if last is not None and last < 0 and target in _ROOTS:
-        raise ValueError(f"it takes the root of {last}")
+        raise ValueError(Sentence("it takes the root of {text}", text=last))
     if last is not None and last < 0 and target in _SHIFTS:
-        raise ValueError(f"it shifts by {last}")
+        raise ValueError(Sentence("it shifts by {text}", text=last))
     if target not in _FUNCTIONS:
         return
     wanted, function = _FUNCTIONS[target]
     if len(inputs) != wanted:
-        raise ValueError(f"{target} takes {wanted} numbers, and gets {len(inputs)}")
+        raise ValueError(
+            Sentence(
+                "{text} takes {text_b} numbers, and gets {count}",
+                text=target,
+                text_b=wanted,
+                count=len(inputs),
+            )
+        )
     if None in numbers:
         return
     result = function(*numbers)
     if not -_GREATEST <= result < _GREATEST:
-        raise ValueError("it computes a number of more than 64 bits")
+        raise ValueError(Sentence("it computes a number of more than 64 bits"))
     if known.get(output, result) != result:
-        raise ValueError(f"it computes {result}, where the file says {known[output]}")
+        raise ValueError(
+            Sentence(
+                "it computes {text}, where the file says {text_b}",
+                text=result,
+                text_b=known[output],
+            )
+        )
 
 
 def _number(argument: Mapping[str, Any], known: Mapping[str, int]) -> int | None:

@@ -75,7 +75,9 @@ def _check(module: Mapping[str, Any], release: tuple[int, ...]) -> None:
     _GraphCheck(graph, release).check()
     inputs, outputs = signature["input_specs"], signature["output_specs"]
     if len(inputs) != len(graph["inputs"]) or len(outputs) != len(graph["outputs"]):
-        raise ValueError("its signature has more or fewer inputs or outputs than its graph")
+        raise ValueError(
+            Sentence("its signature has more or fewer inputs or outputs than its graph")
+        )
     paths: dict[str, str] = {}
     for spec, argument in zip(inputs, graph["inputs"], strict=True):
         _check_spec(spec, argument, paths)
@@ -94,13 +96,28 @@ def _check_spec(
         own = variant(described)[1] if kind in ("user_input", "user_output") else described
         there = variant(argument)[1]
         if isinstance(own, dict) and "name" in own and own["name"] != there["name"]:
-            raise ValueError(f"its signature has {own['name']!r} where its graph has {there!r}")
+            raise ValueError(
+                Sentence(
+                    "its signature has {text} where its graph has {text_b}",
+                    text=repr(own["name"]),
+                    text_b=repr(there),
+                )
+            )
     path = payload.get(f"{kind}_name")
     if kind in ("parameter", "buffer", "tensor_constant"):
         if not (isinstance(path, str) and _PATH.fullmatch(path)) or _DUNDER.search(path):
-            raise ValueError(f"{str(path)[:80]!r} is no name of a {kind}")
+            raise ValueError(
+                Sentence("{text} is no name of a {text_b}", text=repr(str(path)[:80]), text_b=kind)
+            )
         if paths.setdefault(path, kind) != kind:  # tied ones are there twice
-            raise ValueError(f"{path!r} is a {paths[path]} and a {kind}")
+            raise ValueError(
+                Sentence(
+                    "{text} is a {text_b} and a {text_c}",
+                    text=repr(path),
+                    text_b=paths[path],
+                    text_c=kind,
+                )
+            )
 
 
 class _GraphCheck:
@@ -125,7 +142,7 @@ class _GraphCheck:
         for argument in self._graph["outputs"]:
             kind, payload = variant(argument)
             if kind in _HELD:
-                raise ValueError(f"it gives a {kind.removeprefix('as_')}")
+                raise ValueError(Sentence("it gives a {text}", text=kind.removeprefix("as_")))
             self._argument(kind, payload)
 
     def _node(self, node: Mapping[str, Any]) -> None:
@@ -138,9 +155,9 @@ class _GraphCheck:
         for item in inputs:
             name = item["name"]
             if name and not _NAME.fullmatch(name):
-                raise ValueError(f"{name[:80]!r} is no name")
+                raise ValueError(Sentence("{text} is no name", text=repr(name[:80])))
             if name in names and (by_name(item) or target.kind is Kind.OPERATOR):
-                raise ValueError(f"it gets {name!r} twice")
+                raise ValueError(Sentence("it gets {text} twice", text=repr(name)))
             names.add(name)
             self._input(target, name, *variant(item["arg"]))
         if target.kind is Kind.OPERATOR and target.op is not None:
@@ -160,9 +177,13 @@ class _GraphCheck:
 
     def _input(self, target: Target, name: str, kind: str, payload: Any) -> None:
         if target.kind is not Kind.HIGHER_ORDER and kind in _HELD:
-            raise ValueError(f"it gets a {kind.removeprefix('as_')} as {name!r}")
+            raise ValueError(
+                Sentence(
+                    "it gets a {text} as {text_b}", text=kind.removeprefix("as_"), text_b=repr(name)
+                )
+            )
         if target.kind is Kind.PYTHON and kind not in _COMPUTED_WITH:
-            raise ValueError(f"it computes with a {kind.removeprefix('as_')}")
+            raise ValueError(Sentence("it computes with a {text}", text=kind.removeprefix("as_")))
         if kind == "as_string" and target.kind is Kind.OPERATOR and target.op is not None:
             operator = target.op.operator
             why = words_of(operator) and text_refusal(operator, name, payload)
@@ -189,10 +210,14 @@ class _GraphCheck:
                 self._argument(*variant(item))
         elif kind == "as_graph":
             if not _NAME.fullmatch(payload["name"]):
-                raise ValueError(f"{payload['name'][:80]!r} is no name")
+                raise ValueError(Sentence("{text} is no name", text=repr(payload["name"][:80])))
             _GraphCheck(payload["graph"], self._release).check()
         elif kind in _LITERALS and not _LITERALS[kind](payload):
-            raise ValueError(f"{kind.removeprefix('as_')} is {str(payload)[:60]}")
+            raise ValueError(
+                Sentence(
+                    "{text} is {text_b}", text=kind.removeprefix("as_"), text_b=str(payload)[:60]
+                )
+            )
 
     def _optional(self, payload: Any) -> None:
         """A tensor or none; torch 2.3 wrote the tensor's name bare."""
@@ -203,21 +228,32 @@ class _GraphCheck:
         if kind == "as_tensor":
             self._used(held if isinstance(held, str) else held["name"], _TENSOR)
         elif kind != "as_none":
-            raise ValueError(f"an optional tensor is a {kind.removeprefix('as_')}")
+            raise ValueError(
+                Sentence("an optional tensor is a {text}", text=kind.removeprefix("as_"))
+            )
 
     def _number(self, payload: Mapping[str, Any]) -> None:
         kind, held = variant(payload)
         if kind == "as_name":
             self._used(held, _NUMBER)
         elif kind not in _LITERALS or not _LITERALS[kind](held):
-            raise ValueError(f"a number is {str(payload)[:60]}")
+            raise ValueError(Sentence("a number is {text}", text=str(payload)[:60]))
 
     def _used(self, name: str, sort: str) -> None:
         found = self._defined.get(name)
         if found is None:
-            raise ValueError(f"it uses {name!r}, which nothing before it defines")
+            raise ValueError(
+                Sentence("it uses {text}, which nothing before it defines", text=repr(name))
+            )
         if found != sort:
-            raise ValueError(f"it uses {name!r} as a {sort}, and that is a {found}")
+            raise ValueError(
+                Sentence(
+                    "it uses {text} as a {text_b}, and that is a {text_c}",
+                    text=repr(name),
+                    text_b=sort,
+                    text_c=found,
+                )
+            )
 
     def _define(self, argument: Mapping[str, Any]) -> None:
         kind, payload = variant(argument)
@@ -235,9 +271,9 @@ class _GraphCheck:
 
     def _named(self, name: str, sort: str) -> None:
         if not _NAME.fullmatch(name):
-            raise ValueError(f"{str(name)[:80]!r} is no name")
+            raise ValueError(Sentence("{text} is no name", text=repr(str(name)[:80])))
         if name in self._defined:
-            raise ValueError(f"{name!r} is defined twice")
+            raise ValueError(Sentence("{text} is defined twice", text=repr(name)))
         if sort == _TENSOR and name not in self._metas:
             raise KeyError(name)
         self._defined[name] = sort

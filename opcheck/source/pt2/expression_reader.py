@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 
+from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.source.pt2.expressions import (
     GREATEST,
     LEVELS,
@@ -43,14 +44,24 @@ def read(text: str) -> Expression:
         ValueError: it is none, or none that a size could have; the message names it.
     """
     if len(text) > LONGEST:
-        raise ValueError(f"a size is an expression of {len(text)} characters, at most {LONGEST}")
+        raise ValueError(
+            Sentence(
+                "a size is an expression of {count} characters, at most {text}",
+                count=len(text),
+                text=LONGEST,
+            )
+        )
     try:
         reader = _Reader(text)
         found = reader.expression(0, 0)
         reader.end()
         measured(found)
     except RefusedError as error:
-        raise ValueError(f"a size is written as {short(text)}: {error}") from None
+        raise ValueError(
+            Sentence(
+                "a size is written as {text}: {text_b}", text=short(text), text_b=sentence_of(error)
+            )
+        ) from None
     return found
 
 
@@ -65,7 +76,7 @@ class _Reader:
     def expression(self, level: int, depth: int) -> Expression:
         """Read what binds more than ``level``."""
         if depth > DEEPEST:
-            raise RefusedError(f"more than {DEEPEST} levels deep")
+            raise RefusedError(Sentence("more than {text} levels deep", text=DEEPEST))
         left = self._operand(depth)
         while True:
             kind, sign = self._next
@@ -75,7 +86,7 @@ class _Reader:
             self._step()
             self._signs += 1
             if self._signs > MOST_SIGNS:
-                raise RefusedError(f"more than {MOST_SIGNS} signs")
+                raise RefusedError(Sentence("more than {text} signs", text=MOST_SIGNS))
             # a power is read from the right, everything else from the left
             right = self.expression(own - 1 if sign == "**" else own, depth + 1)
             left = Call(sign, (left, right))
@@ -83,7 +94,7 @@ class _Reader:
     def end(self) -> None:
         """Require that nothing follows."""
         if self._next[0] != "end":
-            raise RefusedError(f"{self._next[1]!r} was not expected")
+            raise RefusedError(Sentence("{text} was not expected", text=repr(self._next[1])))
 
     def _operand(self, depth: int) -> Expression:
         kind, text = self._step()
@@ -105,7 +116,11 @@ class _Reader:
                 self._require(")")
                 return inner
             case _:
-                raise RefusedError(f"{text!r} was not expected" if text else "it ends too early")
+                raise RefusedError(
+                    Sentence("{text} was not expected", text=repr(text))
+                    if text
+                    else Sentence("it ends too early")
+                )
 
     def _call(self, function: str, depth: int) -> Expression:
         self._require("(")
@@ -114,29 +129,29 @@ class _Reader:
         if function == "Float":
             return self._float()
         if function not in NAMED:
-            raise RefusedError(f"{function} is no function of sizes")
+            raise RefusedError(Sentence("{text} is no function of sizes", text=function))
         arguments = []
         while self._next != ("sign", ")"):
             arguments.append(self.expression(0, depth + 1))
             if self._next == ("sign", ","):
                 self._step()
             elif self._next != ("sign", ")"):
-                raise RefusedError(f"{self._next[1]!r} was not expected")
+                raise RefusedError(Sentence("{text} was not expected", text=repr(self._next[1])))
         self._require(")")
         if not arguments:
-            raise RefusedError(f"{function} of nothing")
+            raise RefusedError(Sentence("{text} of nothing", text=function))
         return Call(function, tuple(arguments))
 
     def _symbol(self) -> Symbol:
         kind, name = self._step()
         if kind != "text" or not _SYMBOL.fullmatch(name):
-            raise RefusedError(f"{name!r} is no symbol")
+            raise RefusedError(Sentence("{text} is no symbol", text=repr(name)))
         return Symbol(name, tuple(key for key, given in self._keywords() if given == "True"))
 
     def _float(self) -> Expression:
         kind, text = self._step()
         if kind not in ("text", "number"):
-            raise RefusedError(f"{text!r} is no number")
+            raise RefusedError(Sentence("{text} is no number", text=repr(text)))
         for _ in self._keywords():
             pass
         return Call("Float", (_float(text),))
@@ -148,13 +163,13 @@ class _Reader:
             self._require("=")
             _, given = self._step()
             if kind != "name" or key not in _KEYWORDS:
-                raise RefusedError(f"{key!r} is nothing to assume")
+                raise RefusedError(Sentence("{text} is nothing to assume", text=repr(key)))
             yield key, given
         self._require(")")
 
     def _require(self, sign: str) -> None:
         if self._next != ("sign", sign):
-            raise RefusedError(f"{sign!r} was expected")
+            raise RefusedError(Sentence("{text} was expected", text=repr(sign)))
         self._step()
 
     def _step(self) -> tuple[str, str]:
@@ -172,7 +187,9 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     while position < end:
         found = _TOKEN.match(text, position)
         if found is None or found.lastgroup is None:
-            raise RefusedError(f"{text[position : position + 10]!r} was not expected")
+            raise RefusedError(
+                Sentence("{text} was not expected", text=repr(text[position : position + 10]))
+            )
         yield found.lastgroup, found[found.lastgroup]
         position = found.end()
     yield "end", ""
@@ -181,7 +198,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 def _number(text: str) -> Number:
     if text.isdecimal():
         if len(text) > len(str(GREATEST)):
-            raise RefusedError(f"a number of {len(text)} digits")
+            raise RefusedError(Sentence("a number of {count} digits", count=len(text)))
         return int(text)
     return _float(text)
 
@@ -190,7 +207,7 @@ def _float(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise RefusedError(f"{text!r} is no number") from None
+        raise RefusedError(Sentence("{text} is no number", text=repr(text))) from None
     if not math.isfinite(number):
-        raise RefusedError(f"{text!r} is no number")
+        raise RefusedError(Sentence("{text} is no number", text=repr(text)))
     return number

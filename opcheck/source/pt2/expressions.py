@@ -7,6 +7,8 @@ from operator import add, mul
 
 from msgspec import Struct
 
+from opcheck.lang.sentence import Sentence, sentence_of
+
 GREATEST = 2**63
 """No size, and no part of one that is a number, is larger."""
 HIGHEST_DEGREE = 64
@@ -84,7 +86,13 @@ def value(expression: Expression, size_of: Callable[[str], int]) -> int:
         return math.floor(_value(expression, size_of))
     except (RefusedError, ArithmeticError, TypeError) as error:
         text = short(written(expression))
-        raise ValueError(f"a size is {text}, which is no number: {error}") from None
+        raise ValueError(
+            Sentence(
+                "a size is {text}, which is no number: {text_b}",
+                text=text,
+                text_b=sentence_of(error),
+            )
+        ) from None
 
 
 def symbols_of(expression: Expression) -> Iterator[str]:
@@ -113,16 +121,16 @@ def measured(expression: Expression) -> tuple[bool, int]:
             parts = [measured(part) for part in arguments]
             constant = all(known for known, _ in parts)
             if function in _DIVISIONS and any(map(_is_zero, arguments[1:])):
-                raise RefusedError("it divides by zero")
+                raise RefusedError(Sentence("it divides by zero"))
             if constant and function not in _LOGICAL:
                 try:
                     _value(expression, _no_symbol)
                 except (ArithmeticError, TypeError) as error:
-                    raise RefusedError(str(error)) from None
+                    raise RefusedError(sentence_of(error)) from None
             degrees = [degree for _, degree in parts]
             degree = _degree(function, arguments, degrees)
             if degree > HIGHEST_DEGREE:
-                raise RefusedError(f"a power of more than {HIGHEST_DEGREE}")
+                raise RefusedError(Sentence("a power of more than {text}", text=HIGHEST_DEGREE))
             return constant, degree
         case _:
             return True, 0
@@ -150,11 +158,11 @@ def _exponent(arguments: tuple[Expression, ...]) -> int:
             number = abs(_value(exponent, _no_symbol))
             return math.ceil(number) if number <= HIGHEST_DEGREE else HIGHEST_DEGREE + 1
         case _:
-            raise RefusedError("a power of something else than two numbers")
+            raise RefusedError(Sentence("a power of something else than two numbers"))
 
 
 def _no_symbol(name: str) -> int:
-    raise RefusedError(f"a power that depends on {name}")
+    raise RefusedError(Sentence("a power that depends on {text}", text=name))
 
 
 # --- arithmetic --------------------------------------------------------------------------------
@@ -165,14 +173,14 @@ def _value(expression: Expression, size_of: Callable[[str], int]) -> Number:
         case Symbol(name):
             return size_of(name)
         case bool():
-            raise RefusedError("it is a truth value")
+            raise RefusedError(Sentence("it is a truth value"))
         case Call(function, arguments):
             compute = _FUNCTIONS.get(function)
             if compute is None:
-                raise RefusedError(f"{function} gives no number")
+                raise RefusedError(Sentence("{text} gives no number", text=function))
             found = compute(*(_value(part, size_of) for part in arguments))
             if not -GREATEST <= found <= GREATEST:
-                raise RefusedError("it is beyond 2**63")
+                raise RefusedError(Sentence("it is beyond 2**63"))
             return found
         case _:
             return expression
@@ -180,7 +188,7 @@ def _value(expression: Expression, size_of: Callable[[str], int]) -> Number:
 
 def _power(base: Number, exponent: Number) -> Number:
     if abs(base) > 1 and exponent * math.log2(abs(base)) > 64:
-        raise RefusedError("it is beyond 2**63")
+        raise RefusedError(Sentence("it is beyond 2**63"))
     found: Number = base**exponent
     return found
 

@@ -94,7 +94,12 @@ def _find_program(archive: Archive) -> tuple[str, tuple[str, ...]]:
             ),
             Sentence("save one alone, or name the one to scan {name}", name=repr(DEFAULT_MODEL)),
         )
-    note = f"the archive holds {len(found)} exported programs ({names}); {DEFAULT_MODEL!r} was read"
+    note = Sentence(
+        "the archive holds {count} exported programs ({list}); {name} was read",
+        count=len(found),
+        list=names,
+        name=repr(DEFAULT_MODEL),
+    )
     return found[DEFAULT_MODEL], (note,)
 
 

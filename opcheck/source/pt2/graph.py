@@ -190,7 +190,9 @@ class _Reader:
         if self._higher_order & _LOOPING:
             yield "a loop's body is counted once, however often it runs"
         for layout in self._sparse:
-            yield f"the graph holds {layout} tensors, which are shown as if strided"
+            yield Sentence(
+                "the graph holds {layout} tensors, which are shown as if strided", layout=layout
+            )
 
     def _unreadable(self) -> Iterator[Gap]:
         major, minor = self._program.schema

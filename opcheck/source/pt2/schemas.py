@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import OpName
 from opcheck.source.pt2.values import variant
 
@@ -85,7 +86,7 @@ def check_call(op: OpName, node: Mapping[str, Any], release: tuple[int, ...]) ->
         _check_input(op, schema, position, item, release)
     missing = [p.name for p in schema.parameters.values() if p.required and p.name not in given]
     if missing and release <= RELEASE:
-        raise ValueError(f"{op} gets no {missing[0]!r}")
+        raise ValueError(Sentence("{text} gets no {text_b}", text=op, text_b=repr(missing[0])))
     _check_outputs(op, schema, node["outputs"])
 
 
@@ -137,12 +138,25 @@ def _check_input(
     if parameter is None:
         if release > RELEASE:
             return
-        raise ValueError(f"{op} has no argument {name[:80]!r}")
+        raise ValueError(
+            Sentence("{text} has no argument {text_b}", text=op, text_b=repr(name[:80]))
+        )
     if item.get("kind") == _POSITIONAL and schema.order[position : position + 1] != (name,):
-        raise ValueError(f"{op} gets {name!r} in the place of another argument")
+        raise ValueError(
+            Sentence(
+                "{text} gets {text_b} in the place of another argument", text=op, text_b=repr(name)
+            )
+        )
     kind, payload = variant(item["arg"])
     if kind not in parameter.kinds and payload != []:
-        raise ValueError(f"{op} gets a {kind.removeprefix('as_')} as {name!r}")
+        raise ValueError(
+            Sentence(
+                "{text} gets a {text_b} as {text_c}",
+                text=op,
+                text_b=kind.removeprefix("as_"),
+                text_c=repr(name),
+            )
+        )
 
 
 def _check_outputs(op: OpName, schema: Schema, outputs: Sequence[Mapping[str, Any]]) -> None:
@@ -152,7 +166,14 @@ def _check_outputs(op: OpName, schema: Schema, outputs: Sequence[Mapping[str, An
     fits = len(kinds) == len(schema.returns) and all(map(_gives, schema.returns, kinds))
     if not fits:
         given = ", ".join(kind.removeprefix("as_") for kind in kinds)
-        raise ValueError(f"{op} gives {', '.join(schema.returns)}, and not {given or 'nothing'}")
+        raise ValueError(
+            Sentence(
+                "{text} gives {text_b}, and not {text_c}",
+                text=op,
+                text_b=", ".join(schema.returns),
+                text_c=given or "nothing",
+            )
+        )
 
 
 def _gives(returned: str, kind: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from opcheck.lang.sentence import Sentence
 from opcheck.source.pt2.expression_reader import read
 from opcheck.source.pt2.expressions import Expression, Symbol, short, symbols_of, value
 
@@ -48,9 +49,13 @@ class Sizes:
     def notes(self) -> Iterator[str]:
         """What was taken for granted, a sentence each."""
         if self.exported:
-            yield f"dynamic sizes are those of the export: {_assignments(self.exported)}"
+            yield Sentence(
+                "dynamic sizes are those of the export: {text}", text=_assignments(self.exported)
+            )
         if self.assumed:
-            yield f"sizes that depend on data are assumed: {_assignments(self.assumed)}"
+            yield Sentence(
+                "sizes that depend on data are assumed: {text}", text=_assignments(self.assumed)
+            )
 
     def check(self) -> None:
         """Require that each size is what its expression comes to, as far as symbols are known.
@@ -61,13 +66,28 @@ class Sizes:
         for text, hint in self._hints.items():
             for name in symbols_of(self.expression(text)):
                 if name not in self._ranges:
-                    raise ValueError(f"a size is of {name!r}, which has no range")
+                    raise ValueError(
+                        Sentence("a size is of {name}, which has no range", name=repr(name))
+                    )
             found = self._value(text, self.exported.get)
             if found is not None and found != hint:
-                raise ValueError(f"{short(text)} is {found}, where the file says {hint}")
+                raise ValueError(
+                    Sentence(
+                        "{text} is {text_b}, where the file says {text_file}",
+                        text=short(text),
+                        text_b=found,
+                        text_file=hint,
+                    )
+                )
             least, most = self._value(text, self._least), self._value(text, self._most)
             if hint >= 0 and least is not None and most is not None and max(least, most) < 0:
-                raise ValueError(f"{short(text)} is less than nothing, where the file says {hint}")
+                raise ValueError(
+                    Sentence(
+                        "{text} is less than nothing, where the file says {text_b}",
+                        text=short(text),
+                        text_b=hint,
+                    )
+                )
 
     def _value(self, text: str, size_of: Callable[[str], int | None]) -> int | None:
         """What an expression comes to; None where the size of a symbol is not known."""
@@ -132,14 +152,21 @@ def size_ranges(document: Mapping[str, Any]) -> dict[str, tuple[int | None, int 
     constraints = document["range_constraints"]
     for name in constraints:
         if not _SYMBOL.fullmatch(name):
-            raise ValueError(f"{name[:40]!r} is no symbol of a size")
+            raise ValueError(Sentence("{text} is no symbol of a size", text=repr(name[:40])))
     ranges = {
         name: (_limit(found["min_val"]), _limit(found["max_val"]))
         for name, found in constraints.items()
     }
     for name, (least, most) in ranges.items():
         if least is not None and most is not None and least > most:
-            raise ValueError(f"no size is from {least} to {most}, the limits of {name}")
+            raise ValueError(
+                Sentence(
+                    "no size is from {text_low} to {text_high}, the limits of {name}",
+                    text_low=least,
+                    text_high=most,
+                    name=name,
+                )
+            )
     return ranges
 
 

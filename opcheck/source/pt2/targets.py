@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import OpName
 from opcheck.source.pt2.values import by_name, variant
 from opcheck.source.text_arguments import text_refusal
@@ -101,12 +102,12 @@ def parse_target(text: str) -> Target:
     if text in PYTHON:
         return Target(text, Kind.PYTHON)
     if len(text) > _LONGEST:
-        raise ValueError(f"it calls a name of {len(text)} characters")
+        raise ValueError(Sentence("it calls a name of {count} characters", count=len(text)))
     older = _HIGHER_ORDER_IN_2_4.fullmatch(text)
     if older is not None:
         return Target(text, Kind.HIGHER_ORDER, OpName(HIGHER_ORDER, older[1]))
     if not text.startswith(_OPERATORS):
-        raise ValueError(f"it calls {text!r}, which is no operator")
+        raise ValueError(Sentence("it calls {text}, which is no operator", text=repr(text)))
     match text.removeprefix(_OPERATORS).split("."):
         case [namespace, base] if namespace == HIGHER_ORDER and _named(base):
             return Target(text, Kind.HIGHER_ORDER, OpName(HIGHER_ORDER, base))
@@ -115,11 +116,11 @@ def parse_target(text: str) -> Target:
         case [namespace, base, overload]:
             op = OpName(namespace, base, overload)
         case _:
-            raise ValueError(f"it calls {text!r}, which is no operator")
+            raise ValueError(Sentence("it calls {text}, which is no operator", text=repr(text)))
     if not _is_operator(op):
-        raise ValueError(f"it calls {text!r}, which is no operator")
+        raise ValueError(Sentence("it calls {text}, which is no operator", text=repr(text)))
     if str(op) in REACHING:
-        raise ValueError(f"it calls {op}, which no file may have called")
+        raise ValueError(Sentence("it calls {text}, which no file may have called", text=op))
     return Target(text, Kind.OPERATOR, op)
 
 
@@ -218,10 +219,17 @@ def check_higher_order(op: OpName, inputs: Sequence[Mapping[str, Any]]) -> None:
     """
     known = HIGHER_ORDERS.get(op.base)
     if known is None:
-        raise ValueError(f"it calls {op}, which no file may have called")
+        raise ValueError(Sentence("it calls {text}, which no file may have called", text=op))
     plain = [item["arg"] for item in inputs if not by_name(item)]
     if len(plain) < len(known.first):
-        raise ValueError(f"{op} gets {len(plain)} arguments, expected {len(known.first)} or more")
+        raise ValueError(
+            Sentence(
+                "{text} gets {count} arguments, expected {count_b} or more",
+                text=op,
+                count=len(plain),
+                count_b=len(known.first),
+            )
+        )
     for index, argument in enumerate(plain):
         allowed = known.first[index] if index < len(known.first) else known.rest
         _check(op, str(index), argument, allowed)
@@ -236,17 +244,32 @@ def check_higher_order(op: OpName, inputs: Sequence[Mapping[str, Any]]) -> None:
 def _check(op: OpName, which: str, argument: Mapping[str, Any], allowed: Kinds) -> None:
     kind, payload = variant(argument)
     if kind not in allowed:
-        raise ValueError(f"{op} gets a {kind.removeprefix('as_')} as argument {which}")
+        raise ValueError(
+            Sentence(
+                "{text} gets a {text_b} as argument {text_c}",
+                text=op,
+                text_b=kind.removeprefix("as_"),
+                text_c=which,
+            )
+        )
     match kind:
         case "as_operator" if parse_target(payload).kind is not Kind.OPERATOR:
-            raise ValueError(f"{op} wraps {payload!r}, which is no operator")
+            raise ValueError(
+                Sentence(
+                    "{text} wraps {text_b}, which is no operator", text=op, text_b=repr(payload)
+                )
+            )
         case "as_string_to_argument":
             for key, item in payload.items():
                 _check(op, key, item, _PLAIN)
         case "as_string" if op.base == "wrap_with_autocast" and payload not in DEVICE_TYPES:
-            raise ValueError(f"{op} gets the device type {payload!r}")
+            raise ValueError(
+                Sentence("{text} gets the device type {text_b}", text=op, text_b=repr(payload))
+            )
         case "as_string" if op.base == "invoke_subgraph" and not _NAME.fullmatch(payload):
-            raise ValueError(f"{op} gets the name {payload!r}")
+            raise ValueError(
+                Sentence("{text} gets the name {text_b}", text=op, text_b=repr(payload))
+            )
         case _:
             pass
 

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from opcheck.lang.sentence import Sentence
+
 PROTOCOL = 1
 """Of torch.utils._pytree.treespec_dumps (torch 2.0 to 2.15)."""
 DEEPEST = 50
@@ -29,14 +31,22 @@ def check_trees(module: Mapping[str, Any]) -> None:
     fields = module.get("treespec_namedtuple_fields") or {}
     for name, described in fields.items():
         if not all(isinstance(one, str) and one.isidentifier() for one in described["field_names"]):
-            raise ValueError(f"the fields of {str(name)[:60]!r} are no names")
+            raise ValueError(
+                Sentence("the fields of {name} are no names", name=repr(str(name)[:60]))
+            )
     whole = next((one for one in module["module_call_graph"] if one["fqn"] == ""), None)
     if whole is None or not whole.get("signature"):
         return
     wanted = sum(kind in _OF_USERS for spec in module["signature"]["input_specs"] for kind in spec)
     leaves = _leaves(whole["signature"]["in_spec"])
     if leaves != wanted:
-        raise ValueError(f"it takes {leaves} inputs apart, and its graph has {wanted}")
+        raise ValueError(
+            Sentence(
+                "it takes {count} inputs apart, and its graph has {count_b}",
+                count=leaves,
+                count_b=wanted,
+            )
+        )
     _leaves(whole["signature"]["out_spec"])
 
 
@@ -44,18 +54,22 @@ def _leaves(text: Any) -> int:
     """How many values a tree has."""
     protocol, tree = json.loads(text)
     if protocol != PROTOCOL:
-        raise ValueError(f"its inputs are described by the protocol {str(protocol)[:40]}")
+        raise ValueError(
+            Sentence("its inputs are described by the protocol {text}", text=str(protocol)[:40])
+        )
     return _count(tree, 0)
 
 
 def _count(tree: Mapping[str, Any], depth: int) -> int:
     if depth > DEEPEST:
-        raise ValueError(f"its inputs are more than {DEEPEST} levels deep")
+        raise ValueError(Sentence("its inputs are more than {count} levels deep", count=DEEPEST))
     kind, children = tree["type"], tree["children_spec"]
     if kind is None:
         if children:
-            raise ValueError("an input that is one value has parts")
+            raise ValueError(Sentence("an input that is one value has parts"))
         return 1
     if kind not in _STANDARD and str(kind).partition(".")[0] in sys.stdlib_module_names:
-        raise ValueError(f"an input is a {str(kind)[:60]}, which holds no values")
+        raise ValueError(
+            Sentence("an input is a {text}, which holds no values", text=str(kind)[:60])
+        )
     return sum(_count(child, depth + 1) for child in children)

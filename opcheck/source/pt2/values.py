@@ -38,8 +38,14 @@ def variant(union: Mapping[str, Any]) -> Variant:
     if len(held) == 1:
         return held[0]
     if not held:
-        raise ValueError(f"an empty union: {union}")
-    raise ValueError(f"a union of {len(held)} members: {', '.join(kind for kind, _ in held)[:80]}")
+        raise ValueError(Sentence("an empty union: {text}", text=union))
+    raise ValueError(
+        Sentence(
+            "a union of {count} members: {text}",
+            count=len(held),
+            text=", ".join((kind for kind, _ in held))[:80],
+        )
+    )
 
 
 class Surprises:
@@ -189,11 +195,19 @@ class GraphValues:
         shape = tuple([resolve(size) for size in meta["sizes"]])
         stride = tuple([resolve(stride) for stride in meta["strides"]])
         if len(shape) != len(stride) or not all(map(_is_count, (*shape, *stride))):
-            raise ValueError(f"a tensor has the sizes {shape} and the strides {stride}")
+            raise ValueError(
+                Sentence(
+                    "a tensor has the sizes {text} and the strides {text_b}",
+                    text=shape,
+                    text_b=stride,
+                )
+            )
         offset = resolve(meta["storage_offset"]) if meta.get("storage_offset") else 0
         dtype = self._surprises.name("dtype", meta["dtype"], DTYPES)
         if _extent(shape, stride, offset) * DTYPE_BYTES.get(dtype, 1) > MOST_BYTES:
-            raise ValueError(f"a tensor of the sizes {shape} has more bytes than any memory")
+            raise ValueError(
+                Sentence("a tensor of the sizes {text} has more bytes than any memory", text=shape)
+            )
         return TensorMeta(
             dtype,
             shape,

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from opcheck.lang.sentence import Sentence
 from opcheck.trace.calls.engine import Engine
 from opcheck.trace.device.tensors import DeviceTensor
 
@@ -58,7 +59,9 @@ def _while_loop(
     while _read(engine, predicate) or not _is_known(predicate):  # eager reads the first one twice
         turns += 1
         if turns > MOST_TURNS:
-            raise NotImplementedError(f"it makes more than {MOST_TURNS:,} turns")
+            raise NotImplementedError(
+                Sentence("it makes more than {count} turns", count=f"{MOST_TURNS:,}")
+            )
         known = _is_known(predicate)
         carried = body_fn(*carried, *additional)
         predicate = cond_fn(*carried, *additional)

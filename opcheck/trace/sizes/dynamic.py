@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.dynamic import DynamicInput, Site, SiteKind
 from opcheck.model.trace import Trace
 from opcheck.trace.sizes.events import Called, Decision, Event, difference, pairs, partings
@@ -87,7 +88,10 @@ def sites_of_sizes(
         progress("running it with other sizes")
         base = runs.first({axis: axis.size for axis in axes})
         if base.error:
-            return Sized((), (f"no other sizes were tried, as a run fails: {base.error}",))
+            return Sized(
+                (),
+                (Sentence("no other sizes were tried, as a run fails: {text}", text=base.error),),
+            )
         tried = _Tried(runs, base)
         notes = _scale(tried, axes, others)
         _alone(tried, axes)
@@ -127,7 +131,12 @@ def _scale(tried: _Tried, axes: Sequence[Axis], others: Sequence[Axis]) -> tuple
     tried.scaled = again
     tried.base = SizeRun({a: a.size for a in (*axes, *others)}, tried.base.events)
     names = ", ".join(map(str, others))
-    return (f"{names} was changed along with what --dynamic marks: other sizes fail without it",)
+    return (
+        Sentence(
+            "{text} was changed along with what --dynamic marks: other sizes fail without it",
+            text=names,
+        ),
+    )
 
 
 def _scaled(runs: Runner, axes: Sequence[Axis]) -> list[SizeRun]:
@@ -216,8 +225,10 @@ def _fixed(tried: _Tried) -> Iterator[Site]:
     works = next((str(run) for run in tried.done), "")
     for run in tried.scaled:
         if run.error:
-            text = f"fails with {run}: {run.error}"
-            text += f" (runs with {works})" if works else ""
+            fails = "fails with {text}: {text_error}"
+            if works:
+                fails = "fails with {text}: {text_error} (runs with {text_works})"
+            text = Sentence(fails, text=run, text_error=run.error, text_works=works)
             yield Site(SiteKind.FIXED_SIZE, "", run.module, *run.site, 1, text)
 
 
@@ -247,9 +258,18 @@ def _branch(base: SizeRun, one: Event | None, run: SizeRun, other: Event | None)
     assert isinstance(event.what, Called)
     here, there = (_count(events, event) for events in (base.events, run.events))
     if here != there:
-        text = f"{event.what.op} is called {here} times with {base}, {there} times with {run}"
+        text = Sentence(
+            "{op} is called {count} times with {text}, {count_other} times with {text_other}",
+            op=event.what.op,
+            count=here,
+            text=base,
+            count_other=there,
+            text_other=run,
+        )
     else:
-        text = f"another order of calls with {run} than with {base}"
+        text = Sentence(
+            "another order of calls with {text} than with {text_other}", text=run, text_other=base
+        )
     what = event.what
     return Site(SiteKind.SHAPE_BRANCH, what.op, what.module, *what.site, max(here, 1), text)
 
@@ -284,4 +304,4 @@ def _carried(base: SizeRun, runs: Sequence[SizeRun]) -> Iterator[Site]:
 
 def _sizes_tried(tried: _Tried) -> tuple[str, ...]:
     runs = (tried.base, *tried.scaled, *tried.apart)
-    return (f"sizes tried: {'; '.join(dict.fromkeys(map(str, runs)))}",)
+    return (Sentence("sizes tried: {text}", text="; ".join(dict.fromkeys(map(str, runs)))),)

@@ -50,9 +50,9 @@ def read_proof(node: Node) -> Proof:
         runs=None if runs is None else runs.as_bool(),
         forward=None if forward is None else _read_compared(forward),
         backward=None if backward is None else _read_compared(backward),
-        no_backward=node.text("no_backward"),
+        no_backward=node.sentence("no_backward"),
         error=node.text("error"),
-        note=node.text("note"),
+        note=node.sentence("note"),
     )
 
 
@@ -131,17 +131,17 @@ def read_suggestion(node: Node) -> Suggestion:
         tier=_tier(node),
         label=node.member("label", Label),
         replaces=node.text("replaces"),
-        summary=node.text("summary"),
+        summary=node.sentence("summary"),
         code=node.text("patch"),
         function=node.text("function"),
-        gives_up=node.text("gives_up"),
+        gives_up=node.sentence("gives_up"),
         whole=node.truth("whole"),
         runs_as=node.texts("runs_as"),
         backward_as=node.texts("backward_as") if node.has("backward_as") else (),
         calls=node.number("calls"),
         memory=node.number("memory"),
         measured=None if measured is None else _read_measured(measured),
-        unmeasured=node.text("unmeasured"),
+        unmeasured=node.sentence("unmeasured"),
         tolerance=node.at("tolerance").as_size(),
         on_device=node.truth("on_device"),
         by_hand=node.truth("by_hand"),
@@ -199,7 +199,7 @@ def _read_difference(node: Node) -> Difference:
 
 def read_declined(node: Node) -> Declined:
     """The way that a document says is none."""
-    return Declined(node.text("rule"), _tier(node), node.text("reason"))
+    return Declined(node.text("rule"), _tier(node), node.sentence("reason"))
 
 
 def _read_after(node: Node) -> AfterTier:

@@ -9,7 +9,7 @@ from typing import NoReturn, TypeVar
 from msgspec import Struct
 
 from opcheck.errors import UsageError
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, from_data
 from opcheck.lang.speech import recognised
 from opcheck.model.report import KernelCount, ModelInfo, Reason
 from opcheck.model.trace import RUN_ENDED, Gap, Phase
@@ -119,6 +119,14 @@ class Node(Struct, frozen=True):
         """The strings at a key."""
         return tuple(item.as_text() for item in self.items(key))
 
+    def sentence(self, key: str) -> Sentence:
+        """The string at a key, where it is a sentence of which the document has no parts."""
+        return from_data(self.text(key))
+
+    def sentences(self, key: str) -> tuple[Sentence, ...]:
+        """The strings at a key, of which each is such a sentence."""
+        return tuple(map(from_data, self.texts(key)))
+
     def truth(self, key: str) -> bool:
         """The truth at a key."""
         return self.at(key).as_bool()
@@ -187,12 +195,12 @@ def read_model(node: Node) -> ModelInfo:
 
 def read_reason(node: Node) -> Reason:
     """A code and a sentence."""
-    return Reason(node.text("code"), _sentence(node, "text"))
+    return Reason(node.text("code"), from_data(_sentence(node, "text")))
 
 
 def read_gap(node: Node) -> Gap:
     """What was not seen, and where."""
-    reason = _sentence(node, "reason")
+    reason = from_data(_sentence(node, "reason"))
     if node.has("code"):
         return Gap(node.text("where"), reason, node.text("code"))
     ended = reason.startswith(_RUN_ENDED)  # in reports of before gaps had codes

@@ -71,12 +71,12 @@ def read_taken(node: Node) -> SiteTaken:
         file=node.text("file"),
         line=node.number("line"),
         count=node.number("count"),
-        text=node.text("text"),
+        text=node.sentence("text"),
     )
     return SiteTaken(
         site=site,
         how=node.member("how", Taking),
-        text=node.text("why"),
+        text=node.sentence("why"),
         confidence=node.member("confidence", Confidence),
         evidence=tuple(map(read_evidence, node.items("evidence"))),
     )
@@ -201,7 +201,7 @@ def _read_trace(node: Node) -> TraceInfo:
         operators=node.number("operators"),
         gaps=tuple(map(read_gap, node.items("gaps"))),
         modules_not_called=node.texts("modules_not_called"),
-        notes=node.texts("notes"),
+        notes=node.sentences("notes"),
     )
 
 
@@ -220,7 +220,7 @@ def _read_target(node: Node) -> TargetReport:
         kernels=None if kernels is None else tuple(map(read_kernel, node.items("kernels"))),
         advisories=tuple(map(read_reason, node.items("advisories"))),
         plan=read_plan(node.at("plan")) if node.has("plan") else None,
-        elsewhere=node.text("elsewhere") if node.has("elsewhere") else "",
+        elsewhere=node.sentence("elsewhere") if node.has("elsewhere") else "",
         dynamic=tuple(map(read_taken, node.items("dynamic"))) if node.has("dynamic") else (),
         partitions=tuple(map(_read_partition, node.items("stretches")))
         if node.has("stretches")
@@ -261,7 +261,7 @@ def _read_finding(node: Node) -> Finding:
         evidence=tuple(map(read_evidence, node.items("evidence"))),
         suggestions=tuple(map(read_suggestion, node.items("suggestions"))),
         declined=tuple(map(read_declined, node.items("declined"))),
-        steps=node.texts("steps") if node.has("steps") else (),
+        steps=node.sentences("steps") if node.has("steps") else (),
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from opcheck.lang.sentence import Sentence, chained
 from opcheck.lang.speech import tell
 from opcheck.model.dynamic import SiteTaken
 from opcheck.model.report import Report, TargetReport
@@ -22,11 +23,16 @@ class Part(Struct, frozen=True):
     """What it is about, and what is said of it."""
     open: bool = False
 
+    @property
+    def about(self) -> str:
+        """How many there are, and what that means."""
+        return chained([self.count, self.meaning], ", ")
+
 
 def parts(report: Report) -> tuple[Part, ...]:
     """Those that have something to say."""
     trace = report.trace
-    gaps = tuple((tell(gap.where or words.ROOT), gap.reason) for gap in trace.gaps)
+    gaps = tuple((gap.where or tell(words.ROOT), gap.reason) for gap in trace.gaps)
     found = (
         Part(*words.GAPS, plural(len(gaps), "gap"), gaps, open=bool(gaps)),
         _advisories(report.targets),
@@ -44,14 +50,20 @@ def parts(report: Report) -> tuple[Part, ...]:
 def facts(report: Report) -> tuple[tuple[str, str], ...]:
     """Model, trace, versions and database, each with its name."""
     trace = report.trace
-    recorded = f"{plural(trace.operators, 'operator')}, {plural(trace.calls, 'call')}"
+    recorded = Sentence(
+        "{said_mode}, {said}, {said_calls}, as {device}",
+        said_mode=trace.mode,
+        said=plural(trace.operators, "operator"),
+        said_calls=plural(trace.calls, "call"),
+        device=trace.device_type,
+    )
     dates = sorted({target.database_date for target in report.targets if target.database_date})
     digests = {target.database_digest for target in report.targets}
     digest = digests.pop() if len(digests) == 1 else ""
     return (
         ("model", f"{report.model.source} ({report.model.kind})"),
         ("digest", report.model.digest),
-        ("trace", tell(f"{trace.mode}, {recorded}, as {trace.device_type}")),
+        ("trace", tell(recorded)),
         ("torch", report.torch_version),
         ("opcheck", report.opcheck_version),
         ("database", " ".join(text for text in (*dates[-1:], digest) if text)),
@@ -65,7 +77,10 @@ def _advisories(targets: Sequence[TargetReport]) -> Part:
         for text in dict.fromkeys(advisory.text for advisory in target.advisories):
             said.setdefault(text, []).append(names[target.target])
     rows = tuple((_whom(some, targets), text) for text, some in said.items())
-    return Part(*words.ADVISORIES, plural(len(rows), "advisory").replace("ys", "ies"), rows)
+    count = Sentence(
+        "{count} advisory" if len(rows) == 1 else "{count} advisories", count=len(rows)
+    )
+    return Part(*words.ADVISORIES, count, rows)
 
 
 def _sizes(targets: Sequence[TargetReport]) -> Part:
@@ -84,7 +99,8 @@ def _size_row(taken: SiteTaken) -> tuple[str, str]:
     site = taken.site
     place = f"{site.file}:{site.line}" if site.file else site.module or words.ROOT
     about = " ".join(text for text in (place, site.op) if text)
-    return about, f"{words.TAKING[taken.how]} {site.text}; {taken.text}"
+    said = chained([site.text, taken.text], "; ")
+    return about, Sentence("{said_how}: {said}", said_how=words.TAKING[taken.how], said=said)
 
 
 def _kernels(targets: Sequence[TargetReport]) -> Part:
@@ -92,7 +108,7 @@ def _kernels(targets: Sequence[TargetReport]) -> Part:
     rows = tuple(
         (
             f"{names[target.target]}: {kernel.op}",
-            f"{kernel.verdict.value}, {plural(kernel.count, 'call')}, {kernel.phase.value}",
+            chained([kernel.verdict, plural(kernel.count, "call"), kernel.phase], ", "),
         )
         for target in targets
         for kernel in target.kernels or ()

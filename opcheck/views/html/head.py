@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, Report, TargetReport
 from opcheck.model.verdict import Verdict
@@ -91,7 +92,8 @@ def headline(report: Report) -> str:
     if not runs:
         return tell(words.NO_TARGETS)
     if len(runs) == 1:
-        return tell(f"{words.RUNS[runs[0]]} {words.ON} {report.targets[0].target}")
+        target = report.targets[0].target
+        return tell(Sentence(f"{words.RUNS[runs[0]]} on {{target}}", target=target))
     return tell(words.headline(len(runs), runs.count(True), runs.count(False)))
 
 
@@ -174,7 +176,7 @@ def _cuts(target: TargetReport) -> tuple[Cut, ...]:
     for partition in target.partitions:
         if partition.fallback:
             start, width = 100 * done / total, max(100 * partition.calls / total, THINNEST)
-            label = tell(f"{partition.module or words.ROOT}: {plural(partition.calls, 'call')}")
+            label = tell(words.called_in(partition.module, plural(partition.calls, "call")))
             pieces.append(Cut(round(min(start, 100 - width), 3), round(width, 3), label))
         done += partition.calls
     return tuple(pieces)

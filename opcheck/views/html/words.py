@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.verdict import Verdict
 from opcheck.views.terminal.notation import plural
 
@@ -98,6 +99,13 @@ def title(source: str) -> str:
     return f"{source} – opcheck"
 
 
-def cell(trouble: int, total: int, name: str, kind: str, verdict: Verdict) -> str:
+def cell(trouble: int, total: int, name: str, kind: str, verdict: Verdict) -> Sentence:
     """What a cell of the heat map says to those who cannot see it."""
-    return f"{name}, {kind}: {trouble:,} of {plural(total, 'operator')} off, worst {verdict.value}"
+    return Sentence(
+        "{target}, {said_kind}: {count} of {said} off, worst {said_worst}",
+        target=name,
+        said_kind=kind,
+        count=f"{trouble:,}",
+        said=plural(total, "operator"),
+        said_worst=verdict.value,
+    )

@@ -6,15 +6,16 @@ from datetime import date
 
 from msgspec import Struct
 
+from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell
-from opcheck.model.report import Finding, Report, TargetReport
+from opcheck.model.report import Finding, Place, Report, TargetReport
 from opcheck.model.text import printable
 from opcheck.model.verdict import Verdict
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.interchange import one_line, sentence
 from opcheck.views.order import arranged
 from opcheck.views.terminal import words
-from opcheck.views.terminal.notation import percent, plural, source
+from opcheck.views.terminal.notation import percent, source
 
 ELEMENTS = {
     Verdict.UNSUPPORTED: "failure",
@@ -123,13 +124,25 @@ def _written(target: TargetReport, case: Case) -> str:
 
 def details(finding: Finding) -> list[str]:
     """Where it is called, and how the verdict is known, one a line."""
-    lines = []
-    for use in finding.uses:
-        code = f"{use.file}:{use.line}" if use.file else ""
-        named = " in ".join(filter(None, (code, use.module))) or words.ROOT
-        lines.append(f"at {named} ({plural(use.count, 'call')})")
-    lines += [f"known: {known.method}, {source(known, verbose=True)}" for known in finding.evidence]
+    lines = [_place(use) for use in finding.uses]
+    lines += [
+        Sentence("known: {said}, {text}", said=known.method, text=source(known, verbose=True))
+        for known in finding.evidence
+    ]
     return [one_line(tell(line)) for line in lines]
+
+
+def _place(use: Place) -> Sentence:
+    """A line of code, its module, and how often it makes the call."""
+    code = f"{use.file}:{use.line}" if use.file else ""
+    calls = "({count} call)" if use.count == 1 else "({count} calls)"
+    both = "at {text} in {text_module}" if code and use.module else "at {text}"
+    return Sentence(
+        f"{both} {calls}",
+        count=f"{use.count:,}",
+        text=code or use.module or Sentence(words.ROOT),
+        text_module=use.module,
+    )
 
 
 def facts(report: Report, target: TargetReport) -> list[tuple[str, str]]:
@@ -153,7 +166,8 @@ def _advisory_lines(target: TargetReport) -> str:
 
 def _unseen(report: Report) -> str:
     return "\n".join(
-        one_line(tell(f"not seen: {gap.where}: {gap.reason}")) for gap in report.trace.gaps
+        one_line(tell(Sentence("not seen: {text}: {said}", text=gap.where, said=gap.reason)))
+        for gap in report.trace.gaps
     )
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from opcheck.lang.sentence import Sentence, with_sign
 from opcheck.lang.speech import tell, wording
 from opcheck.model.dynamic import Taking
 from opcheck.model.plan import Suggestion
@@ -52,7 +53,7 @@ def entry(block: Block, names: Mapping[str, str]) -> str:
     rows = block.rows
     alone = len(rows) == 1
     facts = [
-        tell(f"{block.first.confidence} confidence"),
+        tell(words.confidence(block.first.confidence)),
         named([names[one] for one in block.targets]),
     ]
     title = (
@@ -163,7 +164,9 @@ def _headline(report: Report) -> str:
             several = tell(words.headline(len(runs), runs.count(True), runs.count(False)))
             told = f"### {SIGNS[worst]} {model}: {several}\n\n"
     return (
-        f"{told}{tell(f'{words.gaps(len(report.trace.gaps))}.')}\n\n" if report.trace.gaps else told
+        f"{told}{tell(with_sign(words.gaps(len(report.trace.gaps)), '.'))}\n\n"
+        if report.trace.gaps
+        else told
     )
 
 
@@ -179,7 +182,7 @@ def _table(targets: Sequence[TargetReport]) -> str:
 
 
 def _more(count: int, noun: str) -> str:
-    return tell(f"{words.and_more(count, noun)}.")
+    return tell(with_sign(words.and_more(count, noun), "."))
 
 
 def _target_row(target: TargetReport) -> str:
@@ -187,7 +190,8 @@ def _target_row(target: TargetReport) -> str:
     rate = summary.support_rate
     share = words.RUNS_CELL[None] if rate is None else percent(rate)
     cells = [SIGNS[summary.runs], cell(code(target.target)), tell(words.RUNS_CELL[summary.runs])]
-    cells.append(tell(f"{share} of {plural(sum(counts.values()), 'operator')}"))
+    operators = plural(sum(counts.values()), "operator")
+    cells.append(tell(Sentence("{percent} of {said}", percent=share, said=operators)))
     cells += [f"{counts[v]:,}" for v in (Verdict.UNSUPPORTED, Verdict.UNKNOWN, Verdict.FALLBACK)]
     return f"| {' | '.join(cells)} |\n"
 
@@ -210,7 +214,10 @@ def _findings(report: Report, room: int) -> str:
             left[section.heading[0]] += count
             room = 0  # nothing milder is shown where something worse is not
     if left:
-        under = [f"{plural(n, 'operator')} under “{title}”" for title, n in left.items()]
+        under = [
+            Sentence("{said} under “{title}”", said=plural(n, "operator"), title=title)
+            for title, n in left.items()
+        ]
         rest = ", ".join(map(tell, under))
         told.append(f"**{tell(_CUT)}** {rest}. {tell(_ALL)}\n\n")
     return "".join(told)
@@ -245,7 +252,11 @@ def _plans(targets: Sequence[TargetReport]) -> str:
     for target in targets:
         if target.plan is not None and target.plan.tiers:
             told = [
-                tell(f"tier {int(after.tier)}: {words.RUNS[after.runs]}")
+                tell(
+                    Sentence(
+                        "tier {count}: {said}", count=int(after.tier), said=words.RUNS[after.runs]
+                    )
+                )
                 + ("" if after.support_rate is None else f", {percent(after.support_rate)}")
                 for after in target.plan.tiers
             ]
@@ -279,7 +290,9 @@ def _sizes(targets: Sequence[TargetReport]) -> str:
     for target in targets:
         counts = Counter(taken.how for taken in target.dynamic)
         told = [
-            tell(f"{counts[how]:,} {how.value.replace('-', ' ')}") for how in Taking if counts[how]
+            tell(Sentence(f"{{count}} {how.value.replace('-', ' ')}", count=f"{counts[how]:,}"))
+            for how in Taking
+            if counts[how]
         ]
         on.setdefault(", ".join(told), []).append(target)
     lines = [f"{_whom(those, targets)}{colon()}{told}" for told, those in on.items() if told]
@@ -295,10 +308,10 @@ def _whom(some: Sequence[TargetReport], targets: Sequence[TargetReport]) -> str:
 def _foot(report: Report) -> str:
     trace = report.trace
     told = [report.model.kind, trace.mode, plural(trace.calls, "call")]
-    told += [f"traced as {trace.device_type} with torch {report.torch_version}"]
+    told += [words.traced(trace.device_type, report.torch_version)]
     dates = [target.database_date for target in report.targets if target.database_date]
     told += [f"opcheck {report.opcheck_version}"]
-    told += [f"database of {max(dates)}"] if dates else []
+    told += [words.database_of(max(dates))] if dates else []
     return f"<sub>{' · '.join(prose(text) for text in told if text)}</sub>\n"
 
 

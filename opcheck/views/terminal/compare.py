@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
+from opcheck.lang.sentence import with_sign
 from opcheck.lang.speech import tell
 from opcheck.model.report import Report, TargetReport
 from opcheck.model.verdict import Verdict
@@ -22,12 +23,12 @@ def of_targets(
 ) -> list[Atom]:
     """Whom a line is about: ``ascend-910a, ascend-310p:``, or every target but a few."""
     if len(some) == len(targets):
-        return split(f"{words.EVERY_TARGET}:", style)
+        return split(with_sign(words.EVERY_TARGET, ":"), style)
     names = short_names(targets)
     others = [target for target in targets if target not in some]
     if len(others) <= FEW < len(some):
         but = listed((names[target.target] for target in others), style, end=":")
-        return [*split(f"{words.EVERY_TARGET} {words.EXCEPT}", style), *but]
+        return [*split(words.EVERY_TARGET_BUT, style), *but]
     return listed((names[target.target] for target in some), style, end=":")
 
 
@@ -143,7 +144,7 @@ def _write_releases(canvas: Canvas, targets: Sequence[TargetReport]) -> None:
     names = short_names(targets)
     shortened = (target for target in targets if names[target.target] != target.target)
     said = dict.fromkeys(f"{t.vendor}@{t.target.partition('@')[2]}" for t in shortened)
-    canvas.flow([*split(f"{words.RELEASES}:", "dim"), *listed(said, "dim")], 2)
+    canvas.flow([*split(with_sign(words.RELEASES, ":"), "dim"), *listed(said, "dim")], 2)
 
 
 def _write_breaks(canvas: Canvas, targets: Sequence[TargetReport]) -> None:

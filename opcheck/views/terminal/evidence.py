@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from urllib.parse import quote
 
+from opcheck.lang.sentence import Sentence, verbatim, with_sign
 from opcheck.model.verdict import Evidence
 from opcheck.views.terminal import words
 from opcheck.views.terminal.canvas import Atom, Canvas, linked, split
@@ -69,13 +70,13 @@ def write_evidence(canvas: Canvas, evidence: Sequence[Evidence]) -> None:
 def first_source(evidence: Sequence[Evidence]) -> list[Atom]:
     """The first one, and how many others there are."""
     first, *others = evidence
-    more = f" {words.and_more(len(others), 'source')}" if others else ""
-    return [*_brief(first), *split(more, "dim")]
+    more = split(words.and_more(len(others), "source"), "dim") if others else []
+    return [*_brief(first), *more]
 
 
 def cited(fact: Evidence) -> list[Atom]:
     """In short, without how it became known."""
-    return split(source(fact, verbose=False), linked("dim", web_address(fact)))
+    return split(verbatim(source(fact, verbose=False)), linked("dim", web_address(fact)))
 
 
 def _brief(fact: Evidence) -> list[Atom]:
@@ -83,7 +84,8 @@ def _brief(fact: Evidence) -> list[Atom]:
 
 
 def _method(fact: Evidence, what: str) -> list[Atom]:
-    return [*split(f"{fact.method.value}:", "dim"), *split(what, linked("dim", web_address(fact)))]
+    how = with_sign(fact.method.value, ":")
+    return [*split(how, "dim"), *split(verbatim(what), linked("dim", web_address(fact)))]
 
 
 def _in_full(evidence: Sequence[Evidence]) -> list[list[Atom]]:
@@ -94,7 +96,7 @@ def _in_full(evidence: Sequence[Evidence]) -> list[list[Atom]]:
             place = fact.path if fact.line is None else f"{fact.path}:{fact.line}"
             lines.append(_method(fact, place or _repository(fact)))
         if fact.path and (commit or fact.source):
-            lines.append(split(f"{words.OF} {_repository(fact)}", "dim"))
+            lines.append(split(Sentence("of {repository}", repository=_repository(fact)), "dim"))
     return lines
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from opcheck.lang.sentence import chained, in_brackets
 from opcheck.lang.speech import tell
 from opcheck.model.report import Finding, Place, TargetReport
 from opcheck.model.trace import Phase
@@ -35,7 +36,7 @@ def where(place: Place) -> list[Atom]:
         return code or split(place.module.strip("()"))
     if not place.module:
         return code or split(words.ROOT)
-    return [*code, (tell(f"{words.IN} {place.module}"), "")] if code else [(place.module, "")]
+    return [*code, (tell(words.in_module(place.module)), "")] if code else [(place.module, "")]
 
 
 def first_place(uses: Iterable[Place]) -> list[Atom]:
@@ -89,7 +90,7 @@ def write_section(
     blocks = section.blocks
     operators = {group.first.op for block in blocks for group in block.groups}
     title, meaning = section.heading
-    about = split(f"{plural(len(operators), 'operator')}, {meaning}", "dim")
+    about = split(chained([plural(len(operators), "operator"), meaning], ", "), "dim")
     canvas.flow([(tell(title), f"bold {section.style}"), (canvas.marks.dot, "dim"), *about])
     shown = _shown(canvas, blocks, most)
     names = short_names(targets)
@@ -202,7 +203,7 @@ def write_places(canvas: Canvas, uses: Sequence[Place], *, counted: bool = True)
     for i, (place, count) in enumerate(shown):
         atoms = where(place)
         if len(places) > 1 and counted:
-            atoms.append((tell(f"({plural(count, 'call')})"), "dim"))
+            atoms.append((tell(in_brackets(plural(count, "call"))), "dim"))
         canvas.field("" if i and not canvas.page.full else words.WHERE, atoms, 4)
         if canvas.page.full and place.inputs:
             canvas.field(words.INPUTS, listed(place.inputs, "dim"), 4)

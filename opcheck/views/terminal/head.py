@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 from rich.cells import cell_len
 
+from opcheck.lang.sentence import Sentence, with_sign
 from opcheck.lang.speech import tell
 from opcheck.model.report import Report, TargetReport
 from opcheck.model.trace import Gap, Phase
@@ -68,10 +69,11 @@ def first_gap(gaps: Sequence[Gap], marks: Marks) -> list[Atom]:
     """How much could not be seen, and the first of it; or nothing."""
     if not gaps:
         return []
-    head = split(f"{plural(len(gaps), 'gap')},", STYLES[Verdict.UNKNOWN])
+    head = split(with_sign(plural(len(gaps), "gap"), ","), STYLES[Verdict.UNKNOWN])
     if len(gaps) > 1:
         head += split(words.FIRST)
-    return [*head, (tell(gaps[0].where or words.ROOT), "bold"), *brief(gaps[0].reason, marks)]
+    where = gaps[0].where or tell(words.ROOT)
+    return [*head, (where, "bold"), *brief(gaps[0].reason, marks)]
 
 
 def _in_trouble(target: TargetReport) -> list[tuple[Block, Row]]:
@@ -163,7 +165,7 @@ def write_gap_count(canvas: Canvas, report: Report) -> None:
         canvas.flow(split(words.gaps(len(report.trace.gaps)), "magenta"), 2)
 
 
-def fallback_cost(target: TargetReport, mode: str) -> str:
+def fallback_cost(target: TargetReport, mode: str) -> Sentence:
     """How the fallbacks split the work, and what they move."""
     summary = target.summary
     if target.elsewhere:

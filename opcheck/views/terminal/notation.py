@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.verdict import Evidence, Verdict
 
 
@@ -61,9 +62,10 @@ def size(count: int) -> str:
     return f"{value:.1f} TiB"
 
 
-def plural(count: int, noun: str) -> str:
+def plural(count: int, noun: str) -> Sentence:
     """``1 call``, ``1,200 calls``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    several = "" if count == 1 else "s"
+    return Sentence(f"{{count}} {noun}{several}", count=f"{count:,}")
 
 
 def source(evidence: Evidence, verbose: bool) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from opcheck.lang.sentence import chained, verbatim
 from opcheck.lang.speech import tell
 from opcheck.model.plan import Declined, PlanSummary, Suggestion, Tier
 from opcheck.model.report import Finding, Report, Summary, TargetReport
@@ -183,7 +184,7 @@ def _write_way(canvas: Canvas, finding: Finding, way: Suggestion) -> None:
         about += after_dot(canvas, word)
     some = len(way.places) < len(finding.uses)
     if some:
-        about += after_dot(canvas, f"{len(way.places)} of {plural(len(finding.uses), 'place')}")
+        about += after_dot(canvas, plan_words.some_places(len(way.places), len(finding.uses)))
     canvas.field(plan_words.ADVICE if way.is_advice else plan_words.WAY, [*name, *about], 4)
     canvas.field("", split(way.summary), 4)
     if way.gives_up:
@@ -219,9 +220,11 @@ def _write_declined(canvas: Canvas, declined: Sequence[Declined]) -> None:
 
 def _write_footer(canvas: Canvas, report: Report) -> None:
     dot, trace = canvas.marks.dot, report.trace
-    said = (
-        f"{trace.mode} {dot} {plural(trace.calls, 'call')} {dot} traced as {trace.device_type} "
-        f"with torch {report.torch_version} {dot} opcheck {report.opcheck_version}"
-    )
+    said = [
+        trace.mode,
+        plural(trace.calls, "call"),
+        common.traced(trace.device_type, report.torch_version),
+        verbatim(f"opcheck {report.opcheck_version}"),
+    ]
     canvas.blank()
-    canvas.flow(split(said, "dim"))
+    canvas.flow(split(chained(said, f" {dot} "), "dim"))

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from opcheck.lang.sentence import chained, verbatim, with_sign
 from opcheck.lang.speech import tell
 from opcheck.model.dynamic import Site, SiteKind, SiteTaken, Taking
 from opcheck.model.report import KernelCount, Report, TargetReport
@@ -46,7 +47,8 @@ def write_gaps(canvas: Canvas, gaps: Sequence[Gap]) -> None:
     write_heading(canvas, words.GAPS, plural(len(gaps), "gap"), "magenta")
     shown = gaps if canvas.page.verbose else gaps[:GAPS]
     for gap in shown:
-        canvas.flow([(tell(f"{gap.where or words.ROOT}:"), "bold"), *split(gap.reason)], 2)
+        where = f"{gap.where}:" if gap.where else tell(with_sign(words.ROOT, ":"))
+        canvas.flow([(where, "bold"), *split(gap.reason)], 2)
     if len(gaps) > len(shown):
         canvas.flow(split(words.more(len(gaps) - len(shown), "gap"), "dim"), 2)
 
@@ -59,7 +61,7 @@ def _write_not_called(canvas: Canvas, modules: Sequence[str]) -> None:
         return
     patterns = _patterns(modules)
     more = words.more(len(patterns) - PATTERNS, "pattern") if len(patterns) > PATTERNS else ""
-    about = split(f"{plural(len(modules), 'module')}:", "dim")
+    about = split(with_sign(plural(len(modules), "module"), ":"), "dim")
     canvas.blank()
     canvas.flow(
         [
@@ -104,10 +106,11 @@ def write_kernel_counts(
     """How many, and which ``others`` did not run on the device; all of them when asked for."""
     overloads = len({kernel.op for kernel in kernels})
     calls = plural(sum(kernel.count for kernel in kernels), "call")
-    atoms = [*about, *split(f"{plural(overloads, 'overload')}, {calls}")]
+    atoms = [*about, *split(chained([plural(overloads, "overload"), calls], ", "))]
     missing = sorted({k.op for k in kernels if not k.verdict.on_device})
     if missing:
-        atoms += [(f"{canvas.marks.dot} {tell(f'{others}:')}", "red"), *listed(missing)]
+        label = tell(with_sign(others, ":"))
+        atoms += [(f"{canvas.marks.dot} {label}", "red"), *listed(missing)]
     canvas.flow(atoms, 2)
     if canvas.page.verbose and kernels:
         phased = any(kernel.phase is not Phase.FORWARD for kernel in kernels)
@@ -120,14 +123,17 @@ def write_footer(canvas: Canvas, report: Report) -> None:
     canvas.blank()
     for note in trace.notes:
         canvas.flow(split(note, "dim"))
-    recorded = (
-        f"{report.model.kind} {dot} {trace.mode} {dot} {plural(trace.calls, 'call')} "
-        f"{dot} traced as {trace.device_type} with torch {report.torch_version}"
-    )
-    canvas.flow(split(recorded, "dim"))
+    recorded = [
+        report.model.kind,
+        trace.mode,
+        plural(trace.calls, "call"),
+        words.traced(trace.device_type, report.torch_version),
+    ]
+    canvas.flow(split(chained(recorded, f" {dot} "), "dim"))
     dates = {target.database_date for target in report.targets if target.database_date}
-    database = f" {dot} database of {max(dates)}" if dates else ""
-    canvas.flow(split(f"opcheck {report.opcheck_version}{database}", "dim"))
+    about = [verbatim(f"opcheck {report.opcheck_version}")]
+    about += [words.database_of(max(dates))] if dates else []
+    canvas.flow(split(chained(about, f" {dot} "), "dim"))
 
 
 def _patterns(modules: Sequence[str]) -> Sequence[str]:
@@ -140,7 +146,7 @@ def _patterns(modules: Sequence[str]) -> Sequence[str]:
 def write_heading(canvas: Canvas, heading: tuple[str, str], count: str, style: str) -> None:
     """A section's title, how much it holds, and what that means."""
     title, meaning = heading
-    text = f"{count}, {meaning}" if count else meaning
+    text = chained([count, meaning], ", ") if count else meaning
     canvas.blank()
     canvas.flow([*_title(canvas, title, style), *split(text, "dim")])
 
@@ -205,7 +211,7 @@ def _write_block(canvas: Canvas, kind: SiteKind, sites: Sequence[Site]) -> None:
     """The places of a kind; what is so of all of them stands in the heading."""
     few = len(sites) if canvas.page.verbose else SHOWN.get(kind, _MOST)
     alike = len(sites) > 1 and len({site.text for site in sites}) == 1
-    heading = split(f"{words.SITES[kind]}:", "bold")
+    heading = split(with_sign(words.SITES[kind], ":"), "bold")
     canvas.flow([*heading, *(split(sites[0].text) if alike else ())], 2)
     for site in sites[:few]:
         own = () if alike else ((canvas.marks.dot, "dim"), *split(site.text))
@@ -219,7 +225,7 @@ def _where(site: Site) -> list[Atom]:
     if site.op:
         atoms.append((site.op, ""))
     if site.module:
-        atoms.append((tell(f"{words.IN} {site.module}"), "dim"))
+        atoms.append((tell(words.in_module(site.module)), "dim"))
     return atoms or split(words.ROOT)
 
 
@@ -231,5 +237,5 @@ def _write_answers(canvas: Canvas, answers: Answers, targets: Sequence[TargetRep
     for (how, why), names in sorted(said.items(), key=lambda s: -order.index(s[0][0])):
         whom = [target for target in targets if target.target in names]
         about = of_targets(whom, targets) if len(targets) > 1 else []
-        label = (tell(words.TAKING[how]), STYLES[how])
+        label = (tell(with_sign(words.TAKING[how], ":")), STYLES[how])
         canvas.flow([(canvas.marks.arrow, "dim"), label, *about, *split(why, "dim")], 4)

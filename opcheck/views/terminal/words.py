@@ -1,5 +1,8 @@
 """Every sentence of the text report; a translation starts and ends here."""
 
+from collections.abc import Sequence
+
+from opcheck.lang.sentence import Sentence, chained, verbatim, with_sign
 from opcheck.model.dynamic import SiteKind, Taking
 from opcheck.model.trace import Phase
 from opcheck.model.verdict import Verdict
@@ -21,7 +24,7 @@ MOST_CALLED, FIRST = "most called", "first"
 TARGET, RUNS_COLUMN, SHARE, BREAKS = "target", "runs", "share", "breaks"
 FALLBACK_CALLS, MOVED, PARTITIONS = "fallback", "moved", "parts"
 ROOT = "the model itself"
-EVERY_TARGET, EXCEPT = "every target", "but"
+EVERY_TARGET, EVERY_TARGET_BUT = "every target", "every target but"
 THE_OPERATOR = "the operator"
 A_TENSOR = "a tensor"
 RELEASES_OF = "Releases for"
@@ -47,16 +50,20 @@ SITES = {
     SiteKind.FIXED_SIZE: "Sizes that the model itself does not take",
 }
 TAKING = {
-    Taking.FINE: "fine:",
-    Taking.RECOMPILES: "recompiles:",
-    Taking.NOT_ALLOWED: "not allowed:",
-    Taking.UNKNOWN: "unknown:",
+    Taking.FINE: "fine",
+    Taking.RECOMPILES: "recompiles",
+    Taking.NOT_ALLOWED: "not allowed",
+    Taking.UNKNOWN: "unknown",
 }
 ADVISORIES = ("Advisories", "holds for the whole target")
 KERNELS = ("Kernels called", "after decomposition")
 
 OUTCOME = "{said}: {model} on an emulated {target}"
-IN_PHASE = {phase: f"in {phase.value}" for phase in Phase}
+IN_PHASE = {
+    Phase.FORWARD: "in forward",
+    Phase.BACKWARD: "in backward",
+    Phase.OPTIMIZER: "in optimizer",
+}
 RUN = {"inference": "forward", "train": "training step"}
 COMPUTED = {True: "with values, computed on this CPU", False: "shapes only"}
 ENDED, STOPPED = "ended early", "stopped at a refusal"
@@ -76,6 +83,7 @@ TARGET_COLUMNS = ("target", "device", "newest", "torch", "kernels", "date")
 
 # labels, at most nine columns wide
 ON, IN, AT, OR, OF = "on", "in", "at", "or", "of"
+LISTS_ALL = "--verbose lists all"
 WHERE, WHY, EVIDENCE, INPUTS = "where", "why", "evidence", "inputs"
 RUNS_AS, OR_AS = "runs as", "or as"
 PATH, RELEASES, TORCH = "path", "releases", "torch"
@@ -86,19 +94,45 @@ LAYERS = "layers"
 BUT, WHEN, CAUTION, MISSING = "but", "when", "caution", "not on the device"
 
 
-def brought_by(package: str) -> str:
+def in_module(module: str) -> Sentence:
+    """Behind a line of code: the module that it is called in."""
+    return Sentence("in {module}", module=module)
+
+
+def called_in(module: str, calls: Sentence) -> Sentence:
+    """How many calls a module makes; without a name, the whole model."""
+    return Sentence("{text}: {said}", text=module or Sentence(ROOT), said=calls)
+
+
+def traced(device_type: str, torch_version: str) -> Sentence:
+    """As which device type, and by which torch, calls were recorded."""
+    return Sentence(
+        "traced as {list_device} with torch {version}",
+        list_device=device_type,
+        version=torch_version,
+    )
+
+
+def database_of(day: str) -> Sentence:
+    """How old the data is."""
+    return Sentence("database of {date}", date=day)
+
+
+def brought_by(package: str) -> Sentence:
     """What has to be imported for a kernel that does not come with torch."""
-    return f"{package}, the one for this torch; torch alone does not have the kernel"
+    return Sentence(
+        "{package}, the one for this torch; torch alone does not have the kernel", package=package
+    )
 
 
-def chosen(device: str, why: str) -> str:
+def chosen(device: str, why: str) -> Sentence:
     """Why a call goes another way on a device type than on the one that was recorded."""
-    return f"{ON} {device}: {why}"
+    return Sentence("on {device}: {said}", device=device, said=why)
 
 
-def recorded(on: str, instead_of: str) -> str:
+def recorded(on: str, instead_of: str) -> Sentence:
     """Whose ways those are that were recorded on another device type."""
-    return f"recorded {ON} {on}, which stands in for {instead_of}"
+    return Sentence("recorded on {device}, which stands in for {text}", device=on, text=instead_of)
 
 
 def heading(verdict: Verdict, elsewhere: str = "") -> tuple[str, str]:
@@ -111,155 +145,208 @@ def heading(verdict: Verdict, elsewhere: str = "") -> tuple[str, str]:
     return _HEADINGS[verdict]
 
 
-def pieces(count: int) -> str:
+def pieces(count: int) -> Sentence:
     """How a graph compiler's work is split by what it does not convert."""
-    return f"what is converted comes in {plural(count, 'piece')}, each compiled by itself"
-
-
-def fallback_cost(islands: int, moved: str, run: str = "forward") -> str:
-    """How fallbacks split the work, and what they move in one ``run``."""
-    return f"{plural(islands, 'partition')} on the device, {moved} to and from the host a {run}"
-
-
-def trouble(count: int, verdict: Verdict, elsewhere: str = "") -> str:
-    """How many operators have a verdict that somebody has to look at."""
-    off = "not converted" if elsewhere else "on the host"
-    what = off if verdict is Verdict.FALLBACK else verdict.value
-    return f"{plural(count, 'operator')} {what},"
-
-
-def gaps(count: int) -> str:
-    """That something was not seen, where the figures are read."""
-    return f"{plural(count, 'gap')}: not everything could be seen (below), so more may be open"
-
-
-def partial(where: str) -> str:
-    """That the figures are of a part of the model alone."""
-    return f"Partial: the run ended at {where or ROOT}, and this is what was seen until then."
-
-
-def share(operators: int, elsewhere: str = "") -> str:
-    """What the percentage is of."""
-    how = "are converted" if elsewhere else "stay on the device"
-    return f"of {plural(operators, 'operator')} {how}"
-
-
-def headline(total: int, runs: int, fails: int) -> str:
-    """One sentence on several targets."""
-    if runs == total:
-        return f"runs on all {total} targets"
-    if fails == total:
-        return f"will not run on any of {total} targets"
-    parts = [f"runs on {runs} of {total} targets"]
-    if fails:
-        parts.append(f"not on {fails}")
-    if total > runs + fails:
-        parts.append(f"cannot tell for {total - runs - fails}")
-    return ", ".join(parts)
-
-
-def columns_mean(fallback: bool, breaks: bool, compiled: bool) -> str:
-    """What the less plain columns of a comparison hold; ``compiled``: for a graph compiler, too."""
-    parts = ["share: operators that stay on the device"]
-    if fallback:
-        parts.append("fallback: calls that leave it")
-    if breaks:
-        parts.append("breaks: the most called of the operators in trouble")
-    if compiled:
-        off = ", and its fallback runs on the same device" if fallback else ""
-        parts.append(f"a compiler's share is what it converts{off}")
-    return "; ".join(parts)
-
-
-def confidence(level: str) -> str:
-    """How sure a finding is."""
-    return f"{level} confidence"
-
-
-def layer(origin: str) -> str:
-    """Who says something, of layers of which the last one holds."""
-    return f"then {origin}:" if origin else "the database:"
-
-
-def torch_range(first: str, last: str) -> str:
-    """The torch versions that have an overload."""
-    return f"has it in {first}" if first == last else f"has it from {first} to {last}"
-
-
-def and_more(count: int, noun: str) -> str:
-    """What was left out."""
-    return f"and {plural(count, f'more {noun}')}"
-
-
-def more(count: int, noun: str) -> str:
-    """What was left out, and how to see it."""
-    return f"{and_more(count, noun)}; --verbose lists all"
-
-
-def fine(native: int, decomposed: int, elsewhere: str = "") -> str:
-    """How many operators need no reader."""
-    how = "converted" if elsewhere else "native"
-    parts = [f"{native:,} {how}"] if native else []
-    if decomposed:
-        parts.append(f"{decomposed:,} decomposed into {how} ones")
-    return f"{' and '.join(parts)}; --verbose lists all"
-
-
-def outcome(runs: bool | None, ended: str, refused: int, unknown: int, on_host: int) -> str:
-    """How a run on an emulated device went, in a few words; ``ended``: how, if not at its end."""
-    if ended == STOPPED:
-        return ended
-    if ended or runs is False:
-        found = ended or RUNS[False]
-        return f"{found}, {_operators(refused)} refused" if refused else found
-    if runs is None:
-        return f"{RUNS[None]}, {_operators(unknown)} unknown" if unknown else RUNS[None]
-    return f"{RUNS[True]}, {_operators(on_host)} on the host" if on_host else RUNS[True]
-
-
-def moved(amount: str) -> str:
-    """What host calls move."""
-    return f"{amount} moved"
-
-
-def compared(count: int, largest: str) -> str:
-    """How many were compared, and how far the furthest is off."""
-    return f"{count:,} compared, the largest is {largest} in"
-
-
-def no_number(count: int) -> str:
-    """That a difference cannot be told."""
-    return f"{count:,} with {NO_NUMBER}:"
-
-
-def all_equal(count: int) -> str:
-    """That nothing is off."""
-    return f"{count:,} compared, {ALL_EQUAL}"
-
-
-def agree(native: int, missing: int, refused: int) -> str:
-    """That the prediction came true."""
-    return f"as predicted, counts included: {_kernel_counts(native, missing, refused)}"
-
-
-def held_until(error: str) -> str:
-    """That a run ended before all of a prediction could come true."""
-    return f"not confirmed: the run that it is compared with ended early, with {error}"
-
-
-def disagree(counts: int, native: int, missing: int, refused: int) -> str:
-    """How much of the prediction did not come true."""
-    return (
-        f"{plural(counts, 'count')} not as predicted, of {_kernel_counts(native, missing, refused)}"
+    return Sentence(
+        "what is converted comes in {said}, each compiled by itself", said=plural(count, "piece")
     )
 
 
-def _kernel_counts(native: int, missing: int, refused: int) -> str:
-    parts = [plural(native, "native kernel"), f"{missing:,} missing"]
+def fallback_cost(islands: int, moved: str, run: str = "forward") -> Sentence:
+    """How fallbacks split the work, and what they move in one ``run``."""
+    return Sentence(
+        "{said} on the device, {text} to and from the host a {said_run}",
+        said=plural(islands, "partition"),
+        text=moved,
+        said_run=run,
+    )
+
+
+def trouble(count: int, verdict: Verdict, elsewhere: str = "") -> Sentence:
+    """How many operators have a verdict that somebody has to look at."""
+    template = f"{{said}} {verdict.value},"
+    if verdict is Verdict.FALLBACK:
+        template = "{said} not converted," if elsewhere else "{said} on the host,"
+    return Sentence(template, said=plural(count, "operator"))
+
+
+def gaps(count: int, *, below: bool = True) -> Sentence:
+    """That something was not seen, where the figures are read; ``below``, it says what."""
+    more = "{said}: not everything could be seen, so more may be open"
+    if below:
+        more = "{said}: not everything could be seen (below), so more may be open"
+    return Sentence(more, said=plural(count, "gap"))
+
+
+def partial(where: str) -> Sentence:
+    """That the figures are of a part of the model alone."""
+    return Sentence(
+        "Partial: the run ended at {text}, and this is what was seen until then.",
+        text=where or Sentence(ROOT),
+    )
+
+
+def share(operators: int, elsewhere: str = "") -> Sentence:
+    """What the percentage is of."""
+    how = "of {said} are converted" if elsewhere else "of {said} stay on the device"
+    return Sentence(how, said=plural(operators, "operator"))
+
+
+def headline(total: int, runs: int, fails: int) -> Sentence:
+    """One sentence on several targets."""
+    if runs == total:
+        return Sentence("runs on all {count} targets", count=total)
+    if fails == total:
+        return Sentence("will not run on any of {count} targets", count=total)
+    parts = [Sentence("runs on {count} of {count_all} targets", count=runs, count_all=total)]
+    if fails:
+        parts.append(Sentence("not on {count}", count=fails))
+    if total > runs + fails:
+        parts.append(Sentence("cannot tell for {count}", count=total - runs - fails))
+    return chained(parts, ", ")
+
+
+def columns_mean(fallback: bool, breaks: bool, compiled: bool) -> Sentence:
+    """What the less plain columns of a comparison hold; ``compiled``: for a graph compiler, too."""
+    parts = [Sentence("share: operators that stay on the device")]
+    if fallback:
+        parts.append(Sentence("fallback: calls that leave it"))
+    if breaks:
+        parts.append(Sentence("breaks: the most called of the operators in trouble"))
+    if compiled and fallback:
+        parts.append(
+            Sentence(
+                "a compiler's share is what it converts, and its fallback runs on the same device"
+            )
+        )
+    elif compiled:
+        parts.append(Sentence("a compiler's share is what it converts"))
+    return chained(parts, "; ")
+
+
+def confidence(level: str) -> Sentence:
+    """How sure a finding is."""
+    return Sentence(f"{level} confidence")
+
+
+def layer(origin: str) -> Sentence:
+    """Who says something, of layers of which the last one holds."""
+    who = Sentence("then {origin}", origin=origin) if origin else Sentence("the database")
+    return with_sign(who, ":")
+
+
+def torch_range(first: str, last: str) -> Sentence:
+    """The torch versions that have an overload."""
+    if first == last:
+        return Sentence("has it in {version}", version=first)
+    return Sentence("has it from {first} to {last}", first=first, last=last)
+
+
+def span(versions: Sequence[str]) -> Sentence:
+    """Versions, newest first, as the oldest to the newest."""
+    if len(versions) == 1:
+        return verbatim(versions[0])
+    return Sentence("{first} to {last}", first=versions[-1], last=versions[0])
+
+
+def and_more(count: int, noun: str) -> Sentence:
+    """What was left out."""
+    return Sentence("and {said_more}", said_more=plural(count, f"more {noun}"))
+
+
+def more(count: int, noun: str) -> Sentence:
+    """What was left out, and how to see it."""
+    return chained([and_more(count, noun), LISTS_ALL], "; ")
+
+
+_FINE = {
+    (False, True, False): "{count} native",
+    (False, True, True): "{count} native and {count_more} decomposed into native ones",
+    (False, False, True): "{count} decomposed into native ones",
+    (True, True, False): "{count} converted",
+    (True, True, True): "{count} converted and {count_more} decomposed into converted ones",
+    (True, False, True): "{count} decomposed into converted ones",
+}
+"""By whether a compiler converts them, and whether some run so, and whether some as others."""
+
+
+def fine(native: int, decomposed: int, elsewhere: str = "") -> Sentence:
+    """How many operators need no reader."""
+    template = _FINE[bool(elsewhere), bool(native), bool(decomposed)]
+    counts = [f"{count:,}" for count in (native, decomposed) if count]
+    found = Sentence(template, count=counts[0], count_more=counts[-1])
+    return chained([found, LISTS_ALL], "; ")
+
+
+def outcome(runs: bool | None, ended: str, refused: int, unknown: int, on_host: int) -> Sentence:
+    """How a run on an emulated device went, in a few words; ``ended``: how, if not at its end."""
+    if ended == STOPPED:
+        return Sentence(STOPPED)
+    if ended:
+        found = "ended early, {said} refused" if refused else ENDED
+        return Sentence(found, said=_operators(refused))
+    if runs is False:
+        found = "will not run, {said} refused" if refused else RUNS[False]
+        return Sentence(found, said=_operators(refused))
+    if runs is None:
+        found = "cannot tell, {said} unknown" if unknown else RUNS[None]
+        return Sentence(found, said=_operators(unknown))
+    found = "runs, {said} on the host" if on_host else RUNS[True]
+    return Sentence(found, said=_operators(on_host))
+
+
+def moved(amount: str) -> Sentence:
+    """What host calls move."""
+    return Sentence("{text} moved", text=amount)
+
+
+def compared(count: int, largest: str) -> Sentence:
+    """How many were compared, and how far the furthest is off."""
+    return Sentence(
+        "{count} compared, the largest is {figure} in", count=f"{count:,}", figure=largest
+    )
+
+
+def no_number(count: int) -> Sentence:
+    """That a difference cannot be told."""
+    said = Sentence("{count} with {said}", count=f"{count:,}", said=NO_NUMBER)
+    return with_sign(said, ":")
+
+
+def all_equal(count: int) -> Sentence:
+    """That nothing is off."""
+    return Sentence("{count} compared, equal to the last bit", count=f"{count:,}")
+
+
+def agree(native: int, missing: int, refused: int) -> Sentence:
+    """That the prediction came true."""
+    return Sentence(
+        "as predicted, counts included: {said}", said=_kernel_counts(native, missing, refused)
+    )
+
+
+def held_until(error: str) -> Sentence:
+    """That a run ended before all of a prediction could come true."""
+    return Sentence(
+        "not confirmed: the run that it is compared with ended early, with {text}", text=error
+    )
+
+
+def disagree(counts: int, native: int, missing: int, refused: int) -> Sentence:
+    """How much of the prediction did not come true."""
+    return Sentence(
+        "{said} not as predicted, of {said_all}",
+        said=plural(counts, "count"),
+        said_all=_kernel_counts(native, missing, refused),
+    )
+
+
+def _kernel_counts(native: int, missing: int, refused: int) -> Sentence:
+    parts = [plural(native, "native kernel"), Sentence("{count} missing", count=f"{missing:,}")]
     if refused:
-        parts.append(f"{refused:,} refused by a condition")
-    return ", ".join(parts)
+        parts.append(Sentence("{count} refused by a condition", count=f"{refused:,}"))
+    return chained(parts, ", ")
 
 
-def _operators(count: int) -> str:
+def _operators(count: int) -> Sentence:
     return plural(count, "operator")

@@ -9,7 +9,7 @@ from opcheck.commands.doctor.answer import doctor
 from opcheck.commands.doctor.base import checks
 from opcheck.commands.doctor.values import Doctor, DoctorRequest, Severity
 from opcheck.errors import UsageError
-from opcheck.lang.speech import Language, catalogue
+from opcheck.lang.speech import Language, speaking, tell
 from opcheck.model.target import TargetSpec
 from tests.commands.doctor.machines import Made, ascend, cambricon, cann, nvidia, rocm
 
@@ -285,15 +285,9 @@ def test_findings_are_told_in_chinese_too(trap: str, tmp_path: Path) -> None:
     made = Made(tmp_path / "machine")
     build(made)
     found = examined(made, target)
-    chinese = catalogue(Language.CHINESE)
     texts = {finding.text for finding in (*found.findings, *found.targets[0].findings)}
-    own = {text.partition("; ")[0] if _has_note(text) else text for text in texts}
-    assert [text for text in sorted(own) if not chinese.knows(text)] == []
-
-
-def _has_note(text: str) -> bool:
-    """Whether what the vendor's file says of a chip follows, which stays as it is."""
-    return text.startswith("it is ascend-")
+    with speaking(Language.CHINESE):
+        assert [text for text in sorted(texts) if tell(text) == text] == []
 
 
 def test_what_mends_keeps_the_torch_that_is_here_where_a_row_has_it(tmp_path: Path) -> None:

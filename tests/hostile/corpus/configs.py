@@ -343,6 +343,7 @@ for _name, _about, _source in _SOURCES:
 
     _four.__name__, _four.__doc__ = _name, _about
     NAMES.case(near=_source.startswith(("timm", "torchvision", "ultralytics", "hf")),
+               runnable=_name == "a_wildcard",
                opens_key="key" in _name or "file_url" in _name,
                opens_bait=_name in ("ultralytics_of_weights", "dots"))(_four)  # fmt: skip
 

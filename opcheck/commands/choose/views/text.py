@@ -6,6 +6,7 @@ from rich.cells import cell_len
 
 from opcheck.commands.choose.values import Choice, Choosing, Fit, Offer, Way, spelled
 from opcheck.costs.roofline import Limit, MemoryNeed
+from opcheck.lang.sentence import Sentence, chained, verbatim
 from opcheck.lang.speech import tell
 from opcheck.model import text
 from opcheck.model.costs import Grade
@@ -45,34 +46,39 @@ ACTIVATIONS, GRADIENTS = "{size} of activations", "{size} of gradients"
 STATES = "{size} of optimizer states"
 
 
-def headline(takes: int, may: int, of: int) -> str:
+def headline(takes: int, may: int, of: int) -> Sentence:
     """How many of the targets take the model."""
-    unknown = f"; of {may:,} that is not known" if may else ""
-    return f"{takes:,} of {text.plural(of, 'target')} can take it{unknown}"
+    template = "{count} of {said} can take it"
+    if may:
+        template = "{count} of {said} can take it; of {count_may} that is not known"
+    targets = text.plural(of, "target")
+    return Sentence(template, count=f"{takes:,}", said=targets, count_may=f"{may:,}")
 
 
-def need_sentence(total: int) -> str:
+def need_sentence(total: int) -> Sentence:
     """What a run needs."""
-    return f"a run needs {text.size(total)} at once:"
+    return Sentence("a run needs {text} at once:", text=text.size(total))
 
 
-def operations(dtype: str, count: int) -> str:
+def operations(dtype: str, count: int) -> Sentence:
     """How much is computed in a dtype."""
-    return f"{text.operations(count)} in {dtype}"
+    return Sentence("{text} in {dtype}", text=text.operations(count), dtype=dtype)
 
 
-def floor_note(ascii_alone: bool) -> str:
+def floor_note(ascii_alone: bool) -> Sentence:
     """What the sign before a time means."""
-    return (
-        f"{AT_LEAST[ascii_alone]} stands where a rate is not known: no faster, by those that are."
+    return Sentence(
+        "{sign} stands where a rate is not known: no faster, by those that are.",
+        sign=AT_LEAST[ascii_alone],
     )
 
 
-def fit_cell(choice: Choice) -> str:
+def fit_cell(choice: Choice) -> Sentence:
     """Whether it fits, in a table."""
     if choice.fit is Fit.SOME:
-        return f"{sum(offer.fits is True for offer in choice.offers)} of {len(choice.offers)}"
-    return FITS[choice.fit]
+        fitting = sum(offer.fits is True for offer in choice.offers)
+        return Sentence("{count} of {count_all}", count=fitting, count_all=len(choice.offers))
+    return Sentence(FITS[choice.fit])
 
 
 def write_unknown(canvas: Canvas, found: Choosing) -> None:
@@ -167,7 +173,7 @@ def _write_head(canvas: Canvas, found: Choosing) -> None:
         amounts = [split(operations(dtype, count)) for dtype, count in found.dtypes.items()]
         canvas.flow(_commas(amounts), 2)
     if found.trace.gaps:
-        canvas.flow(split(common.gaps(len(found.trace.gaps)).replace(" (below)", ""), "magenta"), 2)
+        canvas.flow(split(common.gaps(len(found.trace.gaps), below=False), "magenta"), 2)
 
 
 def _parts(need: MemoryNeed) -> list[list[Atom]]:
@@ -241,7 +247,8 @@ def _write_footer(canvas: Canvas, found: Choosing) -> None:
     if any(choice.floor for choice in found.choices):
         canvas.flow(split(floor_note(canvas.page.ascii), "dim"))
     canvas.flow(split(ROOM, "dim"))
-    said = f"{trace.mode} {dot} {plural(trace.calls, 'call')} {dot} torch {found.torch_version}"
+    torch = verbatim(f"torch {found.torch_version}")
+    said = chained([trace.mode, plural(trace.calls, "call"), torch], f" {dot} ")
     canvas.blank()
     canvas.flow(split(said, "dim"))
-    canvas.flow(split(f"opcheck {found.opcheck_version}", "dim"))
+    canvas.flow(split(verbatim(f"opcheck {found.opcheck_version}"), "dim"))

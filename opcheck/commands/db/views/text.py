@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from opcheck.commands.db import terminal
 from opcheck.commands.db.terminal import write_contents, write_status
+from opcheck.lang.sentence import Sentence, with_sign
 from opcheck.lang.speech import tell
 from opcheck.model.database import (
     Audit,
@@ -76,7 +77,8 @@ def _write_names(
     write_heading(canvas, heading, plural(len(names), "overload"), style)
     shown = names if canvas.page.verbose else names[:NAMES]
     left_out = len(names) - len(shown)
-    canvas.flow([*listed(shown), *split(more(left_out, "overload") if left_out else "", "dim")], 2)
+    left = split(more(left_out, "overload"), "dim") if left_out else []
+    canvas.flow([*listed(shown), *left], 2)
 
 
 def _write_change(canvas: Canvas, change: CellChange, ops: Sequence[str], chip: str) -> None:
@@ -109,7 +111,8 @@ def _condition(alike: Sequence[Condition], chip: str) -> list[Atom]:
     """The words of conditions that share them, and what they test where those do not tell."""
     verdict = alike[0].verdict
     label = terminal.CAUTION if verdict is Verdict.NATIVE else verdict.value
-    atoms: list[Atom] = [(tell(f"{label}:"), STYLES[verdict]), *split(sentence(alike, chip))]
+    head = tell(with_sign(label, ":"))
+    atoms: list[Atom] = [(head, STYLES[verdict]), *split(sentence(alike, chip))]
     if "{actual}" not in alike[0].text and (tests := when(alike)):
         atoms += split_translated(f"[{tests}]")
     return atoms
@@ -151,8 +154,10 @@ def _write_audit(canvas: Canvas, found: Audit) -> None:
         canvas.flow([(file, "bold")])
         shown = problems if canvas.page.verbose else problems[:PROBLEMS]
         for problem in shown:
-            line = f"line {problem.line}: " if problem.line else ""
-            canvas.flow([(f"{problem.code}:", "red"), *split(f"{line}{problem.text}")], 2)
+            told = problem.text
+            if problem.line:
+                told = Sentence("line {count}: {said}", count=problem.line, said=problem.text)
+            canvas.flow([(f"{problem.code}:", "red"), *split(told)], 2)
         if len(problems) > len(shown):
             canvas.flow(split(more(len(problems) - len(shown), "problem"), "dim"), 2)
 
@@ -160,4 +165,5 @@ def _write_audit(canvas: Canvas, found: Audit) -> None:
 def _write_imports(canvas: Canvas, files: Sequence[ImportedFile]) -> None:
     for file in files:
         style = "green" if file.changed else "dim"
-        canvas.flow([*split(f"{terminal.CHANGED_FILE[file.changed]}:", style), (file.path, "")])
+        changed = with_sign(terminal.CHANGED_FILE[file.changed], ":")
+        canvas.flow([*split(changed, style), (file.path, "")])

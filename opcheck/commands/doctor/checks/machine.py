@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from opcheck.commands.doctor.base import Check, Ground
 from opcheck.commands.doctor.pairing import at_least, older
 from opcheck.commands.doctor.values import DoctorFinding, Severity
+from opcheck.lang.sentence import Sentence, chained, from_data, verbatim
 from opcheck.model.environment import Environment
 
 
@@ -23,16 +24,20 @@ class Chip(Check):
             chip = chip_of(vendor, f"{driver.prefix}{name}")
             if chip and ground.chip and chip != ground.chip:
                 note = vendor.chip_notes.get(chip, "")
-                text = f"it is {vendor.vendor}-{chip}, not {vendor.vendor}-{ground.chip}"
+                text = Sentence(
+                    "it is {chip}, not {other}",
+                    chip=f"{vendor.vendor}-{chip}",
+                    other=f"{vendor.vendor}-{ground.chip}",
+                )
                 yield self.finding(
                     Severity.ERROR,
                     f"{driver.prefix}{name}",
-                    f"{text}; {note}" if note else text,
+                    chained([text, verbatim(note)], "; ") if note else text,
                     (f"opcheck doctor -t {vendor.vendor}-{chip}",),
                     vendor.chip_evidence.get(chip, ()),
                 )
             elif not chip and any(vendor.chips.values()):
-                text = "no chip in the vendor's list has this name"
+                text = Sentence("no chip in the vendor's list has this name")
                 yield self.finding(Severity.UNKNOWN, f"{driver.prefix}{name}", text)
 
 
@@ -61,17 +66,29 @@ class OperatingSystem(Check):
         """Compare this machine with what there are packages for."""
         here, systems = ground.here, vendor.systems
         if here.system not in systems.names:
-            text = f"{vendor.name} has packages for {_listed(systems.names)} alone"
+            text = Sentence(
+                "{text} has packages for {text2} alone",
+                text=vendor.name,
+                text2=_listed(systems.names),
+            )
             yield self.finding(Severity.ERROR, here.system, text, (), systems.evidence)
         elif systems.machines and _plain_platform(here.machine) not in map(
             _plain_platform, systems.machines
         ):
-            text = f"{vendor.name} has packages for {_listed(systems.machines)} alone"
+            text = Sentence(
+                "{text} has packages for {text2} alone",
+                text=vendor.name,
+                text2=_listed(systems.machines),
+            )
             yield self.finding(Severity.ERROR, here.machine, text, (), systems.evidence)
         torch = here.torch
         for since, least in systems.macos:
             if torch and here.macos and at_least(torch.version, since) and older(here.macos, least):
-                text = f"torch {since} and newer needs macOS {least} for this device"
+                text = Sentence(
+                    "torch {version} and newer needs macOS {macos} for this device",
+                    version=since,
+                    macos=least,
+                )
                 yield self.finding(
                     Severity.ERROR, f"macOS {here.macos}", text, (), systems.evidence
                 )
@@ -101,9 +118,11 @@ class Settings(Check):
             value = ground.here.environ.get(setting.variable, "")
             wanted = setting.contains.format(home=home)
             if not value:
-                text = f"it is not set: {setting.text}"
+                text = Sentence("it is not set: {said}", said=from_data(setting.text))
             elif wanted and wanted not in value:
-                text = f"{wanted} is not in it: {setting.text}"
+                text = Sentence(
+                    "{text} is not in it: {said}", text=wanted, said=from_data(setting.text)
+                )
             else:
                 continue
             yield self.finding(
@@ -128,10 +147,14 @@ class VisibleDevices(Check):
             own = {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"} & environ.keys()
         for name in sorted(own & environ.keys()):
             if environ[name].strip() in ("", "-1"):
-                text = f"{environ[name]!r} hides every device"
+                text = Sentence("{text} hides every device", text=repr(environ[name]))
                 yield self.finding(Severity.WARNING, name, text, (f"unset {name}",))
         for name, use in sorted(vendor.renamed.items()):
             if name in environ and use not in environ:
-                text = f"it is CUDA's and does nothing here; {vendor.name} has {use}"
+                text = Sentence(
+                    "it is CUDA's and does nothing here; {text} has {use}",
+                    text=vendor.name,
+                    use=use,
+                )
                 mends = (f"export {use}={environ[name]!r}",)
                 yield self.finding(Severity.WARNING, name, text, mends)

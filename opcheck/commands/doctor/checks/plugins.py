@@ -19,6 +19,7 @@ from opcheck.commands.doctor.pairing import (
 )
 from opcheck.commands.doctor.setup import set_up
 from opcheck.commands.doctor.values import DoctorFinding, Severity
+from opcheck.lang.sentence import Sentence
 from opcheck.model.environment import Environment, Plugin
 
 _BUILT_FOR = re.compile(r"(?:^|[._])(?:torch|pt)(\d+(?:\.\d+)+)")
@@ -38,7 +39,10 @@ class PluginPairing(Check):
         found = found_plugin(ground.here, plugin)
         mends = set_up(vendor, ground.torch, ground.chip, torch).commands
         if found is None:
-            text = f"{plugin.package} is not installed: torch does not know the device without it"
+            text = Sentence(
+                "{plugin} is not installed: torch does not know the device without it",
+                plugin=plugin.package,
+            )
             yield self.finding(Severity.ERROR, plugin.package, text, mends, plugin.evidence)
         elif torch is not None:
             yield from self._paired(vendor, plugin, found, torch, mends)
@@ -54,7 +58,11 @@ class PluginPairing(Check):
         subject = f"{plugin.package} {found.version}"
         built = _BUILT_FOR.search(local(found.version))
         if built and fit(torch.version, built[1]) is not Fit.SAME:
-            text = f"it was built for torch {built[1]}; here is torch {torch.version}"
+            text = Sentence(
+                "it was built for torch {wanted}; here is torch {version}",
+                wanted=built[1],
+                version=torch.version,
+            )
             yield self.finding(Severity.ERROR, subject, text, mends, plugin.evidence)
             return
         rows, exact = rows_for(vendor, plugin, found.version)
@@ -66,7 +74,7 @@ class PluginPairing(Check):
                     if plugin.package in row.packages
                 )
             )
-            text = f"no source pairs this release with a torch (known: {known})"
+            text = Sentence("no source pairs this release with a torch (known: {list})", list=known)
             yield self.finding(Severity.UNKNOWN, subject, text, (), plugin.evidence)
             return
         cited = tuple(dict.fromkeys(fact for row in rows for fact in row.evidence))
@@ -75,11 +83,15 @@ class PluginPairing(Check):
         if Fit.SAME in fits or (near and Fit.NEAR in fits):
             if not exact:
                 said = ", ".join(dict.fromkeys(row.packages[plugin.package] for row in rows))
-                text = f"the vendor's table has {said}, and not this release"
+                text = Sentence("the vendor's table has {list}, and not this release", list=said)
                 yield self.finding(Severity.UNKNOWN, subject, text, (), cited)
             return
         wanted = ", ".join(dict.fromkeys(row.torch for row in rows))
-        text = f"the vendor pairs it with torch {wanted}; here is torch {torch.version}"
+        text = Sentence(
+            "the vendor pairs it with torch {list}; here is torch {version}",
+            list=wanted,
+            version=torch.version,
+        )
         yield self.finding(Severity.ERROR, subject, text, mends, cited)
 
 
@@ -118,7 +130,11 @@ class Autoload(Check):
         variable = "TORCH_DEVICE_BACKEND_AUTOLOAD"
         value = ground.here.environ.get(variable, "1")
         if value != "1" and at_least(torch.version, said.autoload_since):
-            text = f"{value!r} keeps import torch from loading {plugin.package}: import it yourself"
+            text = Sentence(
+                "{text} keeps import torch from loading {plugin}: import it yourself",
+                text=repr(value),
+                plugin=plugin.package,
+            )
             mends = (f"unset {variable}",)
             yield self.finding(Severity.WARNING, variable, text, mends, said.autoload_evidence)
 
@@ -139,9 +155,15 @@ class PairedPackages(Check):
                 continue
             mends = (f"pip install {name}=={said}",)
             if found is None:
-                text = f"it is not installed; the vendor pairs {said} with {row.release}"
+                text = Sentence(
+                    "it is not installed; the vendor pairs {version} with {release}",
+                    version=said,
+                    release=row.release,
+                )
                 yield self.finding(Severity.ERROR, name, text, mends, row.evidence)
             elif fit(found.version, said) is Fit.DIFFERENT:
-                text = f"the vendor pairs {said} with {row.release}"
+                text = Sentence(
+                    "the vendor pairs {version} with {release}", version=said, release=row.release
+                )
                 subject = f"{name} {found.version}"
                 yield self.finding(Severity.ERROR, subject, text, mends, row.evidence)

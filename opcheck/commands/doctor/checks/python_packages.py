@@ -14,6 +14,7 @@ from opcheck.commands.doctor.packages import COMPANIONS, family
 from opcheck.commands.doctor.pairing import at_least, public
 from opcheck.commands.doctor.values import DoctorFinding, Severity
 from opcheck.db.versions import major_minor
+from opcheck.lang.sentence import Sentence
 from opcheck.model.environment import Environment, Step
 
 
@@ -32,7 +33,12 @@ class PythonVersion(Check):
             except InvalidSpecifier:
                 continue
             if not allowed:
-                text = f"{one.name} {one.version} is for Python {one.requires_python}"
+                text = Sentence(
+                    "{package} {version} is for Python {list}",
+                    package=one.name,
+                    version=one.version,
+                    list=one.requires_python,
+                )
                 yield self.finding(Severity.ERROR, f"Python {python}", text)
 
     def for_vendor(self, ground: Ground, vendor: Environment) -> Iterator[DoctorFinding]:
@@ -43,7 +49,12 @@ class PythonVersion(Check):
         for step, versions in vendor.pythons:
             if _is_of(step, torch.version) and major_minor(python) not in versions:
                 known = ", ".join(versions)
-                text = f"with torch {public(torch.version)} {vendor.name} has Python {known}"
+                text = Sentence(
+                    "with torch {version} {text} has Python {list}",
+                    version=public(torch.version),
+                    text=vendor.name,
+                    list=known,
+                )
                 yield self.finding(Severity.ERROR, f"Python {python}", text, (), step.evidence)
 
 
@@ -68,9 +79,11 @@ class WheelTag(Check):
             tags = {str(tag) for text in one.tags for tag in parse_tag(text)}
             if tags and not tags & here.tags:
                 libc = f", glibc {here.libc}" if here.libc else ""
-                text = (
-                    f"its wheel is {', '.join(sorted(one.tags))}; here is Python {here.python}, "
-                    f"{here.system} {here.machine}{libc}"
+                text = Sentence(
+                    "its wheel is {list}; here is Python {version}, {text}",
+                    list=", ".join(sorted(one.tags)),
+                    version=here.python,
+                    text=f"{here.system} {here.machine}{libc}",
                 )
                 mends = (f"pip install --force-reinstall --no-deps {one.name}=={one.version}",)
                 yield self.finding(Severity.ERROR, f"{one.name} {one.version}", text, mends)
@@ -99,7 +112,10 @@ class RequirementUnmet(Check):
         subject = f"{one.name} {one.version}"
         mends = (f"pip install '{wanted.name}{wanted.specifier}'",)
         if found is None:
-            missing = f"it needs {wanted.name}{wanted.specifier}, which is not installed"
+            missing = Sentence(
+                "it needs {package}, which is not installed",
+                package=f"{wanted.name}{wanted.specifier}",
+            )
             yield self.finding(Severity.ERROR, subject, missing, mends)
             return
         try:
@@ -107,7 +123,11 @@ class RequirementUnmet(Check):
         except InvalidVersion:
             return
         if not met:
-            told = f"it needs {wanted.name}{wanted.specifier}; here is {found.name} {found.version}"
+            told = Sentence(
+                "it needs {package}; here is {text}",
+                package=f"{wanted.name}{wanted.specifier}",
+                text=f"{found.name} {found.version}",
+            )
             yield self.finding(Severity.ERROR, subject, told, mends)
 
 
@@ -125,9 +145,9 @@ def _marks(here: Installation) -> dict[str, str]:
 
 
 _SAID = {
-    Outcome.FAILED: "importing it fails",
-    Outcome.CRASHED: "importing it ends the process",
-    Outcome.HUNG: "importing it does not end",
+    Outcome.FAILED: "importing it fails: {text}",
+    Outcome.CRASHED: "importing it ends the process: {text}",
+    Outcome.HUNG: "importing it does not end: {text}",
 }
 
 
@@ -154,10 +174,12 @@ class ImportFails(Check):
         driver = ground.here.drivers.get(vendor.vendor)
         asked = vendor.plugin is not None or vendor.device_type == "cuda"
         if asked and found.devices == 0 and driver and driver.devices:
-            text = f"it sees no device, where the driver has {', '.join(driver.devices)}"
+            text = Sentence(
+                "it sees no device, where the driver has {list}", list=", ".join(driver.devices)
+            )
             yield self.finding(Severity.ERROR, module, text)
 
     def _import_findings(self, found: Imported) -> Iterator[DoctorFinding]:
         if found.outcome is not Outcome.LOADED:
-            text = f"{_SAID[found.outcome]}: {found.text}"
+            text = Sentence(_SAID[found.outcome], text=found.text)
             yield self.finding(Severity.ERROR, found.module, text)

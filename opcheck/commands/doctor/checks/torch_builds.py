@@ -8,6 +8,7 @@ from opcheck.commands.doctor.installation import Build, Outcome
 from opcheck.commands.doctor.pairing import at_least, local, public
 from opcheck.commands.doctor.setup import set_up
 from opcheck.commands.doctor.values import DoctorFinding, Severity
+from opcheck.lang.sentence import Sentence
 from opcheck.model.environment import Environment
 
 _NAMES = {"cpu": "for the CPU", "cuda": "for CUDA", "rocm": "for ROCm", "xpu": "for XPU"}
@@ -27,18 +28,26 @@ class TorchBuild(Check):
             text = "torch is not installed"
             yield self.finding(Severity.ERROR, "torch", text, mends, need.evidence)
             return
-        subject = f"torch {torch.version}"
+        subject = Sentence("torch {version}", version=torch.version)
         if need.refused and need.refused in local(torch.version):
-            text = f"{vendor.name} does not work with builds that say {need.refused}"
+            text = Sentence(
+                "{text} does not work with builds that say {part}",
+                text=vendor.name,
+                part=need.refused,
+            )
             yield self.finding(Severity.ERROR, subject, text, mends, need.evidence)
         elif need.foreign and local(torch.version).startswith(need.foreign):
-            text = f"it is pytorch.org's build for ROCm; needed is {need.note}"
+            text = Sentence("it is pytorch.org's build for ROCm; needed is {text}", text=need.note)
             yield self.finding(Severity.ERROR, subject, text, (), need.evidence)
         elif not torch.kind:
             text = "its files do not say what it was built for"
             yield self.finding(Severity.UNKNOWN, subject, text, (), need.evidence)
         elif torch.kind != need.build and not need.any_build:
-            text = f"it was built {_NAMES[torch.kind]}; needed is one {_NAMES[need.build]}"
+            text = Sentence(
+                "it was built {said}; needed is one {said2}",
+                said=_NAMES[torch.kind],
+                said2=_NAMES[need.build],
+            )
             # a plugin finds its own device beside any torch, it only never was tried
             worst = Severity.WARNING if vendor.plugin and need.build == "cpu" else Severity.ERROR
             yield self.finding(worst, subject, text, mends, need.evidence)
@@ -51,7 +60,9 @@ class TorchBuild(Check):
             return
         newest = vendor.pairings[0].torch
         if at_least(torch.version, newest) and not _same_minor(torch.version, newest):
-            text = f"the newest torch that the sources speak of is {newest}"
+            text = Sentence(
+                "the newest torch that the sources speak of is {version}", version=newest
+            )
             yield self.finding(Severity.UNKNOWN, f"torch {torch.version}", text)
 
 
@@ -88,8 +99,13 @@ class CompanionBuild(Check):
             yield self.finding(
                 Severity.ERROR,
                 f"{name} {build.version}",
-                f"it was built for {_build_name(build)}, torch {torch.version} for "
-                f"{_build_name(torch)}: its operators are not there, or not for the device",
+                Sentence(
+                    "it was built for {said}, torch {version} for {said2}: its operators are not "
+                    "there, or not for the device",
+                    said=_build_name(build),
+                    version=torch.version,
+                    said2=_build_name(torch),
+                ),
                 mends,
                 ground.torch.vision_evidence if name == "torchvision" else (),
             )
@@ -123,9 +139,11 @@ class NumpyAbi(Check):
         if torch is None or numpy is None or at_least(torch.version, said.numpy_torch):
             return
         if at_least(numpy.version, said.numpy_from):
-            text = (
-                f"torch {torch.version} was built against NumPy before {said.numpy_from}: "
-                "Tensor.numpy() and torch.from_numpy raise"
+            text = Sentence(
+                "torch {version} was built against NumPy before {numpy}: Tensor.numpy() and "
+                "torch.from_numpy raise",
+                version=torch.version,
+                numpy=said.numpy_from,
             )
             mends = (f"pip install 'numpy<{said.numpy_from}'",)
             yield self.finding(

@@ -7,6 +7,7 @@ from opcheck.commands.doctor.installation import FoundToolkit
 from opcheck.commands.doctor.pairing import Fit, fit, older, readable, row_here, rows_here
 from opcheck.commands.doctor.values import DoctorFinding, Severity
 from opcheck.db.versions import version_key
+from opcheck.lang.sentence import Sentence
 from opcheck.model.environment import Environment, Pairing, Toolkit
 
 
@@ -25,14 +26,22 @@ class ToolkitPairing(Check):
         if found is None:
             if not toolkit.optional:
                 places = ", ".join((*(f"${name}" for name in toolkit.variables), *toolkit.places))
-                text = f"{toolkit.name} was not found (looked at {places})"
+                text = Sentence(
+                    "{text} was not found (looked at {list})", text=toolkit.name, list=places
+                )
                 yield self.finding(Severity.ERROR, toolkit.name, text, (), toolkit.evidence)
             return
         subject = f"{toolkit.name} {found.version}".strip()
         if not found.version:
             tells = toolkit.files or toolkit.command
-            text = f"{found.home} does not say which release it is"
-            text = text if tells else f"no source says how {toolkit.name} tells its release"
+            text = Sentence("{place} does not say which release it is", place=found.home)
+            text = (
+                text
+                if tells
+                else Sentence(
+                    "no source says how {toolkit} tells its release", toolkit=toolkit.name
+                )
+            )
             yield self.finding(Severity.UNKNOWN, subject, text, (), toolkit.evidence)
         if vendor.plugin is None:
             yield from self._of_build(ground, toolkit, found, subject)
@@ -49,7 +58,11 @@ class ToolkitPairing(Check):
         if torch is None or torch.kind != toolkit.package or not found.version:
             return
         if fit(found.version, torch.number) is Fit.DIFFERENT:
-            text = f"{found.home} is not the ROCm {torch.number} that torch was built for"
+            text = Sentence(
+                "{place} is not the ROCm {version} that torch was built for",
+                place=found.home,
+                version=torch.number,
+            )
             mends = tuple(_builds_for(ground, found.version))
             yield self.finding(Severity.ERROR, subject, text, mends, toolkit.evidence)
 
@@ -66,14 +79,19 @@ class ToolkitPairing(Check):
         best = min((fit(found.version, each) for each in said), key=list(Fit).index)
         wanted = " or ".join(dict.fromkeys(said))
         cited = tuple(dict.fromkeys(fact for row in rows for fact in row.evidence))
-        told = f"the vendor pairs {toolkit.name} {wanted} with what is installed"
+        told = Sentence(
+            "the vendor pairs {text} with what is installed", text=f"{toolkit.name} {wanted}"
+        )
         match best:
             case Fit.DIFFERENT:
                 yield self.finding(Severity.ERROR, subject, told, (), cited)
             case Fit.NEAR:
                 yield self.finding(Severity.WARNING, subject, told, (), cited)
             case Fit.UNREADABLE:
-                text = f"the vendor's table says {wanted}, which is no version to compare with"
+                text = Sentence(
+                    "the vendor's table says {text}, which is no version to compare with",
+                    text=wanted,
+                )
                 yield self.finding(Severity.UNKNOWN, subject, text, (), cited)
             case Fit.SAME:
                 return
@@ -82,7 +100,12 @@ class ToolkitPairing(Check):
         for name, version in sorted(found.libraries.items()):
             said = row.packages.get(name, "")
             if said and fit(version, said) is Fit.DIFFERENT:
-                text = f"release {row.release} is built with {name} {said}"
+                text = Sentence(
+                    "release {release} is built with {library} {version}",
+                    release=row.release,
+                    library=name,
+                    version=said,
+                )
                 yield self.finding(Severity.WARNING, f"{name} {version}", text, (), row.evidence)
 
 
@@ -116,7 +139,10 @@ class DriverAge(Check):
             return
         found = ground.here.drivers.get(vendor.vendor)
         if found is None:
-            text = f"no sign of the {driver.name} on this machine: its devices cannot be used here"
+            text = Sentence(
+                "no sign of the {text} on this machine: its devices cannot be used here",
+                text=driver.name,
+            )
             yield self.finding(Severity.WARNING, driver.name, text, (), driver.evidence)
             return
         if not readable(found.version):
@@ -125,10 +151,17 @@ class DriverAge(Check):
         major = torch.number.partition(".")[0] if torch and torch.kind == "cuda" else ""
         least = driver.least.get(major, "")
         if torch and least and older(found.version, least):
-            text = f"torch {torch.version} is for CUDA {torch.number}, which needs {least} or newer"
+            text = Sentence(
+                "torch {version} is for CUDA {cuda}, which needs {least} or newer",
+                version=torch.version,
+                cuda=torch.number,
+                least=least,
+            )
             yield self.finding(Severity.ERROR, subject, text, (), driver.evidence)
         row = row_here(ground.here, vendor)
         needed = row.packages.get(driver.package, "") if row and driver.package else ""
         if row and readable(needed) and older(found.version, needed):
-            text = f"release {row.release} requires {needed} or newer"
+            text = Sentence(
+                "release {release} requires {least} or newer", release=row.release, least=needed
+            )
             yield self.finding(Severity.ERROR, subject, text, (), row.evidence)

@@ -10,6 +10,7 @@ from opcheck.commands.doctor.values import (
     Setup,
     Severity,
 )
+from opcheck.lang.sentence import Sentence, chained, verbatim
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal import words as common
 from opcheck.views.terminal.canvas import Atom, Canvas, listed, split
@@ -29,22 +30,23 @@ FINE = "nothing here is known not to go together"
 WROTE = "wrote"
 
 
-def verdict(target: DoctorTarget) -> str:
+def verdict(target: DoctorTarget) -> Sentence:
     """How a target fares."""
     if target.planned:
-        return "nothing of it is on this machine; planned"
+        return Sentence("nothing of it is on this machine; planned")
     counts = {
         severity: sum(finding.severity is severity for finding in target.findings)
         for severity in Severity
     }
     if not target.findings:
-        return "what is here goes together"
+        return Sentence("what is here goes together")
     parts = [
-        plural(counts[Severity.ERROR], "error") if counts[Severity.ERROR] else "",
-        plural(counts[Severity.WARNING], "warning") if counts[Severity.WARNING] else "",
-        f"{counts[Severity.UNKNOWN]:,} unknown" if counts[Severity.UNKNOWN] else "",
+        plural(counts[Severity.ERROR], "error"),
+        plural(counts[Severity.WARNING], "warning"),
+        Sentence("{count} unknown", count=f"{counts[Severity.UNKNOWN]:,}"),
     ]
-    return ", ".join(filter(None, parts))
+    found = zip(parts, (Severity.ERROR, Severity.WARNING, Severity.UNKNOWN), strict=True)
+    return chained([part for part, severity in found if counts[severity]], ", ")
 
 
 STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.UNKNOWN: "magenta"}
@@ -71,7 +73,7 @@ def render(found: Doctor, page: Page = PLAIN) -> str:
         canvas.blank()
         canvas.flow([*split(WROTE), *listed(found.written, "bold")])
     canvas.blank()
-    canvas.flow(split(f"opcheck {found.opcheck_version}", "dim"))
+    canvas.flow(split(verbatim(f"opcheck {found.opcheck_version}"), "dim"))
     return canvas.text()
 
 
@@ -120,8 +122,8 @@ def _write_findings(canvas: Canvas, findings: Sequence[DoctorFinding]) -> None:
             canvas.field("" if i else MEND, [(command, "green")], 4)
         if finding.evidence:
             shown = finding.evidence if canvas.page.verbose else finding.evidence[:1]
-            cited = [a for fact in shown for a in split(source(fact, canvas.page.verbose), "dim")]
-            canvas.field(common.EVIDENCE, cited, 4)
+            seen = [verbatim(source(fact, canvas.page.verbose)) for fact in shown]
+            canvas.field(common.EVIDENCE, [atom for text in seen for atom in split(text, "dim")], 4)
 
 
 def _write_setup(canvas: Canvas, setup: Setup) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from opcheck.commands.emulate.differences import write_agreement, write_differences
+from opcheck.lang.sentence import Sentence, chained, verbatim
 from opcheck.model.emulation import Caution, Emulation, HostCalls, Refusal, Site
 from opcheck.model.report import Place
 from opcheck.model.trace import Phase
@@ -176,8 +177,12 @@ def _write_what_ended_it(canvas: Canvas, found: Emulation) -> None:
     """The user's frame and the error, as Python shows them."""
     site = found.error_site
     if site is not None and site.file:
-        module = f", {words.IN} {site.module}" if site.module else ""
-        canvas.flow(split(f'File "{site.file}", line {site.line}{module}', "bold"), 2)
+        place = 'File "{file}", line {count}'
+        inside = 'File "{file}", line {count}, in {module}'
+        frame = Sentence(
+            inside if site.module else place, file=site.file, count=site.line, module=site.module
+        )
+        canvas.flow(split(frame, "bold"), 2)
         if found.error_source:
             canvas.flow([(found.error_source, "")], 4)
     elif site is not None and site.module:
@@ -202,9 +207,9 @@ def _write_first(canvas: Canvas, some: Sequence[Calls]) -> None:
 
 def _write_how(canvas: Canvas, found: Emulation) -> None:
     run = words.RUN.get(found.mode, found.mode)
-    parts = (run, words.COMPUTED[found.values], f"torch {found.torch_version}")
+    parts = (run, words.COMPUTED[found.values], verbatim(f"torch {found.torch_version}"))
     canvas.blank()
-    canvas.flow(split(f" {canvas.marks.dot} ".join(parts), "dim"), 2)
+    canvas.flow(split(chained(parts, f" {canvas.marks.dot} "), "dim"), 2)
     if found.host_calls:
         moved = size(sum(calls.nbytes for calls in found.host_calls))
         canvas.flow(split(words.fallback_cost(found.islands, moved, run)), 2)
@@ -253,6 +258,8 @@ def _write_footer(canvas: Canvas, found: Emulation) -> None:
     canvas.blank()
     for note in found.notes:
         canvas.flow(split(note, "dim"))
-    database = f" {dot} database {found.database_digest}" if found.database_digest else ""
-    kind = f"{found.model.kind} {dot} " if found.model.kind else ""
-    canvas.flow(split(f"{kind}opcheck {found.opcheck_version}{database}", "dim"))
+    said = [found.model.kind] if found.model.kind else []
+    said.append(verbatim(f"opcheck {found.opcheck_version}"))
+    if found.database_digest:
+        said.append(Sentence("database {digest}", digest=found.database_digest))
+    canvas.flow(split(chained(said, f" {dot} "), "dim"))

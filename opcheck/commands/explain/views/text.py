@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from opcheck.lang.sentence import Sentence, chained, in_brackets, verbatim, with_sign
 from opcheck.lang.speech import tell
 from opcheck.model.database import Explanation, Statement
 from opcheck.model.matrix import Condition
@@ -13,7 +14,7 @@ from opcheck.model.verdict import Confidence, Evidence, Verdict
 from opcheck.views.conditions import sentence, when
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal import words
-from opcheck.views.terminal.canvas import Atom, Canvas, linked, listed, split
+from opcheck.views.terminal.canvas import Atom, Canvas, linked, listed, split, split_translated
 from opcheck.views.terminal.evidence import web_address
 from opcheck.views.terminal.notation import STYLES, source
 
@@ -65,7 +66,7 @@ def _chapter(targets: tuple[Target, ...], overloads: tuple[Explanation, ...]) ->
 
 
 def _write_chapter(canvas: Canvas, chapter: _Chapter) -> None:
-    chip = f" {words.OR} ".join(dict.fromkeys(target.chip for target in chapter.targets))
+    chip = _either(dict.fromkeys(target.chip for target in chapter.targets))
     devices = tuple(dict.fromkeys(target.device_type for target in chapter.targets))
     canvas.flow(listed(map(str, chapter.targets), "bold", end=":"))
     for found in chapter.overloads:
@@ -75,6 +76,11 @@ def _write_chapter(canvas: Canvas, chapter: _Chapter) -> None:
         canvas.blank()
         canvas.flow(split(words.ALL_OF_THESE, "bold"), 2)
         _write_conditions(canvas, chapter.shared, chip)
+
+
+def _either(names: Iterable[str]) -> Sentence:
+    """Any of them."""
+    return chained(map(verbatim, names), f" {words.OR} ")
 
 
 def _write_overload(canvas: Canvas, found: Explanation, chip: str, devices: Sequence[str]) -> None:
@@ -104,9 +110,9 @@ def _write_overload(canvas: Canvas, found: Explanation, chip: str, devices: Sequ
 
 def _write_ways(canvas: Canvas, found: Explanation, devices: Sequence[str]) -> None:
     """What it runs as: the ways of these devices, then those that a trace on PrivateUse1 shows."""
-    here = f" {words.OR} ".join(devices)
+    here = _either(devices)
     chosen = [
-        [*_names(choice.asks), *split(f"({words.chosen(here, choice.text)})", "dim")]
+        [*_names(choice.asks), *split(in_brackets(words.chosen(here, choice.text)), "dim")]
         for choice in found.choices
         if choice.asks is not None
     ]
@@ -114,8 +120,7 @@ def _write_ways(canvas: Canvas, found: Explanation, devices: Sequence[str]) -> N
         canvas.field(words.OR_AS if i else words.RUNS_AS, atoms, 4)
     others = [device for device in devices if found.recorded_on not in ("", device)]
     if others:
-        instead_of = f" {words.OR} ".join(others)
-        canvas.field("", split(words.recorded(found.recorded_on, instead_of), "dim"), 4)
+        canvas.field("", split(words.recorded(found.recorded_on, _either(others)), "dim"), 4)
 
 
 def _names(operators: Sequence[str]) -> list[Atom]:
@@ -129,12 +134,13 @@ def _write_conditions(canvas: Canvas, conditions: Iterable[Condition], chip: str
         said.setdefault(key, []).append(condition)
     for i, ((_, verdict, confidence, evidence), alike) in enumerate(said.items()):
         label = words.CAUTION if verdict is Verdict.NATIVE else verdict.value
-        atoms: list[Atom] = [(tell(f"{label}:"), STYLES[verdict]), *split(sentence(alike, chip))]
+        head = tell(with_sign(label, ":"))
+        atoms: list[Atom] = [(head, STYLES[verdict]), *split(sentence(alike, chip))]
         if confidence is not Confidence.HIGH:
-            atoms += split(f"({words.confidence(confidence.value)})")
+            atoms += split(in_brackets(words.confidence(confidence.value)))
         canvas.field("" if i else words.BUT, atoms, 4)
         if canvas.page.verbose and (tests := when(alike)):
-            canvas.field("", split(f"{words.WHEN} {tests}", "dim"), 4)
+            canvas.field("", [*split(words.WHEN, "dim"), *split_translated(tests, "dim")], 4)
         _write_evidence(canvas, "", evidence[:1])
 
 
@@ -144,9 +150,9 @@ def _write_statements(canvas: Canvas, statements: Sequence[Statement]) -> None:
     for said in statements:
         layers.setdefault((said.origin, said.reason), []).append(said)
     for i, ((origin, reason), told) in enumerate(layers.items()):
-        says = "; ".join(said.says for said in told)
-        why = f" ({reason})" if reason else ""
-        atoms = split(f"{words.layer(origin)} {says}{why}")
+        atoms = split(words.layer(origin))
+        atoms += split(chained([said.says for said in told], "; "))
+        atoms += split(in_brackets(verbatim(reason))) if reason else []
         canvas.field("" if i else words.LAYERS, atoms, 4)
 
 
@@ -155,8 +161,8 @@ def _write_evidence(canvas: Canvas, label: str, evidence: Sequence[Evidence]) ->
         seen = source(fact, canvas.page.verbose)
         date = f" ({fact.date})" if fact.date and canvas.page.verbose else ""
         link = linked("dim", web_address(fact))
-        how = split(f"{fact.method.value}:", link)
-        canvas.field("" if i else label, [*how, *split(f"{seen}{date}", link)], 4)
+        how = split(with_sign(fact.method.value, ":"), link)
+        canvas.field("" if i else label, [*how, *split(verbatim(f"{seen}{date}"), link)], 4)
 
 
 def _sign(canvas: Canvas, verdict: Verdict) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from opcheck.commands.fix.values import Fix, FixKind, Left
+from opcheck.lang.sentence import Sentence, in_brackets, verbatim
 from opcheck.lang.speech import tell
 from opcheck.model.plan import Compared, Proof
 from opcheck.views.formats import PLAIN, Page
@@ -21,71 +22,105 @@ LEFT = ("Left", "as it was")
 PROOF = ("Proof", "the changed model, run")
 GONE = "the target is not asked any more for"
 REMAINING = "it still refuses, or sends to the host:"
-ENDED = "it ended early:"
 
 
-def verdict_sentence(found: Fix) -> str:
+def verdict_sentence(found: Fix) -> Sentence:
     """What came of it."""
     if found.kind is FixKind.CUSTOM:
-        return "a project is written, which nothing has built yet"
+        return Sentence("a project is written, which nothing has built yet")
     if found.unseen:
-        return "nothing to change was found, and not everything could be seen"
+        return Sentence("nothing to change was found, and not everything could be seen")
     if not found.followed and found.mended_nothing:
-        return "nothing could be changed, so what keeps it off the device is all still there"
+        return Sentence(
+            "nothing could be changed, so what keeps it off the device is all still there"
+        )
     if not found.followed:
-        return "there is nothing to change"
+        return Sentence("there is nothing to change")
     if found.proof is not None and not found.proof.holds:
-        return "the proof failed, so nothing was written"
-    proved = "not proved" if found.proof is None else "and proved"
+        return Sentence("the proof failed, so nothing was written")
+    done = _followed(found)
+    if found.mended_nothing:
+        return Sentence("nothing that keeps it from running was mended: {said}", said=done)
+    return done
+
+
+def _followed(found: Fix) -> Sentence:
+    """How many suggestions, whether that is proved, and how many operators stay."""
+    template = "{said} followed, not proved"
+    if found.proof is not None:
+        template = "{said} followed, and proved"
     stays = len({left.op for left in found.left})
-    left = f"; {plural(stays, 'operator')} left as {'it was' if stays == 1 else 'they were'}"
-    done = f"{plural(len(found.followed), 'suggestion')} followed, {proved}{left if stays else ''}"
-    return (
-        f"nothing that keeps it from running was mended: {done}" if found.mended_nothing else done
+    if stays:
+        was = "it was" if stays == 1 else "they were"
+        template = f"{template}; {{said_left}} left as {was}"
+    suggestions = plural(len(found.followed), "suggestion")
+    return Sentence(template, said=suggestions, said_left=plural(stays, "operator"))
+
+
+def called_inside(op: str) -> Sentence:
+    """Where an overload is called."""
+    return Sentence("inside {op}", op=op)
+
+
+def how_proved(proof: Proof) -> Sentence:
+    """What was done to prove it."""
+    runs = {True: "it runs", False: "it still does not run", None: "whether it runs is unknown"}
+    template = {
+        "emulated": "run with values on an emulated {target}: {said}",
+        "scanned": "scanned again for {target}: {said}",
+    }[proof.how]
+    return Sentence(template, target=proof.target, said=Sentence(runs[proof.runs]))
+
+
+def newer_sentence(found: Fix) -> Sentence:
+    """What is not asked for on the target itself."""
+    return Sentence(
+        "only torch {version}, which it ran on, and not the target's own, asks for",
+        version=found.torch_version,
     )
 
 
-def called_inside(op: str) -> str:
-    """Where an overload is called."""
-    return f"inside {op}"
-
-
-def how_proved(proof: Proof) -> str:
-    """What was done to prove it."""
-    runs = {True: "it runs", False: "it still does not run", None: "whether it runs is unknown"}
-    way = {"emulated": "run with values on an emulated", "scanned": "scanned again for"}[proof.how]
-    return f"{way} {proof.target}: {runs[proof.runs]}"
-
-
-def newer_sentence(found: Fix) -> str:
-    """What is not asked for on the target itself."""
-    return f"only torch {found.torch_version}, which it ran on, and not the target's own, asks for"
-
-
-def compared(proof: Proof, trained: bool) -> Iterator[str]:
+def compared(proof: Proof, trained: bool) -> Iterator[Sentence]:
     """How far results and gradients are off, and how far they may be; of a step, parameters too."""
     if proof.forward is not None:
-        yield f"forward: {plural(proof.forward.results, 'result')} {_compared(proof.forward)}"
-    if proof.backward is not None:
-        count = proof.backward.results
-        if trained:
-            yield f"step: {count:,} gradients and new parameters {_compared(proof.backward)}"
-        else:
-            yield f"backward: {plural(count, 'gradient')} {_compared(proof.backward)}"
+        yield Sentence(
+            "forward: {said} compared with the unchanged model's on the host: {said_how}",
+            said=plural(proof.forward.results, "result"),
+            said_how=_compared(proof.forward),
+        )
+    if proof.backward is not None and trained:
+        yield Sentence(
+            "step: {count} gradients and new parameters compared with the unchanged model's on the "
+            "host: {said_how}",
+            count=f"{proof.backward.results:,}",
+            said_how=_compared(proof.backward),
+        )
+    elif proof.backward is not None:
+        yield Sentence(
+            "backward: {said} compared with the unchanged model's on the host: {said_how}",
+            said=plural(proof.backward.results, "gradient"),
+            said_how=_compared(proof.backward),
+        )
     elif proof.no_backward:
-        yield f"backward: not compared, {proof.no_backward}"
+        yield Sentence("backward: not compared, {said}", said=proof.no_backward)
 
 
-def _compared(found: Compared) -> str:
-    what = "compared with the unchanged model's on the host:"
+def _compared(found: Compared) -> Sentence:
     if found.difference is None:
-        return f"{what} {found.name} has NaN or infinity where the other has not"
+        return Sentence("{name} has NaN or infinity where the other has not", name=found.name)
     if found.difference == 0.0:
-        return f"{what} equal to the last bit"
-    off = f"{what} {found.name} is off by {found.difference:.2g}"
+        return Sentence("equal to the last bit")
+    off = f"{found.difference:.2g}"
     if found.allowed is None:
-        return f"{off}; no figure is promised for it"
-    return f"{off}, and may be by {found.allowed:.2g}"
+        return Sentence(
+            "{name} is off by {figure}; no figure is promised for it", name=found.name, figure=off
+        )
+    return Sentence(
+        "{name} is off by {figure}, and may be by {figure_b}",
+        name=found.name,
+        figure=off,
+        figure_b=f"{found.allowed:.2g}",
+    )
 
 
 def render(found: Fix, page: Page = PLAIN) -> str:
@@ -112,7 +147,7 @@ def render(found: Fix, page: Page = PLAIN) -> str:
         canvas.flow(split(found.unproven, "yellow"), 2)
     canvas.blank()
     said = f"torch {found.torch_version} {canvas.marks.dot} opcheck {found.opcheck_version}"
-    canvas.flow(split(said, "dim"))
+    canvas.flow(split(verbatim(said), "dim"))
     return canvas.text()
 
 
@@ -131,10 +166,11 @@ def _own(found: Fix) -> bool:
 def _write_followed(canvas: Canvas, found: Fix) -> None:
     write_heading(canvas, WRITTEN_FOR if _own(found) else FOLLOWED, "", "")
     for way in found.followed:
-        inside = called_inside(way.op) if way.op != way.replaces else ""
+        inside = split(called_inside(way.op), "dim") if way.op != way.replaces else []
+        label = tell(in_brackets(way.label.value))
         canvas.flow(
             [(way.replaces, "bold"), (canvas.marks.dot, "dim"), (way.rule, "green"),
-             (tell(f"({way.label.value})"), "dim"), *split(inside, "dim")],
+             (label, "dim"), *inside],
             2,
         )  # fmt: skip
         if way.places:
@@ -161,4 +197,4 @@ def _write_proof(canvas: Canvas, found: Fix, proof: Proof) -> None:
     if proof.note:
         canvas.flow(split(proof.note, "dim"), 2)
     if proof.error:
-        canvas.flow(split(f"{ENDED} {proof.error}", "red"), 2)
+        canvas.flow(split(Sentence("it ended early: {text}", text=proof.error), "red"), 2)

@@ -18,7 +18,7 @@ from opcheck.commands.fleet.answers.values import (
 from opcheck.commands.fleet.store.store import Store
 from opcheck.commands.fleet.values import Cause, Run, RunTarget
 from opcheck.errors import UsageError
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, from_data
 from opcheck.model.target import target_name
 from opcheck.model.verdict import Confidence, Verdict
 
@@ -163,7 +163,7 @@ def _changed(
         row["name"], Change.of(stood, stands), stood, stands, _because(row, old, new),
         tuple(one for one in news if one not in olds) if answered else (),
         tuple(one for one in olds if one not in news) if answered else (),
-        row["reason"],
+        from_data(row["reason"]),
     )  # fmt: skip
 
 
@@ -181,7 +181,9 @@ def _because(row: sqlite3.Row, old: RunTarget, new: RunTarget) -> tuple[Because,
 def _reader(connection: sqlite3.Connection, schema: str) -> _Read:
     """Reads ids of causes with commas, in the order in which they stand."""
     known = {
-        number: BlockedBy(op, Cause(cause), code, Verdict(verdict), text, Confidence(confidence))
+        number: BlockedBy(
+            op, Cause(cause), code, Verdict(verdict), from_data(text), Confidence(confidence)
+        )
         for number, op, cause, code, verdict, text, confidence in connection.execute(
             f"SELECT id, op, cause, code, verdict, text, confidence FROM {schema}.causes"
         )

@@ -10,6 +10,7 @@ from opcheck.commands.fleet.answers.cover import Needs, steps
 from opcheck.commands.fleet.answers.values import Goal, Missing, Need, Pool, Ranking, Step
 from opcheck.commands.fleet.store.store import Store
 from opcheck.commands.fleet.values import Cause, Ending, Run
+from opcheck.lang.sentence import from_data
 from opcheck.model.verdict import Confidence, Verdict
 
 _Key = tuple[str, ...]
@@ -145,7 +146,9 @@ def _cause(row: Mapping[str, str]) -> _Cause:
             key = (op, cause, row["code"])
         case Cause.CONDITION:
             key = (op, cause, row["code"], row["text"])
-    return _Cause(key, op, cause, row["code"], row["text"], Confidence(row["confidence"]))
+    return _Cause(
+        key, op, cause, row["code"], from_data(row["text"]), Confidence(row["confidence"])
+    )
 
 
 def _steps(

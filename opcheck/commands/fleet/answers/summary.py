@@ -24,6 +24,7 @@ from opcheck.commands.fleet.answers.values import (
 from opcheck.commands.fleet.store.reading import LAST, run_named
 from opcheck.commands.fleet.store.store import Store
 from opcheck.commands.fleet.values import Cause, Ending, Run
+from opcheck.lang.sentence import from_data
 from opcheck.model.verdict import Confidence, Verdict
 from opcheck.version import __version__
 
@@ -85,7 +86,10 @@ def _failures(store: Store, run: Run) -> tuple[Failure, ...]:
     ):
         found[why[0], why[1], why[2]].append(name)
     order = sorted(found, key=lambda why: (-len(found[why]), why))
-    return tuple(Failure(Ending(why[0]), why[1], why[2], tuple(found[why])) for why in order)
+    return tuple(
+        Failure(Ending(why[0]), from_data(why[1]), from_data(why[2]), tuple(found[why]))
+        for why in order
+    )
 
 
 STEPS = 10
@@ -127,7 +131,8 @@ def _models(store: Store, run: Run, places: Mapping[int, int]) -> Iterator[Model
         first = cells[0]
         yield ModelRow(
             first["name"], first["source"], first["kind"], Ending(first["ending"]),
-            first["reason"], first["hint"], first["calls"], first["operators"],
+            from_data(first["reason"]), from_data(first["hint"]), first["calls"],
+            first["operators"],
             len(json.loads(first["gaps"])), tuple(_cell(row, places) for row in cells),
         )  # fmt: skip
 
@@ -148,6 +153,8 @@ def _causes(store: Store, run: Run) -> Mapping[int, BlockedBy]:
         (run.id,),
     )
     return {
-        row: BlockedBy(op, Cause(cause), code, Verdict(verdict), text, Confidence(confidence))
+        row: BlockedBy(
+            op, Cause(cause), code, Verdict(verdict), from_data(text), Confidence(confidence)
+        )
         for row, op, cause, code, verdict, text, confidence in rows
     }

@@ -146,7 +146,7 @@ def fleet_page(page: FleetPage) -> str:
         headline=tell(said.everywhere(summary.everywhere, run.done, len(run.targets))),
         nowhere=tell(said.nowhere(summary.nowhere)) if len(run.targets) > 1 else "",
         endings=tell(said.endings(summary.endings)),
-        open="" if run.ended else tell(f"{said.NOT_OVER}: {said.done(run)}"),
+        open="" if run.ended else tell(said.not_over(run)),
         targets=_targets(summary.targets),
         pools=_pools(page),
         failures=[

@@ -220,7 +220,10 @@ def read_manifest(text: str, default: Row | None = None, *, trust: bool = False)
         left_out += others
         for entry in made:
             _add(entry, entries)
-    notes = tuple(f"{path} is no model, and was left out" for path in dict.fromkeys(left_out))
+    notes = tuple(
+        Sentence("{text} is no model, and was left out", text=path)
+        for path in dict.fromkeys(left_out)
+    )
     return Manifest(text, tuple(entries.values()), notes)
 
 

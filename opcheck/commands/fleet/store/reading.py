@@ -18,7 +18,7 @@ from opcheck.commands.fleet.values import (
     RunTarget,
 )
 from opcheck.errors import UsageError
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, from_data
 from opcheck.model.verdict import Confidence, Verdict
 
 LAST, PREVIOUS = "last", "previous"
@@ -120,7 +120,7 @@ def _condition(
 def _answer(row: sqlite3.Row, target: str, blockers: tuple[Blocker, ...]) -> Answer:
     position, name, source, ending, reason, _, verdict, runs, rate, _ = row
     return Answer(
-        position, name, source, _ENDINGS[ending], reason, target, _VERDICTS.get(verdict),
+        position, name, source, _ENDINGS[ending], from_data(reason), target, _VERDICTS.get(verdict),
         None if runs is None else bool(runs), rate, blockers,
     )  # fmt: skip
 
@@ -164,7 +164,7 @@ def _blockers(
 def _blocker(row: sqlite3.Row, cause: sqlite3.Row) -> Blocker:
     return Blocker(
         cause["op"], _CAUSES[cause["cause"]], cause["code"], _VERDICTS[cause["verdict"]],
-        cause["text"], _CONFIDENCES[cause["confidence"]], row["calls"],
+        from_data(cause["text"]), _CONFIDENCES[cause["confidence"]], row["calls"],
         tuple(json.loads(row["called"])), row["module"], row["file"], row["line"],
     )  # fmt: skip
 

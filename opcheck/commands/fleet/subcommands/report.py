@@ -9,6 +9,7 @@ from opcheck.app.options import Detail
 from opcheck.app.outputs import Outputs
 from opcheck.app.progress import forward_output
 from opcheck.commands.fleet import group as fleet_options
+from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell
 
 Model = Annotated[
@@ -44,8 +45,9 @@ def report(
     with whole(store):
         found = report_of_model(store, model, run, tuple(target or ()), tuple(database or ()))
         if found.newer:
-            names = ", ".join(found.newer)
-            forward_output(
-                tell(f"the database has newer data of {names} than the run: this is by the newer")
+            newer = Sentence(
+                "the database has newer data of {list} than the run: this is by the newer",
+                list=", ".join(found.newer),
             )
+            forward_output(tell(newer))
         out.write(found.report)

@@ -15,6 +15,7 @@ from opcheck.app.options import Detail
 from opcheck.app.output import Output
 from opcheck.app.progress import may_show
 from opcheck.commands.fleet.values import Began, Done, Ending, Entry, FleetRequest
+from opcheck.lang.sentence import Sentence
 from opcheck.lang.speech import tell
 from opcheck.model.text import printable
 from opcheck.views.formats import command_view
@@ -62,8 +63,13 @@ class FleetProgress:
         self._left = left
         self._begun = time.monotonic()
         if left < len(entries):
-            told = f"going on: {len(entries) - left:,} of {len(entries):,} models are over already"
-            self.note(told)
+            self.note(
+                Sentence(
+                    "going on: {count} of {count_all} models are over already",
+                    count=f"{len(entries) - left:,}",
+                    count_all=f"{len(entries):,}",
+                )
+            )
         if self._drawn:
             self._draw()
 
@@ -125,11 +131,12 @@ class FleetProgress:
 
     def _head(self, now: float) -> str:
         over, spent = self._done + self._known, now - self._begun
-        parts = [tell(f"{over:,} of {self._left:,} models")]
+        models = Sentence("{shown} of {all} models", shown=f"{over:,}", all=f"{self._left:,}")
+        parts = [tell(models)]
         if self._known:
-            parts.append(tell(f"{self._known:,} known"))
+            parts.append(tell(Sentence("{count} known", count=f"{self._known:,}")))
         if self._troubled:
-            parts.append(tell(f"{self._troubled:,} not scanned well"))
+            parts.append(tell(Sentence("{count} not scanned well", count=f"{self._troubled:,}")))
         parts.append(_clock(spent))
         if self._done and over < self._left:
             left = tell("left")

@@ -20,6 +20,7 @@ from opcheck.commands.fleet.answers.values import (
 )
 from opcheck.commands.fleet.terminal import write_missing
 from opcheck.commands.fleet.values import Answer, Answers, Blocker, Ending, Run
+from opcheck.lang.sentence import Sentence, chained, verbatim, with_sign
 from opcheck.lang.speech import tell
 from opcheck.model.verdict import Verdict
 from opcheck.views.formats import PLAIN, Page
@@ -43,7 +44,7 @@ def write_answers(canvas: Canvas, found: Answers) -> None:
         canvas.flow([(model, "bold")])
         first = answers[0]
         if first.ending is not Ending.SCANNED:
-            head = split(f"{terminal.ENDINGS[first.ending]}:", "red")
+            head = split(with_sign(terminal.ENDINGS[first.ending], ":"), "red")
             canvas.flow([*head, *split(first.reason)], 2)
         for answer in answers:
             if answer.verdict is not None:
@@ -116,8 +117,8 @@ def write_difference(canvas: Canvas, found: Difference) -> None:
         _write_target(canvas, alike)
 
 
-def _named(run: Run) -> str:
-    return f"run {run.id:,}, begun {run.begun}"
+def _named(run: Run) -> Sentence:
+    return Sentence("run {count}, begun {time}", count=f"{run.id:,}", time=run.begun)
 
 
 def _alike(targets: Sequence[TargetChanges]) -> list[list[TargetChanges]]:
@@ -261,8 +262,8 @@ def _write_failures(canvas: Canvas, failures: Sequence[Failure]) -> None:
     for failure in shown:
         names = failure.models if canvas.page.verbose else failure.models[:NAMES]
         left_out = len(failure.models) - len(names)
-        canvas.flow([*split(f"{terminal.ENDINGS[failure.ending]}:", "red"),
-                     *split(failure.reason)], 2)  # fmt: skip
+        ending = with_sign(terminal.ENDINGS[failure.ending], ":")
+        canvas.flow([*split(ending, "red"), *split(failure.reason)], 2)
         canvas.flow([*listed(names), *_rest(left_out, "model")], 4)
     if len(failures) > len(shown):
         canvas.flow(split(more(len(failures) - len(shown), "reason"), "dim"), 2)
@@ -276,10 +277,9 @@ def _write_run(canvas: Canvas, run: Run) -> None:
     """Which run it is, and how far it is where it is not over."""
     canvas.blank()
     if not run.ended:
-        canvas.flow([*split(f"{terminal.NOT_OVER}:", "magenta"), *split(terminal.done(run))])
+        over = with_sign(terminal.NOT_OVER, ":")
+        canvas.flow([*split(over, "magenta"), *split(terminal.done(run))])
     dot = canvas.marks.dot
-    said = (
-        f"{terminal.run_of(run)} {dot} torch {run.torch_version} {dot} "
-        f"opcheck {run.opcheck_version}"
-    )
+    versions = f"torch {run.torch_version} {dot} opcheck {run.opcheck_version}"
+    said = chained([terminal.run_of(run), verbatim(versions)], f" {dot} ")
     canvas.flow(split(said, "dim"))

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from opcheck.commands.gate import sentences
 from opcheck.commands.gate.sentences import PASSES_OR_FAILS, bare, pairs, titled
 from opcheck.commands.gate.values import GateResult, Judged, Standing, TargetGate
+from opcheck.lang.sentence import Sentence, chained
 from opcheck.lang.speech import tell, wording
 from opcheck.model.plan import Suggestion
 from opcheck.model.report import Finding, Place
@@ -116,7 +117,7 @@ def _row(target: TargetGate, beside: bool) -> str:
     if target.broken:
         failing.append(plural(len(target.broken), "limit"))
     hidden = len(target.judged) - len(target.failing)
-    cells = [SIGNS[target.passed], cell(code(target.target)), tell(", ".join(failing))]
+    cells = [SIGNS[target.passed], cell(code(target.target)), tell(chained(failing, ", "))]
     if beside:
         cells += [f"{len(target.fixed):,}", f"{unchanged:,}"]
         hidden -= unchanged
@@ -144,12 +145,16 @@ def _failing(found: GateResult, room: int) -> str:
     return "".join(told) + more
 
 
-def _more(count: int) -> str:
-    return f"and {count:,} more {'entry' if count == 1 else 'entries'}"
+def _more(count: int) -> Sentence:
+    more = "{count} more entry" if count == 1 else "{count} more entries"
+    return Sentence("and {said_more}", said_more=Sentence(more, count=f"{count:,}"))
 
 
-def _unshown(count: int) -> str:
-    return f"and {plural(count, 'more target')} that {'fails' if count == 1 else 'fail'} too"
+def _unshown(count: int) -> Sentence:
+    more = (
+        "{count} more target that fails too" if count == 1 else "{count} more targets that fail too"
+    )
+    return Sentence("and {said_more}", said_more=Sentence(more, count=f"{count:,}"))
 
 
 def _finding(finding: Finding, planned: bool) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from opcheck.commands.gate import sentences
 from opcheck.commands.gate.values import GateResult, Judged, Standing, TargetGate
+from opcheck.lang.sentence import Sentence, verbatim, with_sign
 from opcheck.lang.speech import tell
 from opcheck.model.report import Finding
 from opcheck.model.verdict import Verdict
@@ -45,7 +46,7 @@ def _page(found: GateResult, page: Page) -> str:
     _write_warnings(canvas, list(sentences.warnings(found)))
     canvas.blank()
     canvas.flow(split(sentences.rests_on(found), "dim"))
-    canvas.flow(split(f"opcheck {found.opcheck_version}", "dim"))
+    canvas.flow(split(verbatim(f"opcheck {found.opcheck_version}"), "dim"))
     return canvas.text()
 
 
@@ -65,9 +66,8 @@ def _write_head(canvas: Canvas, found: GateResult) -> None:
         canvas.flow(split(common.partial(found.ended.where), "bold magenta"))
         canvas.blank()
     sign = mark(found.passed, canvas.marks)
-    canvas.flow(
-        [sign, (tell(sentences.PASSED[found.passed]), sign[1]), (found.model.source, "bold")]
-    )
+    passed = with_sign(sentences.PASSED[found.passed], ":")
+    canvas.flow([sign, (tell(passed), sign[1]), (found.model.source, "bold")])
     for target in found.targets:
         sign = mark(target.passed and found.ended is None, canvas.marks)
         said = sentences.SO_FAR if target.passed and found.ended else sentences.verdict(target)
@@ -152,9 +152,10 @@ def _write_waived_one(canvas: Canvas, found: GateResult, target: TargetGate, one
     canvas.field(sentences.ID, [(one.finding.id, "bold")], 4)
     for i in one.waivers:
         waiver = found.waivers[i].waiver
-        canvas.field(
-            sentences.WAIVED_BY, split(f"{sentences.named(waiver)}: {sentences.until(waiver)}"), 4
+        told = Sentence(
+            "{said}: {said_until}", said=sentences.named(waiver), said_until=sentences.until(waiver)
         )
+        canvas.field(sentences.WAIVED_BY, split(told), 4)
 
 
 def _write_warnings(canvas: Canvas, warnings: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from opcheck.lang.sentence import Sentence, chained, in_brackets, verbatim, with_sign
 from opcheck.model.porting import Lint, LintFinding, LintTarget
 from opcheck.model.verdict import Verdict
 from opcheck.views.formats import PLAIN, Page
@@ -11,9 +12,9 @@ from opcheck.views.terminal.notation import STYLES, plural, source
 from opcheck.views.terminal.sections import write_heading
 
 INSTEAD, TIER_2 = "instead", "tier 2"
-FIXED = "(--fix)"
+
 NOT_READ = ("Not read", "what is in them is not known")
-CHANGED, WOULD_CHANGE = "changed", "would change"
+CHANGED, WOULD_CHANGE = "changed {said}", "would change {said}"
 NOTHING_FOUND = "nothing in these sources is for CUDA alone"
 HEADINGS = {
     Verdict.UNSUPPORTED: ("Unsupported", "known not to run"),
@@ -24,27 +25,29 @@ NATIVE = ("Native", "the target answers to it")
 CAUTIONS = ("Cautions", "runs, with a catch")
 
 
-def read_sentence(files: int, skipped: int, ignored: int) -> str:
+def read_sentence(files: int, skipped: int, ignored: int) -> Sentence:
     """How much was read."""
-    parts = [f"{plural(files, 'file')} read"]
+    parts = [Sentence("{said} read", said=plural(files, "file"))]
     if skipped:
-        parts.append(f"{skipped:,} not read")
+        parts.append(Sentence("{count} not read", count=f"{skipped:,}"))
     if ignored:
-        parts.append(f"{plural(ignored, 'place')} silenced by a comment")
-    return ", ".join(parts)
+        parts.append(Sentence("{said} silenced by a comment", said=plural(ignored, "place")))
+    return chained(parts, ", ")
 
 
-def verdict_sentence(places: int, cautions: int) -> str:
+def verdict_sentence(places: int, cautions: int) -> Sentence:
     """How a target fares."""
-    parts = [f"{plural(places, 'place')} to change"] if places else ["nothing to change"]
+    parts = [Sentence("nothing to change")]
+    if places:
+        parts = [Sentence("{said} to change", said=plural(places, "place"))]
     if cautions:
         parts.append(plural(cautions, "caution"))
-    return ", ".join(parts)
+    return chained(parts, ", ")
 
 
-def native_sentence(count: int) -> str:
+def native_sentence(count: int) -> Sentence:
     """How many places need no reader."""
-    return f"{plural(count, 'place')}; --verbose lists all"
+    return chained([plural(count, "place"), common.LISTS_ALL], "; ")
 
 
 PLACES = 6
@@ -66,11 +69,10 @@ def render(found: Lint, page: Page = PLAIN) -> str:
     if found.changed:
         canvas.blank()
         did = CHANGED if found.written else WOULD_CHANGE
-        canvas.flow(
-            [*split(f"{did} {plural(len(found.changed), 'file')}:"), *listed(found.changed)]
-        )
+        files = with_sign(Sentence(did, said=plural(len(found.changed), "file")), ":")
+        canvas.flow([*split(files), *listed(found.changed)])
     canvas.blank()
-    canvas.flow(split(f"opcheck {found.opcheck_version}", "dim"))
+    canvas.flow(split(verbatim(f"opcheck {found.opcheck_version}"), "dim"))
     return canvas.text()
 
 
@@ -135,11 +137,12 @@ def _write_group(canvas: Canvas, group: Sequence[LintFinding]) -> None:
     canvas.field(common.WHERE, _places(group, canvas.page.verbose), 4)
     canvas.field(common.WHY, split(one.text), 4)
     if one.replacement:
-        fixed: list[Atom] = split(FIXED, "dim") if one.fixable else []
+        fixed: list[Atom] = split(in_brackets("--fix"), "dim") if one.fixable else []
         canvas.field(INSTEAD, [*split(one.replacement, "green"), *fixed], 4)
     if one.evidence:
         shown = one.evidence if canvas.page.verbose else one.evidence[:1]
-        cited = [atom for fact in shown for atom in split(source(fact, canvas.page.verbose), "dim")]
+        seen = [verbatim(source(fact, canvas.page.verbose)) for fact in shown]
+        cited = [atom for text in seen for atom in split(text, "dim")]
         canvas.field(common.EVIDENCE, cited, 4)
 
 

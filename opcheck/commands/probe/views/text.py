@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from opcheck.lang.sentence import Sentence, with_sign
 from opcheck.lang.speech import tell
 from opcheck.model.probe import Differs, Noted, Observed, Outcome, Probe
 from opcheck.model.trace import TensorMeta, Value
@@ -47,8 +48,8 @@ def probe_page(found: Probe, page: Page) -> str:
         _write_calls(canvas, found.failures)
     _write_differences(canvas, found)
     canvas.blank()
-    canvas.flow(split(f"overlay: {found.overlay}"))
-    canvas.flow(split(f"every call: {found.journal}"))
+    canvas.flow(split(Sentence("overlay: {path}", path=found.overlay)))
+    canvas.flow(split(Sentence("every call: {path}", path=found.journal)))
     return canvas.text()
 
 
@@ -63,7 +64,12 @@ def _write_head(canvas: Canvas, found: Probe) -> None:
         ]
     )
     if found.refused:
-        canvas.flow(split(f"{plural(found.refused, 'sample')} told nothing: the host refuses"), 2)
+        nothing = (
+            "{count} sample told nothing: the host refuses"
+            if found.refused == 1
+            else "{count} samples told nothing: the host refuses"
+        )
+        canvas.flow(split(Sentence(nothing, count=f"{found.refused:,}")), 2)
 
 
 def _write_calls(canvas: Canvas, failures: Sequence[Noted]) -> None:
@@ -88,7 +94,12 @@ def _write_differences(canvas: Canvas, found: Probe) -> None:
         canvas.flow(split(SAME if found.target else NO_LIST))
         return
     write_heading(canvas, OTHERWISE, plural(len(found.differs), "call"), "yellow")
-    canvas.flow(split(f"of {plural(found.compared, 'call')} that the list decides", "dim"), 2)
+    decides = (
+        "of {count} call that the list decides"
+        if found.compared == 1
+        else "of {count} calls that the list decides"
+    )
+    canvas.flow(split(Sentence(decides, count=f"{found.compared:,}"), "dim"), 2)
     shown = found.differs if canvas.page.verbose else found.differs[:SHOWN]
     for each in shown:
         _write_call(canvas, each.observed)
@@ -97,12 +108,13 @@ def _write_differences(canvas: Canvas, found: Probe) -> None:
 
 
 def _listed(each: Differs) -> list[tuple[str, str]]:
-    return [(f"{tell(each.listed)}:", ""), *split(each.reason)]
+    return [(tell(with_sign(each.listed, ":")), ""), *split(each.reason)]
 
 
 def _write_rest(canvas: Canvas, left: int) -> None:
     if left:
-        canvas.flow(split(f"{left:,} more; --verbose lists all", "dim"), 2)
+        more = Sentence("{count} more; --verbose lists all", count=f"{left:,}")
+        canvas.flow(split(more, "dim"), 2)
 
 
 def _argument(name: str, value: Value) -> str:

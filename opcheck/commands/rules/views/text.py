@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Sequence
 
 from opcheck.commands.rules.answer import Checked
+from opcheck.lang.sentence import Sentence, chained, in_brackets
 from opcheck.lang.speech import has_translation, tell
 from opcheck.model.plan import Label, RuleCheck, RuleInfo
 from opcheck.views.formats import PLAIN, Page
@@ -28,11 +29,11 @@ def _rules(rules: Sequence[RuleInfo], page: Page) -> str:
         here = [rule for rule in rules if rule.tier == tier]
         if not here:
             continue
-        canvas.flow(
-            [(tell(f"Tier {int(tier)}"), "bold"), (canvas.marks.dot, "dim"), *split(name, "dim")]
-        )
+        title = tell(Sentence("Tier {count}", count=int(tier)))
+        canvas.flow([(title, "bold"), (canvas.marks.dot, "dim"), *split(name, "dim")])
         for rule in here:
-            canvas.flow([(rule.name, "bold green"), *split(f"({rule.label.value})", "dim")], 2)
+            label = split(in_brackets(rule.label.value), "dim")
+            canvas.flow([(rule.name, "bold green"), *label], 2)
             canvas.flow(split(rule.summary), 4)
             canvas.flow(listed(rule.replaces, "dim"), 4)
         canvas.blank()
@@ -43,10 +44,13 @@ def _rules(rules: Sequence[RuleInfo], page: Page) -> str:
 def _write_rule(canvas: Canvas, rule: RuleInfo) -> None:
     canvas.flow([(rule.name, "bold green"), (canvas.marks.dot, "dim"), *split(rule.summary)])
     canvas.blank()
-    close = rule.label.value
+    close = Sentence(rule.label.value)
     if rule.label is Label.TOLERANCE and rule.tolerance:
-        close += f", to {rule.tolerance:g} eps of the largest value"
-    canvas.field(plan_words.TIER, split(f"{int(rule.tier)}, {plan_words.TIERS[rule.tier]}"), 2)
+        close = Sentence(
+            "tolerance, to {figure} eps of the largest value", figure=f"{rule.tolerance:g}"
+        )
+    tier = chained([str(int(rule.tier)), plan_words.TIERS[rule.tier]], ", ")
+    canvas.field(plan_words.TIER, split(tier), 2)
     canvas.field(plan_words.CLOSE, split(close), 2)
     if rule.replaces:
         canvas.field(plan_words.REPLACES, listed(rule.replaces, "bold"), 2)

@@ -31,8 +31,7 @@ def render(rows: Sequence[TargetRow], page: Page = PLAIN) -> str:
 
 
 def _row(row: TargetRow) -> list[Atom]:
-    torch = row.torch_versions
-    span = torch[0] if len(torch) == 1 else tell(f"{torch[-1]} to {torch[0]}") if torch else ""
+    span = tell(words.span(row.torch_versions)) if row.torch_versions else ""
     return [
         (row.target.name, "bold"),
         (row.device_name, ""),

@@ -1,11 +1,12 @@
 """Attention, norms and rotary embeddings that are spelled out where the vendor has a kernel."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from opcheck.commands.tune.base import Advisor, Ground, first
 from opcheck.commands.tune.values import Advice, Gain
 from opcheck.costs.calls import NOT_FUSED
 from opcheck.costs.roofline import Leaf
+from opcheck.lang.sentence import Sentence, chained
 from opcheck.model.text import plural, size
 from opcheck.model.trace import Node, Phase, TensorMeta
 
@@ -46,11 +47,20 @@ class FusedAttention(Advisor):
         if ground.is_little(gain):
             return
         calls = sum(leaf.count for leaf in spelled if leaf.base in _SOFTMAXES)
+        softmax = (
+            "{count} call of softmax between two products"
+            if calls == 1
+            else "{count} calls of softmax between two products"
+        )
+        keeps = Sentence(
+            "what it takes and gives moves {text}, which {op} keeps on the chip",
+            text=size(moved),
+            op=kernel,
+        )
         yield self.advice(
             "Use fused attention",
             first(sorted({ground.use(leaf).module for leaf in spelled})),
-            f"{plural(calls, 'call')} of softmax between two products; what it takes and gives "
-            f"moves {size(moved)}, which {kernel} keeps on the chip",
+            chained([Sentence(softmax, count=f"{calls:,}"), keeps], "; "),
             gain,
             lines=(_ATTENTION_KERNELS[kernel],),
             evidence=ground.running.matrix.entries[kernel].evidence[:1],
@@ -62,10 +72,11 @@ class FusedAttention(Advisor):
         if ground.is_little(gain):
             return
         finding = next(f for f in ground.report.findings if f.reason.code == NOT_FUSED)
+        scores = Sentence("scores move {text}", text=size(moved))
         yield self.advice(
             "Have attention take its fused kernel",
             first(sorted({ground.use(leaf).module for leaf in apart})),
-            f"{finding.reason.text}; scores move {size(moved)}",
+            chained([finding.reason.text, scores], "; "),
             gain,
             evidence=finding.evidence,
         )
@@ -170,12 +181,24 @@ class FusedNorm(Advisor):
         yield self.advice(
             "Use the vendor's root-mean-square norm",
             first(sorted(norms)),
-            f"{plural(count, 'norm')} as {plural(sum(leaf.count for leaf in found), 'call')}; "
-            f"{size(moved)} moved; {kernel} moves {size(least)}",
+            _reason(plural(count, "norm"), found, moved, kernel, least),
             gain,
             lines=(_NORM_KERNELS[kernel],),
             evidence=ground.running.matrix.entries[kernel].evidence[:1],
         )
+
+
+def _reason(
+    what: Sentence, leaves: Iterable[Leaf], moved: float, kernel: str, least: float
+) -> Sentence:
+    """What is spelled out in so many calls, and the bytes of both."""
+    calls = plural(sum(leaf.count for leaf in leaves), "call")
+    parts = [
+        Sentence("{said} as {said_calls}", said=what, said_calls=calls),
+        Sentence("{text} moved", text=size(moved)),
+        Sentence("{op} moves {text}", op=kernel, text=size(least)),
+    ]
+    return chained(parts, "; ")
 
 
 def _modules(ground: Ground) -> Iterator[tuple[str, Sequence[Leaf]]]:
@@ -237,9 +260,9 @@ class FusedRotary(Advisor):
         yield self.advice(
             "Use the vendor's rotary embedding",
             first(sorted(found)),
-            f"{plural(sum(leaf.count for leaf in halves), 'rotation')} as "
-            f"{plural(sum(leaf.count for leaf in leaves), 'call')}; {size(moved)} moved; "
-            f"{kernel} moves {size(least)}",
+            _reason(
+                plural(sum(leaf.count for leaf in halves), "rotation"), leaves, moved, kernel, least
+            ),
             gain,
             lines=(_ROTARY_KERNELS[kernel],),
             evidence=ground.running.matrix.entries[kernel].evidence[:1],

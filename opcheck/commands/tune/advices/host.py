@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from opcheck.commands.tune.base import THE_MODEL, Advisor, Ground, first, places
+from opcheck.commands.tune.base import THE_MODEL, Advisor, Ground, first, first_of, places
 from opcheck.commands.tune.values import Advice, Gain
+from opcheck.lang.sentence import Sentence, chained
 from opcheck.model.text import percent, plural, size
 from opcheck.model.trace import Node, Phase
 from opcheck.model.verdict import Verdict
@@ -22,17 +23,28 @@ class Fallbacks(Advisor):
         for op in sorted({leaf.op for leaf in left}):
             found = [leaf for leaf in left if leaf.op == op]
             moved = sum(leaf.count * leaf.cost.moved for leaf in found)
-            calls = plural(sum(leaf.count for leaf in found), "call")
-            islands = plural(ground.report.summary.islands, "partition")
             where = "outside of the compiled graph" if elsewhere else "on the host"
+            reason = [
+                _calls(sum(leaf.count for leaf in found), where),
+                Sentence("{text} carried there and back", text=size(moved)),
+                Sentence(
+                    "all that falls back cuts the run into {said}",
+                    said=plural(ground.report.summary.islands, "partition"),
+                ),
+            ]
             yield self.advice(
-                f"Keep {op} on the device",
+                Sentence("Keep {op} on the device", op=op),
                 first(places(ground, found)),
-                f"{calls} {where}; {size(moved)} carried there and back; all that falls "
-                f"back cuts the run into {islands}",
+                chained(reason, "; "),
                 Gain(nbytes=moved, text="not known: figures of host and bus are missing"),
                 lines=(f"opcheck plan {ground.source} -t {ground.running.matrix.target}",),
             )
+
+
+def _calls(count: int, what: str, **named: object) -> Sentence:
+    """How many calls there are of something."""
+    calls = "call" if count == 1 else "calls"
+    return Sentence(f"{{count}} {calls} {what}", count=f"{count:,}", **named)
 
 
 _READS = frozenset(
@@ -58,12 +70,12 @@ class HostReads(Advisor):
             use = ground.use(leaf)
             place = f"{use.file}:{use.line}" if use.file else use.module or THE_MODEL
             counts[place] = counts.get(place, 0) + leaf.count
-        ops = sorted({leaf.op for leaf in reads})
+        ops = first_of(sorted({leaf.op for leaf in reads}))
+        waiting = Sentence("the host waits there for all that the device was given before")
         yield self.advice(
             "Read no values on the way",
             first(sorted(counts, key=lambda place: (-counts[place], place))),
-            f"{plural(sum(counts.values()), 'call')} of {', '.join(first(ops))}; the host waits "
-            "there for all that the device was given before",
+            chained([_calls(sum(counts.values()), "of {text}", text=ops), waiting], "; "),
             Gain(text="not known: how long the host waits is not in a trace"),
             actions=("keep decisions on the device: torch.where, masks, sizes that are fixed",),
         )
@@ -110,13 +122,21 @@ class GraphCompiler(Advisor):
         calls = sum(leaf.count for leaf in small)
         if not compilers or calls < _MANY or ground.share(seconds) < _WORTH:
             return
+        share = percent(ground.share(seconds))
+        reason = [
+            _calls(calls, "without a product of matrices"),
+            Sentence("{percent} of the time goes there", percent=share),
+            Sentence("a compiler may fuse what they read and write"),
+        ]
+        most = chained(["not known", Sentence("{percent} at most", percent=share)], "; ")
         yield self.advice(
-            f"Try {' or '.join(compiler.name for compiler in compilers)}",
+            Sentence("Try {text}", text=" or ".join(compiler.name for compiler in compilers)),
             (),
-            f"{plural(calls, 'call')} without a product of matrices; "
-            f"{percent(ground.share(seconds))} of the time goes there; a compiler may fuse "
-            "what they read and write",
-            Gain(text=f"not known; {percent(ground.share(seconds))} at most"),
-            actions=[f"{compiler.name}: {compiler.text}" for compiler in compilers],
+            chained(reason, "; "),
+            Gain(text=most),
+            actions=[
+                Sentence("{text}: {said}", text=compiler.name, said=compiler.text)
+                for compiler in compilers
+            ],
             evidence=[fact for compiler in compilers for fact in compiler.evidence],
         )

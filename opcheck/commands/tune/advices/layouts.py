@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from opcheck.commands.tune.base import WORTH, Advisor, Ground, first, places
 from opcheck.commands.tune.values import Advice, Gain
 from opcheck.costs.roofline import Leaf, convolves
+from opcheck.lang.sentence import Sentence, chained
 from opcheck.model.text import percent, plural, size
 from opcheck.model.trace import Node, Phase
 
@@ -35,12 +36,20 @@ class MemoryFormat(Advisor):
             counted = sum(leaf.count * (leaf.cost.flops or 0) for leaf in found)
             if not found or counted < _MOST * everything:
                 continue
-            calls = plural(sum(leaf.count for leaf in found), "convolution")
+            reason = [
+                Sentence(
+                    "{said}, {percent} of all products, take contiguous tensors",
+                    said=plural(sum(leaf.count for leaf in found), "convolution"),
+                    percent=percent(counted / everything),
+                ),
+                Sentence(
+                    "the chip is best in {format}, for {said}", format=form.name, said=form.text
+                ),
+            ]
             yield self.advice(
-                f"Use the memory format {form.name}",
+                Sentence("Use the memory format {format}", format=form.name),
                 first(places(ground, found)),
-                f"{calls}, {percent(counted / everything)} of all products, take contiguous "
-                f"tensors; the chip is best in {form.name}, for {form.text}",
+                chained(reason, "; "),
                 Gain(text="not known"),
                 lines=(
                     f"model.to(memory_format=torch.{form.name})",
@@ -103,11 +112,16 @@ class Copies(Advisor):
             use = ground.use(leaf)
             place = f"{use.file}:{use.line}" if use.file else use.module
             moved[place] = moved.get(place, 0) + leaf.count * leaf.cost.moved
+        count = sum(leaf.count for leaf in leaves)
+        calls = "call" if count == 1 else "calls"
+        reason = [
+            Sentence(f"{{count}} {calls} {what}", count=f"{count:,}"),
+            Sentence("{text} moved", text=size(sum(moved.values()))),
+        ]
         yield self.advice(
             title,
             first(sorted(moved, key=lambda place: (-moved[place], place))),
-            f"{plural(sum(leaf.count for leaf in leaves), 'call')} {what}; "
-            f"{size(sum(moved.values()))} moved",
+            chained(reason, "; "),
             ground.gain(seconds, "at most: without any of them"),
             actions=(way,),
         )

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from opcheck.commands.tune.base import Advisor, Ground
 from opcheck.commands.tune.values import Advice, Gain
 from opcheck.costs.roofline import Leaf
+from opcheck.lang.sentence import Sentence, chained
 from opcheck.model.text import percent, size
 from opcheck.model.trace import Phase
 
@@ -43,19 +44,35 @@ class BatchSize(Advisor):
         if saved < _WORTH:
             return
         gain = ground.gain(
-            saved * ground.bound.seconds, f"of the time of each example, at a batch of {enough}"
+            saved * ground.bound.seconds,
+            Sentence("of the time of each example, at a batch of {count}", count=enough),
         )
         still = sum(leaf.count * _still(leaf) for leaf in ground.leaves)
         moved = sum(leaf.count * leaf.cost.moved for leaf in ground.leaves)
         needed = ground.memory.fixed + _growing(ground) * enough / batch
         yield self.advice(
-            f"Use a batch of {enough}",
+            Sentence("Use a batch of {count}", count=enough),
             (),
-            f"{percent(still / moved)} of the bytes that move do not grow with a batch, as weights "
-            f"do not; {enough} need {size(needed)} of {size(_capacity(ground) or 0)} of memory",
+            chained([_share(still / moved), _need(enough, needed, _capacity(ground) or 0)], "; "),
             gain,
             evidence=ground.evidence("memory", "bandwidth"),
         )
+
+
+def _share(still: float) -> Sentence:
+    return Sentence(
+        "{percent} of the bytes that move do not grow with a batch, as weights do not",
+        percent=percent(still),
+    )
+
+
+def _need(batch: int, needed: float, capacity: float) -> Sentence:
+    return Sentence(
+        "{count} need {text} of {text_whole} of memory",
+        count=batch,
+        text=size(needed),
+        text_whole=size(capacity),
+    )
 
 
 def largest_batch(ground: Ground) -> int | None:
@@ -123,7 +140,7 @@ class Room(Advisor):
             return
         least = ceil(need.total / memory.most)
         wide = any(leaf.cost.flops and leaf.dtype in _WIDE for leaf in ground.leaves)
-        ways = []
+        ways: list[str] = []
         if need.fixed < memory.most and need.batch not in (None, 1):
             ways.append("a smaller batch")
         if need.phase is Phase.OPTIMIZER:
@@ -134,16 +151,18 @@ class Room(Advisor):
             ways.append("activations computed again in backward")
         if wide:
             ways.append("a dtype of 16 bits")
-        ways.append(f"weights spread over {least} devices at least")
+        ways.append(Sentence("weights spread over {count} devices at least", count=least))
+        reason = [
+            Sentence("it needs {text}", text=size(need.total)),
+            Sentence("{text} of that are weights", text=size(need.weights)),
+            Sentence("the chip has {text}", text=size(memory.most)),
+        ]
+        over = need.total - memory.most
         yield self.advice(
             "Make it fit",
             (),
-            f"it needs {size(need.total)}; {size(need.weights)} of that are weights; the chip has "
-            f"{size(memory.most)}",
-            Gain(
-                nbytes=round(need.total - memory.most),
-                text=f"{size(need.total - memory.most)} are too much",
-            ),
+            chained(reason, "; "),
+            Gain(nbytes=round(over), text=Sentence("{text} are too much", text=size(over))),
             actions=ways,
             evidence=memory.evidence,
             needed=True,

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from opcheck.commands.tune.base import WORTH, Advisor, Ground, first, places
+from opcheck.commands.tune.base import WORTH, Advisor, Ground, first, first_of, places
 from opcheck.commands.tune.values import Advice, Gain
 from opcheck.costs.roofline import Leaf, convolves
+from opcheck.lang.sentence import NOTHING as NO_WORDS
+from opcheck.lang.sentence import Sentence, chained
 from opcheck.model.text import operations, percent, rate
 from opcheck.model.trace import DTYPE_BYTES, Constant, Node, Phase, TensorMeta, Value
 from opcheck.model.verdict import Evidence, Verdict
@@ -105,22 +107,21 @@ class HalfPrecision(Advisor):
         if not best:
             return
         rates = ground.roof.peaks
-        gain = ground.less(after, f"at most: autocast leaves some operators in {FULL}")
+        gain = ground.less(
+            after, Sentence("at most: autocast leaves some operators in {dtype}", dtype=FULL)
+        )
         if gain.share is not None and gain.share < WORTH:
             return
-        reason = f"{_counted(ground, full)} in {FULL}; the chip does {rate(rates[best])} in {best}"
         slow = ground.roof.peak(max(full, key=ground.seconds))
-        if slow is not None:
-            reason += f" and {rate(slow)} as it is"
         told = [
-            f"{half} is not taken by {', '.join(first(ops))}"
+            Sentence("{dtype} is not taken by {text}", dtype=half, text=first_of(ops))
             for half in HALVES
             if half in rates and (ops := refused(ground, FULL, half))
         ]
         yield self.advice(
-            f"Run in {best}",
+            Sentence("Run in {dtype}", dtype=best),
             (),
-            "; ".join([reason, *told]),
+            chained([_counted(ground, full), _faster(rates[best], best, slow), *told], "; "),
             gain,
             lines=_lines(ground, best),
             evidence=ground.evidence(best),
@@ -138,11 +139,15 @@ class HalfPrecision(Advisor):
         if not mended:
             yield from self._known_half(ground, before, after)
             return
-        ops = ", ".join(first(sorted({leaf.op for leaf in mended})))
+        ops = first_of(sorted({leaf.op for leaf in mended}))
+        reason = [
+            Sentence("in {dtype} the device does not run {text}", dtype=before, text=ops),
+            Sentence("in {dtype} it does", dtype=after),
+        ]
         yield self.advice(
-            f"Run in {after}",
+            Sentence("Run in {dtype}", dtype=after),
             first(places(ground, mended)),
-            f"in {before} the device does not run {ops}; in {after} it does",
+            chained(reason, "; "),
             Gain(text="not known"),
             lines=(f"model.to(torch.{after})",),
             needed=any(leaf.verdict is Verdict.UNSUPPORTED for leaf in mended),
@@ -154,21 +159,39 @@ class HalfPrecision(Advisor):
         products = [leaf for leaf in ground.leaves if leaf.cost.flops and leaf.dtype == before]
         known = after in rates and before not in rates
         if products and known and not refused(ground, before, after):
+            nobody = Sentence("of {dtype} nobody says how fast", dtype=before)
             yield self.advice(
-                f"Run in {after}",
+                Sentence("Run in {dtype}", dtype=after),
                 (),
-                f"the chip does {rate(rates[after])} in {after}; of {before} nobody says how fast",
+                chained([_faster(rates[after], after), nobody], "; "),
                 Gain(text="not known"),
                 lines=(f"model.to(torch.{after})",),
                 evidence=ground.evidence(after),
             )
 
 
-def _counted(ground: Ground, full: Sequence[Leaf]) -> str:
+def _faster(best: float, dtype: str, slow: float | None = None) -> Sentence:
+    """What the chip does in a dtype, and what in the one that the model has."""
+    if slow is None:
+        return Sentence("the chip does {text} in {dtype}", text=rate(best), dtype=dtype)
+    return Sentence(
+        "the chip does {text} in {dtype} and {text_slow} as it is",
+        text=rate(best),
+        dtype=dtype,
+        text_slow=rate(slow),
+    )
+
+
+def _counted(ground: Ground, full: Sequence[Leaf]) -> Sentence:
     """How much of the run's products is in float32."""
     counted = sum(leaf.count * (leaf.cost.flops or 0) for leaf in full)
     everything = sum(leaf.count * (leaf.cost.flops or 0) for leaf in ground.leaves)
-    return f"{percent(counted / everything)} of {operations(everything)} are"
+    return Sentence(
+        "{percent} of {text} are in {dtype}",
+        percent=percent(counted / everything),
+        text=operations(everything),
+        dtype=FULL,
+    )
 
 
 def _lines(ground: Ground, dtype: str) -> tuple[str, ...]:
@@ -204,11 +227,17 @@ class EightBits(Advisor):
         if gain is None or not way:
             return
         counted = sum(leaf.count * (leaf.cost.flops or 0) for leaf in products)
+        reason = [
+            Sentence(
+                "the chip does {text} in {dtype}", text=rate(peaks["int8"], "OP"), dtype="INT8"
+            ),
+            Sentence("products are {text}", text=operations(counted)),
+            way,
+        ]
         yield self.advice(
             "Quantise to INT8",
             (),
-            f"the chip does {rate(peaks['int8'], 'OP')} in INT8; products are "
-            f"{operations(counted)}; {way}",
+            chained(reason, "; "),
             gain,
             evidence=(*ground.evidence("int8"), *evidence),
         )
@@ -226,24 +255,29 @@ def _gain(ground: Ground) -> Gain | None:
     if not least or quantised is None or least - quantised < _WORTH * least:
         return None
     helped = any(_is_product(leaf) and leaf.dtype == FULL for leaf in ground.leaves)
-    beyond = f"at most, beyond {half}" if half and helped else "at most"
-    text = f"{beyond}: all products in INT8, at a loss of accuracy that is not known"
-    return ground.gain(least - quantised, text)
+    text = "at most: all products in INT8, at a loss of accuracy that is not known"
+    if half and helped:
+        text = (
+            "at most, beyond {dtype}: all products in INT8, at a loss of accuracy that is not known"
+        )
+    return ground.gain(least - quantised, Sentence(text, dtype=half))
 
 
-def _way(ground: Ground, products: Sequence[Leaf]) -> tuple[str, tuple[Evidence, ...]]:
-    """What may compute so on the target, and what says so; "" where nobody has said."""
+def _way(ground: Ground, products: Sequence[Leaf]) -> tuple[Sentence, tuple[Evidence, ...]]:
+    """What may compute so on the target, and what says so; no words where nobody has said."""
     entries, compilers = ground.running.matrix.entries, ground.chip.compilers
     work = [(leaf.count * (leaf.cost.flops or 0), convolves(leaf.op)) for leaf in products]
     convolved = sum(flops for flops, convolution in work if convolution)
     kernels = _CONVOLUTIONS if 2 * convolved > sum(flops for flops, _ in work) else _MATRICES
     for op in kernels:
         if op in entries:
-            return f"{op} is registered", entries[op].evidence[:1]
+            return Sentence("{op} is registered", op=op), entries[op].evidence[:1]
     if not compilers:
-        return "", ()
+        return NO_WORDS, ()
     names = " or ".join(compiler.name for compiler in compilers)
-    return f"no kernel for them is in the lists; {names} may have one", compilers[0].evidence[:1]
+    may = Sentence("{text} may have one", text=names)
+    none = Sentence("no kernel for them is in the lists")
+    return chained([none, may], "; "), compilers[0].evidence[:1]
 
 
 class ShortFloat32(Advisor):
@@ -271,9 +305,19 @@ class ShortFloat32(Advisor):
         yield self.advice(
             "Allow TF32 for products of matrices",
             first(places(ground, kept)),
-            f"{operations(counted)} are float32 products, which PyTorch runs without TF32 unless "
-            f"told to; the chip does {rate(roof.peaks['tf32'])} with it",
+            chained([_without(counted), _with(roof.peaks["tf32"])], "; "),
             gain,
             lines=('torch.set_float32_matmul_precision("high")',),
             evidence=ground.evidence("tf32"),
         )
+
+
+def _without(flops: int) -> Sentence:
+    return Sentence(
+        "{text} are float32 products, which PyTorch runs without TF32 unless told to",
+        text=operations(flops),
+    )
+
+
+def _with(peak: float) -> Sentence:
+    return Sentence("the chip does {text} with it", text=rate(peak))

@@ -7,6 +7,7 @@ from opcheck.commands.tune.advices.precision import HALVES
 from opcheck.commands.tune.base import NO_BOUND, WORTH, Advisor, Ground, first
 from opcheck.commands.tune.values import Advice, Gain
 from opcheck.costs.roofline import Leaf, convolves
+from opcheck.lang.sentence import Sentence, chained
 from opcheck.model.costs import Multiple
 from opcheck.model.text import percent
 from opcheck.model.trace import Node
@@ -45,11 +46,18 @@ class TileSizes(Advisor):
         share = ground.share(sum(map(ground.seconds, off)))
         known = ground.chip.multiples
         meant = dtype if dtype in known else next(half for half in HALVES if half in known)
+        reason = [
+            Sentence(
+                "the matrix unit takes multiples of {count} in {dtype}",
+                count=multiple.elements,
+                dtype=meant,
+            ),
+            Sentence("layers of other sizes take {percent} of the time", percent=percent(share)),
+        ]
         return self.advice(
-            f"Make sizes multiples of {multiple.elements}",
+            Sentence("Make sizes multiples of {count}", count=multiple.elements),
             first(sorted(rows, key=lambda row: (-rows[row], row))),
-            f"the matrix unit takes multiples of {multiple.elements} in {meant}; layers of other "
-            f"sizes take {percent(share)} of the time",
+            chained(reason, "; "),
             _gain(ground, off, multiple.elements) if meant == dtype else Gain(text=_LATER),
             evidence=multiple.evidence,
         )

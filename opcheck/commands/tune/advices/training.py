@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from opcheck.commands.tune.base import THE_MODEL, WORTH, Advisor, Ground, first
 from opcheck.commands.tune.values import Advice, Gain
 from opcheck.costs.roofline import Leaf
-from opcheck.model.text import plural, size
+from opcheck.lang.sentence import Sentence, chained
+from opcheck.model.text import size
 from opcheck.model.trace import Node, Phase
 from opcheck.model.verdict import Evidence
 
@@ -35,25 +36,36 @@ class TrainingMode(Advisor):
         nodes = ground.running.trace.nodes
         uses = [use for use in ground.running.trace.uses if _trains(nodes[use.node])]
         if uses:
-            calls = plural(sum(use.count for use in uses), "call")
+            calls = sum(use.count for use in uses)
+            how = (
+                "{count} call of {text} as in training, although the model is in evaluation mode"
+                if calls == 1
+                else "{count} calls of {text} as in training, although the model is in evaluation "
+                "mode"
+            )
             ops = ", ".join(sorted({str(nodes[use.node].op) for use in uses}))
             drops = [leaf for leaf in ground.leaves if _drops(ground, leaf)]
+            differ = "values differ from run to run, or running statistics change"
             yield self.advice(
                 "Leave training out of the forward",
                 first(sorted({use.module or f"{use.file}:{use.line}" for use in uses})),
-                f"{calls} of {ops} as in training, although the model is in evaluation mode; "
-                "values differ from run to run, or running statistics change",
+                chained([Sentence(how, count=f"{calls:,}", text=ops), differ], "; "),
                 ground.gain(sum(map(ground.seconds, drops)), "what dropout takes"),
                 lines=("F.dropout(x, p, training=self.training)",),
                 needed=True,
             )
         modules = ground.running.costs.in_training
         if modules:
+            left = (
+                "{count} layer of what {text} gives, left in training mode and other there"
+                if len(modules) == 1
+                else "{count} layers of what {text} gives, left in training mode and other there"
+            )
+            found = Sentence(left, count=f"{len(modules):,}", text=ground.source)
             yield self.advice(
                 "Call model.eval() before inference",
                 first(modules),
-                f"{plural(len(modules), 'layer')} of what {ground.source} gives, left in training "
-                "mode and other there; evaluation mode is what was traced",
+                chained([found, "evaluation mode is what was traced"], "; "),
                 Gain(text="not known: values are wrong without it"),
                 lines=("model.eval()",),
                 needed=True,
@@ -91,11 +103,17 @@ class Gradients(Advisor):
         if not uses:
             return
         where = sorted({f"{use.file}:{use.line}" if use.file else use.module for use in uses})
+        calls = sum(use.count for use in uses)
+        switched = (
+            "{count} call with gradients switched on by the model itself"
+            if calls == 1
+            else "{count} calls with gradients switched on by the model itself"
+        )
+        lives = "what they take lives until the output is dropped"
         yield self.advice(
             "Do not record gradients in inference",
             first([place or THE_MODEL for place in where]),
-            f"{plural(sum(use.count for use in uses), 'call')} with gradients switched on by the "
-            "model itself; what they take lives until the output is dropped",
+            chained([Sentence(switched, count=f"{calls:,}"), lives], "; "),
             Gain(text="not known: it depends on which tensors need gradients"),
             lines=("with torch.no_grad():",),
         )
@@ -131,12 +149,17 @@ class FusedOptimizer(Advisor):
         saved = seconds - least / bandwidth if bandwidth else 0.0
         if not how or moved <= least or ground.share(saved) < WORTH:
             return
-        calls = plural(sum(leaf.count for leaf in stepping), "call")
+        calls = sum(leaf.count for leaf in stepping)
+        of = "{count} call of the optimizer" if calls == 1 else "{count} calls of the optimizer"
+        reason = [
+            Sentence(of, count=f"{calls:,}"),
+            Sentence("{text} moved", text=size(moved)),
+            Sentence("parameters, gradients and states once are {text}", text=size(least)),
+        ]
         yield self.advice(
-            f"Fuse {step.optimizer}",
+            Sentence("Fuse {optimizer}", optimizer=step.optimizer),
             (),
-            f"{calls} of the optimizer; {size(moved)} moved; parameters, gradients and states once "
-            f"are {size(least)}",
+            chained(reason, "; "),
             ground.gain(saved, "where one kernel reads and writes each once"),
             lines=how,
             evidence=evidence,

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from opcheck.commands.tune.values import Advice, ChipFigure, Gain, OperatorCost, TunedTarget, Tuning
 from opcheck.costs.roofline import Limit, MemoryNeed
+from opcheck.lang.sentence import NOTHING as NO_WORDS
+from opcheck.lang.sentence import Sentence, chained, verbatim
 from opcheck.lang.speech import tell
 from opcheck.model.text import duration, number, operations, percent, plural, rate, size
 from opcheck.views.formats import PLAIN, Page
@@ -11,6 +13,7 @@ from opcheck.views.terminal.canvas import PLACE, Atom, Canvas, listed, phrase, s
 from opcheck.views.terminal.evidence import FEW, cited
 from opcheck.views.terminal.head import mark
 from opcheck.views.terminal.sections import write_heading
+from opcheck.views.terminal.words import traced
 
 WORK, BOUND, MEMORY, CHIP = "work", "bound", "memory", "chip"
 WHERE, WHY, GAIN, DO, FROM = "where", "why", "gain", "do", "from"
@@ -37,47 +40,52 @@ HEADS = {
 }
 
 
-def bound(target: TunedTarget) -> str:
+def bound(target: TunedTarget) -> Sentence:
     """The least time of the run, and what most of it waits for."""
     seconds = target.bound.seconds
     if seconds is None:
-        return "no figure of the chip tells how long it takes at least"
+        return Sentence("no figure of the chip tells how long it takes at least")
+    most = "{text} at least, most of which is moving bytes"
     if target.bound.limit is Limit.COMPUTE:
-        text = f"{duration(seconds)} at least, most of which is computing"
-    else:
-        text = f"{duration(seconds)} at least, most of which is moving bytes"
-    return text if target.bound.whole else f"{text}; some of it is not known"
+        most = "{text} at least, most of which is computing"
+    least = Sentence(most, text=duration(seconds))
+    return least if target.bound.whole else chained([least, "some of it is not known"], "; ")
 
 
-def product(target: TunedTarget) -> str:
+def product(target: TunedTarget) -> Sentence:
     """Whose figures are taken."""
     if not target.product:
-        return f"{target.title}: no figures are known"
+        return Sentence("{text}: no figures are known", text=target.title)
     if not target.others:
-        return target.product
-    return f"{target.product}, one of {len(target.others) + 1} products; --product names another"
+        return verbatim(target.product)
+    return Sentence(
+        "{text}, one of {count} products; --product names another",
+        text=target.product,
+        count=len(target.others) + 1,
+    )
 
 
-def figure_sentence(one: ChipFigure) -> str:
+def figure_sentence(one: ChipFigure) -> Sentence:
     """One figure of the chip's."""
     value = one.value or 0.0
     match one.name:
         case "memory":
-            return size(value)
+            return verbatim(size(value))
         case "bandwidth":
-            return f"{size(value)}/s"
+            return verbatim(f"{size(value)}/s")
         case _:
-            return f"{rate(value, 'OP' if one.name.startswith('int') else 'FLOP')} {one.name}"
+            unit = "OP" if one.name.startswith("int") else "FLOP"
+            return Sentence("{text} {name}", text=rate(value, unit), name=one.name)
 
 
-def elements(count: int) -> str:
+def elements(count: int) -> Sentence:
     """What is computed beside products."""
-    return f"{number(count)} element operations"
+    return Sentence("{text} element operations", text=number(count))
 
 
-def moved(nbytes: int) -> str:
+def moved(nbytes: int) -> Sentence:
     """What is read and written."""
-    return f"{size(nbytes)} read and written"
+    return Sentence("{text} read and written", text=size(nbytes))
 
 
 def memory_sentence(need: MemoryNeed) -> list[tuple[str, str]]:
@@ -96,12 +104,16 @@ def capacity(target: TunedTarget) -> str:
     return "" if has is None else size(has)
 
 
-def largest(target: TunedTarget) -> str:
-    """The largest batch that fits; "" where it is not known, or not even one fits."""
+def largest(target: TunedTarget) -> Sentence:
+    """The largest batch that fits; no words where it is not known, or not even one fits."""
     most, batch = target.largest_batch, target.memory.batch
     if not most or batch is None:
-        return ""
-    return f"a batch of {most:,} may fit; the run has {batch:,}"
+        return NO_WORDS
+    return Sentence(
+        "a batch of {count} may fit; the run has {count_now}",
+        count=f"{most:,}",
+        count_now=f"{batch:,}",
+    )
 
 
 def gain(one: Gain) -> str:
@@ -109,14 +121,21 @@ def gain(one: Gain) -> str:
     return one.text or NOT_KNOWN
 
 
-def less(share: float) -> str:
+def less(share: float) -> Sentence:
     """How much less time it takes at most."""
-    return f"{percent(share)} less time"
+    told = percent(share)
+    little = "<0.1% less time"
+    return Sentence(little if told in little else "{percent} less time", percent=told)
 
 
-def more(count: int, noun: str) -> str:
+def more_operators(count: int) -> Sentence:
     """What is left out."""
-    return f"and {plural(count, noun)} more (--verbose lists them)"
+    more = (
+        "and {count} operator more (--verbose lists them)"
+        if count == 1
+        else "and {count} operators more (--verbose lists them)"
+    )
+    return Sentence(more, count=f"{count:,}")
 
 
 MOST_OPERATORS = 5
@@ -158,7 +177,8 @@ def _write_figures(canvas: Canvas, target: TunedTarget) -> None:
     for figure in target.figures if canvas.page.verbose else ():
         for fact in figure.evidence[:1]:
             canvas.field("", [(f"{figure.name}:", "dim"), *cited(fact)], 2)
-    work = [operations(target.flops), elements(target.elements), moved(target.moved)]
+    flops = verbatim(operations(target.flops))
+    work = [flops, elements(target.elements), moved(target.moved)]
     canvas.field(WORK, _between(dot, work), 2)
     canvas.field(BOUND, split(bound(target), "bold"), 2)
     parts = memory_sentence(target.memory)
@@ -189,7 +209,7 @@ def _write_operators(canvas: Canvas, operators: Sequence[OperatorCost]) -> None:
     _write_rows(canvas, [_row(one) for one in shown])
     left = len([one for one in operators if one.moved or one.flops]) - len(shown)
     if left > 0:
-        canvas.flow(split(more(left, "operator"), "dim"), 2)
+        canvas.flow(split(more_operators(left), "dim"), 2)
 
 
 def _write_rows(canvas: Canvas, rows: Sequence[Sequence[Atom]]) -> None:
@@ -201,7 +221,7 @@ def _write_rows(canvas: Canvas, rows: Sequence[Sequence[Atom]]) -> None:
             return
     for name, *figures in rows:
         canvas.flow([name], 2)
-        told = [text for text, _ in figures[:-1] if text]
+        told = [verbatim(text) for text, _ in figures[:-1] if text]
         canvas.flow(_between((canvas.marks.dot, "dim"), told), 6)
 
 
@@ -236,8 +256,8 @@ def _write_advice(canvas: Canvas, number: int, one: Advice) -> None:
     canvas.flow([*split(one.title, "bold"), dot, sign, dot, (one.code, "dim")], 4, lead)
     if one.where:
         canvas.field(WHERE, listed(map(tell, one.where), PLACE), 4)
-    canvas.field(WHY, _clauses(one.reason), 4)
-    canvas.field(GAIN, _clauses(gain(one.gain)), 4)
+    canvas.field(WHY, split(one.reason), 4)
+    canvas.field(GAIN, split(gain(one.gain)), 4)
     ways = [*map(split, one.actions), *([(line, "green")] for line in one.lines)]
     for i, way in enumerate(ways):
         canvas.field("" if i else DO, way, 4)
@@ -252,26 +272,11 @@ def _write_footer(canvas: Canvas, found: Tuning) -> None:
     canvas.blank()
     for note in trace.notes:
         canvas.flow(split(note, "dim"))
-    recorded = (
-        f"{found.model.kind} {dot} {trace.mode} {dot} {plural(trace.calls, 'call')} "
-        f"{dot} traced as {trace.device_type} with torch {found.torch_version}"
-    )
-    canvas.flow(split(recorded, "dim"))
-    canvas.flow([*split(f"opcheck {found.opcheck_version}", "dim"), (dot, "dim"),
+    how = traced(trace.device_type, found.torch_version)
+    recorded = [found.model.kind, trace.mode, plural(trace.calls, "call"), how]
+    canvas.flow(split(chained(recorded, f" {dot} "), "dim"))
+    canvas.flow([*split(verbatim(f"opcheck {found.opcheck_version}"), "dim"), (dot, "dim"),
                  *split(NEVER, "dim")])  # fmt: skip
-
-
-def _clauses(text: str) -> list[Atom]:
-    """The clauses of a sentence, each told by itself."""
-    found: list[Atom] = []
-    for clause in text.split(_APART):
-        if found:
-            found[-1] = (f"{found[-1][0]}{tell(_APART.strip())}", "")
-        found += split(clause)
-    return found
-
-
-_APART = "; "
 
 
 def _write_unknown(canvas: Canvas, target: TunedTarget) -> None:

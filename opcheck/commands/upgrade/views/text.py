@@ -1,6 +1,7 @@
 """The page on upgrades: the best move, smaller ones, and each finding with what removes it."""
 
 from opcheck.commands.upgrade.values import Blocked, Move, MoveKind, Upgrade
+from opcheck.lang.sentence import Sentence, chained, in_brackets, verbatim
 from opcheck.lang.speech import tell
 from opcheck.views.formats import PLAIN, Page
 from opcheck.views.terminal import words as common
@@ -28,26 +29,28 @@ KINDS = {
 LABELS = {MoveKind.TORCH: "torch", MoveKind.RELEASE: "release", MoveKind.CHIP: "chip"}
 
 
-def verdict_sentence(runs: bool | None, findings: int) -> str:
+def verdict_sentence(runs: bool | None, findings: int) -> Sentence:
     """How the target fares today."""
-    return f"{RUNS[runs]}, {plural(findings, 'finding')} in the way"
+    return Sentence(f"{RUNS[runs]}, {{said}} in the way", said=plural(findings, "finding"))
 
 
-def tried_sentence(count: int) -> str:
+def tried_sentence(count: int) -> Sentence:
     """How many other targets were looked at."""
-    return f"{plural(count, 'other target')} of the vendor looked at"
+    return Sentence("{said} of the vendor looked at", said=plural(count, "other target"))
 
 
-def removes(removed: int, of: int) -> str:
+def removes(removed: int, of: int) -> Sentence:
     """How many findings a move removes."""
-    return f"removes {removed:,} of {plural(of, 'finding')}"
+    return Sentence("removes {count} of {said}", count=f"{removed:,}", said=plural(of, "finding"))
 
 
-def after_move(runs: bool | None, rate: float | None) -> str:
+def after_move(runs: bool | None, rate: float | None) -> Sentence:
     """How the model fares after the move."""
     there = {True: "it runs there", False: "it still will not run there", None: "cannot tell there"}
-    share = "" if rate is None else f", {percent(rate)} of its operators run natively"
-    return f"{there[runs]}{share}"
+    share = []
+    if rate is not None:
+        share.append(Sentence("{percent} of its operators run natively", percent=percent(rate)))
+    return chained([Sentence(there[runs]), *share], ", ")
 
 
 def runs_cell(runs: bool | None) -> str:
@@ -55,9 +58,9 @@ def runs_cell(runs: bool | None) -> str:
     return RUNS_CELL[runs]
 
 
-def left_sentence(count: int) -> str:
+def left_sentence(count: int) -> Sentence:
     """What the best move leaves."""
-    return f"leaves {plural(count, 'finding')}:"
+    return Sentence("leaves {said}:", said=plural(count, "finding"))
 
 
 FINDINGS = 20
@@ -87,17 +90,18 @@ def _write_head(canvas: Canvas, found: Upgrade) -> None:
     if not found.blocked:
         canvas.flow(split(NOTHING_BLOCKS), 2)
     if found.trace.gaps:
-        canvas.flow(split(common.gaps(len(found.trace.gaps)).replace(" (below)", ""), "magenta"), 2)
+        canvas.flow(split(common.gaps(len(found.trace.gaps), below=False), "magenta"), 2)
 
 
 def _write_moves(canvas: Canvas, found: Upgrade) -> None:
     best = found.best
     if best is None:
         canvas.blank()
-        canvas.flow(split(f"{tried_sentence(found.tried)}: {NOWHERE}"), 2)
+        nowhere = Sentence("{said}: {said_b}", said=tried_sentence(found.tried), said_b=NOWHERE)
+        canvas.flow(split(nowhere), 2)
         return
     write_heading(canvas, BEST, "", "")
-    canvas.flow([(str(best.target), "bold green"), *split(f"({KINDS[best.kind]})")], 2)
+    canvas.flow([(str(best.target), "bold green"), *split(in_brackets(KINDS[best.kind]))], 2)
     canvas.flow(split(removes(len(best.removes), len(found.blocked))), 4)
     left = [blocked.finding for blocked in found.blocked if blocked.finding.id not in best.removes]
     if left:
@@ -150,11 +154,12 @@ def _write_finding(canvas: Canvas, blocked: Blocked) -> None:
 
 def _write_footer(canvas: Canvas, found: Upgrade) -> None:
     dot, trace = canvas.marks.dot, found.trace
-    tried = f"{tried_sentence(found.tried)} {dot} " if found.tried else ""
-    said = (
-        f"{tried}{trace.mode} {dot} {plural(trace.calls, 'call')} "
-        f"{dot} traced as {trace.device_type} with torch {found.torch_version}"
-    )
+    said = [
+        *([tried_sentence(found.tried)] if found.tried else []),
+        trace.mode,
+        plural(trace.calls, "call"),
+        common.traced(trace.device_type, found.torch_version),
+    ]
     canvas.blank()
-    canvas.flow(split(said, "dim"))
-    canvas.flow(split(f"opcheck {found.opcheck_version}", "dim"))
+    canvas.flow(split(chained(said, f" {dot} "), "dim"))
+    canvas.flow(split(verbatim(f"opcheck {found.opcheck_version}"), "dim"))

@@ -10,6 +10,7 @@ from opcheck.db.importers.moorethreads import lists
 from opcheck.db.importers.moorethreads.conditions import Release, Table, conditions, table_of
 from opcheck.db.importers.moorethreads.lists import FIRST, Kernel, code, gradients, patched
 from opcheck.db.importers.moorethreads.vendor import chips, vendor_file
+from opcheck.db.importers.shared import facts
 from opcheck.db.schema.vendor import MATRIX
 from opcheck.db.versions import major_minor, version_key
 from opcheck.errors import DatabaseError
@@ -122,7 +123,18 @@ def _used(folder: Path, read: Release) -> dict[str, dict[str, Any]]:
         **used,
         "list": listed.as_data(),
         **{name: _table(folder, read.name, table) for name, table in tables.items()},
+        **_threads(read.name),
     }
+
+
+def _threads(release: str) -> dict[str, dict[str, str]]:
+    """Threads about what the code of a release does."""
+    cited = {
+        fact["at"]
+        for fact in code()["stated"]
+        if "at" in fact and facts.citation(fact["seen"], release, "code")
+    }
+    return {name: dict(thread) for name, thread in code()["threads"].items() if name in cited}
 
 
 def _searched(folder: Path, release: str) -> dict[str, str]:

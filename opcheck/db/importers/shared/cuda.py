@@ -9,7 +9,12 @@ from typing import Any
 from msgspec import Struct
 
 from opcheck.db.importers.base import ReleaseFile, VendorFile, load_yaml
-from opcheck.db.importers.shared import in_tree, operator_list, torchvision_kernels
+from opcheck.db.importers.shared import (
+    in_tree,
+    operator_list,
+    refused_dtypes,
+    torchvision_kernels,
+)
 from opcheck.db.importers.shared import in_tree as in_tree_facts
 from opcheck.db.importers.shared.in_tree import TORCH
 from opcheck.db.importers.shared.operator_list import Function
@@ -28,8 +33,8 @@ _UNTESTED = frozenset({"complex32"})
 """Tested only where the list has it, so that its absence says nothing."""
 _MODULES = re.compile(r"(nn\.functional|torch\.ops\.aten)\.")
 _DOTTED = re.compile(r"(special|linalg|fft)\.")
-_BRANCHES = frozenset({"einsum", "inner", "linalg_matrix_power"})
-"""Composites that take any dtype where nothing is summed, or no inverse taken."""
+_BRANCHES = frozenset({"einsum", "inner", "linalg_matrix_power", "lu_unpack"})
+"""Operators that take any dtype on some way: nothing is summed, or the tests ask for more."""
 _ANOTHER_WAY = frozenset({"median", "nanmedian"})
 """Overloads that sort, where the others of that operator, and their tests, call one kernel."""
 _TEXT = (
@@ -213,6 +218,8 @@ class CudaVendor(Struct, frozen=True, dict=True):
     """Confidence and method of what PyTorch's own tests say."""
     method: str = _REGISTERED
     """How its entries are known."""
+    wheels: bool = False
+    """Whether torch's wheels of the package index are this vendor's builds."""
 
     @cached_property
     def said(self) -> Mapping[str, Any]:
@@ -241,6 +248,10 @@ class CudaVendor(Struct, frozen=True, dict=True):
             *dtype_conditions(sources, release, self.tested),
             *torchvision_kernels.conditions(release, _KEY),
         )
+        if self.wheels:
+            functions = operator_list.functions(sources / "pytorch", major_minor(release))
+            said = refused_dtypes.denied(conditions)
+            conditions += tuple(refused_dtypes.conditions(release, functions, said))
         advisories = tuple(self.said.get("advisories", ()))
         return ReleaseFile(
             vendor=self.name,

@@ -12,10 +12,13 @@ Fact = Mapping[str, Any]
 def conditions(
     facts: Iterable[Fact], release: str, source: str, listed: Collection[str]
 ) -> Iterator[dict[str, Any]]:
-    """Conditions of one release, whose ``source`` id stands for the commit of the cited files."""
+    """Conditions of one release, whose ``source`` id stands for the commit of the cited files.
+
+    ``at`` of a fact is a thread whose users saw what the cited code does.
+    """
     for fact in facts:
         if cited := citation(fact["seen"], release, source):
-            yield from cases(fact, listed, [cited])
+            yield from cases(fact, listed, [*filter(None, (fact.get("at"), cited))])
 
 
 def citation(seen: Mapping[str, Mapping[str, int]], release: str, source: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -378,7 +379,7 @@ class AbsByParts(Rule):
     def refuses(self, call: Call) -> str:
         """Real numbers, which have no parts."""
         x = call.given("self")
-        return "" if x.dtype.is_complex else f"{x.dtype} has no parts"
+        return "" if x.dtype.is_complex else Sentence("{op} has no parts", op=x.dtype)
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Zeros among them."""

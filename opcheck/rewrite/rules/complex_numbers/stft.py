@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -107,7 +108,7 @@ class StftByTables(Rule):
         if call.given("align_to_window") is not None:
             return "frames are aligned to the window"
         size = call.given("n_fft")
-        return "" if size <= LARGEST else f"a frame is longer than {LARGEST}"
+        return "" if size <= LARGEST else Sentence("a frame is longer than {count}", count=LARGEST)
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """One signal or several, with or without padding, a window, half of the result."""
@@ -242,7 +243,9 @@ class IstftByTables(Rule):
         if call.given("return_complex") or (window is not None and window.is_complex()):
             return "the signal is complex"
         if call.given("n_fft") > LARGEST:
-            return f"a frame is longer than {LARGEST}: its table would be too large"
+            return Sentence(
+                "a frame is longer than {count}: its table would be too large", count=LARGEST
+            )
         given = call.args[0]
         if given.dtype not in (torch.complex64, torch.complex128):
             return "the numbers are of half precision"

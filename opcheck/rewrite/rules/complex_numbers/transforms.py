@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -54,7 +55,9 @@ class _ByTables(Rule):
             return "the numbers are of half precision"
         sizes = [given.size(d) for d in call.args[1]]
         if any(size > LARGEST for size in (*sizes, call.given("last_dim_size", 0))):
-            return f"a transform is longer than {LARGEST}: its table would be too large"
+            return Sentence(
+                "a transform is longer than {count}: its table would be too large", count=LARGEST
+            )
         return "" if all(sizes) else "a transform has no elements"
 
     def numbers(self, draw: Draw, dtypes: Sequence[torch.dtype]) -> tuple[Tensor, list[int]]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label, Tier
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -45,7 +46,9 @@ def _averaged(
         if ceil_mode and (out - 1) * stride >= size + padding:
             out -= 1
         if out < 1 or padding > kernel // 2:
-            raise RuntimeError(f"no window of {kernel} fits into {size}")
+            raise RuntimeError(
+                Sentence("no window of {text} fits into {text_size}", text=kernel, text_size=size)
+            )
         reach = (out - 1) * stride + kernel
         after = max(reach - size - padding, 0)
         if padding or after:
@@ -212,7 +215,9 @@ class AvgPool1dByAdding(Rule):
             return "the values are not real floating-point"
         kernel = _each(call.given("kernel_size"), self._dims)
         if sum(kernel) > _MOST:
-            return f"a window of {kernel} takes {sum(kernel)} additions"
+            return Sentence(
+                "a window of {text} takes {count} additions", text=kernel, count=sum(kernel)
+            )
         return ""
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -330,7 +335,11 @@ class AdaptiveAvgPoolByEvenWindows(AdaptiveAvgPoolByWindows):
             return "the output is larger than the input"
         uneven = [(s, o) for s, o in zip(sizes, out, strict=True) if s % o]
         wide = max((s - (o - 1) * (s // o) for s, o in uneven), default=0)
-        return "" if wide <= _MOST else f"a window of {wide} takes as many additions"
+        return (
+            ""
+            if wide <= _MOST
+            else Sentence("a window of {text} takes as many additions", text=wide)
+        )
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Sizes that divide and that do not."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -161,7 +162,11 @@ class GridSampleByGather(Rule):
         if x.dim() == 5 and call.args[2] == 2:
             return "bicubic sampling is for images"
         held = 8 * x.size(1) * grid.numel()
-        return "" if held <= LARGEST else f"the elements around all places are {held:,}"
+        return (
+            ""
+            if held <= LARGEST
+            else Sentence("the elements around all places are {count}", count=f"{held:,}")
+        )
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Inside and outside, with every mode and padding."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import Draw
@@ -76,7 +77,9 @@ def _fixed(self: Tensor, dim: int, window: Sequence[int], ceil: bool) -> tuple[T
     if ceil and (out - 1) * stride >= size + padding:
         out -= 1
     if out < 1 or kernel < 1 or padding > kernel // 2:
-        raise RuntimeError(f"no window of {kernel} fits into {size}")
+        raise RuntimeError(
+            Sentence("no window of {text} fits into {text_size}", text=kernel, text_size=size)
+        )
     start = torch.arange(out, device=self.device).unsqueeze(-1) * stride - padding
     place = start + torch.arange(kernel, device=self.device) * dilation
     return place.clamp(0, size - 1), (place >= 0) & (place < size)
@@ -250,7 +253,11 @@ class MaxPool1dWithIndicesByWindows(Rule):
             if any(all(not 0 <= s + i * apart < size for i in range(k)) for s in starts if s < 0):
                 return "a window lies wholly in the padding"
         held = x.numel() * math.prod(k / s for k, s in zip(kernel, stride, strict=True))
-        return "" if held <= LARGEST else f"the windows together have {held:,.0f} elements"
+        return (
+            ""
+            if held <= LARGEST
+            else Sentence("the windows together have {count} elements", count=f"{held:,.0f}")
+        )
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With and without batch, strides, padding, dilation and a last window that overhangs."""
@@ -355,7 +362,11 @@ class AdaptiveMaxPoolByWindows(Rule):
         if x.dtype.is_complex or x.dtype is torch.bool:
             return "the values have no order"
         held = x.numel() * 2 ** len(call.given("output_size"))
-        return "" if held <= LARGEST else f"the windows together may have {held:,} elements"
+        return (
+            ""
+            if held <= LARGEST
+            else Sentence("the windows together may have {count} elements", count=f"{held:,}")
+        )
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Sizes that divide and that do not, outputs larger than inputs as well."""
@@ -383,7 +394,11 @@ class FractionalMaxPoolByWindows(Rule):
         """Decline more windows than fit side by side."""
         x, kernel, out = call.args[0], call.given("kernel_size"), call.given("output_size")
         held = math.prod(x.shape[: -len(out)]) * math.prod(kernel) * math.prod(out)
-        return "" if held <= LARGEST else f"the windows together have {held:,} elements"
+        return (
+            ""
+            if held <= LARGEST
+            else Sentence("the windows together have {count} elements", count=f"{held:,}")
+        )
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With and without batch."""

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label, Tier
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -183,7 +184,11 @@ class RoiAlignByIndex(Rule):
             return "in half precision the places of samples would be off"
         bins = call.given("pooled_height") * call.given("pooled_width")
         held = 4 * rois.size(0) * x.size(1) * bins * call.given("sampling_ratio") ** 2
-        return "" if held <= LARGEST else f"the elements around all samples are {held:,}"
+        return (
+            ""
+            if held <= LARGEST
+            else Sentence("the elements around all samples are {count}", count=f"{held:,}")
+        )
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Regions inside and across the border, aligned or not."""
@@ -227,7 +232,11 @@ class DeformConv2dByGather(Rule):
         held = 4 * offset.numel() * x.size(1) // max(2 * call.given("offset_groups"), 1)
         if not weight.numel() or not offset.numel():
             return "there is nothing to convolve"
-        return "" if held <= LARGEST else f"the elements around all places are {held:,}"
+        return (
+            ""
+            if held <= LARGEST
+            else Sentence("the elements around all places are {count}", count=f"{held:,}")
+        )
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With groups, strides, padding, dilation, with a mask and without."""
@@ -330,7 +339,11 @@ class NmsByRounds(Rule):
         """More boxes than their pairs have room for."""
         count = call.given("dets").size(0)
         if count > _BOXES:
-            return f"{count:,} boxes are more than {_BOXES:,}, of which all pairs are compared"
+            return Sentence(
+                "{count} boxes are more than {count_most}, of which all pairs are compared",
+                count=f"{count:,}",
+                count_most=f"{_BOXES:,}",
+            )
         return ""
 
     def example(self, op: str, draw: Draw) -> Arguments:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -264,7 +265,11 @@ class UpsampleLinear1dByTaps(Rule):
         if not x.is_floating_point():
             return "integers are interpolated with weights of fixed precision"
         held = 4 * x.numel() * max(1, math.prod(call.args[1]) // max(math.prod(x.shape[2:]), 1))
-        return "" if held <= LARGEST else f"elements and neighbours together are {held:,}"
+        return (
+            ""
+            if held <= LARGEST
+            else Sentence("elements and neighbours together are {count}", count=f"{held:,}")
+        )
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Smaller, larger and the same, with and without aligned corners and given scales."""

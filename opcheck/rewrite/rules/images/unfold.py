@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, Draw
@@ -38,7 +39,11 @@ def im2col(
     for number, size in enumerate(self.shape[-2:]):
         count = _count(size, kernel[number], apart[number], pad[number], step[number])
         if count < 1:
-            raise RuntimeError(f"no block of {kernel[number]} fits into {size}")
+            raise RuntimeError(
+                Sentence(
+                    "no block of {text} fits into {text_size}", text=kernel[number], text_size=size
+                )
+            )
         inner = torch.arange(kernel[number], device=self.device).unsqueeze(-1) * apart[number]
         places.append(inner + torch.arange(count, device=self.device) * step[number])
     (rows, down), (columns, across) = places[0].shape, places[1].shape
@@ -66,7 +71,14 @@ def col2im(
     rows, columns = (_count(out[d], kernel[d], apart[d], pad[d], step[d]) for d in (0, 1))
     x = self if self.dim() == 3 else self.unsqueeze(0)
     if rows < 1 or columns < 1 or x.size(2) != rows * columns:
-        raise RuntimeError(f"{x.size(2)} blocks are not {rows} x {columns}")
+        raise RuntimeError(
+            Sentence(
+                "{count} blocks are not {count_rows} x {count_columns}",
+                count=x.size(2),
+                count_rows=rows,
+                count_columns=columns,
+            )
+        )
     x = x.reshape(x.size(0), -1, kernel[0], kernel[1], rows, columns)
     made = x.new_zeros(x.size(0), x.size(1), out[0] + 2 * pad[0], out[1] + 2 * pad[1])
     for i in range(kernel[0]):
@@ -107,7 +119,11 @@ class UnfoldByIndex(Rule):
         """Decline more blocks than fit."""
         kernel, step = _two(call.given("kernel_size")), _two(call.given("stride"))
         held = call.args[0].numel() * math.prod(kernel) // max(math.prod(step), 1)
-        return "" if held <= LARGEST else f"the blocks together have {held:,} elements"
+        return (
+            ""
+            if held <= LARGEST
+            else Sentence("the blocks together have {count} elements", count=f"{held:,}")
+        )
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With and without batch, overlapping and apart."""
@@ -142,4 +158,8 @@ class FoldByAdding(UnfoldByIndex):
     def refuses(self, call: Call) -> str:
         """Decline blocks of many places."""
         places = math.prod(_two(call.given("kernel_size")))
-        return "" if places <= 256 else f"blocks have {places} places, each takes an addition"
+        return (
+            ""
+            if places <= 256
+            else Sentence("blocks have {count} places, each takes an addition", count=places)
+        )

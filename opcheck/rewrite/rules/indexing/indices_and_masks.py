@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -83,7 +84,11 @@ class IndexFillByComparing(Rule):
         x, index = call.given("self"), call.given("index")
         table = index.numel() * (x.size(call.given("dim")) if x.dim() else 1)
         if table > _LARGEST:
-            return f"it would compare {table:,} times, more than {_LARGEST:,}"
+            return Sentence(
+                "it would compare {count} times, more than {count_most}",
+                count=f"{table:,}",
+                count_most=f"{_LARGEST:,}",
+            )
         return ""
 
     def example(self, op: str, draw: Draw) -> Arguments:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import ANY, COMPLEX, INTEGERS, Draw
@@ -61,7 +62,14 @@ def constant_pad_nd(self: Tensor, pad: Sequence[int], value: complex = 0) -> Ten
         before, after = pad[2 * number], pad[2 * number + 1]
         start, end = max(-before, 0), x.size(dim) - max(-after, 0)
         if end < start:
-            raise RuntimeError(f"padding {before} and {after} leaves nothing of {x.size(dim)}")
+            raise RuntimeError(
+                Sentence(
+                    "padding {text} and {text_after} leaves nothing of {text_size}",
+                    text=before,
+                    text_after=after,
+                    text_size=x.size(dim),
+                )
+            )
         parts = [x.narrow(dim, start, end - start)]
         for count, place in ((before, 0), (after, len(parts))):
             if count > 0:
@@ -257,7 +265,11 @@ class RepeatInterleaveByCounting(RepeatInterleaveByExpanding):
         if size is None:
             return "the size of the result is not given, so it depends on values"
         held = call.args[0].numel() * size
-        return "" if held <= 1 << 26 else f"the table of comparisons has {held:,} elements"
+        return (
+            ""
+            if held <= 1 << 26
+            else Sentence("the table of comparisons has {count} elements", count=f"{held:,}")
+        )
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Any repeats, also none."""
@@ -272,7 +284,13 @@ def roll(self: Tensor, shifts: Sequence[int] | int, dims: Sequence[int] | int = 
     if not along:
         return roll(self.flatten(), moves, [0]).reshape(self.shape)
     if len(moves) != len(along):
-        raise RuntimeError(f"{len(moves)} shifts for {len(along)} dimensions")
+        raise RuntimeError(
+            Sentence(
+                "{count} shifts for {count_dims} dimensions",
+                count=len(moves),
+                count_dims=len(along),
+            )
+        )
     for shift, dim in zip(moves, along, strict=True):
         size = self.size(dim)
         cut = -shift % size if size else 0

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -176,13 +177,17 @@ class _ByComparing(Rule):
         """Decline a table that is too large."""
         x, dim, index = call.given("self"), call.given("dim"), call.given("index")
         if x.is_complex() or x.dtype is torch.bool:
-            return f"it does not reduce {str(x.dtype).removeprefix('torch.')}"
+            return Sentence("it does not reduce {text}", text=str(x.dtype).removeprefix("torch."))
         table = index.numel() * (x.size(dim) if x.dim() else 1)
         source = call.given("source")
         if source is not None and source.dim() and index.numel():
             table *= source.numel() // index.numel()
         if table > _LARGEST:
-            return f"it would compare {table:,} times, more than {_LARGEST:,}"
+            return Sentence(
+                "it would compare {count} times, more than {count_most}",
+                count=f"{table:,}",
+                count_most=f"{_LARGEST:,}",
+            )
         return ""
 
 

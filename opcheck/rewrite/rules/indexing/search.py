@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, INTEGERS, NUMBERS, Draw
@@ -216,7 +217,15 @@ class BucketizeByHalving(_Search):
 
 def _too_large(boundaries: Tensor, values: Any) -> str:
     count = boundaries.size(-1) * (values.numel() if isinstance(values, Tensor) else 1)
-    return f"it would compare {count:,} times, more than {_LARGEST:,}" if count > _LARGEST else ""
+    return (
+        Sentence(
+            "it would compare {count} times, more than {count_most}",
+            count=f"{count:,}",
+            count_most=f"{_LARGEST:,}",
+        )
+        if count > _LARGEST
+        else ""
+    )
 
 
 def isin(

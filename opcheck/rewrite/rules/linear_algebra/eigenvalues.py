@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -236,7 +237,10 @@ class _ByRotations(Rule):
         if given.is_complex():
             return "the matrix is complex"
         if min(given.shape[-2:]) > LARGEST:
-            return f"the matrix has more than {LARGEST} columns: all pairs are rotated many times"
+            return Sentence(
+                "the matrix has more than {count} columns: all pairs are rotated many times",
+                count=LARGEST,
+            )
         return ""
 
     def valid(self, call: Call) -> Call:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -284,7 +285,10 @@ class _ByElimination(Rule):
         if given.is_complex():
             return "the matrix is complex"
         if min(given.shape[-2:]) > LARGEST:
-            return f"the matrix has more than {LARGEST} columns: the loop takes one at a time"
+            return Sentence(
+                "the matrix has more than {count} columns: the loop takes one at a time",
+                count=LARGEST,
+            )
         if not call.given("pivot", True):
             return "it goes without pivots, which the host cannot do to compare"
         return "it waits for a check" if call.given("check_errors", False) else ""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -319,7 +320,10 @@ class CdistByDifferences(Rule):
         """Decline what makes too large a table."""
         x1, x2 = call.args[:2]
         if x1.numel() * x2.size(-2) > LARGEST:
-            return f"the table of differences would have more than {LARGEST:,} elements"
+            return Sentence(
+                "the table of differences would have more than {count} elements",
+                count=f"{LARGEST:,}",
+            )
         return ""
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -347,7 +351,11 @@ class PdistByDifferences(Rule):
         """Decline many rows, and none."""
         if not call.args[0].numel():
             return "there is nothing to take distances of"
-        return "" if call.args[0].size(0) <= ROWS else f"there are more than {ROWS} rows"
+        return (
+            ""
+            if call.args[0].size(0) <= ROWS
+            else Sentence("there are more than {count} rows", count=ROWS)
+        )
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With all kinds of norms; rows that are equal among them."""

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -338,7 +339,11 @@ class GroupedMmByMasks(Rule):
         if call.given("bias") is not None:
             return "a bias is not taken"
         if mat2.size(0) > _GROUPS:
-            return f"{mat2.size(0)} groups are more than {_GROUPS}, and each multiplies all rows"
+            return Sentence(
+                "{count} groups are more than {count_most}, and each multiplies all rows",
+                count=mat2.size(0),
+                count_most=_GROUPS,
+            )
         return ""
 
     def valid(self, call: Call) -> Call:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -205,7 +206,10 @@ class _ByReflections(Rule):
         if given.is_complex():
             return "the matrix is complex"
         if min(given.shape[-2:]) > LARGEST:
-            return f"the matrix has more than {LARGEST} columns: the loop takes one at a time"
+            return Sentence(
+                "the matrix has more than {count} columns: the loop takes one at a time",
+                count=LARGEST,
+            )
         return ""
 
     def valid(self, call: Call) -> Call:

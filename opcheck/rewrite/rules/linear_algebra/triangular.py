@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -175,7 +176,10 @@ class _ByColumns(Rule):
         if given.is_complex():
             return "the matrix is complex"
         if given.size(-1) > LARGEST:
-            return f"the matrix has more than {LARGEST} columns: the loop takes one at a time"
+            return Sentence(
+                "the matrix has more than {count} columns: the loop takes one at a time",
+                count=LARGEST,
+            )
         return "it waits for a check" if call.given("check_errors", False) else ""
 
     def valid(self, call: Call) -> Call:

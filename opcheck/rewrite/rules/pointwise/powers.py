@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -68,9 +69,12 @@ class PowOfScalarByExp(Rule):
         """A base that has no logarithm."""
         base, exponent = call.given("self"), call.given("exponent")
         if isinstance(base, complex) or base <= 0:
-            return f"the base is {base}, which has no logarithm"
+            return Sentence("the base is {figure}, which has no logarithm", figure=base)
         if not exponent.dtype.is_floating_point:
-            return f"the exponent is {exponent.dtype}, and powers of integers are integers"
+            return Sentence(
+                "the exponent is {figure}, and powers of integers are integers",
+                figure=exponent.dtype,
+            )
         return ""
 
     def example(self, op: str, draw: Draw) -> Arguments:

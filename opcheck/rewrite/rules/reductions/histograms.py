@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label, Tier
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -180,7 +181,11 @@ class _Histogram(Rule):
         if min(sizes, default=0) < 1:
             return "there are no bins"
         if x.numel() * max(sizes) > _LARGEST:
-            return f"it would compare {x.numel() * max(sizes):,} times, more than {_LARGEST:,}"
+            return Sentence(
+                "it would compare {count} times, more than {count_most}",
+                count=f"{x.numel() * max(sizes):,}",
+                count_most=f"{_LARGEST:,}",
+            )
         return ""
 
     def valid(self, call: Call) -> Call:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call
@@ -170,7 +171,7 @@ class VarByDeviations(Rule):
         correction = call.given("correction")
         count = math.prod(x.size(d) for d in dims)
         if x.numel() and count <= (1 if correction is None else correction):
-            return f"{count} values have no spread after correction"
+            return Sentence("{count} values have no spread after correction", count=count)
         return ""
 
     def example(self, op: str, draw: Draw) -> Arguments:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.model.plan import Label
 from opcheck.rewrite.base import Arguments, Rule
 from opcheck.rewrite.call import Call, Outcome
@@ -106,7 +107,11 @@ class SegmentReduceByTable(Rule):
             return "it has neither lengths nor offsets"
         table = call.given("data").numel() * bounds.size(-1)
         if table > _LARGEST:
-            return f"its table takes {table:,} numbers, more than {_LARGEST:,}"
+            return Sentence(
+                "its table takes {count} numbers, more than {count_most}",
+                count=f"{table:,}",
+                count_most=f"{_LARGEST:,}",
+            )
         return ""
 
     def example(self, op: str, draw: Draw) -> Arguments:
@@ -227,7 +232,11 @@ class EmbeddingBagByScatterAdd(Rule):
         table = indices.numel() * offsets.numel()
         table *= call.given("weight").size(1) if call.given("mode") == 2 else 1
         if table > _LARGEST:
-            return f"its table takes {table:,} numbers, more than {_LARGEST:,}"
+            return Sentence(
+                "its table takes {count} numbers, more than {count_most}",
+                count=f"{table:,}",
+                count_most=f"{_LARGEST:,}",
+            )
         return ""
 
     def valid(self, call: Call) -> Call:

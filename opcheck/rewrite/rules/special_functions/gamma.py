@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.rewrite.base import MATH, SOURCES, Arguments, Pointwise, spread
 from opcheck.rewrite.call import Call
 from opcheck.rewrite.draw import FLOATS, Draw
@@ -363,7 +364,7 @@ class PolygammaByZeta(LgammaByPolynomials):
     def refuses(self, call: Call) -> str:
         """Decline complex numbers, orders that are none, and those that leave no digits."""
         if call.args[0] > _HIGHEST:
-            return f"the order is above {_HIGHEST}"
+            return Sentence("the order is above {number}", number=_HIGHEST)
         return "the order is negative" if call.args[0] < 0 else super().refuses(call)
 
     def example(self, op: str, draw: Draw) -> Arguments:

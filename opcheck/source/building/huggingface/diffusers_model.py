@@ -64,7 +64,7 @@ def inputs_of(model: nn.Module, given: frozenset[str]) -> tuple[Inputs, tuple[st
                 problem = problem or verbatim(brief(error))
                 continue
         shown = ", ".join(f"{n} {_shape(v)}" for n, v in main.items() if isinstance(v, Tensor))
-        return ((), made), (f"called on {shown}",)
+        return ((), made), (Sentence("called on {text}", text=shown),)
     why = problem or Sentence("no way to call it is known")
     told = Sentence(
         "the inputs of {model} cannot be told ({said})", model=type(model).__name__, said=why
@@ -245,7 +245,7 @@ class _Uncalled(nn.Module):
         self._reason = reason
 
     def forward(self) -> None:
-        raise RuntimeError(f"not called: {self._reason}")
+        raise RuntimeError(Sentence("not called: {list}", list=self._reason))
 
 
 def uncalled_part(error: SourceError, kind: str, digest: str) -> Loaded:

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from opcheck.lang.sentence import Sentence
 from opcheck.source.building.example import Inputs, Signature, example, float_dtype
 from opcheck.source.building.failures import brief
 from opcheck.source.building.guess import probe
@@ -122,7 +123,10 @@ def with_picture(
     try:
         count = _rows(probe(model.get_image_features, weights=weights, **picture))
     except Exception as error:  # each family takes pictures in its own way
-        return {}, f"run on text alone, its picture could not be made ({brief(error)}): use --input"
+        return {}, Sentence(
+            "run on text alone, its picture could not be made ({text}): use --input",
+            text=brief(error),
+        )
     marks = torch.full((1, count), token, dtype=ids.dtype)
     text = ids.masked_fill(ids == token, token ^ 1)  # no second picture by chance
     marked = torch.cat((marks, text), 1)

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from opcheck.lang.sentence import Sentence
 from opcheck.source.building.example import Inputs, Signature
 from opcheck.source.building.failures import brief
 from opcheck.source.building.guess import probe
@@ -45,10 +46,12 @@ def with_labels(model: Any, inputs: Inputs, *, weights: bool) -> tuple[Inputs, s
             if _loss(output) is None:
                 continue
         shown = ", ".join(f"{name} {_described(value)}" for name, value in labels.items())
-        return (args, given), f"trained on its own loss, of {shown}"
+        return (args, given), Sentence("trained on its own loss, of {list_parts}", list_parts=shown)
     if "labels" not in names:
         return inputs, ""
-    return inputs, f"its own loss was not computed ({problem}): give its labels with --input"
+    return inputs, Sentence(
+        "its own loss was not computed ({text}): give its labels with --input", text=problem
+    )
 
 
 def _candidates(

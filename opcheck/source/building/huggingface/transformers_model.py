@@ -56,7 +56,13 @@ def _notes(missing: Collection[str]) -> tuple[str, ...]:
         return ()
     names = sorted(missing)
     shown = ", ".join([*names[:_SHOWN], *(["…"] if len(names) > _SHOWN else [])])
-    return (f"the weights beside the config lack {shown} ({len(names)}): they are random",)
+    return (
+        Sentence(
+            "the weights beside the config lack {text} ({text_names}): they are random",
+            text=shown,
+            text_names=len(names),
+        ),
+    )
 
 
 _TASKS = (
@@ -184,7 +190,7 @@ def _custom(transformers: Any, config: Any) -> _Chosen | None:
     return _Chosen(
         partial(auto.from_config, config, trust_remote_code=True),
         partial(auto.from_pretrained, trust_remote_code=True),
-        f"built as {named[task]}, from code beside the config",
+        Sentence("built as {name}, from code beside the config", name=named[task]),
     )
 
 
@@ -215,7 +221,7 @@ def _class(transformers: Any, config: Any) -> tuple[Any, str]:
         if found is None:
             continue
         if isinstance(found, type) and issubclass(found, transformers.PreTrainedModel):
-            return found, f"built as {name}, which the config names"
+            return found, Sentence("built as {name}, which the config names", name=name)
         raise SourceError(
             Sentence(
                 "the config names {text} as its class, which is no model of transformers",
@@ -229,7 +235,9 @@ def _class(transformers: Any, config: Any) -> tuple[Any, str]:
             continue
         found = auto._model_mapping[type(config)]
         found = found[0] if isinstance(found, tuple) else found
-        return found, f"built as {found.__name__}: the config names no class of transformers"
+        return found, Sentence(
+            "built as {name}: the config names no class of transformers", name=found.__name__
+        )
     raise SourceError(
         Sentence(
             "transformers has no model for the config type {text}", text=repr(config.model_type)

@@ -66,7 +66,13 @@ class ExportedModel(nn.Module):
             elif kind in ("user_input", "constant_input"):
                 self.user_inputs[name] = argument
             else:
-                raise ValueError(f"input {name} is a {kind}, which cannot be made from the file")
+                raise ValueError(
+                    Sentence(
+                        "input {text} is a {text_b}, which cannot be made from the file",
+                        text=name,
+                        text_b=kind,
+                    )
+                )
         for node in all_nodes(self.graph):
             self._made(module_path(node["metadata"].get("nn_module_stack", "")))
 
@@ -101,7 +107,7 @@ class ExportedModel(nn.Module):
     def _made(self, path: str) -> nn.Module:
         """The module of that path, made where it is not there yet."""
         if path.count(".") > _DEEPEST:
-            raise ValueError(f"a module is {path.count('.')} levels deep")
+            raise ValueError(Sentence("a module is {text} levels deep", text=path.count(".")))
         module: nn.Module = self
         for part in path.split(".") if path else ():
             if part not in module._modules:

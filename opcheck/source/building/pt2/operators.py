@@ -27,13 +27,17 @@ def _power(base: Any, exponent: Any) -> Any:
     """``base ** exponent``, refused where Python would work at it for long."""
     whole = isinstance(base, int) and isinstance(exponent, int)
     if whole and exponent * base.bit_length() > _MOST_BITS:
-        raise ValueError(f"the graph computes {base} to the power of {exponent}")
+        raise ValueError(
+            Sentence(
+                "the graph computes {text} to the power of {text_b}", text=base, text_b=exponent
+            )
+        )
     return operator.pow(base, exponent)
 
 
 def _shifted(number: Any, by: Any) -> Any:
     if isinstance(by, int) and by > _MOST_BITS:
-        raise ValueError(f"the graph shifts a number by {by} bits")
+        raise ValueError(Sentence("the graph shifts a number by {text} bits", text=by))
     return operator.lshift(number, by)
 
 
@@ -159,7 +163,11 @@ class Operators:
             return self._unrun(op, found)
         why = refusal(found)
         if why:
-            raise ValueError(f"it calls {op}, which no file may have called: {why}")
+            raise ValueError(
+                Sentence(
+                    "it calls {text}, which no file may have called: {text_b}", text=op, text_b=why
+                )
+            )
         return found
 
     def _declared(self, op: OpName, calls: Sequence[Mapping[str, Any]]) -> Callable[..., Any]:
@@ -167,7 +175,9 @@ class Operators:
         if torch._C._jit_get_schemas_for_operator(op.operator) and op.namespace in RUN:
             known = torch._C._jit_get_schemas_for_operator(op.operator)
             if any(schema.overload_name == op.overload for schema in known):
-                raise ValueError(f"it calls {op}, an operator of TorchScript alone")
+                raise ValueError(
+                    Sentence("it calls {text}, an operator of TorchScript alone", text=op)
+                )
         if not calls:
             return _Absent(op)  # only what wraps it could tell how it is called
         library = self._library(op.namespace)
@@ -177,7 +187,7 @@ class Operators:
         self.declared[str(op)] = None
         declared = registered(op)
         if declared is None:
-            raise ValueError(f"{op} could not be declared")
+            raise ValueError(Sentence("{text} could not be declared", text=op))
         return declared
 
     def _unrun(self, op: OpName, found: OpOverload) -> OpOverload:
@@ -250,7 +260,13 @@ def _higher_order(target: Target) -> HigherOrderOperator:
     name = "" if target.op is None else target.op.base
     found = getattr(torch.ops.higher_order, name, None)
     if not isinstance(found, HigherOrderOperator) or found.name() != name:
-        raise ValueError(f"torch {torch.__version__} has no higher-order operator {name}")
+        raise ValueError(
+            Sentence(
+                "torch {text} has no higher-order operator {text_b}",
+                text=torch.__version__,
+                text_b=name,
+            )
+        )
     return found
 
 
@@ -301,6 +317,6 @@ def _type(kinds: set[str]) -> str:
     if types <= {"SymInt", "float"} and len(types) > 1:
         types = {"Scalar"}
     if len(types) > 1:
-        raise ValueError(f"an argument is {' and '.join(sorted(types))}")
+        raise ValueError(Sentence("an argument is {text}", text=" and ".join(sorted(types))))
     optional = "?" if "as_none" in kinds and not types & {"Tensor?"} else ""
     return types.pop() + optional

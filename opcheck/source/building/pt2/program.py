@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from opcheck.errors import SourceError, out_of_memory
-from opcheck.lang.sentence import Sentence
+from opcheck.lang.sentence import Sentence, sentence_of
 from opcheck.source.base import LoadOptions
 from opcheck.source.building.pt2.model import ExportedModel, restore, stored_inputs
 from opcheck.source.kinds.exported_program import read_model
@@ -45,31 +45,40 @@ def plain_treespec(text: Any, *, inputs: bool) -> str:
         return json.dumps([PROTOCOL, _found(text, _IDENTIFIER if inputs else _KEY)])
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         what = "inputs" if inputs else "outputs"
-        raise ValueError(f"its {what} are described as {str(text)[:60]!r}: {error}") from error
+        raise ValueError(
+            Sentence(
+                "its {text} are described as {text_b}: {text_c}",
+                text=what,
+                text_b=repr(str(text)[:60]),
+                text_c=sentence_of(error),
+            )
+        ) from error
 
 
 def _found(text: str, key: re.Pattern[str]) -> dict[str, Any]:
     protocol, found = json.loads(text)
     if protocol != PROTOCOL:
-        raise ValueError(f"by the protocol {str(protocol)[:40]}")
+        raise ValueError(Sentence("by the protocol {text}", text=str(protocol)[:40]))
     return _spec(found, key, 0)
 
 
 def _spec(found: dict[str, Any], key: re.Pattern[str], depth: int) -> dict[str, Any]:
     if depth > DEEPEST:
-        raise ValueError(f"more than {DEEPEST} levels deep")
+        raise ValueError(Sentence("more than {text} levels deep", text=DEEPEST))
     kind, children = found["type"], found["children_spec"]
     if kind is None:
         if found["context"] is not None or children:
-            raise ValueError("one value has parts")
+            raise ValueError(Sentence("one value has parts"))
         return {"type": None, "context": None, "children_spec": []}
     context = json.loads(found["context"])
     if kind in _DICTS:
         named = isinstance(context, list) and len(context) == len(children)
         if not named or not all(_is_key(one, key) for one in context):
-            raise ValueError("a dict has other keys than names")
+            raise ValueError(Sentence("a dict has other keys than names"))
     elif kind not in _SIMPLE or not (context is None or type(context) is int):
-        raise ValueError(f"a {str(kind)[:60]}, expected a list, a tuple or a dict")
+        raise ValueError(
+            Sentence("a {text}, expected a list, a tuple or a dict", text=str(kind)[:60])
+        )
     below = [_spec(child, key, depth + 1) for child in children]
     return {"type": kind, "context": json.dumps(context), "children_spec": below}
 
@@ -110,7 +119,7 @@ def plain_document(document: Mapping[str, Any]) -> dict[str, Any]:
     }
     verifiers = found.get("verifiers", [])
     if not set(verifiers) <= _VERIFIERS:
-        raise ValueError(f"it is of the dialects {str(verifiers)[:60]}")
+        raise ValueError(Sentence("it is of the dialects {text}", text=str(verifiers)[:60]))
     return found
 
 
@@ -136,7 +145,7 @@ def _described(value: Any) -> Any:
     match value:
         case dict():
             if not _OF_NODES.isdisjoint(value):
-                raise ValueError("its signature has a call in it")
+                raise ValueError(Sentence("its signature has a call in it"))
             return {key: _described(_plain_text(item, key)) for key, item in value.items()}
         case list():
             return list(map(_described, value))
@@ -168,13 +177,15 @@ def _plain_text(value: Any, key: str) -> Any:
 
 def _named(value: Any) -> str:
     if not isinstance(value, str) or not _NAME.fullmatch(value) or iskeyword(value):
-        raise ValueError(f"{str(value)[:80]!r} is no name")
+        raise ValueError(Sentence("{text} is no name", text=repr(str(value)[:80])))
     return value
 
 
 def _path(value: Any) -> str:
     if not isinstance(value, str) or not _PATH.fullmatch(value):
-        raise ValueError(f"{str(value)[:80]!r} is no name of a part of a model")
+        raise ValueError(
+            Sentence("{text} is no name of a part of a model", text=repr(str(value)[:80]))
+        )
     return value
 
 

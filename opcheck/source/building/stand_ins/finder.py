@@ -89,8 +89,15 @@ def install(libraries: Libraries) -> StandIns:
 def _note(library: LibrarySchema) -> str:
     name = library.name
     if library.users:
-        return f"{name} is not installed here; what is known of it is taken from {library.path}"
-    return f"{name} is not installed here; what is known of it is taken from the database"
+        return Sentence(
+            "{library} is not installed here; what is known of it is taken from {path}",
+            library=name,
+            path=library.path,
+        )
+    return Sentence(
+        "{library} is not installed here; what is known of it is taken from the database",
+        library=name,
+    )
 
 
 def _optional() -> bool:

@@ -56,15 +56,26 @@ def value_of(text: str, sizes: Sizes) -> int:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise SizeError(f"{text!r} is no expression of sizes") from error
+        raise SizeError(Sentence("{text} is no expression of sizes", text=repr(text))) from error
     try:
         value = _value(tree, sizes, text)
     except ZeroDivisionError as error:
-        raise SizeError(f"{text!r} divides by zero") from error
+        raise SizeError(Sentence("{text} divides by zero", text=repr(text))) from error
     if isinstance(value, list | tuple):
-        raise SizeError(f"{text!r} is a list; write {text}... for all of it, or {text}[0]")
+        raise SizeError(
+            Sentence(
+                "{text} is a list; write {text_name}... for all of it, or {text_first}[0]",
+                text=repr(text),
+                text_name=text,
+                text_first=text,
+            )
+        )
     if value < 0:
-        raise SizeError(f"{text!r} is {value}, and no size is below 0")
+        raise SizeError(
+            Sentence(
+                "{text} is {text_value}, and no size is below 0", text=repr(text), text_value=value
+            )
+        )
     return int(value)
 
 
@@ -79,28 +90,47 @@ def _value(node: ast.expr, sizes: Sizes, text: str) -> Any:
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
             value = _OPERATIONS[type(op)](_number(left, sizes, text), _number(right, sizes, text))
             if abs(value) > _LARGEST:
-                raise SizeError(f"{text!r} is larger than any tensor")
+                raise SizeError(Sentence("{text} is larger than any tensor", text=repr(text)))
             return value
         case ast.Call(ast.Name(id=name), [_, _, *_] as args, []) if name in _FUNCTIONS:
             return _FUNCTIONS[name](*(_number(arg, sizes, text) for arg in args))
         case ast.Subscript(value=ast.Name(id=name), slice=at):
             listed, place = _named(name, sizes, text), _number(at, sizes, text)
             if not isinstance(listed, list | tuple) or not -len(listed) <= place < len(listed):
-                raise SizeError(f"{text!r}: {name} has no item {place}")
+                raise SizeError(
+                    Sentence(
+                        "{text}: {name} has no item {place}",
+                        text=repr(text),
+                        name=name,
+                        place=place,
+                    )
+                )
             return listed[place]
-    raise SizeError(f"{text!r} is no expression of sizes (names, numbers, + - * // %, min, max)")
+    raise SizeError(
+        Sentence(
+            "{text} is no expression of sizes (names, numbers, + - * // %, min, max)",
+            text=repr(text),
+        )
+    )
 
 
 def _number(node: ast.expr, sizes: Sizes, text: str) -> Any:
     value = _value(node, sizes, text)
     if isinstance(value, list | tuple):
-        raise SizeError(f"{text!r} computes with a list")
+        raise SizeError(Sentence("{text} computes with a list", text=repr(text)))
     return value
 
 
 def _named(name: str, sizes: Sizes, text: str) -> Any:
     if name not in sizes:
-        raise SizeError(f"{text!r}: there is no {name!r}; known: {', '.join(sorted(sizes))}")
+        raise SizeError(
+            Sentence(
+                "{text}: there is no {name}; known: {list}",
+                text=repr(text),
+                name=repr(name),
+                list=", ".join(sorted(sizes)),
+            )
+        )
     if sizes[name] is None:
         raise OpenSizeError(f"the size {text!r} depends on data, as {name} is not given")
     return sizes[name]
@@ -225,14 +255,29 @@ def _sizes(operator: OperatorSchema, given: Mapping[str, Any]) -> dict[str, Any]
         for size, value in _dimensions_of(name, wanted, tensor):
             expected = int(size) if size.isdigit() else found.setdefault(size, value)
             if expected != value:
-                raise SizeError(f"{name} has {size} = {value}, and elsewhere it is {expected}")
+                raise SizeError(
+                    Sentence(
+                        "{name} has {size} = {count}, and elsewhere it is {count_other}",
+                        name=name,
+                        size=size,
+                        count=value,
+                        count_other=expected,
+                    )
+                )
     return found
 
 
 def _lettered(name: str, tensor: Tensor, layout: str) -> dict[str, Any]:
     """Dimensions by the letters of a layout; any other letter names no dimension at all."""
     if len(layout) != tensor.dim():
-        raise SizeError(f"{name} has {tensor.dim()} dimensions, and its layout is {layout!r}")
+        raise SizeError(
+            Sentence(
+                "{name} has {count} dimensions, and its layout is {text}",
+                name=name,
+                count=tensor.dim(),
+                text=repr(layout),
+            )
+        )
     return {letter: [] for letter in ascii_uppercase} | dict(zip(layout, tensor.shape, strict=True))
 
 
@@ -241,7 +286,14 @@ def _dimensions_of(name: str, wanted: Sequence[str], tensor: Tensor) -> list[tup
     shape = list(tensor.shape)
     extra = len(shape) - len(wanted)
     if extra < -len(runs) or len(runs) > 1 or (extra and not runs):
-        raise SizeError(f"{name} has {len(shape)} dimensions, expected {', '.join(wanted)}")
+        raise SizeError(
+            Sentence(
+                "{name} has {count} dimensions, expected {list}",
+                name=name,
+                count=len(shape),
+                list=", ".join(wanted),
+            )
+        )
     if not runs:
         return list(zip(wanted, shape, strict=True))
     at, end = runs[0], runs[0] + extra + 1
@@ -253,13 +305,20 @@ def _dimensions_of(name: str, wanted: Sequence[str], tensor: Tensor) -> list[tup
 def _made(one: Returned, given: Mapping[str, Any], sizes: Mapping[str, Any]) -> Tensor:
     like = given.get(one.like)
     if not isinstance(like, Tensor):
-        raise SizeError(f"{one.like}, which a result is like, was not given")
+        raise SizeError(Sentence("{name}, which a result is like, was not given", name=one.like))
     dtype: torch.dtype = getattr(torch, one.dtype) if one.dtype else like.dtype
     if one.along:
         shape = list(like.shape)
         place = sizes.get(one.along)
         if not isinstance(place, int) or not -len(shape) <= place < len(shape):
-            raise SizeError(f"{one.along} = {place} is no dimension of {one.like}")
+            raise SizeError(
+                Sentence(
+                    "{name} = {text} is no dimension of {text_shape}",
+                    name=one.along,
+                    text=place,
+                    text_shape=one.like,
+                )
+            )
         shape[place] = value_of(one.size, sizes)
         return like.new_empty(shape, dtype=dtype)
     if one.shape is None:

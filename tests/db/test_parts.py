@@ -1,0 +1,176 @@
+"""How much of the database is read and decoded: counted, the same on every machine."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from opcheck.db.files import document, parts
+from opcheck.db.files.document import Document
+from opcheck.db.files.parts import Entries, Lines
+from opcheck.db.schema.additions import LIBRARY_FILE
+from opcheck.db.schema.vendor import RELEASE
+from opcheck.db.store import Database
+from opcheck.model.target import TargetSpec
+from tests.db.overlays import ROOT
+
+ASKED = ("aten::add.Tensor", "aten::convolution", "aten::mm", "aten::roll")
+_OPENED = """
+import json, sys
+from collections import Counter
+opened = Counter()
+def note(event, arguments):
+    if event == "open" and str(arguments[0]).endswith((".yaml", ".json", "SUMS")):
+        opened[str(arguments[0])] += 1
+sys.addaudithook(note)
+from opcheck.db.store import Database
+from opcheck.model.target import TargetSpec
+database = Database.open()
+named = [database.resolve(TargetSpec.parse(name)) for name in sys.argv[1:]]
+for target in named or database.targets():
+    matrix = database.matrix(target)
+    assert len(matrix.entries) and matrix.conditions_for("aten::add.Tensor") is not None
+print(json.dumps([opened, "yaml" in sys.modules]))
+"""
+
+
+def decoded(said: Entries | Lines | None) -> list[Any]:
+    """What of a section was decoded so far."""
+    if isinstance(said, Entries):
+        return [value for value in vars(said).get("_held", {}).values() if type(value) is not Raw]
+    if isinstance(said, Lines):
+        return [value for value in vars(said).get("_items", ()) if type(value) is not Raw]
+    return []
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    """One whose index is there."""
+    for _ in range(2):
+        found = Database(ROOT, tmp_path)
+        found.matrix(found.resolve(TargetSpec("ascend-910b")))
+    fresh = Database(ROOT, tmp_path)
+    assert fresh.targets()
+    return fresh
+
+
+def newest(database: Database) -> Iterator[Document]:
+    for target in database.targets():
+        yield database.vendors[target.vendor].release(target.sdk)
+
+
+def test_naming_all_targets_decodes_no_entry(tmp_path: Path) -> None:
+    assert Database(ROOT, tmp_path).targets()  # writes the index
+    for found in newest(Database(ROOT, tmp_path)):
+        assert isinstance(found.data["operators"], Entries)
+        assert isinstance(found.data["conditions"], Lines)
+        assert not any(decoded(said) for said in found.data.values())
+
+
+def test_a_matrix_decodes_what_is_asked_of_it(database: Database) -> None:
+    target = database.resolve(TargetSpec("ascend-910b"))
+    release = database.vendors["ascend"].release(target.sdk)
+    matrix = database.matrix(target)
+    assert [op for op in ASKED if op in matrix.entries] == list(ASKED)
+    given = sum(len(matrix.conditions_for(op)) for op in ASKED)
+    assert given
+    for section in ("conditions", "documented", "refusals", "second_sources"):
+        found = decoded(release.data[section])
+        assert len(found) < len(release.data[section]) / 20
+        assert all({"*", *ASKED} & {*said["ops"]} for said in found)
+    assert matrix.gradients[next(iter(release.data["gradients"]))].kernels
+    assert len(decoded(release.data["gradients"])) == 1 < len(release.data["gradients"])
+
+
+def test_counting_decodes_only_what_may_not_hold(database: Database) -> None:
+    for found in newest(database):
+        section = found.data["operators"]
+        vendor = found.path.parent.name
+        (matrix, *_) = [database.matrix(t) for t in database.targets() if t.vendor == vendor]
+        assert len(matrix.entries) >= len(section) - len(section.limited)
+        assert len(decoded(section)) <= len(section.limited)
+        assert len(section.limited) < len(section) / 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [(), ("ascend-910b",)], ids=["all", "one"])
+def test_no_file_is_opened_twice(names: tuple[str, ...], tmp_path: Path) -> None:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": str(ROOT.parent)}
+    command = [sys.executable, "-c", _OPENED, *names]
+    cold, warm = (
+        json.loads(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
+        for _ in range(2)
+    )
+    opened, yaml = warm
+    assert not yaml
+    assert {path: times for path, times in opened.items() if times > 1} == {}
+    kinds = Counter(Path(path).suffix for path in opened)
+    assert kinds[".json"] == kinds[".yaml"]  # each file, and what the index has of it
+    releases = [p for p in opened if Path(p).stem[:1] in "0123456789r" and p.startswith(str(ROOT))]
+    vendors = {Path(p).parent.name for p in releases if (Path(p).parent / "vendor.yaml").exists()}
+    assert len([p for p in releases if Path(p).parent.name in vendors]) == len(vendors)
+    assert len(vendors) == (1 if names else len(list(ROOT.glob("*/vendor.yaml"))))
+    assert all(times == 1 for path, times in cold[0].items() if path.endswith(".yaml"))
+
+
+@pytest.mark.slow
+def test_every_matrix_is_the_same_with_an_index_and_without(tmp_path: Path) -> None:
+    plain, *indexed = Database(ROOT), Database(ROOT, tmp_path), Database(ROOT, tmp_path)
+    for target in plain.targets():
+        expected = plain.matrix(target)
+        for database in indexed:
+            matrix = database.matrix(target)
+            for name in ("entries", "conditions", "gradients", "choices", "messages"):
+                found, wanted = getattr(matrix, name), getattr(expected, name)
+                assert list(found) == list(wanted)
+                assert len(found) == len(wanted)
+                assert dict(found) == dict(wanted)
+            assert matrix.database_digest == expected.database_digest
+
+
+def test_sections_are_what_they_hold(tmp_path: Path) -> None:
+    path = ROOT / "ascend" / "26.1.0.yaml"
+    plain = document.read(path, RELEASE).data
+    for _ in range(2):
+        found = document.read(path, RELEASE, tmp_path).data
+        assert found == plain
+        assert list(found["operators"]) == list(plain["operators"])
+        assert list(found["conditions"]) == plain["conditions"]
+        changed = found["operators"].copy()
+        changed["aten::new"] = {"at": "x"}
+        del changed["aten::abs"]
+        assert found["operators"] == plain["operators"]
+        assert changed == {
+            **{op: said for op, said in plain["operators"].items() if op != "aten::abs"},
+            "aten::new": {"at": "x"},
+        }
+        more = found["conditions"] + [{"ops": ["aten::new"]}]
+        assert len(more) == len(plain["conditions"]) + 1
+        assert list(more.of("aten::new")) == [{"ops": ["aten::new"]}] == [more[-1]]
+        op = plain["conditions"][0]["ops"][0]
+        wanted = [said for said in plain["conditions"] if op in said["ops"]]
+        assert list(more.of(op)) == list(parts.lines(plain["conditions"]).of(op)) == wanted
+
+
+LIBRARY = """\
+schema: opcheck.schemas/1
+library: acme
+answers: {acme.version: VALUE, acme.other: null}
+"""
+
+
+@pytest.mark.parametrize("value", ["1.5", ".inf", "'2'", "null", str(2**70)])
+def test_the_index_keeps_every_constant(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "acme.yaml"
+    path.write_text(LIBRARY.replace("VALUE", value))
+    plain = document.read(path, LIBRARY_FILE).data
+    for _ in range(2):
+        assert document.read(path, LIBRARY_FILE, tmp_path / "cache").data == plain
+    assert (tmp_path / "cache").exists() == (value != ".inf")
