@@ -28,7 +28,13 @@ from opcheck.trace.outputs.plan import (
     small,
     standing_for,
 )
-from opcheck.trace.outputs.unknown import Assumption, OtherLayout, UnknownResult, assumption_for
+from opcheck.trace.outputs.unknown import (
+    Assumption,
+    OtherLayout,
+    UnknownResult,
+    assumption_for,
+    require_strides,
+)
 from opcheck.trace.running import distributed
 from opcheck.trace.torch_internals.dispatcher import facts
 
@@ -174,6 +180,7 @@ class KernelResults:
                     return self._refreshed(tensor, value)
             if call.device is not None and call.device.type == "cpu":
                 return result
+            require_strides(result, str(call.func))
             spec = Spec.like(result)
             keep = result.device.type == "cpu" and small(spec)
             return device_tensor(spec, result if keep else None, self._device)

@@ -37,12 +37,24 @@ class OtherLayout(UnknownResult):
         super().__init__(Sentence(text, op=op, layout=layout))
 
 
+class QuantizedResult(OtherLayout):
+    """A call that takes or gives a tensor with a quantizer, which no device's tensor can have."""
+
+    def __init__(self, op: str, tensor: Tensor) -> None:
+        dtype = str(tensor.dtype).removeprefix("torch.")
+        text = "{op} meets a tensor of {dtype}; quantized tensors are not followed"
+        UnknownResult.__init__(self, Sentence(text, op=op, dtype=dtype))
+
+
 def require_strides(tensor: Tensor, op: str) -> None:
-    """Let only tensors of the usual layout pass.
+    """Let only tensors of the usual layout pass, and none with a quantizer.
 
     Raises:
         OtherLayout: it is sparse, say.
+        QuantizedResult: it is of ``torch.qint8`` or its like.
     """
+    if tensor.is_quantized:
+        raise QuantizedResult(op, tensor)
     if tensor.layout is not torch.strided:
         raise OtherLayout(op, tensor)
 
