@@ -115,9 +115,9 @@ ADDITIONS: Mapping[str, Addition] = {
     "a kind of condition": Addition(
         {
             "opcheck/model/predicates.py": (
-                "\n\nclass Numel(Predicate, frozen=True):\n"
+                "\n\nclass Length(Predicate, frozen=True):\n"
                 '    """The number of elements of a tensor argument."""\n\n'
-                '    kind = "numel"\n\n'
+                '    kind = "length"\n\n'
                 "    def measure(self, value, dim=0):\n"
                 "        return str(prod(value.shape)) if isinstance(value, TensorMeta) else None\n"
             )
@@ -168,7 +168,7 @@ conditions:
     confidence: high
     text: "{argument} has {actual} elements"
     at: ["lab:13"]
-    tests: [{subject: numel, argument: self, maximum: 5}]
+    tests: [{subject: length, argument: self, maximum: 5}]
 """
 
 

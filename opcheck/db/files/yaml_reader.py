@@ -235,6 +235,8 @@ def _with_aliases(text: str) -> str:
     def standing(found: re.Match[str]) -> str:
         nonlocal size
         name, value, alias = found.groups()
+        if name in named:
+            raise OtherStyleError(f"two values that are called {name}")
         if name is not None:
             named[name] = value
         elif alias not in named:

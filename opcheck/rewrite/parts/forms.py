@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from opcheck.lang.sentence import Sentence
-
 
 class Parts(NamedTuple):
     """A complex tensor as two real ones."""
@@ -197,7 +195,7 @@ def log(self: Parts) -> Parts:
 def power(self: Parts, exponent: Number) -> Parts:
     """Multiply it with itself; no other power than the second."""
     if exponent != 2:
-        raise ValueError(Sentence("the power is {figure}", figure=exponent))
+        raise ValueError(f"the power is {exponent}")
     return mul(self, self)
 
 

@@ -46,9 +46,7 @@ def _averaged(
         if ceil_mode and (out - 1) * stride >= size + padding:
             out -= 1
         if out < 1 or padding > kernel // 2:
-            raise RuntimeError(
-                Sentence("no window of {text} fits into {text_size}", text=kernel, text_size=size)
-            )
+            raise RuntimeError(f"no window of {kernel} fits into {size}")
         reach = (out - 1) * stride + kernel
         after = max(reach - size - padding, 0)
         if padding or after:

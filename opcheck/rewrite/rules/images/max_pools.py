@@ -77,9 +77,7 @@ def _fixed(self: Tensor, dim: int, window: Sequence[int], ceil: bool) -> tuple[T
     if ceil and (out - 1) * stride >= size + padding:
         out -= 1
     if out < 1 or kernel < 1 or padding > kernel // 2:
-        raise RuntimeError(
-            Sentence("no window of {text} fits into {text_size}", text=kernel, text_size=size)
-        )
+        raise RuntimeError(f"no window of {kernel} fits into {size}")
     start = torch.arange(out, device=self.device).unsqueeze(-1) * stride - padding
     place = start + torch.arange(kernel, device=self.device) * dilation
     return place.clamp(0, size - 1), (place >= 0) & (place < size)

@@ -39,11 +39,7 @@ def im2col(
     for number, size in enumerate(self.shape[-2:]):
         count = _count(size, kernel[number], apart[number], pad[number], step[number])
         if count < 1:
-            raise RuntimeError(
-                Sentence(
-                    "no block of {text} fits into {text_size}", text=kernel[number], text_size=size
-                )
-            )
+            raise RuntimeError(f"no block of {kernel[number]} fits into {size}")
         inner = torch.arange(kernel[number], device=self.device).unsqueeze(-1) * apart[number]
         places.append(inner + torch.arange(count, device=self.device) * step[number])
     (rows, down), (columns, across) = places[0].shape, places[1].shape
@@ -71,14 +67,7 @@ def col2im(
     rows, columns = (_count(out[d], kernel[d], apart[d], pad[d], step[d]) for d in (0, 1))
     x = self if self.dim() == 3 else self.unsqueeze(0)
     if rows < 1 or columns < 1 or x.size(2) != rows * columns:
-        raise RuntimeError(
-            Sentence(
-                "{count} blocks are not {count_rows} x {count_columns}",
-                count=x.size(2),
-                count_rows=rows,
-                count_columns=columns,
-            )
-        )
+        raise RuntimeError(f"{x.size(2)} blocks are not {rows} x {columns}")
     x = x.reshape(x.size(0), -1, kernel[0], kernel[1], rows, columns)
     made = x.new_zeros(x.size(0), x.size(1), out[0] + 2 * pad[0], out[1] + 2 * pad[1])
     for i in range(kernel[0]):

@@ -62,14 +62,7 @@ def constant_pad_nd(self: Tensor, pad: Sequence[int], value: complex = 0) -> Ten
         before, after = pad[2 * number], pad[2 * number + 1]
         start, end = max(-before, 0), x.size(dim) - max(-after, 0)
         if end < start:
-            raise RuntimeError(
-                Sentence(
-                    "padding {text} and {text_after} leaves nothing of {text_size}",
-                    text=before,
-                    text_after=after,
-                    text_size=x.size(dim),
-                )
-            )
+            raise RuntimeError(f"padding {before} and {after} leaves nothing of {x.size(dim)}")
         parts = [x.narrow(dim, start, end - start)]
         for count, place in ((before, 0), (after, len(parts))):
             if count > 0:
@@ -284,13 +277,7 @@ def roll(self: Tensor, shifts: Sequence[int] | int, dims: Sequence[int] | int = 
     if not along:
         return roll(self.flatten(), moves, [0]).reshape(self.shape)
     if len(moves) != len(along):
-        raise RuntimeError(
-            Sentence(
-                "{count} shifts for {count_dims} dimensions",
-                count=len(moves),
-                count_dims=len(along),
-            )
-        )
+        raise RuntimeError(f"{len(moves)} shifts for {len(along)} dimensions")
     for shift, dim in zip(moves, along, strict=True):
         size = self.size(dim)
         cut = -shift % size if size else 0
