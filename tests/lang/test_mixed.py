@@ -1,8 +1,10 @@
 """What is told is one language or the other: no English words stand within a Chinese sentence."""
 
+import ast
 import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -140,8 +142,20 @@ def _reasons() -> list[Message]:
         message
         for path in files
         for message in literals(path)
-        if is_prose(message.text) and "\n" not in message.text and not RAISED.match(message.text)
+        if is_prose(message.text) and "\n" not in message.text
+        if not RAISED.match(message.text) and message.line not in raised(path)
     ]
+
+
+@cache
+def raised(path: Path) -> frozenset[int]:
+    """The lines of errors in finished English: those of a rule's code, which is the user's then."""
+    return frozenset(
+        node.exc.args[0].lineno
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args
+        if isinstance(node.exc.args[0], ast.JoinedStr)
+    )
 
 
 REASONS = _reasons()
