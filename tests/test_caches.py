@@ -1,5 +1,6 @@
 """Each run of a model is the first: what another left in a table or a cache is not there."""
 
+import subprocess
 import sys
 import types
 from pathlib import Path
@@ -188,3 +189,31 @@ def test_what_the_user_has_on_an_emulated_device_is_left_alone(
         forget()
         assert users.mine is tensor
         assert users.table == {"mine": tensor}
+
+
+NOTHING_LEFT = """
+import gc, sys, torch, opcheck
+from opcheck.trace.device.tensors import DeviceTensor
+
+class Fails(torch.nn.Module):
+    def forward(self, x):
+        x = x.cos()
+        raise RuntimeError("not like this")
+
+assert "torch._dynamo" not in sys.modules
+layer, x = torch.nn.LayerNorm(4), torch.ones(2, 4)
+for model, how in [(layer, {}), (layer, {"train": True}), (Fails(), {})]:
+    opcheck.scan(model, x, targets=["ascend-910b"], **how)
+gc.collect()
+assert [item for item in gc.get_objects() if isinstance(item, DeviceTensor)] == []
+from torch._dynamo.utils import unpatched_nn_module_call
+assert unpatched_nn_module_call is torch.nn.Module.__call__, unpatched_nn_module_call
+"""
+
+
+@pytest.mark.slow
+def test_a_scan_leaves_no_tensor_behind_and_no_module_call_of_its_own() -> None:
+    """Dynamo notes how a module is called when it is imported, which a scan may be the first to."""
+    run_python = [sys.executable, "-W", "ignore", "-c", NOTHING_LEFT]
+    done = subprocess.run(run_python, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

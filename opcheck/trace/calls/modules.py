@@ -1,6 +1,7 @@
 """The module that is running, which modules never ran, and what to do when one fails."""
 
 import re
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -75,11 +76,14 @@ class ModuleStack:
             finally:
                 self.current = outer
 
+        loaded = {*sys.modules}
         nn.Module.__call__ = call  # type: ignore[method-assign]  # restored below
         try:
             yield
         finally:
             nn.Module.__call__ = original  # type: ignore[method-assign]  # as it was
+            for name in sys.modules.keys() - loaded:  # Dynamo notes the one that it finds
+                _put_back(sys.modules[name], call, original)
 
     def not_called(self) -> tuple[str, ...]:
         """Outermost modules whose forward never ran, sorted; containers of called ones excluded."""
@@ -167,3 +171,10 @@ def raise_if_bug(error: Exception) -> None:
     raised_in = step.tb_frame.f_code.co_filename if step is not None else ""
     if raised_in.startswith(_HERE) and not raised_in.endswith(_FOR_THE_MODEL):
         raise error
+
+
+def _put_back(module: object, ours: object, original: object) -> None:
+    """Give variables of a module that were filled with ours what they would else have had."""
+    for name, value in [*getattr(module, "__dict__", {}).items()]:
+        if value is ours:
+            setattr(module, name, original)

@@ -96,7 +96,10 @@ def registered(registrations: Registrations) -> Iterator[Heard]:
         taken_apart(registrations.asked_of - kernels, heard.taken_apart),
         overriding(registrations.overrides & kernels, gradients, heard),
     ):
-        yield heard
+        try:
+            yield heard
+        finally:
+            heard.engine = None  # PyTorch keeps kernels for a while after they are taken back
 
 
 def training_play(step: TrainingStep, model: nn.Module, given: Any) -> RunModel:
