@@ -1,7 +1,6 @@
 """PyTorch's own samples of every operator: the prediction is what the dispatcher asks for."""
 
 import re
-from collections import Counter
 from itertools import takewhile
 
 import pytest
@@ -50,8 +49,6 @@ LEAST_CAST = 600
 LEAST_CASES = 24_000
 LEAST_REFUSALS = 1
 """Calls that conditions refuse on both sides: where none does, nothing was compared."""
-SOME = 8
-"""One operator in so many is taken in a quick loop."""
 
 
 def check(found: Operators, share: int = 1) -> None:
@@ -63,14 +60,6 @@ def check(found: Operators, share: int = 1) -> None:
 
 def _known(case: str) -> str:
     return next((cause for pattern, cause in KNOWN.items() if re.fullmatch(pattern, case)), "")
-
-
-@pytest.mark.slow
-def test_the_first_sample_of_some_operators() -> None:
-    some = operator_names()[::SOME]
-    choice = {"dtypes": ["float32"], "first": 1, "operators": some, "conditions": True}
-    (found,) = operators([NEWEST], **choice).values()
-    check(found, share=SOME)
 
 
 @pytest.mark.slow
@@ -139,11 +128,10 @@ def test_operators_agree(target: str) -> None:
         assert not stale, f"these agree now: {stale}"
 
 
-def test_every_operator_is_run_for_two_targets() -> None:
+def test_every_operator_is_run_for_one_target() -> None:
+    """And for two more, where what conditions refuse is compared."""
     shares = [choice_of(target).get("operators", operator_names()) for target in SHARES]
-    times = Counter(name for share in shares for name in share)
-    assert times.keys() == set(operator_names())
-    assert min(times.values()) >= 2
+    assert {name for share in shares for name in share} == set(operator_names())
 
 
 # --- the page ------------------------------------------------------------------------------------

@@ -104,8 +104,16 @@ def test_a_model_file_is_opened_by_a_confined_process(
     assert [*(folder / "temporary").iterdir()] == []
 
 
-@pytest.mark.parametrize("source", ["hf:{}", "hf:{}/config.json", "{}/config.json", "{}"])
-@pytest.mark.parametrize("command", ["scan", "emulate"])
+@pytest.mark.parametrize(
+    ("command", "source"),
+    [
+        ("scan", "hf:{}"),
+        ("scan", "hf:{}/config.json"),
+        ("scan", "{}/config.json"),
+        ("scan", "{}"),
+        ("emulate", "hf:{}"),
+    ],
+)
 def test_a_source_may_lie_anywhere_however_it_is_named(
     folder: Path, command: str, source: str
 ) -> None:
