@@ -21,6 +21,7 @@ from opcheck.model.emulation import after_step, gradient_of
 from opcheck.model.trace import Phase
 from opcheck.python_state import left_as_found
 from opcheck.source.building.guess import holds_tensors
+from opcheck.trace.calls.call_site import from_error
 from opcheck.trace.calls.modules import ModuleStack, reason_of
 from opcheck.trace.device.tensors import Spec
 from opcheck.trace.run import reproducible
@@ -115,10 +116,11 @@ def on_host(job: Job) -> Named:
     except Exception as error:
         if out_of_memory(error):
             raise MemoryError from error
+        module_name, (file, line) = type(module).__name__, from_error(error)
         raise EmulationError(
             Sentence(
                 "{module} fails on the host, without any device: {text}",
-                module=type(module).__name__,
+                module=f"{file}:{line}: {module_name}" if file else module_name,
                 text=reason_of(error),
             ),
             Sentence("there is nothing to compare with; leave --values out to see how far it gets"),

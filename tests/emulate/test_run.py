@@ -189,7 +189,9 @@ def test_a_model_that_fails_by_itself_ends_the_run_where_it_fails() -> None:
     assert found.error_site.module == ""
     with pytest.raises(EmulationError) as caught:
         emulated(Failing(), torch.ones(1, 8), values=True)
-    assert caught.value.message.startswith("Failing fails on the host, without any device: ")
+    place = f"{found.error_site.file}:{found.error_site.line}"
+    told = f"{place}: Failing fails on the host, without any device: "
+    assert caught.value.message.startswith(told)
     assert caught.value.hint
 
 

@@ -47,7 +47,7 @@ class Text(Struct, frozen=True):
                 path,
                 Sentence(
                     "expected text (in quotes, if a number), found {arg_found}",
-                    arg_found=_kind(value),
+                    arg_found=_kind(value, path),
                 ),
             )
         if self.one_of and value not in self.one_of:
@@ -55,7 +55,9 @@ class Text(Struct, frozen=True):
             raise ShapeError(
                 path,
                 Sentence(
-                    "expected one of {list}, found {arg_found}", list=known, arg_found=_kind(value)
+                    "expected one of {list}, found {arg_found}",
+                    list=known,
+                    arg_found=_kind(value, path),
                 ),
             )
         if self.pattern and not (len(value) < LONG and re.fullmatch(self.pattern, value)):
@@ -64,7 +66,7 @@ class Text(Struct, frozen=True):
                 Sentence(
                     "expected {said_form}, found {arg_found}",
                     said_form=self.form,
-                    arg_found=_kind(value),
+                    arg_found=_kind(value, path),
                 ),
             )
 
@@ -79,7 +81,8 @@ class Flag(Struct, frozen=True):
         """Raise where ``value`` is no truth value."""
         if not isinstance(value, bool):
             raise ShapeError(
-                path, Sentence("expected true or false, found {arg_found}", arg_found=_kind(value))
+                path,
+                Sentence("expected true or false, found {arg_found}", arg_found=_kind(value, path)),
             )
 
 
@@ -90,7 +93,10 @@ class Number(Struct, frozen=True):
         """Raise where ``value`` is no whole number."""
         if not isinstance(value, int) or isinstance(value, bool):
             raise ShapeError(
-                path, Sentence("expected a whole number, found {arg_found}", arg_found=_kind(value))
+                path,
+                Sentence(
+                    "expected a whole number, found {arg_found}", arg_found=_kind(value, path)
+                ),
             )
 
 
@@ -105,7 +111,7 @@ class ListOf(Struct, frozen=True):
         """Raise where ``value`` is no list, or an item does not fit."""
         if not isinstance(value, list):
             raise ShapeError(
-                path, Sentence("expected a list, found {arg_found}", arg_found=_kind(value))
+                path, Sentence("expected a list, found {arg_found}", arg_found=_kind(value, path))
             )
         if len(value) < self.least:
             raise ShapeError(
@@ -196,11 +202,13 @@ class OneOrMore(Struct, frozen=True):
             self.item.check(value, path)
 
 
-def _kind(value: object, path: Path = ("",)) -> str:
-    """What a value is; of a whole file that is one text nothing is shown: it may be a key."""
+def _kind(value: object, path: Path) -> str:
+    """What a value is; of a whole file that is one value nothing is shown: it may be a key."""
     match value:
         case str() if not path:
             return "a text"
+        case int() | float() if not path and not isinstance(value, bool):
+            return "a number"
         case None:
             return "nothing"
         case dict():

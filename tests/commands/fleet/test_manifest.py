@@ -175,8 +175,10 @@ def test_no_manifest_can_trust_the_models_that_it_names(name: str, text: str, li
         ("- a.py:a\n- {source: b.py:b, name: a.py:a}\n", "models.yaml:2: a second model called"),
         ("- [unclosed\n", "models.yaml:"),
         ("", "models.yaml:1: expected a list, found nothing"),
+        ("hunter2\n", "models.yaml:1: expected a list, found a text (at top of the file)"),
+        ("271828\n", "models.yaml:1: expected a list, found a number (at top of the file)"),
     ],
-    ids=range(14),
+    ids=range(16),
 )  # fmt: skip
 def test_what_is_wrong_is_told_with_its_line(text: str, message: str) -> None:
     assert refusal(text).startswith(message)
@@ -194,6 +196,10 @@ def test_what_is_wrong_is_told_with_its_line(text: str, message: str) -> None:
         ('source\n"a', "models.csv: expected a table in UTF-8, but"),
         ("source\n", "models.csv: names no model"),
         ("", "models.csv:1: expected a column 'source', found nothing"),
+        (
+            "hunter2\n",
+            "models.csv:1: expected a column 'source', found none of a manifest's columns",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_table_is_told_with_its_line(text: str, message: str) -> None:

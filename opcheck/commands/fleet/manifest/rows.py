@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any, NoReturn
@@ -225,15 +225,7 @@ def read_csv(path: Path) -> tuple[Row, ...]:
 def _check(columns: list[str], path: Path) -> None:
     known = ["source", "name", *FIELDS]
     if "source" not in columns:
-        found = ", ".join(columns) or "nothing"
-        raise UsageError(
-            Sentence(
-                "{text_file}:1: expected a column 'source', found {text}",
-                text_file=path,
-                text=f"{found:.80}",
-            ),
-            HINT,
-        )
+        raise UsageError(_no_source(columns, known, path), HINT)
     for column in columns:
         if column == TRUST:
             refuse_trust(f"{path}:1")
@@ -254,6 +246,19 @@ def _check(columns: list[str], path: Path) -> None:
                 ),
                 Sentence("take one out"),
             )
+
+
+def _no_source(columns: list[str], known: Collection[str], path: Path) -> Sentence:
+    """Shows known columns alone: the first line of another file may be a key."""
+    found = ", ".join(name for name in columns if name in known) if columns else "nothing"
+    if not found:
+        return Sentence(
+            "{text_file}:1: expected a column 'source', found none of a manifest's columns",
+            text_file=path,
+        )
+    return Sentence(
+        "{text_file}:1: expected a column 'source', found {text}", text_file=path, text=found
+    )
 
 
 def _fits(cells: list[str], columns: list[str], path: Path, line: int) -> bool:
