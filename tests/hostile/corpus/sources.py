@@ -55,7 +55,7 @@ for _name, _about, _text, _named in _LINES:
     PYTHON.case(runnable=True, runs_code=True, says=f"train.py:{_LINE}" if _named else "")(_script)
 
 
-@PYTHON.case(runnable=True, runs_code=True, says="train.py:10")
+@PYTHON.case(runnable=True, runs_code=True, says=f"train.py:{_LINE + 4}")
 def written_in_the_forward(place: Place) -> Made:
     """A model that logs what it is called with."""
     write(place.project / "train.py", _HEAD + "\nclass Net(torch.nn.Module):\n"
