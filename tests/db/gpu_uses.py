@@ -1,10 +1,14 @@
 """Uses that advisories for NVIDIA and AMD alone are about, and others beside."""
 
-from opcheck.model.trace import Node
+from opcheck.model.trace import Node, TensorMeta
 from tests.db.calls import dense, node
 from tests.db.uses_on_accelerators import giving, permuted
 
 NORM, NORM_BACKWARD = "aten::native_layer_norm", "aten::native_layer_norm_backward"
+FLASH = "aten::_scaled_dot_product_flash_attention"
+SDPA, EFFICIENT = (
+    "aten::scaled_dot_product_attention", "aten::_scaled_dot_product_efficient_attention",
+)  # fmt: skip
 NEAREST_BACKWARD = "aten::upsample_nearest2d_backward"
 USES: dict[str, tuple[Node, set[str]]] = {
     "a roll of 2**32 elements": (
@@ -63,4 +67,88 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "gradients of layer_norm over one dimension": (
         node(NORM_BACKWARD, input=dense(100000, 128), weight=dense(128), bias=dense(128)), set(),
     ),
+    "attention of 65536 sequences": (
+        node(SDPA, query=dense(65536, 8, 4, 64, dtype="float16")), {"cuda-attention-batch"},
+    ),
+    "attention of 65535 sequences": (
+        node(SDPA, query=dense(65535, 8, 4, 64, dtype="float16")), set(),
+    ),
+    "attention of 65536 sequences with dropout": (
+        node(SDPA, query=dense(65536, 2, 2, 8), dropout_p=0.1),
+        {"cuda-attention-batch", "cuda-attention-dropout-batch"},
+    ),
+    "attention of 65535 sequences with dropout": (
+        node(SDPA, query=dense(65535, 2, 2, 8), dropout_p=0.1), set(),
+    ),
+    "attention of 65536 heads": (
+        node(EFFICIENT, query=dense(1, 65536, 10, 16)), {"cuda-attention-heads"},
+    ),
+    "attention of 65535 heads": (node(EFFICIENT, query=dense(1, 65535, 10, 16)), set()),
+    "gradients of a large flash attention": (
+        node(f"{FLASH}_backward", query=dense(400, 4, 10496, 128, dtype="bfloat16")),
+        {"cuda-flash-gradients-large"},
+    ),
+    "gradients of many short sequences": (
+        node(f"{FLASH}_backward", query=dense(28800, 16, 15, 72, dtype="bfloat16")),
+        {"cuda-flash-gradients-large"},
+    ),
+    "gradients of 2**31 elements": (
+        node(f"{FLASH}_backward", query=dense(512, 4, 8192, 128, dtype="bfloat16")), set(),
+    ),
+    "gradients under a huge mask": (
+        node(
+            f"{EFFICIENT}_backward", query=dense(1, 8, 49999, 64), key=dense(1, 8, 49999, 64),
+            attn_bias=dense(1, 8, 49999, 49999),
+        ),
+        {"cuda-attention-mask-gradients"},
+    ),
+    "gradients under a large mask": (
+        node(
+            f"{EFFICIENT}_backward", query=dense(1, 8, 46340, 64), key=dense(1, 8, 46340, 64),
+            attn_bias=dense(1, 8, 46340, 46340),
+        ),
+        set(),
+    ),
+    "patches of a video": (
+        node(
+            "aten::conv3d", input=dense(1288, 3, 2, 16, 16, dtype="bfloat16"),
+            weight=dense(1152, 3, 2, 16, 16, dtype="bfloat16"),
+        ),
+        {"rocm-patch-embedding"},
+    ),
+    "a video of three channels": (
+        node(
+            "aten::convolution", input=dense(1, 3, 8, 64, 64, dtype="bfloat16"),
+            weight=dense(64, 3, 3, 7, 7, dtype="bfloat16"),
+        ),
+        set(),
+    ),
+    "heads of 16": (
+        node(SDPA, query=dense(1, 2, 8, 16, dtype="float16")), {"rocm-attention-head-gfx950"},
+    ),
+    "gradients of heads of 80": (
+        node(f"{FLASH}_backward", query=dense(1, 2, 8, 80, dtype="float16")),
+        {"rocm-attention-head-gfx950"},
+    ),
+    "heads of 80": (node(SDPA, query=dense(1, 2, 8, 80, dtype="float16")), set()),
+    "a sparse product of half precision": (
+        node("aten::_sparse_mm", sparse=dense(4, 4, dtype="float16")), {"rocm-sparse-half"},
+    ),
+    "a sparse product": (node("aten::_sparse_mm", sparse=dense(4, 4)), set()),
+    "eigenvalues of 40,000 matrices": (
+        node("aten::_linalg_eigh", A=dense(40000, 3, 3)), {"cuda-eigh-batch"},
+    ),
+    "eigenvalues of 16,000 matrices": (node("aten::_linalg_eigh", A=dense(16000, 3, 3)), set()),
+    "softmax over classes of huge images": (
+        node("aten::_log_softmax", self=dense(64, 64, 1024, 1024), dim=1),
+        {"cuda-spatial-softmax-large"},
+    ),
+    "softmax over classes of images": (
+        node("aten::_log_softmax", self=dense(63, 64, 1024, 1024), dim=1), set(),
+    ),
+    "an int8 product of a transposed matrix": (
+        node("aten::_int_mm", self=dense(17, 16), mat2=TensorMeta("int8", (16, 16), (1, 16))),
+        {"cuda-int8-product"},
+    ),
+    "an int8 product": (node("aten::_int_mm", self=dense(17, 16), mat2=dense(16, 16)), set()),
 }  # fmt: skip
