@@ -146,6 +146,16 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "softmax over classes of images": (
         node("aten::_log_softmax", self=dense(63, 64, 1024, 1024), dim=1), set(),
     ),
+    "the likeliest of many words": (
+        giving("aten::argmax", dense(dtype="int64"), self=dense(1, 151936)), {"rocm-argmax-race"},
+    ),
+    "the likeliest of words for many sequences": (
+        giving("aten::argmax", dense(64, dtype="int64"), self=dense(64, 151936)), set(),
+    ),
+    "what is not zero of nearly 2**31": (
+        node("aten::nonzero", self=dense(46000, 46000)), {"cuda-nonzero-near"},
+    ),
+    "what is not zero": (node("aten::nonzero", self=dense(45999, 46000)), set()),
     "an int8 product of a transposed matrix": (
         node("aten::_int_mm", self=dense(17, 16), mat2=TensorMeta("int8", (16, 16), (1, 16))),
         {"cuda-int8-product"},
