@@ -131,6 +131,20 @@ USES: dict[str, tuple[Node, set[str]]] = {
         {"rocm-attention-head-gfx950"},
     ),
     "heads of 80": (node(SDPA, query=dense(1, 2, 8, 80, dtype="float16")), set()),
+    "patches of an image": (
+        node(
+            "aten::conv2d", input=dense(16, 3, 16, 16, dtype="bfloat16"),
+            weight=dense(768, 3, 16, 16, dtype="bfloat16"),
+        ),
+        {"rocm-patch-embedding-gfx1100"},
+    ),
+    "an image of three channels": (
+        node(
+            "aten::conv2d", input=dense(16, 3, 32, 32, dtype="bfloat16"),
+            weight=dense(64, 3, 7, 7, dtype="bfloat16"),
+        ),
+        set(),
+    ),
     "a sparse product of half precision": (
         node("aten::_sparse_mm", sparse=dense(4, 4, dtype="float16")), {"rocm-sparse-half"},
     ),
