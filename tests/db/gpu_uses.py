@@ -170,6 +170,12 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::nonzero", self=dense(46000, 46000)), {"cuda-nonzero-near"},
     ),
     "what is not zero": (node("aten::nonzero", self=dense(45999, 46000)), set()),
+    "gradients of rms_norm over many rows": (
+        node("aten::_fused_rms_norm_backward", input=dense(128, 64)), {"rocm-layer-norm-gradients"},
+    ),
+    "gradients of rms_norm over few": (
+        node("aten::_fused_rms_norm_backward", input=dense(127, 64)), set(),
+    ),
     "an int8 product of a transposed matrix": (
         node("aten::_int_mm", self=dense(17, 16), mat2=TensorMeta("int8", (16, 16), (1, 16))),
         {"cuda-int8-product"},
