@@ -176,6 +176,20 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "gradients of rms_norm over few": (
         node("aten::_fused_rms_norm_backward", input=dense(127, 64)), set(),
     ),
+    "a wide layer of Qwen3-VL": (
+        node(
+            "aten::mm", self=dense(546, 2560, dtype="bfloat16"),
+            mat2=dense(2560, 9728, dtype="bfloat16"),
+        ),
+        {"rocm-mm-split"},
+    ),
+    "a wide layer over few tokens": (
+        node(
+            "aten::mm", self=dense(512, 2560, dtype="bfloat16"),
+            mat2=dense(2560, 9728, dtype="bfloat16"),
+        ),
+        set(),
+    ),
     "an int8 product of a transposed matrix": (
         node("aten::_int_mm", self=dense(17, 16), mat2=TensorMeta("int8", (16, 16), (1, 16))),
         {"cuda-int8-product"},
