@@ -190,6 +190,13 @@ USES: dict[str, tuple[Node, set[str]]] = {
         ),
         set(),
     ),
+    "a huge image of many channels": (
+        node("aten::conv2d", input=dense(1, 514, 2048, 2048), weight=dense(1, 514, 3, 3)),
+        {"cuda-conv2d-large"},
+    ),
+    "an image of 2**31 elements": (
+        node("aten::conv2d", input=dense(1, 512, 2048, 2048), weight=dense(1, 512, 3, 3)), set(),
+    ),
     "an int8 product of a transposed matrix": (
         node("aten::_int_mm", self=dense(17, 16), mat2=TensorMeta("int8", (16, 16), (1, 16))),
         {"cuda-int8-product"},
