@@ -123,12 +123,16 @@ USES: dict[str, tuple[Node, set[str]]] = {
         ),
         set(),
     ),
-    "heads of 16": (
-        node(SDPA, query=dense(1, 2, 8, 16, dtype="float16")), {"rocm-attention-head-gfx950"},
+    "gradients of heads of 40": (
+        node(
+            f"{FLASH}_backward", query=dense(1, 2, 8, 40, dtype="float16"), dropout_p=0.0,
+            is_causal=False,
+        ),
+        {"rocm-attention-gradients-gfx1100"},
     ),
-    "gradients of heads of 80": (
-        node(f"{FLASH}_backward", query=dense(1, 2, 8, 80, dtype="float16")),
-        {"rocm-attention-head-gfx950"},
+    "heads of 88 with dropout": (
+        node(SDPA, query=dense(1, 2, 8, 88, dtype="float16"), dropout_p=0.1),
+        {"rocm-attention-gradients-gfx1100"},
     ),
     "heads of 80": (node(SDPA, query=dense(1, 2, 8, 80, dtype="float16")), set()),
     "patches of an image": (
