@@ -1,0 +1,55 @@
+"""Calls that meet an advisory about Apple's GPUs that a fix of PyTorch's tells of."""
+
+from opcheck.model.trace import Node, TensorMeta
+from tests.db.calls import dense
+from tests.db.mps_uses import node
+
+LAST = TensorMeta("float32", (2, 3, 4, 4), (48, 1, 12, 3))
+
+
+def half(*shape: int) -> TensorMeta:
+    return dense(*shape, dtype="float16")
+
+
+def pairs(*shape: int) -> TensorMeta:
+    """Complex numbers."""
+    return dense(*shape, dtype="complex64")
+
+
+MPS_FIX_USES: dict[str, tuple[Node, set[str]]] = {
+    "gradients of linear": (
+        node("linear_backward", self=dense(2, 3, 4, 4), grad_output=LAST, weight=dense(4, 4)),
+        {"mps-linear-gradients-channels-last"},
+    ),
+    "gradients of linear in order": (
+        node("linear_backward", self=LAST, grad_output=dense(2, 3, 4, 4), weight=dense(4, 4)),
+        set(),
+    ),
+    "a layer of a language model": (
+        node("linear", input=half(2, 13, 64), weight=half(64, 64), bias=None),
+        {"mps-linear-half-m5"},
+    ),
+    "a layer with a bias": (
+        node("linear", input=half(2, 13, 64), weight=half(64, 64), bias=half(64)), set(),
+    ),
+    "a long complex product": (
+        node("mm", self=pairs(2, 4097), mat2=pairs(4097, 2)), {"mps-complex-products-long"},
+    ),
+    "a long complex product and a sum": (
+        node("addmm", self=pairs(2, 2), mat1=pairs(2, 4097), mat2=pairs(4097, 2)),
+        {"mps-complex-products-long"},
+    ),
+    "a complex product": (node("mm", self=pairs(2, 4096), mat2=pairs(4096, 2)), set()),
+    "a source of two dimensions": (
+        node("masked_scatter", self=dense(4), source=dense(2, 2)), {"mps-masked-scatter-source"},
+    ),
+    "a source": (node("masked_scatter", self=dense(4), source=dense(4)), set()),
+    "huge columns": (
+        node("im2col", dense(1, 2**17, 2**16), self=dense(1, 8, 9, 9)), {"mps-im2col-large"},
+    ),
+    "columns": (node("im2col", dense(1, 72, 49), self=dense(1, 8, 9, 9)), set()),
+    "the largest of too many": (
+        node("argmax", self=dense(2**17, 2**16), dim=1), {"mps-argmax-large"},
+    ),
+    "the largest of many": (node("argmax", self=dense(2**16, 2**16), dim=1), set()),
+}  # fmt: skip
