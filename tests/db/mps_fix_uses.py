@@ -4,6 +4,8 @@ from opcheck.model.trace import Node, TensorMeta
 from tests.db.calls import dense
 from tests.db.mps_uses import node
 
+ONE = dense()
+WIDE = TensorMeta("float32", (2, 2**15, 2**15 + 1), (2**15, 1, 2**16))
 LAST = TensorMeta("float32", (2, 3, 4, 4), (48, 1, 12, 3))
 
 
@@ -50,6 +52,42 @@ MPS_FIX_USES: dict[str, tuple[Node, set[str]]] = {
     "columns": (node("im2col", dense(1, 72, 49), self=dense(1, 8, 9, 9)), set()),
     "the largest of too many": (
         node("argmax", self=dense(2**17, 2**16), dim=1), {"mps-argmax-large"},
+    ),
+    "one element": (node("fill_.Scalar", self=ONE, value=1), {"mps-write-one"}),
+    "elements": (node("fill_.Scalar", self=dense(2), value=1), set()),
+    "a wide matrix, turned": (
+        node("bmm", dense(2, 2**15, 4), self=WIDE, mat2=dense(2, 2**15 + 1, 4)),
+        {"mps-bmm-wide-layout"},
+    ),
+    "a wide matrix": (
+        node("bmm", dense(2, 2**16, 4), self=dense(2, 2**16, 2**14), mat2=dense(2, 2**14, 4)),
+        set(),
+    ),
+    "gradients of a language model": (
+        node("linear_backward", self=half(2, 3, 4), grad_output=half(2, 3, 4), weight=half(4, 4)),
+        {"mps-linear-gradients-half-m5"},
+    ),
+    "one into one": (
+        node("masked_scatter", self=ONE, source=dense(1)), {"mps-masked-scatter-scalar"},
+    ),
+    "a copy into one": (
+        node("index_copy", self=ONE, dim=0, index=ONE, source=dense(1)),
+        {"mps-index-copy-scalar"},
+    ),
+    "a copy into several": (
+        node("index_copy", self=dense(3), dim=0, index=ONE, source=dense(1)), set(),
+    ),
+    "many rows": (
+        node("linear", input=dense(2, 20736, 8), weight=dense(9, 8)), {"mps-linear-rows-macos"},
+    ),
+    "rows": (node("linear", input=dense(2, 4096, 8), weight=dense(9, 8)), set()),
+    "huge results": (
+        node("bmm", dense(17, 2**14, 2**14), self=dense(17, 2**14, 4), mat2=dense(17, 4, 2**14)),
+        {"mps-bmm-results-huge"},
+    ),
+    "results": (
+        node("bmm", dense(16, 2**14, 2**14), self=dense(16, 2**14, 4), mat2=dense(16, 4, 2**14)),
+        set(),
     ),
     "the largest of many": (node("argmax", self=dense(2**16, 2**16), dim=1), set()),
 }  # fmt: skip

@@ -148,6 +148,18 @@ _NARROWED, _NEWER = "int64-narrowed-to-int32", "needs-newer-macos"
         ("2.13.0", "aten::nonzero", {"self": _tensor(2**16, 2**15)}, _SIZE),
         ("2.13.0", "aten::nonzero", {"self": _tensor(2**15, 2**15)}, "registered"),
         ("2.13.0", "aten::masked_fill_.Scalar", {"self": _tensor(2**16, 2**16)}, _SIZE),
+        (
+            "2.11.0",
+            "aten::add_.Tensor",
+            {"self": _tensor(4, dtype="float16"), "other": _tensor(4), "alpha": 0.5},
+            _DTYPE,
+        ),
+        (
+            "2.11.0",
+            "aten::add_.Tensor",
+            {"self": _tensor(4, dtype="float16"), "other": _tensor(4), "alpha": 1},
+            "registered",
+        ),
         ("2.14.1", "aten::max", {"self": _tensor(2**16, 2**16)}, _SIZE),
         ("2.14.1", "aten::linalg_vector_norm", {"self": _tensor(2**16, 2**16)}, _SIZE),
         ("2.13.0", "aten::silu", {"self": _tensor(4, dtype="int32")}, _DTYPE),
