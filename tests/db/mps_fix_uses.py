@@ -90,4 +90,37 @@ MPS_FIX_USES: dict[str, tuple[Node, set[str]]] = {
         set(),
     ),
     "the largest of many": (node("argmax", self=dense(2**16, 2**16), dim=1), set()),
+    "gradients over many rows": (
+        node("linear_backward", self=dense(8, 4096, 64), grad_output=dense(8, 4096, 64),
+             weight=dense(64, 64)),
+        {"mps-linear-gradients-rows"},
+    ),
+    "gradients over fewer rows": (
+        node("linear_backward", self=dense(7, 4096, 64), grad_output=dense(7, 4096, 64),
+             weight=dense(64, 64)),
+        set(),
+    ),
+    "gradients of many words": (
+        node("linear_backward", self=dense(2, 256, 130), grad_output=dense(2, 256, 50257),
+             weight=dense(50257, 130)),
+        {"mps-long-product"},
+    ),
+    "a few rows and a slice": (
+        node("mm", self=half(2, 1025), mat2=TensorMeta("float16", (1025, 2), (1, 1041))),
+        {"mps-mm-half-padding"},
+    ),
+    "a slice of the last words": (
+        node("mm", self=TensorMeta("float16", (2, 64), (1024, 1)),
+             mat2=TensorMeta("float16", (64, 99), (1, 64))),
+        {"mps-mm-half-padding"},
+    ),
+    "a slice and a matrix in order": (
+        node("mm", self=TensorMeta("float16", (2, 64), (1024, 1)), mat2=half(64, 99)), set(),
+    ),
+    "a huge turned copy": (
+        node("clone", self=TensorMeta("int8", (2**16, 2**17), (1, 2**16))), {"mps-views-huge"},
+    ),
+    "a huge copy": (node("clone", self=dense(2**16, 2**17, dtype="int8")), set()),
+    "a large inverse": (node("linalg_inv_ex", A=dense(1025, 1025)), {"mps-inverse-large"}),
+    "an inverse": (node("linalg_inv_ex", A=dense(1024, 1024)), set()),
 }  # fmt: skip
