@@ -123,4 +123,22 @@ MPS_FIX_USES: dict[str, tuple[Node, set[str]]] = {
     "a huge copy": (node("clone", self=dense(2**16, 2**17, dtype="int8")), set()),
     "a large inverse": (node("linalg_inv_ex", A=dense(1025, 1025)), {"mps-inverse-large"}),
     "an inverse": (node("linalg_inv_ex", A=dense(1024, 1024)), set()),
+    "a transform of the first of five": (
+        node("_fft_c2c", self=pairs(4, 2, 2, 2, 2), dim=[0], normalization=0, forward=True),
+        {"mps-fft-axis"},
+    ),
+    "a transform of the second of six": (
+        node("_fft_c2c", self=pairs(2, 1, 1, 1, 2, 2), dim=[1, 2], normalization=0, forward=True),
+        {"mps-fft-axis"},
+    ),
+    "a transform of the second of five": (
+        node("_fft_c2c", self=pairs(2, 4, 2, 2, 2), dim=[1], normalization=0, forward=True), set(),
+    ),
+    "elements of a column": (
+        node("gather", self=dense(3, 1), dim=0, index=dense(3, 1, dtype="int64")),
+        {"mps-gather-column"},
+    ),
+    "elements of a row": (
+        node("gather", self=dense(1, 3), dim=1, index=dense(1, 3, dtype="int64")), set(),
+    ),
 }  # fmt: skip
