@@ -124,15 +124,15 @@ MPS_FIX_USES: dict[str, tuple[Node, set[str]]] = {
     "a large inverse": (node("linalg_inv_ex", A=dense(1025, 1025)), {"mps-inverse-large"}),
     "an inverse": (node("linalg_inv_ex", A=dense(1024, 1024)), set()),
     "a transform of the first of five": (
-        node("_fft_c2c", self=pairs(4, 2, 2, 2, 2), dim=[0], normalization=0, forward=True),
+        node("_fft_c2c", self=pairs(4, 2, 2, 2, 2), dim=(0,), normalization=0, forward=True),
         {"mps-fft-axis"},
     ),
     "a transform of the second of six": (
-        node("_fft_c2c", self=pairs(2, 1, 1, 1, 2, 2), dim=[1, 2], normalization=0, forward=True),
+        node("_fft_c2c", self=pairs(2, 1, 1, 1, 2, 2), dim=(1, 2), normalization=0, forward=True),
         {"mps-fft-axis"},
     ),
     "a transform of the second of five": (
-        node("_fft_c2c", self=pairs(2, 4, 2, 2, 2), dim=[1], normalization=0, forward=True), set(),
+        node("_fft_c2c", self=pairs(2, 4, 2, 2, 2), dim=(1,), normalization=0, forward=True), set(),
     ),
     "elements of a column": (
         node("gather", self=dense(3, 1), dim=0, index=dense(3, 1, dtype="int64")),
@@ -141,4 +141,17 @@ MPS_FIX_USES: dict[str, tuple[Node, set[str]]] = {
     "elements of a row": (
         node("gather", self=dense(1, 3), dim=1, index=dense(1, 3, dtype="int64")), set(),
     ),
+    "elements of a huge tensor": (
+        node("index.Tensor", self=dense(2**16, 2**17, dtype="int8"), indices=(ONE,)),
+        {"mps-index-huge"},
+    ),
+    "elements of a large tensor": (
+        node("index.Tensor", self=dense(2**16, 2**16, dtype="int8"), indices=(ONE,)), set(),
+    ),
+    "an element without a value": (node("zero_", self=ONE), {"mps-zero-one"}),
+    "elements without a value": (node("zero_", self=dense(3)), set()),
+    "a column for two": (
+        node("copy_", self=dense(2, 2), src=dense(2, 1)), {"mps-copy-broadcast"},
+    ),
+    "two columns for two": (node("copy_", self=dense(2, 2), src=dense(2, 2)), set()),
 }  # fmt: skip
