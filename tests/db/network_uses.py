@@ -178,7 +178,7 @@ USES: dict[str, tuple[Node, set[str]]] = {
             ),
             outputs=(dense(65552, 256, 256),),
         ),
-        {"mps-bmm-huge-layout"},
+        {"mps-bmm-huge-layout", "mps-bmm-results-huge"},
     ),
     "batch norm of channels_last_3d": (
         node(

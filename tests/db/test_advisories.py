@@ -21,6 +21,7 @@ from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
 from tests.db import gpu_uses, network_uses, uses_on_accelerators
 from tests.db.calls import dense, node
+from tests.db.mps_fix_uses import MPS_FIX_USES
 from tests.db.mps_uses import MPS_USES
 from tests.db.overlays import ROOT, written
 
@@ -339,7 +340,9 @@ USES = {
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
     ),
 }  # fmt: skip
-GROUPS = (USES, network_uses.USES, MPS_USES, uses_on_accelerators.USES, gpu_uses.USES)
+GROUPS = (
+    USES, network_uses.USES, MPS_USES, MPS_FIX_USES, uses_on_accelerators.USES, gpu_uses.USES,
+)  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 
 
