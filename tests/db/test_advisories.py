@@ -19,7 +19,7 @@ from opcheck.model.trace import Node, TensorMeta, Trace, Use
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
-from tests.db import network_uses, uses_on_accelerators
+from tests.db import network_uses, uses_of_fixes, uses_on_accelerators
 from tests.db.calls import dense, node
 from tests.db.mps_uses import MPS_USES
 from tests.db.overlays import ROOT, written
@@ -339,7 +339,9 @@ USES = {
         node("aten::_upsample_bicubic2d_aa", self=dense(1, 3, 8, 8)), {"onnx-antialiased-upsample"},
     ),
 }  # fmt: skip
-GROUPS = (USES, network_uses.USES, MPS_USES, uses_on_accelerators.USES)
+GROUPS = (
+    USES, network_uses.USES, MPS_USES, uses_on_accelerators.USES, uses_of_fixes.USES,
+)  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 
 
