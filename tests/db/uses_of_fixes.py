@@ -2,9 +2,12 @@
 
 from opcheck.model.trace import Node, TensorMeta
 from tests.db.calls import dense, node
-from tests.db.uses_on_accelerators import HALF, permuted
+from tests.db.uses_on_accelerators import HALF, SDPA, giving, permuted
 
 TURNED = TensorMeta("float32", (2, 3), (1, 2))
+INT32 = dense(3, dtype="int32")
+WHOLE = dense(3, dtype="int64")
+LONG = dense(1, 8, 1024, 64, dtype=HALF)
 IMAGES = permuted(4, 96, 8, 8, dtype=HALF)
 USES: dict[str, tuple[Node, set[str]]] = {
     "adding at indices in half precision": (
@@ -48,4 +51,95 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::_chunk_cat", tensors=(dense(2, 3), TURNED)), {"xpu-chunk-cat-layout"},
     ),
     "chunks": (node("aten::_chunk_cat", tensors=(dense(2, 3), dense(4, 3))), set()),
+    "half of integers": (
+        giving("aten::mul.Tensor", dense(3), self=WHOLE, other=0.5), {"tensorrt-integer-scalars"},
+    ),
+    "twice integers": (
+        giving("aten::mul.Tensor", WHOLE, self=WHOLE, other=2), set(),
+    ),
+    "integers from a half on": (
+        giving("aten::clamp", dense(3), self=WHOLE, min=0.5, max=None),
+        {"tensorrt-integer-scalars"},
+    ),
+    "the root of integers": (
+        giving("aten::pow.Tensor_Scalar", dense(3), self=WHOLE, exponent=0.5),
+        {"tensorrt-pow-integers"},
+    ),
+    "integers squared": (
+        giving("aten::pow.Tensor_Scalar", WHOLE, self=WHOLE, exponent=2), set(),
+    ),
+    "integers by a number": (
+        giving("aten::div.Tensor", dense(3), self=WHOLE, other=2), {"tensorrt-integer-division"},
+    ),
+    "integers by integers": (
+        giving("aten::div.Tensor", dense(3), self=WHOLE, other=WHOLE),
+        {"tensorrt-integer-division"},
+    ),
+    "int32 by int32": (
+        giving(
+            "aten::div.Tensor", dense(3), self=INT32, other=INT32,
+        ),
+        set(),
+    ),
+    "normalising by an image's own statistics": (
+        node(
+            "aten::instance_norm", input=dense(1, 3, 8, 8), running_mean=None,
+            use_input_stats=True,
+        ),
+        {"tensorrt-instance-norm"},
+    ),
+    "normalising by known statistics": (
+        node(
+            "aten::instance_norm", input=dense(1, 3, 8, 8), running_mean=dense(3),
+            use_input_stats=False,
+        ),
+        set(),
+    ),
+    "ELU of twice its input": (
+        node("aten::elu", self=dense(3), alpha=1.0, scale=1.0, input_scale=2.0),
+        {"tensorrt-elu-scales"},
+    ),
+    "SELU": (
+        node("aten::elu", self=dense(3), alpha=1.6732632423543772, scale=1.0507009873554805), set(),
+    ),
+    "pooling ten rows to four": (
+        node("aten::adaptive_avg_pool2d", self=dense(1, 3, 10, 8), output_size=(4, 4)),
+        {"tensorrt-adaptive-avg-pool"},
+    ),
+    "pooling eight rows to four": (
+        node("aten::adaptive_avg_pool2d", self=dense(1, 3, 8, 8), output_size=(4, 4)), set(),
+    ),
+    "trunc of bfloat16": (
+        node("aten::trunc", self=dense(3, dtype="bfloat16")), {"tensorrt-trunc-bfloat16"},
+    ),
+    "trunc of float16": (node("aten::trunc", self=dense(3, dtype=HALF)), set()),
+    "distances of thirty points": (
+        node("aten::_cdist_forward", x1=dense(30, 2), x2=dense(4, 2), p=2.0, compute_mode=None),
+        {"tensorrt-cdist-nan"},
+    ),
+    "distances of ten points": (
+        node("aten::_cdist_forward", x1=dense(10, 2), x2=dense(4, 2), p=2.0, compute_mode=None),
+        set(),
+    ),
+    "the logarithm of nearly one": (
+        node("aten::log1p", self=dense(3)), {"tensorrt-expm1-log1p"},
+    ),
+    "strides of a transposed tensor": (
+        node("aten::as_strided", self=TURNED, size=(2, 2), stride=(1, 2)),
+        {"tensorrt-as-strided-layout"},
+    ),
+    "strides of a tensor": (
+        node("aten::as_strided", self=dense(2, 3), size=(2, 2), stride=(1, 2)), set(),
+    ),
+    "causal attention at a scale": (
+        node(SDPA, query=LONG, key=LONG, value=LONG, is_causal=True, scale=0.125),
+        {"tensorrt-attention-causal-scale"},
+    ),
+    "causal attention at its own scale": (
+        node(SDPA, query=LONG, key=LONG, value=LONG, is_causal=True, scale=None), set(),
+    ),
+    "the largest of int32": (
+        node("aten::amax", self=dense(3, dtype="int32"), dim=(0,)), {"tensorrt-reduction-int32"},
+    ),
+    "the largest of int64": (node("aten::amax", self=WHOLE, dim=(0,)), set()),
 }  # fmt: skip
