@@ -1,11 +1,12 @@
 """Uses that advisories are about which fixes between releases told of, and others beside."""
 
-from opcheck.model.trace import Node, TensorMeta
+from opcheck.model.trace import Constant, Node, TensorMeta
 from tests.db.calls import dense, node
 from tests.db.uses_on_accelerators import HALF, SDPA, giving, permuted
 
 TURNED = TensorMeta("float32", (2, 3), (1, 2))
 INT32 = dense(3, dtype="int32")
+BRAIN = dense(1, 3, 8, 8, dtype="bfloat16")
 WHOLE = dense(3, dtype="int64")
 LONG = dense(1, 8, 1024, 64, dtype=HALF)
 IMAGES = permuted(4, 96, 8, 8, dtype=HALF)
@@ -142,4 +143,66 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::amax", self=dense(3, dtype="int32"), dim=(0,)), {"tensorrt-reduction-int32"},
     ),
     "the largest of int64": (node("aten::amax", self=WHOLE, dim=(0,)), set()),
+    "normalising bfloat16 by float32": (
+        node("aten::native_batch_norm", input=BRAIN, weight=dense(3), training=False),
+        {"tpu-batch-norm-bfloat16", "tpu-batch-norm-half-result"},
+    ),
+    "normalising float16 by float32": (
+        node(
+            "aten::native_batch_norm", input=dense(1, 3, 8, 8, dtype=HALF), weight=dense(3),
+            training=False,
+        ),
+        {"tpu-batch-norm-half-result"},
+    ),
+    "normalising float32": (
+        node("aten::native_batch_norm", input=dense(1, 3), weight=dense(3), training=False), set(),
+    ),
+    "a choice between int64 and float32": (
+        node("aten::where.self", condition=dense(3, dtype="bool"), self=WHOLE, other=dense(3)),
+        {"tpu-where-mixed"},
+    ),
+    "a choice between float32": (
+        node("aten::where.self", condition=dense(3, dtype="bool"), self=dense(3), other=dense(3)),
+        set(),
+    ),
+    "a stack of int64 and float32": (
+        node("aten::stack", tensors=(WHOLE, dense(3)), dim=0), {"tpu-stack-mixed"},
+    ),
+    "a stack of float32": (node("aten::stack", tensors=(dense(3), dense(3)), dim=0), set()),
+    "gradients of GELU in float32 for bfloat16": (
+        node("aten::gelu_backward", grad_output=dense(3), self=dense(3, dtype="bfloat16")),
+        {"tpu-gelu-gradients-mixed"},
+    ),
+    "gradients of GELU": (
+        node("aten::gelu_backward", grad_output=dense(3), self=dense(3)), set(),
+    ),
+    "interpolating bfloat16": (
+        node("aten::upsample_bilinear2d", self=BRAIN), {"tpu-upsample-bilinear-half"},
+    ),
+    "interpolating float32": (node("aten::upsample_bilinear2d", self=dense(1, 3, 8, 8)), set()),
+    "float16 by a hundred thousand": (
+        node("aten::div.Tensor", self=dense(3, dtype=HALF), other=100000.0), {"tpu-div-float16"},
+    ),
+    "float16 by a hundred": (
+        node("aten::div.Tensor", self=dense(3, dtype=HALF), other=100.0), set(),
+    ),
+    "a length in float32 of bfloat16": (
+        node(
+            "aten::norm.ScalarOpt_dim_dtype", self=BRAIN, p=2, dim=(1,),
+            dtype=Constant("dtype", "float32"),
+        ),
+        {"tpu-norm-dtype"},
+    ),
+    "pixels from channels": (
+        node("aten::pixel_shuffle", self=dense(1, 4, 8, 8), upscale_factor=2),
+        {"tpu-pixel-shuffle"},
+    ),
+    "squeezing two dimensions": (
+        node("aten::squeeze.dims", self=dense(1, 1, 3), dim=(0, 1)), {"tpu-squeeze-dims"},
+    ),
+    "squeezing one": (node("aten::squeeze.dims", self=dense(1, 1, 3), dim=(0,)), set()),
+    "a product of integers": (
+        node("aten::dot", self=WHOLE, tensor=WHOLE), {"tpu-dot-integers"},
+    ),
+    "a product of float32": (node("aten::dot", self=dense(3), tensor=dense(3)), set()),
 }  # fmt: skip
