@@ -205,4 +205,18 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::dot", self=WHOLE, tensor=WHOLE), {"tpu-dot-integers"},
     ),
     "a product of float32": (node("aten::dot", self=dense(3), tensor=dense(3)), set()),
+    "integers below a half": (
+        node("aten::lt.Scalar", self=INT32, other=0.5), {"tensorrt-integer-comparisons"},
+    ),
+    "integers above a half": (node("aten::gt.Scalar", self=INT32, other=0.5), set()),
+    "a choice between int64": (
+        node("aten::where.self", condition=dense(3, dtype="bool"), self=WHOLE, other=WHOLE),
+        {"tensorrt-where-int64"},
+    ),
+    "the negative of int32": (node("aten::neg", self=INT32), {"tensorrt-neg-int32"}),
+    "the negative of int64": (node("aten::neg", self=WHOLE), set()),
+    "remainders of int32": (
+        node("aten::remainder.Tensor", self=INT32, other=INT32), {"tensorrt-remainder-int32"},
+    ),
+    "remainders of int64": (node("aten::remainder.Tensor", self=WHOLE, other=WHOLE), set()),
 }  # fmt: skip
