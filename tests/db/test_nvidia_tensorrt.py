@@ -42,6 +42,7 @@ def _tensor(*shape: int, dtype: str = "float32") -> TensorMeta:
 
 _ATTENTION = "aten::scaled_dot_product_attention"
 _Q, _LONG, _FEW = _tensor(1, 8, 16, 64), _tensor(1, 8, 99, 64), _tensor(1, 2, 16, 64)
+_MASK = _tensor(8, dtype="bool")
 
 
 def _resolution(database: Database, target: str, op: str, **given: Value) -> Resolution:
@@ -144,8 +145,11 @@ def test_what_is_decomposed_first_is_no_converter_and_less_sure(database: Databa
 @pytest.mark.parametrize(
     ("op", "given", "code"),
     [
-        ("aten::topk", {"self": _tensor(9000), "k": 3840}, "registered"),
-        ("aten::topk", {"self": _tensor(9000), "k": 3841}, "value-not-supported"),
+        ("aten::topk", {"self": _tensor(2, 9000), "k": 3840}, "registered"),
+        ("aten::topk", {"self": _tensor(2, 9000), "k": 3841}, "value-not-supported"),
+        ("aten::topk", {"self": _tensor(9000), "k": 2}, "rank-not-supported"),
+        ("aten::mul.Tensor", {"self": _MASK, "other": _MASK}, "dtype-not-supported"),
+        ("aten::eq.Scalar", {"self": _MASK, "other": False}, "dtype-not-supported"),
         ("aten::sort", {"self": _tensor(9000, 4)}, "value-not-supported"),
         ("aten::sort", {"self": _tensor(9000, 4), "dim": 1}, "registered"),
         ("aten::sort", {"self": _tensor(9000, 4), "descending": True}, "registered"),
