@@ -38,6 +38,7 @@ NOW = {
         "fallback", "computed-on-host", "aten::embedding_renorm_"
     ),
     "M1: GPT, trained": Answer("unknown", "not-in-target-torch", "aten::_safe_softmax"),
+    "XPU: linalg.solve": Answer("fallback", "computed-on-host", "aten::linalg_solve"),
 }
 """What a scan says now, where that is not what the first one said."""
 
