@@ -1,11 +1,14 @@
 """Advisories: whom they concern, which uses they bite, and what is wrong with a damaged one."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
+import torch
 from msgspec.structs import replace
 
+import opcheck
 from opcheck.db.by_hand import advice
 from opcheck.db.by_hand.advice import documents
 from opcheck.db.by_hand.overlays import Addition
@@ -24,6 +27,7 @@ from tests.db.calls import dense, node
 from tests.db.mps_fix_uses import MPS_FIX_USES
 from tests.db.mps_uses import MPS_USES
 from tests.db.overlays import ROOT, written
+from tests.test_cases import Applied
 
 BASE = Layer(ROOT, "")
 FILES = {found.path.stem: found for found in documents(BASE, None)}
@@ -378,6 +382,26 @@ def test_every_advisory_says_where_it_was_told(name: str) -> None:
     tables = Database.open(ROOT).tables
     known = {*tables.history, *tables.extensions}
     assert [op for use in said["uses"] for op in use["ops"] if op not in known] == []
+
+
+@pytest.mark.slow
+def test_a_use_that_ends_the_process_does_not_run() -> None:
+    """More bins than Metal takes end it with certainty."""
+    for bins, runs in ((100, True), (9000, False)):
+        model = Applied(partial(torch.histc, bins=bins))
+        (target,) = opcheck.scan(model, (torch.rand(64),), targets=["apple-mps@2.6.0"]).targets
+        assert target.summary.runs is runs
+    (finding, *_) = target.findings
+    assert (finding.verdict, finding.reason.code) == (Verdict.UNSUPPORTED, "mps-histogram-bins")
+
+
+@pytest.mark.slow
+def test_an_emulated_device_refuses_such_a_use() -> None:
+    with opcheck.emulate("ascend-910b@26.1.0") as device:
+        x, by = torch.arange(4, device=device), torch.tensor(1, device=device)
+        x >> 1
+        with pytest.raises(RuntimeError, match="AI CPU error 507018"):
+            x >> by
 
 
 def test_a_scan_tells_of_it_and_the_call_stays_native() -> None:

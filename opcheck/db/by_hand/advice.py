@@ -10,7 +10,7 @@ from opcheck.db.files import document
 from opcheck.db.files.document import Document
 from opcheck.db.files.layers import Layer
 from opcheck.db.reading import Citations
-from opcheck.db.schema.additions import ADVISORY_FILE, DYNAMIC_FILE, REMEDY_FILE
+from opcheck.db.schema.additions import ADVISORY_FILE, DYNAMIC_FILE, ENDINGS, REMEDY_FILE
 from opcheck.db.schema.checks import Record
 from opcheck.errors import DatabaseError
 from opcheck.lang.sentence import Sentence, from_data
@@ -70,15 +70,16 @@ def sentence(said: Mapping[str, Any]) -> str:
 
 
 def _conditions(said: Mapping[str, Any], cited: list[str]) -> Iterator[dict[str, Any]]:
+    verdict = Verdict.UNSUPPORTED if said["effect"] in ENDINGS else Verdict.NATIVE
     for use in said["uses"]:
         yield {
             "ops": use["ops"],
             "code": said["id"],
-            "verdict": Verdict.NATIVE.value,
+            "verdict": verdict.value,
             "confidence": said["confidence"],
             "method": said["method"],
             "text": sentence(said),
-            "harmful": True,
+            "harmful": verdict is Verdict.NATIVE,
             "at": cited,
             "tests": use.get("tests", []),
         }

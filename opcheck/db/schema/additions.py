@@ -74,15 +74,17 @@ OVERLAY_FILE = Record(
     },
 )
 """What others add to the targets of a vendor, or correct."""
+EFFECTS = frozenset({"wrong-values", "wrong-shape", "memory-corruption", "may-crash", "may-hang"})
+"""What goes wrong with a use that runs, or runs on one machine and not on another."""
+ENDINGS = frozenset({"crash", "hang"})
+"""What becomes of each use that never runs."""
 ADVISORY_FILE = Record(
     {
         "schema": Text(frozenset({ADVISORY})),
         "id": CODE,
         "title": WHY,
         "date": DATE,
-        "effect": Text(
-            frozenset({"wrong-values", "wrong-shape", "memory-corruption", "crash", "hang"})
-        ),
+        "effect": Text(frozenset({*EFFECTS, *ENDINGS})),
         "affects": ListOf(Record({"vendor": Text()}, {**WHERE, "releases": OPEN_SPANS}), least=1),
         "uses": ListOf(Record({"ops": OPERATORS}, {"tests": ListOf(TEST)}), least=1),
         "text": WHY,
@@ -96,7 +98,7 @@ ADVISORY_FILE = Record(
     },
     {"fixed_in": Text(), "workaround": Text(), "complete": COMPLETE},
 )
-"""Operators that run and do something else than they should."""
+"""Operators that have a kernel, which does something else than it should."""
 
 
 REMEDY = "opcheck.remedy/1"
