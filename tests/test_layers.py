@@ -11,6 +11,8 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "opcheck"
 MODULES = tuple(sorted(PACKAGE.rglob("*.py")))
+LONGEST = 400
+"""Lines of a module."""
 
 RANKS: tuple[frozenset[str], ...] = (
     frozenset({"lang"}),
@@ -105,6 +107,11 @@ every_room = pytest.mark.parametrize("room", sorted({room_of(name_of(path)) for 
 
 def test_there_are_modules() -> None:
     assert len(MODULES) > 20
+
+
+def test_no_module_is_longer_than_can_be_read_at_once() -> None:
+    lengths = {path: path.read_text(encoding="utf-8").count("\n") for path in MODULES}
+    assert {path.name: length for path, length in lengths.items() if length > LONGEST} == {}
 
 
 @every_room

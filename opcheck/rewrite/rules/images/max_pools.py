@@ -23,8 +23,7 @@ def _first_best(windows: Tensor, inside: Tensor | None) -> Tensor:
     size = windows.size(-1)
     order = torch.arange(size, device=windows.device)
     if inside is not None:
-        real = windows.is_floating_point()
-        lowest = -math.inf if real else torch.iinfo(windows.dtype).min
+        lowest = -math.inf if windows.is_floating_point() else torch.iinfo(windows.dtype).min
         windows = torch.where(inside, windows, torch.full_like(windows, lowest))
     largest = windows.max(-1, keepdim=True).values
     rank = torch.where(windows == largest, size - order, torch.zeros_like(order))
@@ -38,8 +37,7 @@ def _first_best(windows: Tensor, inside: Tensor | None) -> Tensor:
 def _pooled(self: Tensor, places: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
     """Pool the last dimensions over windows: [out, width] places, and which of them are inside."""
     count = len(places)
-    sizes = self.shape[-count:]
-    windows = self.detach()
+    sizes, windows = self.shape[-count:], self.detach()
     inside: Tensor | None = None
     where = torch.zeros((), dtype=torch.int64, device=self.device)
     for number, (place, valid) in enumerate(places):
@@ -220,6 +218,15 @@ def fractional_max_pool(
     return _read(planes, indices.flatten(2)).reshape(shape), indices.reshape(shape)
 
 
+def _refusal(x: Tensor, held: float) -> str:
+    """Why values without an order, or so many elements of all windows, are declined."""
+    if x.dtype.is_complex or x.dtype is torch.bool:
+        return "the values have no order"
+    if held <= LARGEST:
+        return ""
+    return Sentence("the windows together have {count} elements", count=f"{held:,.0f}")
+
+
 class MaxPool1dWithIndicesByWindows(Rule):
     """The windows are laid side by side, and the largest of each is looked up.
 
@@ -240,8 +247,6 @@ class MaxPool1dWithIndicesByWindows(Rule):
     def refuses(self, call: Call) -> str:
         """Decline more windows than fit side by side."""
         x = call.args[0]
-        if x.dtype.is_complex or x.dtype is torch.bool:
-            return "the values have no order"
         kernel = _each(call.given("kernel_size"), self._dims)
         stride = _each(call.given("stride") or kernel, self._dims)
         padding, dilation = (_each(call.given(n), self._dims) for n in ("padding", "dilation"))
@@ -251,11 +256,7 @@ class MaxPool1dWithIndicesByWindows(Rule):
             if any(all(not 0 <= s + i * apart < size for i in range(k)) for s in starts if s < 0):
                 return "a window lies wholly in the padding"
         held = x.numel() * math.prod(k / s for k, s in zip(kernel, stride, strict=True))
-        return (
-            ""
-            if held <= LARGEST
-            else Sentence("the windows together have {count} elements", count=f"{held:,.0f}")
-        )
+        return _refusal(x, held)
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With and without batch, strides, padding, dilation and a last window that overhangs."""
@@ -342,9 +343,7 @@ class AdaptiveMaxPoolByWindows(Rule):
     """
 
     name = "adaptive-max-pool-by-windows"
-    replaces = (
-        "aten::adaptive_max_pool1d", "aten::adaptive_max_pool2d", "aten::adaptive_max_pool3d"
-    )  # fmt: skip
+    replaces = tuple(f"aten::adaptive_max_pool{dims}d" for dims in (1, 2, 3))
     summary = "Lay the windows side by side and look up the largest of each"
     references = ("https://github.com/pytorch/pytorch/issues/190064",)
     spelled: ClassVar[_Spelled] = {
@@ -357,14 +356,8 @@ class AdaptiveMaxPoolByWindows(Rule):
     def refuses(self, call: Call) -> str:
         """Decline more windows than fit side by side."""
         x = call.args[0]
-        if x.dtype.is_complex or x.dtype is torch.bool:
-            return "the values have no order"
         held = x.numel() * 2 ** len(call.given("output_size"))
-        return (
-            ""
-            if held <= LARGEST
-            else Sentence("the windows together may have {count} elements", count=f"{held:,}")
-        )
+        return _refusal(x, held)
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Sizes that divide and that do not, outputs larger than inputs as well."""
@@ -392,21 +385,16 @@ class FractionalMaxPoolByWindows(Rule):
         """Decline more windows than fit side by side."""
         x, kernel, out = call.args[0], call.given("kernel_size"), call.given("output_size")
         held = math.prod(x.shape[: -len(out)]) * math.prod(kernel) * math.prod(out)
-        return (
-            ""
-            if held <= LARGEST
-            else Sentence("the windows together have {count} elements", count=f"{held:,}")
-        )
+        return _refusal(x, held)
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With and without batch."""
         dims = int(op[-2])
         lead = [draw.integer(1, 2), draw.integer(1, 2)] if draw.flag() else [draw.integer(1, 3)]
-        kernel = [draw.integer(1, 3) for _ in range(dims)]
-        out = [draw.integer(1, 4) for _ in range(dims)]
+        kernel, out = ([draw.integer(1, most) for _ in range(dims)] for most in (3, 4))
         sizes = [k + o + draw.integer(0, 3) for k, o in zip(kernel, out, strict=True)]
         x = draw.tensor([*lead, *sizes], _FLOATS)
         random = torch.Generator().manual_seed(draw.integer(0, 999))
-        batch = [1] if len(lead) == 1 else lead[:1]
-        samples = torch.rand([*batch, lead[-1], dims], generator=random, dtype=x.dtype)
+        shape = [lead[0] if len(lead) > 1 else 1, lead[-1], dims]
+        samples = torch.rand(shape, generator=random, dtype=x.dtype)
         return (x, kernel, out, samples), {}
