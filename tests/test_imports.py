@@ -72,6 +72,19 @@ def test_a_saved_graph_is_scanned_with_few_modules(saved: Path) -> None:
 
 
 @pytest.mark.slow
+def test_no_process_of_a_scan_loads_torch_where_tables_decide(saved: Path) -> None:
+    """A convolution in float32, of which the target has something to tell, is no reason to."""
+    command = [sys.executable, "-m", "opcheck", "scan", str(saved), "-t", "ascend-910b"]
+    done = subprocess.run([*command, "--format", "json"], capture_output=True, check=True)
+    report = json.loads(done.stdout)
+    assert report["trace"]["notes"] == [
+        "read from the saved graph and tables; torch was not loaded"
+    ]
+    (found,) = [f for f in report["targets"][0]["findings"] if f["op"] == "aten::conv2d"]
+    assert found["reason"]["code"] == "float32-computed-as-hf32"
+
+
+@pytest.mark.slow
 def test_every_target_needs_no_torch_where_tables_decide(saved: Path) -> None:
     imported("scan", str(saved))
     ours, heavy = imported("scan", str(saved), "-t", "all")

@@ -16,7 +16,7 @@ from opcheck.model.predicates import (
     Rank,
     Unlike,
 )
-from opcheck.model.trace import Composite, Node, OpName
+from opcheck.model.trace import Composite, Node, OpName, TensorMeta
 from opcheck.model.verdict import Verdict
 from opcheck.resolve.resolution import CHOSEN, PLAIN
 from opcheck.resolve.walk import Walk
@@ -71,6 +71,8 @@ class TableNodes:
         known = replace(call, composite=facts.composite, cpu_kernel=facts.cpu_kernel)
         if facts.composite is None:
             return known
+        if (convolved := _convolved(call)) is not None:
+            return replace(known, children=((self.of(convolved), 1),))
         branches = self._branches.get(f"{name}|{call.dtype_class}", self._branches.get(name))
         if branches is None:
             return replace(known, children=None, note="no table says what it runs as")
@@ -87,6 +89,35 @@ class TableNodes:
         return index
 
 
+_CONVOLUTIONS = {"aten::conv1d": 1, "aten::conv2d": 2, "aten::conv3d": 3}
+"""Convolution without a string for its padding -> its spatial dimensions."""
+
+
+def _convolved(call: Node) -> Node | None:
+    """What a convolution of a batch runs as, with its arguments; None for any other call.
+
+    ATen hands the arguments on as they are (``conv2d_symint`` of its native/Convolution.cpp); an
+    input without a batch has a dimension added.
+    """
+    dims = _CONVOLUTIONS.get(str(call.op))
+    given = dict(call.arguments)
+    x = given.get("input")
+    if dims is None or not isinstance(x, TensorMeta) or len(x.shape) != dims + 2:
+        return None
+    arguments = (
+        ("input", x),
+        ("weight", given.get("weight")),
+        ("bias", given.get("bias")),
+        ("stride", given.get("stride", (1,) * dims)),
+        ("padding", given.get("padding", (0,) * dims)),
+        ("dilation", given.get("dilation", (1,) * dims)),
+        ("transposed", False),
+        ("output_padding", (0,) * dims),
+        ("groups", given.get("groups", 1)),
+    )
+    return replace(call, op=OpName.parse("aten::convolution"), arguments=arguments)
+
+
 def decided(nodes: list[Node], roots: Iterable[int], matrix: SupportMatrix, torch: str) -> bool:
     """Whether tables alone settle every one of the calls on a target.
 
@@ -101,6 +132,8 @@ def _settled(nodes: list[Node], root: int, walk: Walk, matrix: SupportMatrix) ->
     node = nodes[root]
     if str(node.op) in matrix.entries:
         return True
+    if node.children and all(nodes[child].arguments for child, _ in node.children):
+        return all(_settled(nodes, child, walk, matrix) for child, _ in node.children)
     known = node.children is not None or str(node.op) in matrix.extensions
     if node.composite not in matrix.inherits and (known or node.composite is not None):
         return True  # registered nowhere and not taken apart: fallback or error, nothing to record
