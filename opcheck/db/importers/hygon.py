@@ -9,7 +9,11 @@ from opcheck.db.importers.shared.cuda import CudaVendor
 
 _INFERRED = {"confidence": "low", "method": "inferred"}
 _VENDOR = CudaVendor(
-    "hygon", Path(__file__).with_name("hygon_code.yaml"), _INFERRED, _INFERRED["method"]
+    "hygon",
+    Path(__file__).with_name("hygon_code.yaml"),
+    _INFERRED,
+    _INFERRED["method"],
+    own_kernels=True,
 )
 
 

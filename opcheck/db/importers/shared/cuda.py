@@ -27,6 +27,7 @@ TESTED = "2.13.0"
 """The torch release whose tests the list was taken from."""
 PATH = "torch/testing/_internal/common_methods_invocations.py"
 _CHANGED = Path(__file__).with_name("in_tree_dtypes.yaml")
+_FACTS = Path(__file__).with_name("cuda_facts.yaml")
 _INFERRED = {"confidence": "low", "method": "inferred"}
 _HALF = frozenset({"float16", "bfloat16"})
 _UNTESTED = frozenset({"complex32"})
@@ -220,12 +221,21 @@ class CudaVendor(Struct, frozen=True, dict=True):
     """How its entries are known."""
     wheels: bool = False
     """Whether torch's wheels of the package index are this vendor's builds."""
+    own_kernels: bool = False
+    """Whether what PyTorch's CUDA code refuses is not known to be so in its builds."""
 
     @cached_property
     def said(self) -> Mapping[str, Any]:
-        """What the curated file says."""
+        """What the curated file says, with what is so in each build of PyTorch's CUDA code."""
         read: Mapping[str, Any] = load_yaml(self.curated)
-        return read
+        if self.own_kernels:
+            return read
+        shared = load_yaml(_FACTS)
+        return {
+            **read,
+            "sources": {**shared["sources"], **read["sources"]},
+            "facts": [*read["facts"], *shared["facts"]],
+        }
 
     def releases(self, sources: Path) -> tuple[str, ...]:
         """Torch releases, up to the newest that the curated file knows of, if it names one."""
