@@ -96,13 +96,15 @@ _CONVOLUTIONS = {"aten::conv1d": 1, "aten::conv2d": 2, "aten::conv3d": 3}
 def _convolved(call: Node) -> Node | None:
     """What a convolution of a batch runs as, with its arguments; None for any other call.
 
-    ATen hands the arguments on as they are (``conv2d_symint`` of its native/Convolution.cpp); an
-    input without a batch has a dimension added.
+    ATen hands the arguments on as they are (``conv2d_symint`` of its native/Convolution.cpp), but
+    adds a dimension to an input without a batch, and makes three real calls of a complex one.
     """
     dims = _CONVOLUTIONS.get(str(call.op))
     given = dict(call.arguments)
     x = given.get("input")
     if dims is None or not isinstance(x, TensorMeta) or len(x.shape) != dims + 2:
+        return None
+    if call.dtype_class == "complex":
         return None
     arguments = (
         ("input", x),
@@ -132,11 +134,11 @@ def _settled(nodes: list[Node], root: int, walk: Walk, matrix: SupportMatrix) ->
     node = nodes[root]
     if str(node.op) in matrix.entries:
         return True
-    if node.children and all(nodes[child].arguments for child, _ in node.children):
-        return all(_settled(nodes, child, walk, matrix) for child, _ in node.children)
     known = node.children is not None or str(node.op) in matrix.extensions
     if node.composite not in matrix.inherits and (known or node.composite is not None):
         return True  # registered nowhere and not taken apart: fallback or error, nothing to record
+    if node.children and all(nodes[child].arguments for child, _ in node.children):
+        return all(_settled(nodes, child, walk, matrix) for child, _ in node.children)
     resolution = walk.resolution(root)
     if (
         resolution.verdict not in (Verdict.NATIVE, Verdict.DECOMPOSED)

@@ -107,6 +107,33 @@ def test_equal_calls_share_a_node() -> None:
     assert [str(node.op) for node in table.nodes].count("aten::linear") == 1
 
 
+BATCH = made.tensor("float32", 1, 3, 8, 8)
+FLOATS = Dtype("input", OneOf(frozenset({"float32"})))
+
+
+@pytest.mark.parametrize(
+    ("x", "test", "expected"),
+    [
+        (BATCH, FLOATS, True),
+        (BATCH, Size("input", Outside(maximum=3)), True),
+        (BATCH, ArgumentValue("groups", OneOf(frozenset({"2"}))), True),
+        (made.tensor("float32", 3, 8, 8), FLOATS, False),
+        (made.tensor("complex64", 1, 3, 8, 8), Size("input", Outside(maximum=3)), False),
+    ],
+    ids=["a dtype", "a size", "a value", "without a batch", "complex"],
+)
+def test_a_convolution_of_a_batch_hands_its_arguments_on(
+    x: TensorMeta, test: Predicate, expected: bool
+) -> None:
+    limited: Condition = made.condition(Verdict.NATIVE, test)
+    operators = {"aten::conv2d": IMPLICIT, "aten::convolution": PLAIN, "aten::view": PLAIN}
+    table = TableNodes(operators, {"aten::conv2d": (("aten::convolution", "aten::view"),)})
+    root = table.of(Node(OpName.parse("aten::conv2d"), (("input", x), ("weight", BATCH))))
+    matrix = made.matrix("aten::convolution", "aten::view",
+                         conditions={"aten::convolution": [limited]})  # fmt: skip
+    assert decided(table.nodes, [root], matrix, "2.9.0") is expected
+
+
 def test_explanation_of_a_composite() -> None:
     caution = made.condition(Verdict.UNSUPPORTED, made.dtype("float64"))
     matrix = made.matrix(*ALL, conditions={"aten::linear": [caution]})
