@@ -333,11 +333,9 @@ class AdaptiveAvgPoolByEvenWindows(AdaptiveAvgPoolByWindows):
             return "the output is larger than the input"
         uneven = [(s, o) for s, o in zip(sizes, out, strict=True) if s % o]
         wide = max((s - (o - 1) * (s // o) for s, o in uneven), default=0)
-        return (
-            ""
-            if wide <= _MOST
-            else Sentence("a window of {text} takes as many additions", text=wide)
-        )
+        if wide <= _MOST:
+            return ""
+        return Sentence("a window of {text} takes as many additions", text=wide)
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Sizes that divide and that do not."""

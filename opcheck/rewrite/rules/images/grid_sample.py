@@ -162,11 +162,9 @@ class GridSampleByGather(Rule):
         if x.dim() == 5 and call.args[2] == 2:
             return "bicubic sampling is for images"
         held = 8 * x.size(1) * grid.numel()
-        return (
-            ""
-            if held <= LARGEST
-            else Sentence("the elements around all places are {count}", count=f"{held:,}")
-        )
+        if held <= LARGEST:
+            return ""
+        return Sentence("the elements around all places are {count}", count=f"{held:,}")
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Inside and outside, with every mode and padding."""

@@ -37,7 +37,7 @@ def _first_best(windows: Tensor, inside: Tensor | None) -> Tensor:
 def _pooled(self: Tensor, places: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
     """Pool the last dimensions over windows: [out, width] places, and which of them are inside."""
     count = len(places)
-    sizes, windows = self.shape[-count:], self.detach()
+    windows = self.detach()
     inside: Tensor | None = None
     where = torch.zeros((), dtype=torch.int64, device=self.device)
     for number, (place, valid) in enumerate(places):
@@ -47,7 +47,7 @@ def _pooled(self: Tensor, places: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tens
         windows = windows.index_select(dim, place.reshape(-1)).unflatten(dim, place.shape)
         valid = valid.reshape(shape)
         inside = valid if inside is None else inside & valid
-        where = where * sizes[number] + place.reshape(shape)
+        where = where * self.shape[number - count] + place.reshape(shape)
     assert inside is not None, "pools have dimensions"
     lead = list(range(self.dim() - count))
     axes = [*range(0, 2 * count, 2), *range(1, 2 * count, 2)]
@@ -92,10 +92,9 @@ def _windows(
     full = [_each(argument, count) for argument in arguments]
     full[1] = full[1] or full[0]
     dims = range(self.dim() - count, self.dim())
-    return _pooled(
-        self,
-        [_fixed(self, d, w, ceil_mode) for d, w in zip(dims, zip(*full, strict=True), strict=True)],
-    )
+    windows = zip(*full, strict=True)
+    places = [_fixed(self, d, w, ceil_mode) for d, w in zip(dims, windows, strict=True)]
+    return _pooled(self, places)
 
 
 def max_pool1d_with_indices(
@@ -194,7 +193,6 @@ def fractional_max_pool(
 ) -> tuple[Tensor, Tensor]:
     """Take the largest of windows that the samples place."""
     count = len(output_size)
-    lead = self.shape[:-count]
     samples = random_samples.reshape(-1, random_samples.size(-2), count)
     planes = self.reshape(-1, self.size(-count - 1), math.prod(self.shape[-count:]))
     where = torch.zeros((), dtype=torch.int64, device=self.device)
@@ -214,17 +212,8 @@ def fractional_max_pool(
     windows = planes.detach().gather(2, where.flatten(2)).reshape(where.shape)
     best = _first_best(windows, None)
     indices = where.gather(-1, best.unsqueeze(-1)).squeeze(-1)
-    shape = [*lead, *output_size]
+    shape = [*self.shape[:-count], *output_size]
     return _read(planes, indices.flatten(2)).reshape(shape), indices.reshape(shape)
-
-
-def _refusal(x: Tensor, held: float) -> str:
-    """Why values without an order, or so many elements of all windows, are declined."""
-    if x.dtype.is_complex or x.dtype is torch.bool:
-        return "the values have no order"
-    if held <= LARGEST:
-        return ""
-    return Sentence("the windows together have {count} elements", count=f"{held:,.0f}")
 
 
 class MaxPool1dWithIndicesByWindows(Rule):
@@ -247,6 +236,8 @@ class MaxPool1dWithIndicesByWindows(Rule):
     def refuses(self, call: Call) -> str:
         """Decline more windows than fit side by side."""
         x = call.args[0]
+        if x.dtype.is_complex or x.dtype is torch.bool:
+            return "the values have no order"
         kernel = _each(call.given("kernel_size"), self._dims)
         stride = _each(call.given("stride") or kernel, self._dims)
         padding, dilation = (_each(call.given(n), self._dims) for n in ("padding", "dilation"))
@@ -256,7 +247,9 @@ class MaxPool1dWithIndicesByWindows(Rule):
             if any(all(not 0 <= s + i * apart < size for i in range(k)) for s in starts if s < 0):
                 return "a window lies wholly in the padding"
         held = x.numel() * math.prod(k / s for k, s in zip(kernel, stride, strict=True))
-        return _refusal(x, held)
+        if held <= LARGEST:
+            return ""
+        return Sentence("the windows together have {count} elements", count=f"{held:,.0f}")
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With and without batch, strides, padding, dilation and a last window that overhangs."""
@@ -356,8 +349,12 @@ class AdaptiveMaxPoolByWindows(Rule):
     def refuses(self, call: Call) -> str:
         """Decline more windows than fit side by side."""
         x = call.args[0]
+        if x.dtype.is_complex or x.dtype is torch.bool:
+            return "the values have no order"
         held = x.numel() * 2 ** len(call.given("output_size"))
-        return _refusal(x, held)
+        if held <= LARGEST:
+            return ""
+        return Sentence("the windows together may have {count} elements", count=f"{held:,}")
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Sizes that divide and that do not, outputs larger than inputs as well."""
@@ -385,16 +382,19 @@ class FractionalMaxPoolByWindows(Rule):
         """Decline more windows than fit side by side."""
         x, kernel, out = call.args[0], call.given("kernel_size"), call.given("output_size")
         held = math.prod(x.shape[: -len(out)]) * math.prod(kernel) * math.prod(out)
-        return _refusal(x, held)
+        if held <= LARGEST:
+            return ""
+        return Sentence("the windows together have {count} elements", count=f"{held:,}")
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With and without batch."""
         dims = int(op[-2])
         lead = [draw.integer(1, 2), draw.integer(1, 2)] if draw.flag() else [draw.integer(1, 3)]
-        kernel, out = ([draw.integer(1, most) for _ in range(dims)] for most in (3, 4))
+        kernel = [draw.integer(1, 3) for _ in range(dims)]
+        out = [draw.integer(1, 4) for _ in range(dims)]
         sizes = [k + o + draw.integer(0, 3) for k, o in zip(kernel, out, strict=True)]
         x = draw.tensor([*lead, *sizes], _FLOATS)
         random = torch.Generator().manual_seed(draw.integer(0, 999))
-        shape = [lead[0] if len(lead) > 1 else 1, lead[-1], dims]
-        samples = torch.rand(shape, generator=random, dtype=x.dtype)
+        batch = [1] if len(lead) == 1 else lead[:1]
+        samples = torch.rand([*batch, lead[-1], dims], generator=random, dtype=x.dtype)
         return (x, kernel, out, samples), {}

@@ -184,11 +184,9 @@ class RoiAlignByIndex(Rule):
             return "in half precision the places of samples would be off"
         bins = call.given("pooled_height") * call.given("pooled_width")
         held = 4 * rois.size(0) * x.size(1) * bins * call.given("sampling_ratio") ** 2
-        return (
-            ""
-            if held <= LARGEST
-            else Sentence("the elements around all samples are {count}", count=f"{held:,}")
-        )
+        if held <= LARGEST:
+            return ""
+        return Sentence("the elements around all samples are {count}", count=f"{held:,}")
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Regions inside and across the border, aligned or not."""
@@ -232,11 +230,9 @@ class DeformConv2dByGather(Rule):
         held = 4 * offset.numel() * x.size(1) // max(2 * call.given("offset_groups"), 1)
         if not weight.numel() or not offset.numel():
             return "there is nothing to convolve"
-        return (
-            ""
-            if held <= LARGEST
-            else Sentence("the elements around all places are {count}", count=f"{held:,}")
-        )
+        if held <= LARGEST:
+            return ""
+        return Sentence("the elements around all places are {count}", count=f"{held:,}")
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With groups, strides, padding, dilation, with a mask and without."""

@@ -265,11 +265,9 @@ class UpsampleLinear1dByTaps(Rule):
         if not x.is_floating_point():
             return "integers are interpolated with weights of fixed precision"
         held = 4 * x.numel() * max(1, math.prod(call.args[1]) // max(math.prod(x.shape[2:]), 1))
-        return (
-            ""
-            if held <= LARGEST
-            else Sentence("elements and neighbours together are {count}", count=f"{held:,}")
-        )
+        if held <= LARGEST:
+            return ""
+        return Sentence("elements and neighbours together are {count}", count=f"{held:,}")
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Smaller, larger and the same, with and without aligned corners and given scales."""

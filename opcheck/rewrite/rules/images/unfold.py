@@ -108,11 +108,9 @@ class UnfoldByIndex(Rule):
         """Decline more blocks than fit."""
         kernel, step = _two(call.given("kernel_size")), _two(call.given("stride"))
         held = call.args[0].numel() * math.prod(kernel) // max(math.prod(step), 1)
-        return (
-            ""
-            if held <= LARGEST
-            else Sentence("the blocks together have {count} elements", count=f"{held:,}")
-        )
+        if held <= LARGEST:
+            return ""
+        return Sentence("the blocks together have {count} elements", count=f"{held:,}")
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With and without batch, overlapping and apart."""
@@ -147,8 +145,6 @@ class FoldByAdding(UnfoldByIndex):
     def refuses(self, call: Call) -> str:
         """Decline blocks of many places."""
         places = math.prod(_two(call.given("kernel_size")))
-        return (
-            ""
-            if places <= 256
-            else Sentence("blocks have {count} places, each takes an addition", count=places)
-        )
+        if places <= 256:
+            return ""
+        return Sentence("blocks have {count} places, each takes an addition", count=places)

@@ -258,11 +258,9 @@ class RepeatInterleaveByCounting(RepeatInterleaveByExpanding):
         if size is None:
             return "the size of the result is not given, so it depends on values"
         held = call.args[0].numel() * size
-        return (
-            ""
-            if held <= 1 << 26
-            else Sentence("the table of comparisons has {count} elements", count=f"{held:,}")
-        )
+        if held <= 1 << 26:
+            return ""
+        return Sentence("the table of comparisons has {count} elements", count=f"{held:,}")
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """Any repeats, also none."""

@@ -351,11 +351,9 @@ class PdistByDifferences(Rule):
         """Decline many rows, and none."""
         if not call.args[0].numel():
             return "there is nothing to take distances of"
-        return (
-            ""
-            if call.args[0].size(0) <= ROWS
-            else Sentence("there are more than {count} rows", count=ROWS)
-        )
+        if call.args[0].size(0) <= ROWS:
+            return ""
+        return Sentence("there are more than {count} rows", count=ROWS)
 
     def example(self, op: str, draw: Draw) -> Arguments:
         """With all kinds of norms; rows that are equal among them."""
