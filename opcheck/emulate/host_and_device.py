@@ -116,13 +116,14 @@ def on_host(job: Job) -> Named:
     except Exception as error:
         if out_of_memory(error):
             raise MemoryError from error
-        module_name, (file, line) = type(module).__name__, from_error(error)
+        fails = Sentence(
+            "{module} fails on the host, without any device: {text}",
+            module=type(module).__name__,
+            text=reason_of(error),
+        )
+        file, line = from_error(error)
         raise EmulationError(
-            Sentence(
-                "{module} fails on the host, without any device: {text}",
-                module=f"{file}:{line}: {module_name}" if file else module_name,
-                text=reason_of(error),
-            ),
+            Sentence("{text}: {said}", text=f"{file}:{line}", said=fails) if file else fails,
             Sentence("there is nothing to compare with; leave --values out to see how far it gets"),
         ) from error
 

@@ -84,7 +84,7 @@ ADVISORY_FILE = Record(
         "id": CODE,
         "title": WHY,
         "date": DATE,
-        "effect": Text(frozenset({*EFFECTS, *ENDINGS})),
+        "effect": Text(EFFECTS | ENDINGS),
         "affects": ListOf(Record({"vendor": Text()}, {**WHERE, "releases": OPEN_SPANS}), least=1),
         "uses": ListOf(Record({"ops": OPERATORS}, {"tests": ListOf(TEST)}), least=1),
         "text": WHY,
