@@ -17,6 +17,7 @@ from opcheck.model.trace import Trace
 from opcheck.model.work import DeviceWork, WorkRequest
 from opcheck.python_state import left_as_found
 from opcheck.sandbox.parent.run import emulate, run
+from opcheck.trace.running import model_state
 from opcheck.trace.running.model_state import forget
 
 MODEL = """
@@ -217,3 +218,32 @@ def test_a_scan_leaves_no_tensor_behind_and_no_module_call_of_its_own() -> None:
     run_python = [sys.executable, "-W", "ignore", "-c", NOTHING_LEFT]
     done = subprocess.run(run_python, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.slow
+def test_modules_are_not_walked_where_no_run_left_a_tensor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The walk takes longer than a small model's scan, and what is recorded holds no module."""
+    from opcheck.trace.device.tensors import Spec, device_tensor, prepare
+
+    forget()
+    walks = list[int]()
+
+    def all_function_caches() -> set[object]:
+        walks.append(1)
+        return set()
+
+    monkeypatch.setattr(model_state, "all_function_caches", all_function_caches)
+    model, batch = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU()), torch.ones(2, 4)
+    targets = ["ascend-910b", "cambricon-mlu590", "nvidia-h100"]
+    reports = [opcheck.scan(model, batch, targets=targets, exact=True) for _ in range(2)]
+    assert reports[0] == reports[1]
+    assert not walks
+    kept = device_tensor(Spec.of(torch.float32, (2,), (1,)), None, prepare("npu"))
+    forget()
+    assert walks, kept
+    walks.clear()
+    del kept
+    with opcheck.emulate("ascend-910b") as device:
+        emulated = torch.ones(2, device=device)
+        forget()
+        assert walks, emulated

@@ -29,6 +29,7 @@ from weakref import WeakValueDictionary
 import torch
 from torch import Tensor
 
+from opcheck.trace.device.tensors import noted
 from opcheck.trace.running.model_state import extent
 
 _BLOCK = "_emulated_block"
@@ -49,6 +50,7 @@ class Block:
         self.nbytes = nbytes
         self.host = host
         memory.take(nbytes)
+        noted(self)
 
     def __del__(self) -> None:
         self.memory.take(-self.nbytes)

@@ -3,6 +3,7 @@
 import re
 import sys
 import traceback
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,8 +40,7 @@ class ModuleStack:
             if not inside_script:  # the script's interpreter calls those, unseen
                 self._paths[id(module)] = ".".join(p for p in path.split(".") if p != _COMPILED)
         self._names = {path: pattern(path) for path in self._paths.values()}
-        self.model = model
-        """The one whose modules are followed."""
+        self._model = weakref.ref(model)  # what was recorded of it outlives it
         self._recover = recover
         self._called: set[int] = set()
         self._told: set[int] = set()
@@ -51,6 +51,13 @@ class ModuleStack:
         self.gaps: list[Gap] = []
         self.met_compiled: Callable[[str, str], None] = lambda backend, path: None
         """Is told of each module that was to be compiled, by its backend and its path."""
+
+    @property
+    def model(self) -> nn.Module:
+        """The one whose modules are followed, for as long as something else holds it."""
+        model = self._model()
+        assert model is not None
+        return model
 
     @contextmanager
     def watching(self) -> Iterator[None]:

@@ -12,7 +12,9 @@ object of a storage, with its ``__dict__``, lives as long as the storage does.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, ClassVar
+from weakref import ref
 
 import torch
 from torch import Tensor
@@ -321,7 +323,24 @@ def device_tensor(spec: Spec, value: Tensor | None, device: torch.device) -> Dev
     made.spec = spec
     made.value = value
     spec.marked(made)
+    noted(made)
     return made  # type: ignore[no-any-return]  # torch types the factory as Tensor
+
+
+ALIVE: dict[int, "ref[object]"] = {}
+"""What was made for the device and still is, by id: the collector takes long to name it.
+
+Tensors of recordings, and what stands behind the storages of emulated devices.
+"""
+
+
+def noted(made: object) -> None:
+    """Note in ``ALIVE`` something that can be referred to weakly."""
+    ALIVE[id(made)] = ref(made, partial(_gone, id(made)))
+
+
+def _gone(number: int, _: object) -> None:
+    del ALIVE[number]
 
 
 KEPT = "_opcheck_memory"

@@ -27,7 +27,7 @@ from opcheck.python_state import (
     tables,
     variables,
 )
-from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
+from opcheck.trace.device.tensors import ALIVE, DeviceTensor, Spec, device_tensor
 from opcheck.trace.outputs.plan import small
 from opcheck.trace.running.eager import mark_compiled
 
@@ -50,6 +50,7 @@ def fresh_copy(module: nn.Module) -> nn.Module:
     try:
         made = _copy(module)
     except Exception:  # holds something that cannot be copied: a lock, a handle, a weak reference
+        _placed.clear()  # the run has them themselves
         return module
     mark_compiled(module, made)
     return made
@@ -128,7 +129,8 @@ def extent(shape: Sequence[int], stride: Sequence[int]) -> int:
 def swapped(model: nn.Module, device: torch.device) -> Iterator[None]:
     """Have every parameter and buffer of ``model`` on the device inside the block.
 
-    Shared tensors stay shared. Nothing of the model's own tensors is copied or changed.
+    Shared tensors stay shared. Nothing of the model's own tensors is copied or changed. What a run
+    leaves behind is looked for among others: a run has copies of these.
     """
     moved: dict[int, Tensor] = {}
     undo: list[tuple[dict[str, Any], str, Any]] = []
@@ -141,9 +143,12 @@ def swapped(model: nn.Module, device: torch.device) -> Iterator[None]:
                         continue
                     undo.append((table, name, tensor))
                     table[name] = _shared(tensor, moved, device)
+    placed = {id(tensor) for tensor in moved.values()}
+    _placed.update(placed)
     try:
         yield
     finally:
+        _placed.difference_update(placed)
         for table, name, tensor in undo:
             table[name] = tensor
 
@@ -164,6 +169,8 @@ Later = Callable[[], T]
 
 _place: Any = Tensor.device.__get__
 """What C++ knows, where Python is told of another device."""
+_placed: set[int] = set()
+"""Tensors of models that are on the device now, by id, and that no run's code has seen."""
 _DEPTH = 5
 """From a cache through its table and its links to a tensor in a tuple or a list."""
 
@@ -175,9 +182,9 @@ def forget() -> None:
     Code that keeps something else, as that a table is filled, is not found: only a fresh copy of
     the process does without it.
     """
-    ours = torch._C._get_privateuse1_backend_name()
-    if not _any_tensor(ours):
+    if ALIVE.keys() <= _placed:  # mostly no other is
         return
+    ours = torch._C._get_privateuse1_backend_name()
     caches = all_function_caches()
     for namespace in namespaces():
         for name, value in variables(namespace, _may_keep):
@@ -206,20 +213,6 @@ def here(works: Sequence[Callable[[], T]]) -> Sequence[Later[T]]:
         return work()
 
     return [functools.partial(later, work) for work in works]
-
-
-def _any_tensor(device_type: str) -> bool:
-    """Whether code still holds a tensor of that device; mostly none does."""
-    return any(
-        isinstance(item, Tensor) and _place(item).type == device_type
-        for item in gc.get_referrers(*_classes(Tensor))
-    )
-
-
-def _classes(cls: type[Any]) -> Iterator[type[Any]]:
-    yield cls
-    for each in cls.__subclasses__():
-        yield from _classes(each)
 
 
 def _may_hold(kind: type[Any]) -> bool:
