@@ -71,7 +71,7 @@ def _shipped(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-ADVISORY = _shipped("advisories/npu-shift-by-scalar-tensor.yaml")
+ADVISORY = _shipped("advisories/ascend/npu-shift-by-scalar-tensor.yaml")
 READERS: dict[str, tuple[str, str, Callable[[Path], object]]] = {
     "overlay": ("team.yaml", OVERLAY, _read(lambda db: db.additions, 0)),
     "overlay, short name": ("team.yml", OVERLAY, _read(lambda db: db.additions, 0)),
@@ -79,6 +79,8 @@ READERS: dict[str, tuple[str, str, Callable[[Path], object]]] = {
     "release": ("acme/1.0.yaml", RELEASE, _read(lambda db: db.releases("acme-one"))),
     "advisory": ("advisories/npu-shift-by-scalar-tensor.yaml", ADVISORY,
                  _read(lambda db: db.additions)),
+    "advisory of a vendor": ("advisories/ascend/npu-shift-by-scalar-tensor.yaml", ADVISORY,
+                             _read(lambda db: db.matrix(_ascend(db)), 2)),
     "remedy": ("remedies/npu-fused-sgd.yaml", _shipped("remedies/npu-fused-sgd.yaml"),
                _read(lambda db: db.remedies(_ascend(db)))),
     "size rules": ("dynamic/eager-plugins.yaml", _shipped("dynamic/eager-plugins.yaml"),
@@ -139,7 +141,15 @@ def test_a_key_that_stands_twice_in_a_good_file_is_refused(kind: str, tmp_path: 
 def test_a_check_of_the_database_tells_of_each_file(tmp_path: Path) -> None:
     folder, wanted = acme(tmp_path), set()
     for number, (content, line, expected) in enumerate(HOSTILE.values()):
-        for place in ("", "acme/", "advisories/", "remedies/", "dynamic/", "schemas/"):
+        for place in (
+            "",
+            "acme/",
+            "advisories/",
+            "advisories/acme/",
+            "remedies/",
+            "dynamic/",
+            "schemas/",
+        ):
             path = _placed(folder, f"{place}{number}.yaml")
             path.write_text(content, encoding="utf-8")
             if "once" not in expected:

@@ -1,6 +1,6 @@
 """The database as a whole: which targets there are, and the matrix of each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from opcheck.db.by_hand import libraries
+from opcheck.db.by_hand import advice, libraries
 from opcheck.db.by_hand import overlays as overlay
-from opcheck.db.by_hand.advice import advisories, size_rules
+from opcheck.db.by_hand.advice import size_rules
 from opcheck.db.by_hand.overlays import Addition, added, statements
 from opcheck.db.files import document, layers
 from opcheck.db.files.document import Document
@@ -49,6 +49,9 @@ class Database:
     overlays: tuple[Layer, ...] = ()
     """What a later one says holds against what an earlier one or ``root`` says."""
     _matrices: dict[Target, SupportMatrix] = field(default_factory=dict, repr=False, compare=False)
+    _by_vendor: dict[str, Sequence[Addition]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
     _chosen: dict[tuple[Path, str, str], Registered] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -99,22 +102,35 @@ class Database:
     def additions(self) -> tuple[Addition, ...]:
         """What advisories and overlays add to releases, in the order in which they hold."""
         found: list[Addition] = []
-        chips = {name: tuple(vendor.chips) for name, vendor in self.vendors.items()}
         for layer in self.layers:
-            for addition in overlay.overlays(layer, self.cache) if layer.origin else ():
-                overlay.require_known(addition, chips)
-                found.append(addition)
-            found += advisories(layer, self.cache)  # of vendors to come, too
-            found += libraries.additions(layer.folder / libraries.FOLDER, self.cache)
+            found += self._stated(layer)
+            found += advice.advisories(layer, advice.documents(layer, self.cache))
         return tuple(found)
 
+    def _additions_of(self, vendor: str) -> Sequence[Addition]:
+        """Those of one vendor, without a look at the advisories of another one alone."""
+        if vendor not in self._by_vendor:
+            found: list[Addition] = []
+            for layer, stated, shared in self._of_several:
+                own = advice.of_vendor(layer, self.cache, vendor)
+                found += [*stated, *advice.advisories(layer, [*shared, *own])]
+            self._by_vendor[vendor] = [one for one in found if one.vendor == vendor]
+        return self._by_vendor[vendor]
+
     @cached_property
-    def _additions(self) -> Mapping[str, Sequence[Addition]]:
-        """Those of each vendor."""
-        found: dict[str, list[Addition]] = {}
-        for addition in self.additions:
-            found.setdefault(addition.vendor, []).append(addition)
-        return found
+    def _of_several(self) -> Sequence[tuple[Layer, Sequence[Addition], Sequence[Document]]]:
+        """Of each layer what overlay files and libraries add, and advisories of several vendors."""
+        return [
+            (layer, [*self._stated(layer)], advice.shared(layer, self.cache))
+            for layer in self.layers
+        ]
+
+    def _stated(self, layer: Layer) -> Iterator[Addition]:
+        chips = {name: tuple(vendor.chips) for name, vendor in self.vendors.items()}
+        for addition in overlay.overlays(layer, self.cache) if layer.origin else ():
+            overlay.require_known(addition, chips)  # advisories may be of vendors to come
+            yield addition
+        yield from libraries.additions(layer.folder / libraries.FOLDER, self.cache)
 
     @cached_property
     def tables(self) -> Tables:
@@ -233,7 +249,7 @@ class Database:
     def release(self, target: Target) -> Document:
         """The file of a target's release, with what advisories and overlays add to it."""
         release = self._vendor(target.vendor).release(target.sdk)
-        return added(release, self._additions.get(target.vendor, ()), target)
+        return added(release, self._additions_of(target.vendor), target)
 
     def statements(self, target: Target, op: str) -> "tuple[Statement, ...]":
         """What each layer says of an overload, the last one holds; () where one alone speaks."""

@@ -31,7 +31,7 @@ from tests.test_cases import Applied
 
 BASE = Layer(ROOT, "")
 FILES = {found.path.stem: found for found in documents(BASE, None)}
-ADDED = list(advice.advisories(BASE, None))
+ADDED = list(advice.advisories(BASE, documents(BASE, None)))
 
 
 def told(use: Node) -> set[str]:
@@ -502,6 +502,17 @@ def test_damaged_advisories_are_told(old: str, new: str, expected: str, tmp_path
     with pytest.raises(DatabaseError, match=r"npu-abs\.yaml:\d+: ") as caught:
         _ = Database.open(ROOT, overlays=[folder]).additions
     assert expected in caught.value.message
+
+
+def test_a_vendors_folder_has_none_of_another(tmp_path: Path) -> None:
+    written(tmp_path, **{"advisories__apple__npu-abs": ADVISORY})
+    database = Database.open(ROOT, overlays=[tmp_path])
+    expected = r"npu-abs\.yaml:1: expected an advisory for apple alone, found ascend"
+    with pytest.raises(DatabaseError, match=expected):
+        database.matrix(database.resolve(TargetSpec.parse("apple-mps")))
+    with pytest.raises(DatabaseError, match=expected):
+        _ = database.additions
+    assert database.matrix(database.resolve(TargetSpec.parse("ascend-910b"))).conditions
 
 
 def test_an_advisory_may_concern_a_vendor_to_come() -> None:

@@ -15,9 +15,9 @@ from tests.db.overlays import OVERLAY, ROOT, written
 from tests.db.test_schemas import GOOD as SCHEMAS
 
 EDITS = (
-    ("advisories/mps-any-rank.yaml", "id: mps-any-rank", "id: mps-any", "name",
+    ("advisories/apple/mps-any-rank.yaml", "id: mps-any-rank", "id: mps-any", "name",
      "its id is mps-any, and it is named mps-any-rank"),
-    ("advisories/mps-scan-axis.yaml", "effect: ", "effect: bad-", "schema", None),
+    ("advisories/apple/mps-scan-axis.yaml", "effect: ", "effect: bad-", "schema", None),
     ("remedies/npu-fused-sgd.yaml", "at: [class:19]", "at: [klass:19]", "no-evidence",
      "'klass:19' cites no source of the file"),
     ("remedies/npu-fused-adam.yaml", "ops: [aten::", "ops: [aten::no_such, aten::", "unknown-name",

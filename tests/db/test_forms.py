@@ -92,7 +92,7 @@ def small(name: str, shape: Shape, tmp_path: Path) -> Any:
         ("ascend/26.1.0.yaml", RELEASE),
         ("apple/2.13.0.yaml", RELEASE),
         ("ascend/vendor.yaml", VENDOR_FILE),
-        ("advisories/mps-scan-axis.yaml", ADVISORY_FILE),
+        ("advisories/apple/mps-scan-axis.yaml", ADVISORY_FILE),
         ("pytorch/choices@2.13.yaml", CHOICES_FILE),
         ("pytorch/history.yaml", HISTORY_FILE),
         ("overlay", OVERLAY_FILE),

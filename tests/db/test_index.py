@@ -96,7 +96,7 @@ for _ in range(40):
 def test_a_folder_of_small_files_has_one_file_in_the_index(tmp_path: Path) -> None:
     folder, cache = tmp_path / "advisories", tmp_path / "cache"
     folder.mkdir()
-    for path in sorted((_CHECKOUT / "compat_db" / "advisories").glob("mps-c*.yaml")):
+    for path in sorted((_CHECKOUT / "compat_db" / "advisories" / "apple").glob("mps-c*.yaml")):
         (folder / path.name).write_bytes(path.read_bytes())
     cold = document.read_folder(folder, ADVISORY_FILE, cache)
     assert cold == tuple(read(path, ADVISORY_FILE) for path in sorted(folder.iterdir()))

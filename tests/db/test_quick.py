@@ -139,7 +139,7 @@ def changed(text: str, chance: random.Random) -> str:
 @pytest.mark.parametrize("folder", ["advisories", "remedies", "dynamic", "schemas", "lint"])
 def test_what_is_read_after_a_slip_is_what_the_library_reads(folder: str) -> None:
     chance = random.Random(folder)
-    paths = sorted((ROOT / folder).glob("*.yaml"))
+    paths = sorted((ROOT / folder).rglob("*.yaml"))
     accepted = 0
     for _ in range(1500):
         text = changed(chance.choice(paths).read_text(encoding="utf-8"), chance)
@@ -214,5 +214,5 @@ def test_a_name_stands_for_little_altogether() -> None:
 @pytest.mark.parametrize("folder", ["advisories", "schemas", "pytorch"])
 def test_what_each_target_needs_is_read_without_the_library(folder: str) -> None:
     """Importing the library and reading by it took longer than all else of a first load."""
-    for path in sorted((ROOT / folder).glob("*.yaml")):
+    for path in sorted((ROOT / folder).rglob("*.yaml")):
         yaml_reader.read_quickly(path.read_text(encoding="utf-8"), distinct=True)

@@ -36,7 +36,7 @@ def test_every_vendor_and_release_is_there(database: Database) -> None:
     assert newest.entries.keys() == {Method.REGISTERED}
     listed = len(database.vendors["ascend"].release("26.1.0").data["operators"])
     assert newest.entries[Method.REGISTERED] == listed
-    assert set(found.advisories) == {path.stem for path in (ROOT / "advisories").glob("*.yaml")}
+    assert set(found.advisories) == {path.stem for path in (ROOT / "advisories").rglob("*.yaml")}
 
 
 @pytest.mark.slow

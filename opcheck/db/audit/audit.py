@@ -126,12 +126,14 @@ def checked_files(layer: Layer) -> Iterator[File]:
 
 def unread(layer: Layer, read: frozenset[Path]) -> Iterator[Path]:
     """YAML files of a layer, down to its folders' files, that are none of those ``read``."""
-    for pattern in ("*.yaml", "*.yml", "*/*.yaml", "*/*.yml"):
+    advisories = f"{overlays.ADVISORIES}/*/*"
+    for pattern in ("*.yaml", "*.yml", "*/*.yaml", "*/*.yml", f"{advisories}.yaml"):
         yield from sorted(path for path in layer.folder.glob(pattern) if path not in read)
 
 
 def _within(layer: Layer, folder: str) -> list[Path]:
-    return sorted((layer.folder / folder).glob("*.yaml"))
+    by_vendor = folder == overlays.ADVISORIES
+    return sorted((layer.folder / folder).glob("**/*.yaml" if by_vendor else "*.yaml"))
 
 
 _HEAD = 500

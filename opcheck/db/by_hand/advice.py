@@ -1,7 +1,7 @@
 """Advisories, remedies, and how targets take changing sizes - kept by hand, one file each."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,42 @@ _BEYOND = re.compile(r"[?#]")
 _ADVISORY_HINT = Sentence("correct the advisory, or restore it from the release")
 
 
-def documents(layer: Layer, cache: Path | None) -> Iterator[Document]:
-    """The advisory files of a layer, by name."""
-    yield from _named(layer.folder / ADVISORIES, ADVISORY_FILE, cache, _ADVISORY_HINT)
+def documents(layer: Layer, cache: Path | None) -> list[Document]:
+    """The advisory files of a layer, by name.
+
+    Those of one vendor are in the folder that is named as it, those of several beside the folders.
+    """
+    folders = sorted(path.name for path in (layer.folder / ADVISORIES).glob("*/") if path.is_dir())
+    found = [*shared(layer, cache)]
+    for vendor in folders:
+        found += of_vendor(layer, cache, vendor)
+    return sorted(found, key=_by_name)
+
+
+def shared(layer: Layer, cache: Path | None) -> list[Document]:
+    """Those of several vendors."""
+    return [*_named(layer.folder / ADVISORIES, ADVISORY_FILE, cache, _ADVISORY_HINT)]
+
+
+def of_vendor(layer: Layer, cache: Path | None, vendor: str) -> list[Document]:
+    """Those of one vendor alone."""
+    folder = layer.folder / ADVISORIES / vendor
+    found = [*_named(folder, ADVISORY_FILE, cache, _ADVISORY_HINT)] if folder.is_dir() else []
+    for one in found:
+        others = {affected["vendor"] for affected in one.data["affects"]} - {vendor}
+        if others:
+            message = Sentence(
+                "{text_file}:1: expected an advisory for {vendor} alone, found {text}",
+                text_file=one.path,
+                vendor=vendor,
+                text=", ".join(sorted(others)),
+            )
+            raise DatabaseError(message, _ADVISORY_HINT)
+    return found
+
+
+def _by_name(document: Document) -> str:
+    return document.path.name
 
 
 def _named(folder: Path, shape: Record, cache: Path | None, hint: Sentence) -> Iterator[Document]:
@@ -43,9 +76,9 @@ def _named(folder: Path, shape: Record, cache: Path | None, hint: Sentence) -> I
         yield found
 
 
-def advisories(layer: Layer, cache: Path | None) -> Iterator[Addition]:
-    """What the advisories of a layer add to the conditions of each vendor that they affect."""
-    for found in documents(layer, cache):
+def advisories(layer: Layer, files: Iterable[Document]) -> Iterator[Addition]:
+    """What advisories of a layer add to the conditions of each vendor that they affect."""
+    for found in sorted(files, key=_by_name):
         references = found.data["references"]
         sources = {str(n): _source(said) for n, said in enumerate(references)}
         cited = [f"{n}{_line(said)}" for n, said in enumerate(references)]

@@ -219,7 +219,7 @@ def vendor_files(layer: Layer) -> Mapping[str, Mapping[str, Path]]:
 
 def require_something(layer: Layer) -> None:
     """Refuse a folder that adds nothing: it is not the one that was meant."""
-    by_hand = (path for name in READ_OF_EACH for path in (layer.folder / name).glob("*.yaml"))
+    by_hand = (path for name in READ_OF_EACH for path in (layer.folder / name).rglob("*.yaml"))
     if not (overlay_paths(layer) or vendor_files(layer) or any(by_hand)):
         message = Sentence(
             "cannot add the database {origin}: it holds nothing that opcheck reads",
