@@ -56,6 +56,8 @@ def _inside(text: str, start: int) -> str:
 
 def _without(text: str, op: str) -> str:
     """The text without the name of an operator."""
+    if op not in text:
+        return text
     name = re.compile(rf"(?<![\w:.]){re.escape(op)}(?![\w:]|\.\w)")
     return changed(text, lambda part: name.sub(words.THE_OPERATOR, part))
 

@@ -1,6 +1,6 @@
 """Where a line of Chinese may be broken, and where spaces stand in it.
 
-The patterns are compiled where they are first needed: English never does.
+The patterns are compiled where they are first needed: no English text needs them.
 """
 
 import re
@@ -24,7 +24,7 @@ _NO_SPACE_BEHIND = rf"[{_CLOSING}（《「『【]\Z"
 
 def pieces(text: str) -> list[str]:
     """The text in parts that stay whole: a path or a name, and a word with the sign behind it."""
-    if text.isascii():
+    if _narrow(text):
         return [text]
     if not re.search(_NAME, text):
         return re.findall(_PIECE, text)
@@ -41,7 +41,7 @@ def closes(piece: str) -> bool:
 
 def columns(text: str) -> int:
     """How wide the text is on a terminal."""
-    return len(text) + (0 if text.isascii() else len(re.findall(_BEGINS_WIDE, text)))
+    return len(text) + (0 if _narrow(text) else len(re.findall(_BEGINS_WIDE, text)))
 
 
 def wrapped(text: str, width: int) -> list[str]:
@@ -60,8 +60,15 @@ def wrapped(text: str, width: int) -> list[str]:
 
 def spaced(before: str, behind: str) -> bool:
     """Whether a space stands between two words: not among Chinese, nor beside its signs."""
-    if before.isascii() and behind.isascii():
+    if _narrow(before) and _narrow(behind):
         return True
     if re.search(_NO_SPACE_BEHIND, before) or re.match(_NO_SPACE_BEFORE, behind):
         return False
     return not (re.search(_ENDS_WIDE, before) and re.match(_BEGINS_WIDE, behind))
+
+
+def _narrow(text: str) -> bool:
+    """Whether it has no wide character and no sign of Chinese; dots and boxes are none."""
+    return text.isascii() or (
+        max(text) < "\u2e80" and not any("\u1100" <= letter <= "\u115f" for letter in text)
+    )
