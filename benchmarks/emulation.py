@@ -40,7 +40,7 @@ def operators() -> Iterator[Figure]:
     """Every operator, dtype and sample of the agreement for one target; whole processes."""
 
     def ran(*names: str) -> float:
-        return timed(partial(sides, names, [TARGET], {})).seconds
+        return timed(partial(sides, names, [(TARGET, {})])).seconds
 
     host = ran("host")
     both = ran("predicted", "asked")

@@ -49,6 +49,8 @@ BESIDE = 2
 """Sides that run beside each other, each on a core of its own."""
 Answer = Mapping[str, Outcome]
 """Of each case."""
+Job = tuple[str, Mapping[str, Any]]
+"""A target, and which cases are run for it."""
 
 
 class Refused(NamedTuple):
@@ -140,36 +142,38 @@ KNOWN: Mapping[str, str] = {}
 # --- both sides ----------------------------------------------------------------------------------
 
 
-def sides(names: Sequence[str], targets: Sequence[str], choice: Any) -> list[Mapping[str, Answer]]:
-    """What each side answers for each target, the sides beside each other.
+def sides(names: Sequence[str], jobs: Sequence[Job]) -> list[list[Answer]]:
+    """What each side answers for each job, the sides beside each other.
+
+    The targets of all jobs are of one device type, since a process gives its device one name.
 
     Raises:
         AssertionError: the process of a side ended early, with what it was running.
     """
-    return _answers([(name, targets, choice) for name in names])
+    return _answers([(name, jobs) for name in names])
 
 
-def _answers(requests: Sequence[tuple[str, Sequence[str], Any]]) -> list[Mapping[str, Answer]]:
+def _answers(requests: Sequence[tuple[str, Sequence[Job]]]) -> list[list[Answer]]:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(BESIDE) as beside:
         running = [
-            beside.submit(_answer, name, Path(folder) / str(index), targets, choice)
-            for index, (name, targets, choice) in enumerate(requests)
+            beside.submit(_answer, name, Path(folder) / str(index), jobs)
+            for index, (name, jobs) in enumerate(requests)
         ]
         return [side.result() for side in running]
 
 
-def _answer(name: str, folder: Path, targets: Sequence[str], choice: Any) -> Mapping[str, Answer]:
-    return _Side(name, folder, targets, choice).answers()
+def _answer(name: str, folder: Path, jobs: Sequence[Job]) -> list[Answer]:
+    return _Side(name, folder, jobs).answers()
 
 
 class _Side:
     """A process that answers."""
 
-    def __init__(self, name: str, folder: Path, targets: Sequence[str], choice: Any) -> None:
+    def __init__(self, name: str, folder: Path, jobs: Sequence[Job]) -> None:
         folder.mkdir()
         self._answer = folder / "answer.json"
         self._said = folder / "said.txt"
-        request = {"targets": list(targets), "choice": choice, "answer": str(self._answer)}
+        request = {"jobs": list(jobs), "answer": str(self._answer)}
         (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
         with (folder / "request.json").open() as asked, self._said.open("w") as said:
             self._process = subprocess.Popen(
@@ -177,13 +181,13 @@ class _Side:
                 stdin=asked, stdout=said, stderr=said, cwd=ROOT,
             )  # fmt: skip
 
-    def answers(self) -> Mapping[str, Answer]:
+    def answers(self) -> list[Answer]:
         """Wait for it."""
         code = self._process.wait()
         said = self._said.read_text(encoding="utf-8", errors="replace").splitlines()
         last = next((line.removeprefix(AT) for line in reversed(said) if line.startswith(AT)), "")
         assert code == 0, f"ended with {code} at {last!r}:\n" + "\n".join(said[-30:])
-        answers: Mapping[str, Answer] = json.loads(self._answer.read_text(encoding="utf-8"))
+        answers: list[Answer] = json.loads(self._answer.read_text(encoding="utf-8"))
         return answers
 
 
@@ -206,10 +210,10 @@ class Operators:
     """Case -> what is predicted, and what is asked; one that only one side refuses is here too."""
 
 
-def operators(targets: Sequence[str], **choice: Any) -> dict[str, Operators]:
-    """Run both sides over the operators of PyTorch's samples."""
-    predicted, asked = sides(("predicted", "asked"), targets, choice)
-    return {target: compared(predicted[target], asked[target]) for target in targets}
+def operators(jobs: Sequence[Job]) -> list[Operators]:
+    """Run both sides over the operators of PyTorch's samples; see :func:`sides`."""
+    predicted, asked = sides(("predicted", "asked"), jobs)
+    return [compared(*both) for both in zip(predicted, asked, strict=True)]
 
 
 def choice_of(target: str) -> dict[str, Any]:
@@ -228,13 +232,6 @@ def autocast_choice(number: int, whole: bool = WHOLE) -> dict[str, Any]:
         return {"autocast": half, "dtypes": CAST}
     some = operator_names()[number::AUTOCAST_SHARE]
     return {"autocast": half, "dtypes": ("float32",), "first": 1, "operators": some}
-
-
-def under_autocast(number: int, **choice: Any) -> Operators:
-    """Run both sides over the operators of PyTorch's samples, under one of ``AUTOCAST``."""
-    target, _ = AUTOCAST[number]
-    (found,) = operators([target], **choice).values()
-    return found
 
 
 def share_of(target: str) -> str:
@@ -306,11 +303,9 @@ def described(differ: Mapping[str, tuple[Outcome, Outcome]], most: int = 20) -> 
 
 def models(chosen: Mapping[str, Sequence[str]]) -> dict[str, Answer]:
     """Both sides of the models named for each target, the targets beside each other."""
-    requests = [("models", [target], {"names": list(names)}) for target, names in chosen.items()]
-    found: dict[str, Answer] = {}
-    for answers in _answers(requests):
-        found |= answers
-    return found
+    jobs = [(target, {"names": list(names)}) for target, names in chosen.items()]
+    answers = _answers([("models", [job]) for job in jobs])
+    return {target: answer for target, (answer,) in zip(chosen, answers, strict=True)}
 
 
 def every_run(names: Sequence[str]) -> dict[str, Sequence[str]]:

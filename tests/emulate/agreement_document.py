@@ -189,12 +189,12 @@ def main() -> None:
     operators: dict[str, Operators] = {}
     for target in agreement.TARGETS:
         print(f"operators on {target}", file=sys.stderr)
-        operators |= agreement.operators([target])
+        (operators[target],) = agreement.operators([(target, {})])
     autocast = []
     for number, (target, half) in enumerate(agreement.AUTOCAST):
         print(f"operators on {target} under autocast to {half}", file=sys.stderr)
         choice = agreement.autocast_choice(number, whole=True)
-        autocast.append(agreement.under_autocast(number, **choice))
+        autocast += agreement.operators([(target, choice)])
     print(f"models on {', '.join(agreement.MODEL_TARGETS)}", file=sys.stderr)
     models = agreement.models(dict.fromkeys(agreement.MODEL_TARGETS, tuple(ZOO)))
     PATH.write_text(page(operators, autocast, models), encoding="utf-8")

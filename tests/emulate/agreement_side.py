@@ -176,19 +176,19 @@ def _tell(what: str) -> None:
 
 
 def main() -> None:
-    """Answer for each target in turn, all in this process."""
+    """Do one job after the other, all in this process."""
     given = json.load(sys.stdin)
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)  # the other side runs beside this one
-    answers: dict[str, dict[str, Outcome]] = {}
-    for target in given["targets"]:
+    answers: list[dict[str, Outcome]] = []
+    for target, choice in given["jobs"]:
         matrix = matrix_of(target)
         prepared(matrix.target.device_type)
         answer: dict[str, Outcome] = {}
-        for case, outcome in SIDES[sys.argv[1]](matrix, given["choice"]):
+        for case, outcome in SIDES[sys.argv[1]](matrix, choice):
             assert case not in answer, f"two cases are called {case}"
             answer[case] = outcome
-        answers[target] = answer
+        answers.append(answer)
     Path(given["answer"]).write_text(json.dumps(answers), encoding="utf-8")
 
 

@@ -1,6 +1,8 @@
 """PyTorch's own samples of every operator: the prediction is what the dispatcher asks for."""
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from itertools import takewhile
 
 import pytest
@@ -19,13 +21,13 @@ from tests.emulate.agreement import (
     SHARES,
     TARGETS,
     UNDER_AUTOCAST,
+    Answer,
+    Job,
     Operators,
     autocast_choice,
     choice_of,
     compared,
     described,
-    operators,
-    under_autocast,
 )
 from tests.emulate.agreement_document import (
     AUTOCAST_HEAD,
@@ -62,11 +64,54 @@ def _known(case: str) -> str:
     return next((cause for pattern, cause in KNOWN.items() if re.fullmatch(pattern, case)), "")
 
 
+JOBS: Mapping[tuple[str, str], Job] = {
+    **{("operators", target): (target, choice_of(target)) for target in SHARES},
+    **{
+        ("conditions", target): (target, {"dtypes": ["float32"], "first": 1, "conditions": True})
+        for target in CONDITIONS
+    },
+    **{
+        ("autocast", str(number)): (
+            target, {**autocast_choice(number), "conditions": not WHOLE},
+        )
+        for number, (target, _) in enumerate(AUTOCAST)
+    },
+    ("autocast", "half"): (
+        NEWEST,
+        {
+            "operators": ["pinverse", "linalg_pinv"], "dtypes": ["float32"],
+            "autocast": "bfloat16",
+        },
+    ),
+    ("conditions", "plain tensors"): (
+        "cambricon-mlu370",
+        {
+            "dtypes": ["float32"], "first": 1, "operators": ["linalg_svdvals", "linalg_eigvals"],
+            "conditions": True,
+        },
+    ),
+}  # fmt: skip
+"""What the tests below compare, by kind and by what tells them apart."""
+
+
+def both_sides(kind: str, which: str) -> tuple[Answer, Answer]:
+    """What is predicted of a job, and what is asked."""
+    target, _ = JOBS[kind, which]
+    return _all_of(target.partition("-")[0])[kind, which]
+
+
+@cache
+def _all_of(vendor: str) -> Mapping[tuple[str, str], tuple[Answer, Answer]]:
+    """Every job of a vendor in one process a side: to load PyTorch takes longer than most."""
+    jobs = {name: job for name, job in JOBS.items() if job[0].startswith(f"{vendor}-")}
+    predicted, asked = agreement.sides(("predicted", "asked"), [*jobs.values()])
+    return dict(zip(jobs, zip(predicted, asked, strict=True), strict=True))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(AUTOCAST)))
 def test_autocast_casts_the_same_inside_composites(number: int) -> None:
-    choice = autocast_choice(number)
-    found = under_autocast(number, **choice, conditions=not WHOLE)
+    found = compared(*both_sides("autocast", str(number)))
     assert not found.differ, described(found.differ)
     assert found.operators >= LEAST_CAST // (1 if WHOLE else AUTOCAST_SHARE)
     assert found.agree > 0.9 * found.cases
@@ -76,8 +121,7 @@ def test_autocast_casts_the_same_inside_composites(number: int) -> None:
 
 @pytest.mark.slow
 def test_autocast_to_half_that_pytorch_itself_cannot_differentiate() -> None:
-    choice = {"operators": ["pinverse", "linalg_pinv"], "dtypes": ["float32"]}
-    found = under_autocast(0, **choice, autocast="bfloat16")
+    found = compared(*both_sides("autocast", "half"))
     assert not found.differ, described(found.differ)
     assert list(found.refused.values()) == [5]
 
@@ -94,7 +138,7 @@ def test_that_refusal_is_of_the_host_too() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("target", CONDITIONS)
 def test_what_conditions_refuse_of_the_first_sample_of_every_operator(target: str) -> None:
-    (found,) = operators([target], dtypes=["float32"], first=1, conditions=True).values()
+    found = compared(*both_sides("conditions", target))
     check(found)
     assert found.by_condition >= LEAST_REFUSALS
 
@@ -102,12 +146,10 @@ def test_what_conditions_refuse_of_the_first_sample_of_every_operator(target: st
 @pytest.mark.slow
 def test_a_condition_on_what_only_plain_tensors_ask_for() -> None:
     """C++ asks for no singular vectors where nothing needs them, which torch_mlu refuses."""
-    names = ["linalg_svdvals", "linalg_eigvals"]
-    choice = {"dtypes": ["float32"], "first": 1, "operators": names, "conditions": True}
-    predicted, asked = agreement.sides(("predicted", "asked"), ["cambricon-mlu370"], choice)
+    predicted, asked = both_sides("conditions", "plain tensors")
     assert predicted == asked
-    (answer,) = predicted.values()
-    values, eigen = (answer[f"{name} float32 0 forward"] for name in names)
+    values = predicted["linalg_svdvals float32 0 forward"]
+    eigen = predicted["linalg_eigvals float32 0 forward"]
     assert values["refused"] == ["aten::_linalg_svd"]
     assert eigen["missing"] == {"forward aten::_linalg_eigvals": 1}
 
@@ -115,7 +157,7 @@ def test_a_condition_on_what_only_plain_tensors_ask_for() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("target", SHARES)
 def test_operators_agree(target: str) -> None:
-    (found,) = operators([target], **choice_of(target)).values()
+    found = compared(*both_sides("operators", target))
     check(found, share=1 if WHOLE else OPERATOR_SHARE)
     if not WHOLE:
         return
@@ -228,4 +270,4 @@ def test_sides_that_ran_other_cases_are_not_compared() -> None:
 def test_a_process_that_ends_tells_where() -> None:
     choice = {"operators": ["neg"], "dtypes": ["float32"], "first": 1}
     with pytest.raises(AssertionError, match=r"ended with 1 at 'neg float32 0 backward'"):
-        agreement.sides(["predicted"], [NEWEST, "ascend-none"], choice)
+        agreement.sides(["predicted"], [(NEWEST, choice), ("ascend-none", choice)])
