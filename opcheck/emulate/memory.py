@@ -29,7 +29,7 @@ from weakref import WeakValueDictionary
 import torch
 from torch import Tensor
 
-from opcheck.trace.device.tensors import noted
+from opcheck.trace.device.tensors import Alive
 from opcheck.trace.running.model_state import extent
 
 _BLOCK = "_emulated_block"
@@ -43,14 +43,14 @@ _PAGE = 512
 class Block:
     """What the device knows of one storage: its bytes, and its values where they are followed."""
 
-    __slots__ = ("__weakref__", "host", "memory", "nbytes")
+    __slots__ = ("__weakref__", "alive", "host", "memory", "nbytes")
 
     def __init__(self, memory: "Memory", nbytes: int, host: torch.UntypedStorage | None) -> None:
         self.memory = memory
         self.nbytes = nbytes
         self.host = host
         memory.take(nbytes)
-        noted(self)
+        self.alive = Alive()
 
     def __del__(self) -> None:
         self.memory.take(-self.nbytes)

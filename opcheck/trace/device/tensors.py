@@ -12,9 +12,7 @@ object of a storage, with its ``__dict__``, lives as long as the storage does.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, ClassVar
-from weakref import ref
 
 import torch
 from torch import Tensor
@@ -177,10 +175,27 @@ class Spec:
         return self.marked(made.zero_())
 
 
+class Alive:
+    """Counts what was made for the device and still is: the collector takes long to name it.
+
+    Each tensor of a recording has one, and so has what stands behind an emulated device's storage.
+    """
+
+    __slots__ = ()
+    count: ClassVar[int] = 0
+
+    def __init__(self) -> None:
+        Alive.count += 1
+
+    def __del__(self) -> None:
+        type(self).count -= 1
+
+
 class DeviceTensor(torch.Tensor):
     """A tensor on the traced device: its spec, and its values where they are known and small."""
 
     spec: Spec
+    alive: Alive
     _value: Tensor | None
     origin: Tensor | None = None
     """The tensor of a real device that this one stands for, if any."""
@@ -323,24 +338,8 @@ def device_tensor(spec: Spec, value: Tensor | None, device: torch.device) -> Dev
     made.spec = spec
     made.value = value
     spec.marked(made)
-    noted(made)
+    made.alive = Alive()
     return made  # type: ignore[no-any-return]  # torch types the factory as Tensor
-
-
-ALIVE: dict[int, "ref[object]"] = {}
-"""What was made for the device and still is, by id: the collector takes long to name it.
-
-Tensors of recordings, and what stands behind the storages of emulated devices.
-"""
-
-
-def noted(made: object) -> None:
-    """Note in ``ALIVE`` something that can be referred to weakly."""
-    ALIVE[id(made)] = ref(made, partial(_gone, id(made)))
-
-
-def _gone(number: int, _: object) -> None:
-    del ALIVE[number]
 
 
 KEPT = "_opcheck_memory"

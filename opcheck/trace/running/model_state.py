@@ -27,7 +27,7 @@ from opcheck.python_state import (
     tables,
     variables,
 )
-from opcheck.trace.device.tensors import ALIVE, DeviceTensor, Spec, device_tensor
+from opcheck.trace.device.tensors import Alive, DeviceTensor, Spec, device_tensor
 from opcheck.trace.outputs.plan import small
 from opcheck.trace.running.eager import mark_compiled
 
@@ -39,7 +39,8 @@ _PROTOCOL = (
     *("__getnewargs__", "__getnewargs_ex__", "__new__", "__slots__"),
 )
 """What a class has that is copied in a way of its own."""
-_ATOMS = (bool, int, float, str, type(None))
+_ATOMS = frozenset({bool, int, float, str, type(None)})
+_EMPTY = frozenset({dict, OrderedDict, set})
 
 
 def fresh_copy(module: nn.Module) -> nn.Module:
@@ -67,19 +68,19 @@ def _copy(module: nn.Module) -> nn.Module:
     memo: dict[int, Any] = {id(part): type(part).__new__(type(part)) for part in plain}
     memo |= computed(*module.modules())
     for part in plain:
-        state = {n: _attribute(n, value, memo) for n, value in part.__getstate__().items()}
+        state = {}
+        for name, value in part.__getstate__().items():
+            kind = type(value)
+            if kind in _ATOMS:
+                state[name] = value
+            elif name in _OWN and not value and kind in _EMPTY:
+                state[name] = kind()
+            elif name in _TABLES and kind is dict:
+                state[name] = {key: copy.deepcopy(item, memo) for key, item in value.items()}
+            else:
+                state[name] = copy.deepcopy(value, memo)
         memo[id(part)].__setstate__(state)
     return copy.deepcopy(module, memo)
-
-
-def _attribute(name: str, value: Any, memo: dict[int, Any]) -> Any:
-    if type(value) in _ATOMS:
-        return value
-    if name in _TABLES and type(value) is dict:
-        return {key: copy.deepcopy(item, memo) for key, item in value.items()}
-    if name in _OWN and not value and type(value) in (dict, OrderedDict, set):
-        return type(value)()
-    return copy.deepcopy(value, memo)
 
 
 @cache
@@ -182,7 +183,7 @@ def forget() -> None:
     Code that keeps something else, as that a table is filled, is not found: only a fresh copy of
     the process does without it.
     """
-    if ALIVE.keys() <= _placed:  # mostly no other is
+    if Alive.count == len(_placed):  # mostly there is no other
         return
     ours = torch._C._get_privateuse1_backend_name()
     caches = all_function_caches()
