@@ -29,7 +29,7 @@ from weakref import WeakValueDictionary
 import torch
 from torch import Tensor
 
-from opcheck.trace.device.tensors import Alive
+from opcheck.trace.device.state import Alive
 from opcheck.trace.running.model_state import extent
 
 _BLOCK = "_emulated_block"

@@ -21,7 +21,7 @@ from opcheck.errors import TraceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import TensorMeta
 from opcheck.trace.device.module import DeviceModule
-from opcheck.trace.device.state import now
+from opcheck.trace.device.state import Alive, now
 from opcheck.trace.torch_internals import device_guard
 from opcheck.trace.torch_internals.autograd import HELD, LOST, address
 
@@ -173,22 +173,6 @@ class Spec:
         """Make a tensor of this spec in host memory, filled with zeros."""
         made = torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device="cpu")
         return self.marked(made.zero_())
-
-
-class Alive:
-    """Counts what was made for the device and still is: the collector takes long to name it.
-
-    Each tensor of a recording has one, and so has what stands behind an emulated device's storage.
-    """
-
-    __slots__ = ()
-    count: ClassVar[int] = 0
-
-    def __init__(self) -> None:
-        Alive.count += 1
-
-    def __del__(self) -> None:
-        type(self).count -= 1
 
 
 class DeviceTensor(torch.Tensor):

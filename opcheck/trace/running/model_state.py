@@ -27,7 +27,8 @@ from opcheck.python_state import (
     tables,
     variables,
 )
-from opcheck.trace.device.tensors import Alive, DeviceTensor, Spec, device_tensor
+from opcheck.trace.device.state import Alive
+from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
 from opcheck.trace.outputs.plan import small
 from opcheck.trace.running.eager import mark_compiled
 
