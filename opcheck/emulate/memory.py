@@ -29,7 +29,7 @@ from weakref import WeakValueDictionary
 import torch
 from torch import Tensor
 
-from opcheck.trace.device.state import Alive
+from opcheck.trace.device.state import alive
 from opcheck.trace.running.model_state import extent
 
 _BLOCK = "_emulated_block"
@@ -50,7 +50,7 @@ class Block:
         self.nbytes = nbytes
         self.host = host
         memory.take(nbytes)
-        self.alive = Alive()
+        self.alive = alive()
 
     def __del__(self) -> None:
         self.memory.take(-self.nbytes)

@@ -8,8 +8,25 @@ from typing import Any, ClassVar, Protocol
 import torch
 
 
+class Alive:
+    """Counts what was made for the device and still is: the collector takes long to name it.
+
+    Each tensor of a recording has one, and so has what stands behind an emulated device's storage.
+    """
+
+    __slots__ = ()
+    count: ClassVar[int] = 0
+
+    def __init__(self) -> None:
+        type(self).count += 1
+
+    def __del__(self) -> None:
+        type(self).count -= 1
+
+
 class _Now:
     engine: ClassVar[Any] = None
+    alive: ClassVar[type[Alive]] = Alive
 
 
 @contextmanager
@@ -27,20 +44,24 @@ def now() -> Any:
     return _Now.engine
 
 
-class Alive:
-    """Counts what was made for the device and still is: the collector takes long to name it.
+def alive() -> Alive:
+    """For something that was made just now."""
+    return _Now.alive()
 
-    Each tensor of a recording has one, and so has what stands behind an emulated device's storage.
-    """
 
-    __slots__ = ()
-    count: ClassVar[int] = 0
+def living() -> int:
+    """How many there are, beside those from before the last :func:`count_from_here`."""
+    return _Now.alive.count
 
-    def __init__(self) -> None:
-        Alive.count += 1
 
-    def __del__(self) -> None:
-        type(self).count -= 1
+def count_from_here() -> None:
+    """Leave out what there is, as what a process keeps for good."""
+
+    class Later(Alive):
+        __slots__ = ()
+        count = 0
+
+    _Now.alive = Later
 
 
 ONLY = 0

@@ -21,7 +21,7 @@ from opcheck.errors import TraceError
 from opcheck.lang.sentence import Sentence
 from opcheck.model.trace import TensorMeta
 from opcheck.trace.device.module import DeviceModule
-from opcheck.trace.device.state import Alive, now
+from opcheck.trace.device.state import Alive, alive, now
 from opcheck.trace.torch_internals import device_guard
 from opcheck.trace.torch_internals.autograd import HELD, LOST, address
 
@@ -322,7 +322,7 @@ def device_tensor(spec: Spec, value: Tensor | None, device: torch.device) -> Dev
     made.spec = spec
     made.value = value
     spec.marked(made)
-    made.alive = Alive()
+    made.alive = alive()
     return made  # type: ignore[no-any-return]  # torch types the factory as Tensor
 
 

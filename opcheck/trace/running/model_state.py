@@ -27,7 +27,7 @@ from opcheck.python_state import (
     tables,
     variables,
 )
-from opcheck.trace.device.state import Alive
+from opcheck.trace.device.state import living
 from opcheck.trace.device.tensors import DeviceTensor, Spec, device_tensor
 from opcheck.trace.outputs.plan import small
 from opcheck.trace.running.eager import mark_compiled
@@ -184,7 +184,7 @@ def forget() -> None:
     Code that keeps something else, as that a table is filled, is not found: only a fresh copy of
     the process does without it.
     """
-    if Alive.count == len(_placed):  # mostly there is no other
+    if living() == len(_placed):  # mostly there is no other
         return
     ours = torch._C._get_privateuse1_backend_name()
     caches = all_function_caches()
