@@ -49,7 +49,8 @@ class TwoKernels(nn.Module):
 
 def _solved(matrix: Tensor, right: Tensor) -> Tensor:
     factors, pivots = torch.linalg.lu_factor(matrix)
-    return torch.linalg.lu_solve(factors, pivots, right)
+    found: Tensor = torch.linalg.lu_solve(factors, pivots, right)
+    return found
 
 
 def _coalesced(where: Tensor, values: Tensor) -> Tensor:
