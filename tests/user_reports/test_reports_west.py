@@ -18,7 +18,7 @@ ROOMS = tuple(
     for name in (
         "apple", "intel", "amd", "nvidia", "nvidia_tensorrt",
         "later_apple", "later_west", "later_east",
-        "third_apple", "third_metal", "third_west",
+        "third_apple", "third_metal", "third_west", "third_kernels", "third_east",
     )
 )  # fmt: skip
 REPORTS: tuple[Report, ...] = tuple(report for room in ROOMS for report in room.REPORTS)
