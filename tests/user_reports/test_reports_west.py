@@ -18,6 +18,8 @@ ROOMS = tuple(
     for name in (
         "apple", "intel", "amd", "nvidia", "nvidia_tensorrt",
         "later_apple", "later_west", "later_east",
+        "third_apple", "third_metal", "third_west", "third_kernels", "third_east",
+        "third_more", "third_rest",
     )
 )  # fmt: skip
 REPORTS: tuple[Report, ...] = tuple(report for room in ROOMS for report in room.REPORTS)
