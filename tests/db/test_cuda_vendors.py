@@ -226,6 +226,15 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
         ("nvidia-h100", use("aten::_scaled_mm", self=FP8, mat2=E5M2), {}),
         ("hygon-z100", use(FLASH, query=QKV), {"not-published-for-chip": Verdict.UNKNOWN}),
         ("hygon-k100", use("aten::cudnn_convolution"), BUILD),
+        ("nvidia-a100@2.9.1", use("aten::reflection_pad1d", self=tensor("float32", 65536, 2)),
+         SIZE),
+        ("nvidia-a100@2.9.1", use("aten::reflection_pad1d", self=tensor("float32", 65535, 2)), {}),
+        ("nvidia-a100@2.10.0", use("aten::reflection_pad1d", self=tensor("float32", 65536, 2)), {}),
+        ("amd-mi300x@2.9.1", use("aten::reflection_pad1d", self=tensor("float32", 65536, 2)), {}),
+        ("amd-mi300x@2.9.1", use("aten::replication_pad2d", self=tensor("float16", 2**10, 2**21)),
+         SIZE),
+        ("nvidia-h100", use("aten::_conv_depthwise2d", self=tensor("float16", 2**10, 2**21)), SIZE),
+        ("nvidia-h100", use("aten::_conv_depthwise2d", self=tensor("float16", 2**10, 2**20)), {}),
     ],
 )  # fmt: skip
 def test_conditions_bite_where_the_sources_say_so(
