@@ -59,4 +59,26 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "a mask of one": (
         node("aten::index.Tensor", self=dense(4, 5), indices=(dense(4, dtype="bool"),)), set(),
     ),
+    "a column beside a row": (
+        node("aten::sub.Tensor", self=dense(3, 1), other=dense(1, 4)),
+        {"tensorrt-mutual-broadcast"},
+    ),
+    "a row beside a column": (
+        node("aten::sub.Tensor", self=dense(2, 1, 4), other=dense(3, 1)),
+        {"tensorrt-mutual-broadcast"},
+    ),
+    "a column beside a table": (
+        node("aten::sub.Tensor", self=dense(3, 1), other=dense(3, 4)), set(),
+    ),
+    "half precision times a number of float32": (
+        node("aten::mul.Tensor", self=dense(4, 8, dtype=HALF), other=dense()),
+        {"tensorrt-scalar-tensor-promotion"},
+    ),
+    "the number first": (
+        node("aten::mul.Tensor", self=dense(), other=dense(4, 8, dtype=HALF)),
+        {"tensorrt-scalar-tensor-promotion"},
+    ),
+    "a number of half precision": (
+        node("aten::mul.Tensor", self=dense(4, 8, dtype=HALF), other=dense(dtype=HALF)), set(),
+    ),
 }  # fmt: skip
