@@ -37,4 +37,21 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "small rows": (
         node("aten::index.Tensor", self=dense(400, 87, 1056, 7, dtype="int64")), set(),
     ),
+    "a huge average": (
+        giving("aten::_adaptive_avg_pool2d", dense(40, 1, 67108607), self=dense(40, 40, 40)),
+        {"cuda-adaptive-pool-large"},
+    ),
+    "an average": (
+        giving("aten::_adaptive_avg_pool2d", dense(40, 1, 1), self=dense(40, 40, 40)), set(),
+    ),
+    "all factors of a wide matrix": (
+        node("aten::_linalg_svd", A=dense(1024, 50000), full_matrices=True), {"cuda-svd-large"},
+    ),
+    "a huge matrix": (
+        node("aten::_linalg_svd", A=dense(300000, 10000), full_matrices=False),
+        {"cuda-svd-large"},
+    ),
+    "the factors of a wide matrix that are needed": (
+        node("aten::_linalg_svd", A=dense(1024, 50000), full_matrices=False), set(),
+    ),
 }  # fmt: skip
