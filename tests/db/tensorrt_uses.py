@@ -81,4 +81,31 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "a number of half precision": (
         node("aten::mul.Tensor", self=dense(4, 8, dtype=HALF), other=dense(dtype=HALF)), set(),
     ),
+    "an exponential of complex numbers": (
+        node("aten::exp", self=dense(4, dtype="complex64")), {"tensorrt-complex-parts"},
+    ),
+    "an exponential of real ones": (node("aten::exp", self=dense(4)), set()),
+    "a quotient of complex numbers": (
+        node("aten::div.Tensor", self=dense(dtype="complex64"), other=dense(dtype="complex64")),
+        {"tensorrt-complex-parts"},
+    ),
+    "half of complex numbers": (
+        node("aten::div.Tensor", self=dense(4, dtype="complex64"), other=2), set(),
+    ),
+    "a product of complex numbers": (
+        node("aten::prod.dim_int", self=dense(4, dtype="complex64"), dim=0),
+        {"tensorrt-complex-parts", "tensorrt-complex-products-along"},
+    ),
+    "a real number beside complex ones": (
+        node("aten::add.Tensor", self=dense(4, dtype="complex64"), other=dense()),
+        {"tensorrt-complex-parts", "tensorrt-complex-beside-real"},
+    ),
+    "complex numbers from real ones": (
+        node("aten::sub.Tensor", self=dense(4), other=dense(4, dtype="complex64")),
+        {"tensorrt-complex-parts", "tensorrt-complex-beside-real"},
+    ),
+    "a real power of complex numbers": (
+        node("aten::pow.Tensor_Tensor", self=dense(4, dtype="complex64"), exponent=dense(4)),
+        {"tensorrt-complex-parts", "tensorrt-complex-beside-real"},
+    ),
 }  # fmt: skip
