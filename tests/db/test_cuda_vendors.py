@@ -142,6 +142,7 @@ def test_every_condition_is_of_chips_and_operators_that_there_are(
 
 
 QKV = tensor("bfloat16", 1, 8, 128, 64)
+SMALLER, IMAGE = "aten::_upsample_bilinear2d_aa", tensor("float32", 1, 3, 224, 224)
 WIDE = tensor("float16", 1, 8, 128, 512)
 FLASH = "aten::_scaled_dot_product_flash_attention"
 FP8, E5M2 = tensor("float8_e4m3fn", 16, 16), tensor("float8_e5m2", 16, 16)
@@ -226,6 +227,22 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
         ("nvidia-h100", use("aten::_scaled_mm", self=FP8, mat2=E5M2), {}),
         ("hygon-z100", use(FLASH, query=QKV), {"not-published-for-chip": Verdict.UNKNOWN}),
         ("hygon-k100", use("aten::cudnn_convolution"), BUILD),
+        ("nvidia-a100@2.9.1", use("aten::reflection_pad1d", self=tensor("float32", 65536, 2)),
+         SIZE),
+        ("nvidia-a100@2.9.1", use("aten::reflection_pad1d", self=tensor("float32", 65535, 2)), {}),
+        ("nvidia-a100@2.10.0", use("aten::reflection_pad1d", self=tensor("float32", 65536, 2)), {}),
+        ("amd-mi300x@2.9.1", use("aten::reflection_pad1d", self=tensor("float32", 65536, 2)), {}),
+        ("amd-mi300x@2.9.1", use("aten::replication_pad2d", self=tensor("float16", 2**10, 2**21)),
+         SIZE),
+        ("nvidia-h100", use("aten::_conv_depthwise2d", self=tensor("float16", 2**10, 2**21)), SIZE),
+        ("nvidia-h100", use("aten::multinomial", self=tensor("float32", 2**24 + 1)), SIZE),
+        ("amd-mi300x", use("aten::multinomial", self=tensor("float32", 2**24)), {}),
+        ("nvidia-t4@2.4.1", use("aten::fractional_max_pool2d", self=tensor("float32", 2**16, 8, 8)),
+         SIZE),
+        ("nvidia-t4@2.4.1", use(SMALLER, self=IMAGE, output_size=(1, 1), align_corners=False),
+         SIZE),
+        ("nvidia-t4@2.4.1", use(SMALLER, self=IMAGE, output_size=(4, 4), align_corners=False), {}),
+        ("nvidia-h100", use("aten::_conv_depthwise2d", self=tensor("float16", 2**10, 2**20)), {}),
     ],
 )  # fmt: skip
 def test_conditions_bite_where_the_sources_say_so(

@@ -34,6 +34,7 @@ _RELEASES = (
 )  # fmt: skip
 _NAME = "nvidia-tensorrt"
 _BF16 = Constant("dtype", "bfloat16")
+_GRID = TensorMeta("int64", (2, 3), (3, 1))
 
 
 def _tensor(*shape: int, dtype: str = "float32") -> TensorMeta:
@@ -169,6 +170,24 @@ def test_what_is_decomposed_first_is_no_converter_and_less_sure(database: Databa
         ("aten::bitwise_not", {"self": _tensor(8, dtype="bool")}, "registered"),
         ("aten::bitwise_not_", {"self": _tensor(8, dtype="int64")}, "dtype-not-supported"),
         ("aten::add.Tensor", {"self": _tensor(8, dtype="float64")}, "dtype-not-supported"),
+        ("aten::scatter_reduce.two", {"include_self": False}, "value-not-supported"),
+        ("aten::scatter_add", {"src": _tensor(4), "index": _tensor(3)}, "shape-not-supported"),
+        ("aten::scatter_add", {"src": _tensor(256), "index": _tensor(256)}, "one-after-the-other"),
+        ("aten::scatter_add", {"src": _tensor(255), "index": _tensor(255)},
+         "decomposed-before-conversion"),
+        ("aten::scatter.src", {"src": _tensor(4, 4), "index": _tensor(3, 4)},
+         "shape-not-supported"),
+        ("aten::scatter.src", {"src": _tensor(4, 4), "index": _tensor(4, 4)}, "registered"),
+        ("aten::select_scatter", {"index": -1}, "value-not-supported"),
+        ("aten::select_scatter", {"index": -2}, "decomposed-before-conversion"),
+        ("aten::slice_scatter", {"self": _tensor(4, 4), "src": _tensor(4, 2), "dim": -1},
+         "value-not-supported"),
+        ("aten::slice_scatter", {"self": _tensor(4, 4), "src": _tensor(4, 1), "dim": -1},
+         "decomposed-before-conversion"),
+        ("aten::native_group_norm", {"input": _tensor(4, 6)}, "rank-not-supported"),
+        ("aten::index_put", {"indices": (_GRID,), "values": _tensor(2, 3, 8)},
+         "rank-not-supported"),
+        ("aten::index_put", {"indices": (_GRID,), "values": _tensor(2, 3)}, "registered"),
         ("aten::cat", {"tensors": (_tensor(2, 3), _tensor(2, 3))}, "registered"),
         ("aten::cat", {"tensors": (_tensor(2, 3), _tensor(0))}, "shape-not-supported"),
         ("aten::_to_copy", {"self": _tensor(8)}, "dtype-not-supported"),
@@ -188,7 +207,7 @@ def test_what_is_decomposed_first_is_no_converter_and_less_sure(database: Databa
             "registered",
         ),
     ],
-)
+)  # fmt: skip
 def test_validators(op: str, given: dict[str, Value], code: str, database: Database) -> None:
     assert _resolution(database, f"{_NAME}@2.13.0", op, **given).code == code
 
@@ -216,6 +235,24 @@ def test_validators(op: str, given: dict[str, Value], code: str, database: Datab
         ("2.11.0", "aten::index_put", {"indices": (_tensor(2, 3, dtype="int64"),)},
          "rank-not-supported"),
         ("2.12.1", "aten::index_put", {"indices": (_tensor(2, 3, dtype="int64"),)}, "registered"),
+        ("2.11.0", "aten::index_put", {"indices": (_tensor(2, 3, dtype="bool"),)},
+         "rank-not-supported"),
+        ("2.8.0", "aten::index_put", {"accumulate": True}, "value-not-supported"),
+        ("2.11.0", "aten::index_copy_",
+         {"dim": 2, "index": _tensor(1, dtype="int64"), "source": _tensor(1, 4, 1, 64)},
+         "shape-not-supported"),
+        ("2.12.1", "aten::index_copy_",
+         {"dim": 2, "index": _tensor(1, dtype="int64"), "source": _tensor(1, 4, 1, 64)},
+         "decomposed-before-conversion"),
+        ("2.11.0", "aten::index_copy_",
+         {"dim": 0, "index": _tensor(1, dtype="int64"), "source": _tensor(1, 4, 1, 64)},
+         "decomposed-before-conversion"),
+        ("2.7.0", "aten::mul.Tensor", {"self": _tensor(8, dtype="uint8"), "other": 2},
+         "registered"),
+        ("2.8.0", "aten::mul.Tensor", {"self": _tensor(8, dtype="uint8"), "other": 2},
+         "dtype-not-supported"),
+        ("2.3.0", "aten::rsqrt", {"self": _tensor(8, dtype="int32")}, "dtype-not-supported"),
+        ("2.8.0", "aten::index_add", {"index": _tensor(3, dtype="int64")}, "value-not-supported"),
         ("2.11.0", "aten::index_put", {"indices": (_tensor(3, dtype="int64"),)}, "registered"),
         ("2.8.0", "aten::index.Tensor", {"indices": (_tensor(8, dtype="bool"),)},
          "dtype-not-supported"),
