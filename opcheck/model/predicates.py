@@ -244,6 +244,22 @@ class Numel(Predicate, frozen=True):
         return str(prod(value.shape)) if isinstance(value, TensorMeta) else None
 
 
+class Span(Predicate, frozen=True):
+    """How many elements of memory a tensor argument reaches over, gaps among them.
+
+    More than it has where it is a part of a larger one, fewer where its elements share memory.
+    """
+
+    kind = "span"
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The number of places from its first element to its last."""
+        if not isinstance(value, TensorMeta):
+            return None
+        steps = ((size - 1) * step for size, step in zip(value.shape, value.stride, strict=True))
+        return str(1 + sum(steps) if value.numel else 0)
+
+
 def value_text(value: Value) -> str:
     """A constant as conditions and reports spell it: ``True``, ``2``, ``[1, 2]``, ``float64``."""
     if isinstance(value, tuple):
