@@ -199,6 +199,27 @@ class Size(Predicate, frozen=True):
         return tuple(as_int(dim, self.dim) for dim in listed)
 
 
+class Stride(Predicate, frozen=True):
+    """How far apart in memory neighbours along one dimension of a tensor argument lie.
+
+    Zero where the dimension is expanded.
+    """
+
+    kind = "stride"
+
+    dim: int = 0
+    """Negative: from the end."""
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The number of elements from one to the next."""
+        if not isinstance(value, TensorMeta) or not -len(value.shape) <= dim < len(value.shape):
+            return None
+        return str(value.stride[dim])
+
+    def _dims(self, given: Mapping[str, Value]) -> tuple[int, ...]:
+        return (self.dim,)
+
+
 class ArgumentValue(Predicate, frozen=True):
     """The constant value of a non-tensor argument, as text: ``True``, ``2``, ``reflect``."""
 
@@ -242,22 +263,6 @@ class Numel(Predicate, frozen=True):
     def measure(self, value: Value, dim: int = 0) -> str | None:
         """The number of elements."""
         return str(prod(value.shape)) if isinstance(value, TensorMeta) else None
-
-
-class Span(Predicate, frozen=True):
-    """How many elements of memory a tensor argument reaches over, gaps among them.
-
-    More than it has where it is a part of a larger one, fewer where its elements share memory.
-    """
-
-    kind = "span"
-
-    def measure(self, value: Value, dim: int = 0) -> str | None:
-        """The number of places from its first element to its last."""
-        if not isinstance(value, TensorMeta):
-            return None
-        steps = ((size - 1) * step for size, step in zip(value.shape, value.stride, strict=True))
-        return str(1 + sum(steps) if value.numel else 0)
 
 
 def value_text(value: Value) -> str:

@@ -4,6 +4,7 @@ from opcheck.model.trace import Node, TensorMeta
 from tests.db.calls import dense
 from tests.db.mps_uses import node
 
+TURNED = TensorMeta("float32", (2, 3), (1, 2))
 MPS_REPORTED_USES: dict[str, tuple[Node, set[str]]] = {
     "a slice of a huge cache": (
         node("copy_", self=TensorMeta("float16", (32, 8), (2**28, 1)), src=dense(32, 8)),
@@ -32,6 +33,40 @@ MPS_REPORTED_USES: dict[str, tuple[Node, set[str]]] = {
         {"mps-embedding-bag-last-offset"},
     ),
     "bags": (node("_embedding_bag", weight=dense(4, 4), include_last_offset=False), set()),
+    "a part of channels_last channels": (
+        node("_mps_convolution", self=TensorMeta("float32", (1, 1, 4, 4), (32, 1, 8, 2))),
+        {"mps-channels-last-slice"},
+    ),
+    "half of channels_last channels": (
+        node("_mps_convolution", self=TensorMeta("float32", (1, 4, 4, 4), (128, 1, 32, 8))),
+        {"mps-channels-last-slice"},
+    ),
+    "half of the channels of a norm": (
+        node("native_batch_norm", input=TensorMeta("float32", (1, 4, 4, 4), (128, 1, 32, 8))),
+        {"mps-channels-last-slice"},
+    ),
+    "half of the channels": (
+        node("_mps_convolution", self=TensorMeta("float32", (2, 4, 4, 4), (128, 16, 4, 1))), set(),
+    ),
+    "a loss of turned boxes": (
+        node("smooth_l1_loss", self=TURNED, target=dense(2, 3)), {"mps-smooth-l1-layout"},
+    ),
+    "a loss of boxes, and turned ones to reach": (
+        node("smooth_l1_loss", self=dense(2, 3), target=TURNED, reduction=2),
+        {"mps-smooth-l1-layout"},
+    ),
+    "losses of turned boxes": (
+        node("smooth_l1_loss", self=TURNED, target=dense(2, 3), reduction=0), set(),
+    ),
+    "scores and a mask": (
+        node("add.Tensor", dense(2**15, 2**17, dtype="bfloat16"), self=dense(2)), {"mps-add-large"},
+    ),
+    "scores in float32 and a mask": (
+        node("add.Tensor", dense(2**15, 2**16), self=dense(2)), {"mps-add-large"},
+    ),
+    "few scores and a mask": (
+        node("add.Tensor", dense(2**15, 2**16, dtype="bfloat16"), self=dense(2)), set(),
+    ),
     "counts between edges": (
         node("histogram.bins_tensor", self=dense(3), bins=dense(3)), {"mps-histogram-edges"},
     ),
