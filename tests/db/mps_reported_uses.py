@@ -67,6 +67,13 @@ MPS_REPORTED_USES: dict[str, tuple[Node, set[str]]] = {
     "few scores and a mask": (
         node("add.Tensor", dense(2**15, 2**16, dtype="bfloat16"), self=dense(2)), set(),
     ),
+    "single rows and a bias": (
+        node("linear", input=dense(80, 1, 2), weight=dense(192, 2), bias=dense(192)),
+        {"mps-linear-bias-rows"},
+    ),
+    "single rows": (
+        node("linear", input=dense(80, 1, 2), weight=dense(192, 2), bias=None), set(),
+    ),
     "counts between edges": (
         node("histogram.bins_tensor", self=dense(3), bins=dense(3)), {"mps-histogram-edges"},
     ),
