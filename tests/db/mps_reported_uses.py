@@ -74,6 +74,23 @@ MPS_REPORTED_USES: dict[str, tuple[Node, set[str]]] = {
     "single rows": (
         node("linear", input=dense(80, 1, 2), weight=dense(192, 2), bias=None), set(),
     ),
+    "the largest of one huge dimension": (
+        node("max", self=dense(2**31, dtype="uint8")), {"mps-dimension-huge"},
+    ),
+    "the largest of two dimensions": (
+        node("max", self=dense(2**16, 2**15, dtype="uint8")), set(),
+    ),
+    "the ends of huge rows": (
+        node("cat", dense(2, 6, dtype="int8"), tensors=(dense(2, 2**31, dtype="int8"),), dim=1),
+        {"mps-dimension-huge"},
+    ),
+    "a very long kernel": (
+        node("_mps_convolution", self=dense(4, 1, 385360), weight=dense(352, 1, 65536)),
+        {"mps-conv-kernel-huge"},
+    ),
+    "a long kernel": (
+        node("_mps_convolution", self=dense(4, 1, 9999), weight=dense(352, 1, 4096)), set(),
+    ),
     "counts between edges": (
         node("histogram.bins_tensor", self=dense(3), bins=dense(3)), {"mps-histogram-edges"},
     ),
