@@ -351,7 +351,7 @@ def test_what_the_code_and_the_library_of_a_release_refuse(
 def test_products_of_long_integers_are_not_scattered(
     reduce: str, code: str, database: Database
 ) -> None:
-    given = {"self": _tensor(4, dtype="int64"), "reduce": reduce}
+    given: dict[str, Value] = {"self": _tensor(4, dtype="int64"), "reduce": reduce}
     assert _resolution(database, "2.14.1", "aten::scatter_reduce.two", **given).code == code
 
 
