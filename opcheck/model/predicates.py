@@ -199,6 +199,27 @@ class Size(Predicate, frozen=True):
         return tuple(as_int(dim, self.dim) for dim in listed)
 
 
+class Stride(Predicate, frozen=True):
+    """How far apart in memory neighbours along one dimension of a tensor argument lie.
+
+    Zero where the dimension is expanded.
+    """
+
+    kind = "stride"
+
+    dim: int = 0
+    """Negative: from the end."""
+
+    def measure(self, value: Value, dim: int = 0) -> str | None:
+        """The number of elements from one to the next."""
+        if not isinstance(value, TensorMeta) or not -len(value.shape) <= dim < len(value.shape):
+            return None
+        return str(value.stride[dim])
+
+    def _dims(self, given: Mapping[str, Value]) -> tuple[int, ...]:
+        return (self.dim,)
+
+
 class ArgumentValue(Predicate, frozen=True):
     """The constant value of a non-tensor argument, as text: ``True``, ``2``, ``reflect``."""
 

@@ -320,6 +320,47 @@ def test_bernoulli_takes_as_many_chances_as_numbers(
     assert _resolution(database, "2.15.0", "aten::bernoulli_.Tensor", **given).code == code
 
 
+@pytest.mark.parametrize(
+    ("release", "op", "given", "code"),
+    [
+        ("2.0.1", "aten::cumsum", {"self": _tensor(4, dtype="int64"), "dim": 0}, _DTYPE),
+        ("2.0.1", "aten::cumsum", {"self": _tensor(4, dtype="int32"), "dim": 0}, "registered"),
+        ("2.0.1", "aten::max.dim", {"self": _tensor(4, dtype="int64"), "dim": 0}, _DTYPE),
+        ("2.0.1", "aten::max", {"self": _tensor(4, dtype="int64")}, "int64-narrowed-to-int32"),
+        ("2.15.0", "aten::huber_loss", {"self": _tensor(0), "target": _tensor(0)}, _SIZE),
+        ("2.15.0", "aten::huber_loss", {"self": _tensor(4), "target": _tensor(4)}, "registered"),
+        ("2.4.1", "aten::threshold_backward", {"self": _tensor(0)}, _SIZE),
+        ("2.8.0", "aten::col2im", {"self": _tensor(6, 6, dtype="complex64")}, _DTYPE),
+        ("2.8.0", "aten::col2im", {"self": _tensor(6, 6)}, "registered"),
+        (
+            "2.12.1",
+            "aten::unfold_backward",
+            {"grad_in": _tensor(6, dtype="complex64")},
+            "registered",
+        ),
+        ("2.11.0", "aten::unfold_backward", {"grad_in": _tensor(6, dtype="complex64")}, _DTYPE),
+    ],
+)
+def test_what_the_code_and_the_library_of_a_release_refuse(
+    release: str, op: str, given: dict[str, Value], code: str, database: Database
+) -> None:
+    assert _resolution(database, release, op, **given).code == code
+
+
+@pytest.mark.parametrize(("reduce", "code"), [("prod", _DTYPE), ("sum", "registered")])
+def test_products_of_long_integers_are_not_scattered(
+    reduce: str, code: str, database: Database
+) -> None:
+    given: dict[str, Value] = {"self": _tensor(4, dtype="int64"), "reduce": reduce}
+    assert _resolution(database, "2.14.1", "aten::scatter_reduce.two", **given).code == code
+
+
+def test_the_host_scales_images_by_factors_on_macos_12(database: Database) -> None:
+    for scale, code in ((2.0, "needs-newer-macos"), (None, "registered")):
+        given = {"self": _tensor(1, 3, 8, 8), "scales_h": scale, "scales_w": scale}
+        assert _resolution(database, "2.1.2", "aten::upsample_nearest2d", **given).code == code
+
+
 def test_an_option_that_an_inner_kernel_refuses_is_refused(database: Database) -> None:
     resolution = _resolution(database, "2.13.0", "aten::linalg_lu", A=_tensor(4, 4), pivot=False)
     assert (resolution.verdict, resolution.code) == (Verdict.UNSUPPORTED, "value-not-supported")

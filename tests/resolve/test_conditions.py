@@ -19,6 +19,7 @@ from opcheck.model.predicates import (
     Product,
     Rank,
     Size,
+    Stride,
     Unlike,
 )
 from opcheck.model.trace import Composite, Constant, TensorMeta, Value
@@ -30,6 +31,9 @@ from tests.resolve import made
 
 F64, BF16 = made.tensor("float64"), made.tensor("bfloat16")
 BIG = made.tensor("float32", 1, 2, 3, 4, 5, 6, 7)
+PART_OF_LARGER = TensorMeta("float32", (5, 3), (11, 2))
+SHARED = TensorMeta("float32", (4, 2), (0, 1))
+IS_ZERO = OneOf(frozenset({"0"}))
 BY_DEFAULT = ArgumentValue("pad", OneOf(frozenset({"True"})), default="True")
 AT_DIM = Size("self", Outside(maximum=4), dim=-1, dim_argument="dim")
 WHOLE = Size("self", NotMultiple("output_size"), dim=-1)
@@ -57,6 +61,12 @@ ANY_DIM = Size("self", NoneOf(frozenset({"4", "6"})), dim_argument="dim")
         (Numel("self", Outside(maximum=5039)), {"self": BIG}, (("self", "5040"),)),
         (Numel("self", Outside(maximum=5040)), {"self": BIG}, None),
         (Numel("self", Outside(minimum=5)), {"self": 3}, None),
+        (Stride("self", Outside(maximum=9)), {"self": PART_OF_LARGER}, (("self", "11"),)),
+        (Stride("self", Outside(maximum=11)), {"self": PART_OF_LARGER}, None),
+        (Stride("self", IS_ZERO), {"self": SHARED}, (("self", "0"),)),
+        (Stride("self", IS_ZERO, dim=-1), {"self": SHARED}, None),
+        (Stride("self", IS_ZERO, dim=2), {"self": SHARED}, None),
+        (Stride("self", IS_ZERO), {"self": 0}, None),
         (Size("self", Outside(maximum=4), dim=-1), {"self": BIG}, (("self", "7"),)),
         (Size("self", Outside(maximum=4), dim=9), {"self": BIG}, None),
         (ArgumentValue("pad", NoneOf(frozenset({"True"}))), {"self": F64}, None),
