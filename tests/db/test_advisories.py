@@ -22,7 +22,7 @@ from opcheck.model.trace import Node, TensorMeta, Trace, Use
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
 from opcheck.resolve.conditions import matches
 from opcheck.resolve.findings import resolve
-from tests.db import gpu_uses, network_uses, uses_of_fixes, uses_on_accelerators
+from tests.db import gpu_uses, network_uses, rocm_uses, uses_of_fixes, uses_on_accelerators
 from tests.db.calls import dense, node
 from tests.db.mps_fix_uses import MPS_FIX_USES
 from tests.db.mps_uses import MPS_USES
@@ -346,7 +346,7 @@ USES = {
 }  # fmt: skip
 GROUPS = (
     USES, network_uses.USES, MPS_USES, MPS_FIX_USES, uses_on_accelerators.USES, gpu_uses.USES,
-    uses_of_fixes.USES,
+    uses_of_fixes.USES, rocm_uses.USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 
