@@ -1,10 +1,11 @@
 """Uses that advisories for AMD's GPUs are about, through MIOpen and PyTorch's own kernels."""
 
-from opcheck.model.trace import Node
+from opcheck.model.trace import Node, TensorMeta
 from tests.db.calls import dense, node
 from tests.db.uses_on_accelerators import giving
 
 LSTM = "aten::lstm.input"
+TURNED = TensorMeta("float32", (4, 4), (1, 4))
 COMPILED, BIAS = "rocm-rnn-compile", "rocm-rnn-bias-rows"
 USES: dict[str, tuple[Node, set[str]]] = {
     "dropout between layers": (
@@ -61,5 +62,73 @@ USES: dict[str, tuple[Node, set[str]]] = {
         ),
         set(),
     ),
+    "ten million of float64 to add": (
+        node("aten::scatter_add", src=dense(10_000_000, dtype="float64")),
+        {"rocm-scatter-double-slow"},
+    ),
+    "a few of float64 to add": (
+        node("aten::scatter_add", src=dense(1000, dtype="float64")), set(),
+    ),
+    "the gradient of a gather": (
+        node("aten::scatter_add", src=dense(74544)), {"rocm-scatter-slow"},
+    ),
+    "five million rows to add": (
+        node(
+            "aten::index_add_", source=dense(5_000_000, 128), index=dense(5_000_000, dtype="int64"),
+        ),
+        {"rocm-index-add-slow"},
+    ),
+    "a sum of 2**30": (
+        giving("aten::sum", dense(), self=dense(2**30)), {"rocm-sum-slow"},
+    ),
+    "sums of 2**20 rows": (
+        giving("aten::sum.dim_IntList", dense(2**20), self=dense(2**20, 2**10)), set(),
+    ),
+    "a decoded image": (
+        node(
+            "aten::conv2d", input=dense(1, 512, 512, 512), weight=dense(512, 512, 3, 3),
+        ),
+        set(),
+    ),
+    "a decoded image and its result": (
+        giving(
+            "aten::conv2d", dense(1, 512, 512, 512), input=dense(1, 512, 512, 512),
+            weight=dense(512, 512, 3, 3),
+        ),
+        {"rocm-conv2d-search"},
+    ),
+    "gradients of a dilated convolution": (
+        node(
+            "aten::convolution_backward", input=dense(1, 4, 8, 8), weight=dense(4, 4, 2, 2),
+            dilation=(2, 1),
+        ),
+        {"rocm-conv-dilated-gradients"},
+    ),
+    "gradients of the convolution": (
+        node(
+            "aten::convolution_backward", input=dense(1, 4, 8, 8), weight=dense(4, 4, 2, 2),
+            dilation=(1, 1),
+        ),
+        set(),
+    ),
+    "a spectrogram in patches": (
+        node("aten::conv2d", input=dense(10, 1, 128, 66), weight=dense(768, 1, 16, 16)),
+        {"rocm-conv-one-channel"},
+    ),
+    "an image in patches": (
+        node("aten::conv2d", input=dense(10, 3, 128, 66), weight=dense(768, 3, 16, 16)), set(),
+    ),
+    "a product of transposed matrices": (
+        node("aten::mm", self=TURNED, mat2=TURNED), {"rocm-mm-transposed"},
+    ),
+    "a product of one": (node("aten::mm", self=TURNED, mat2=dense(2, 3)), set()),
+    "a float8 product with scales of rows": (
+        node("aten::_scaled_mm", scale_a=dense(16, 1)), {"rocm-scaled-mm-rows-gfx950"},
+    ),
+    "a float8 product with one scale": (node("aten::_scaled_mm", scale_a=dense(1)), set()),
+    "more columns than rows": (
+        node("aten::linalg_lstsq", self=dense(3, 4)), {"rocm-lstsq-wide"},
+    ),
+    "as many columns as rows": (node("aten::linalg_lstsq", self=dense(4, 4)), set()),
     "a QR factorization": (node("aten::linalg_qr", A=dense(2048, 2048)), {"rocm-qr-slow"}),
 }  # fmt: skip
