@@ -130,5 +130,48 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::linalg_lstsq", self=dense(3, 4)), {"rocm-lstsq-wide"},
     ),
     "as many columns as rows": (node("aten::linalg_lstsq", self=dense(4, 4)), set()),
+    "an upsampling layer of a decoder": (
+        giving(
+            "aten::conv_transpose2d.input", dense(1, 256, 256, 256, dtype="bfloat16"),
+            input=dense(1, 512, 128, 128, dtype="bfloat16"),
+            weight=dense(512, 256, 3, 3, dtype="bfloat16"),
+        ),
+        {"rocm-conv-transposed-slow"},
+    ),
+    "the same as float32": (
+        giving(
+            "aten::conv_transpose2d.input", dense(1, 256, 256, 256),
+            input=dense(1, 512, 128, 128), weight=dense(512, 256, 3, 3),
+        ),
+        set(),
+    ),
+    "a depthwise kernel of 7": (
+        node(
+            "aten::conv2d", input=dense(8, 192, 56, 56, dtype="bfloat16"),
+            weight=dense(192, 1, 7, 7, dtype="bfloat16"), groups=192,
+        ),
+        {"rocm-depthwise-gfx950"},
+    ),
+    "a depthwise kernel of 3": (
+        node(
+            "aten::conv2d", input=dense(8, 192, 56, 56, dtype="bfloat16"),
+            weight=dense(192, 1, 3, 3, dtype="bfloat16"), groups=192,
+        ),
+        set(),
+    ),
+    "gradients of a depthwise kernel of 3": (
+        node(
+            "aten::convolution_backward", input=dense(8, 192, 56, 56, dtype="bfloat16"),
+            weight=dense(192, 1, 3, 3, dtype="bfloat16"), groups=192,
+        ),
+        {"rocm-depthwise-gfx950"},
+    ),
+    "65536 matrices to solve by": (
+        node("aten::_cholesky_solve_helper", A=dense(256, 256, 5, 5)),
+        {"rocm-cholesky-solve-many"},
+    ),
+    "fewer matrices to solve by": (
+        node("aten::_cholesky_solve_helper", A=dense(255, 257, 5, 5)), set(),
+    ),
     "a QR factorization": (node("aten::linalg_qr", A=dense(2048, 2048)), {"rocm-qr-slow"}),
 }  # fmt: skip
