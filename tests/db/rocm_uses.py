@@ -2,7 +2,7 @@
 
 from opcheck.model.trace import Node, TensorMeta
 from tests.db.calls import dense, node
-from tests.db.uses_on_accelerators import giving
+from tests.db.uses_on_accelerators import giving, permuted
 
 LSTM = "aten::lstm.input"
 TURNED = TensorMeta("float32", (4, 4), (1, 4))
@@ -143,7 +143,7 @@ USES: dict[str, tuple[Node, set[str]]] = {
             "aten::conv_transpose2d.input", dense(1, 256, 256, 256),
             input=dense(1, 512, 128, 128), weight=dense(512, 256, 3, 3),
         ),
-        set(),
+        {"rocm-conv-transposed-gfx90a"},
     ),
     "a depthwise kernel of 7": (
         node(
@@ -165,6 +165,13 @@ USES: dict[str, tuple[Node, set[str]]] = {
             weight=dense(192, 1, 3, 3, dtype="bfloat16"), groups=192,
         ),
         {"rocm-depthwise-gfx950"},
+    ),
+    "one pixel and a channels-last kernel": (
+        node("aten::conv2d", input=dense(1, 16, 1, 1), weight=permuted(8, 16, 3, 3)),
+        {"rocm-conv-weight-layout"},
+    ),
+    "two pixels and a channels-last kernel": (
+        node("aten::conv2d", input=dense(1, 16, 2, 1), weight=permuted(8, 16, 3, 3)), set(),
     ),
     "65536 matrices to solve by": (
         node("aten::_cholesky_solve_helper", A=dense(256, 256, 5, 5)),
