@@ -114,14 +114,14 @@ USES: dict[str, tuple[Node, set[str]]] = {
             "aten::conv3d", input=dense(1288, 3, 2, 16, 16, dtype="bfloat16"),
             weight=dense(1152, 3, 2, 16, 16, dtype="bfloat16"),
         ),
-        {"rocm-patch-embedding"},
+        {"rocm-patch-embedding", "rocm-conv3d-slow"},
     ),
     "a video of three channels": (
         node(
             "aten::convolution", input=dense(1, 3, 8, 64, 64, dtype="bfloat16"),
             weight=dense(64, 3, 3, 7, 7, dtype="bfloat16"),
         ),
-        set(),
+        {"rocm-conv3d-slow"},
     ),
     "gradients of heads of 40": (
         node(
@@ -132,9 +132,11 @@ USES: dict[str, tuple[Node, set[str]]] = {
     ),
     "heads of 88 with dropout": (
         node(SDPA, query=dense(1, 2, 8, 88, dtype="float16"), dropout_p=0.1),
-        {"rocm-attention-gradients-gfx1100"},
+        {"rocm-attention-gradients-gfx1100", "rocm-attention-math"},
     ),
-    "heads of 80": (node(SDPA, query=dense(1, 2, 8, 80, dtype="float16")), set()),
+    "heads of 80": (
+        node(SDPA, query=dense(1, 2, 8, 80, dtype="float16")), {"rocm-attention-math"},
+    ),
     "patches of an image": (
         node(
             "aten::conv2d", input=dense(16, 3, 16, 16, dtype="bfloat16"),

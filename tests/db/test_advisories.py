@@ -26,6 +26,7 @@ from tests.db import (
     cuda_uses,
     gpu_uses,
     network_uses,
+    rocm_uses,
     tensorrt_uses,
     uses_of_fixes,
     uses_on_accelerators,
@@ -354,7 +355,7 @@ USES = {
 }  # fmt: skip
 GROUPS = (
     USES, network_uses.USES, MPS_USES, MPS_FIX_USES, uses_on_accelerators.USES, gpu_uses.USES,
-    uses_of_fixes.USES, tensorrt_uses.USES, cuda_uses.USES, MPS_REPORTED_USES,
+    uses_of_fixes.USES, tensorrt_uses.USES, cuda_uses.USES, MPS_REPORTED_USES, rocm_uses.USES,
 )  # fmt: skip
 """Of each a use that meets none stands after the one beside which it is held."""
 

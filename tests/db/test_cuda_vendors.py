@@ -151,6 +151,7 @@ DOUBTED = {"document-contradicts-registration": Verdict.UNKNOWN}
 CHIP = {"not-supported-on-chip": Verdict.UNSUPPORTED}
 SIZE = {"size-not-supported": Verdict.UNSUPPORTED}
 SHAPE = {"shape-not-supported": Verdict.UNSUPPORTED}
+VALUE = {"value-not-supported": Verdict.UNSUPPORTED}
 ROCM = {"not-supported-on-rocm": Verdict.UNSUPPORTED}
 EFFICIENT = "aten::_scaled_dot_product_efficient_attention"
 ODD, ODD_HALF = tensor("float32", 1, 8, 128, 50), tensor("float16", 1, 8, 128, 50)
@@ -198,6 +199,18 @@ EMULATED = {"bfloat16-is-emulated": Verdict.NATIVE}
         ("amd-mi300x@2.8.0", EXPERTS, ROCM),
         ("amd-mi355@2.9.1", EXPERTS, ROCM),
         ("amd-mi300x@2.10.0", EXPERTS, {}),
+        ("amd-mi300x@2.3.1", use("aten::_int_mm", self=tensor("int8", 32, 32)), ROCM),
+        ("amd-mi300x@2.4.1", use("aten::_int_mm", self=tensor("int8", 32, 32)), {}),
+        ("amd-mi300x@2.13.0", use("aten::linalg_ldl_solve"), BUILD),
+        ("amd-mi300x@2.14.1", use("aten::linalg_ldl_solve"), {}),
+        ("amd-mi250@2.0.1", use("aten::ormqr"), BUILD),
+        ("amd-mi250@2.1.2", use("aten::ormqr"), {}),
+        ("amd-mi300x@2.6.0", use("aten::_scaled_mm", scale_a=tensor("float32", 16, 1)), SHAPE),
+        ("amd-mi300x@2.11.0", use("aten::_scaled_mm", scale_a=tensor("float32", 16, 1)), {}),
+        ("amd-mi300x@2.10.0", use("aten::_scaled_mm", scale_a=tensor("float32", 16, 2)), SHAPE),
+        ("amd-mi300x", use("aten::_efficient_attention_forward", custom_mask_type=2), {}),
+        ("amd-mi300x@2.13.0", use("aten::_efficient_attention_forward", custom_mask_type=2), VALUE),
+        ("amd-mi300x@2.13.0", use("aten::_efficient_attention_forward", custom_mask_type=1), {}),
         ("hygon-k100@2.9.1", EXPERTS, ROCM),
         ("hygon-k100@2.10.0", EXPERTS, {}),
         ("nvidia-h100", use(FLASH, query=QKV, key=QKV, value=QKV), {}),

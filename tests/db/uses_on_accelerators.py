@@ -95,14 +95,14 @@ USES: dict[str, tuple[Node, set[str]]] = {
             SDPA, query=dense(1, 14, 33, 64, dtype=HALF), key=dense(1, 14, 129, 64, dtype=HALF),
             attn_mask=dense(1, 1, 33, 129, dtype=HALF),
         ),
-        {"xpu-attention-mask-rank", "rocm-attention-mask"},
+        {"xpu-attention-mask-rank", "rocm-attention-mask", "rocm-attention-math"},
     ),
     "a mask of two": (
         node(
             SDPA, query=dense(1, 14, 33, 64, dtype=HALF), key=dense(1, 14, 129, 64, dtype=HALF),
             attn_mask=dense(33, 129, dtype=HALF),
         ),
-        {"rocm-attention-mask"},
+        {"rocm-attention-mask", "rocm-attention-math"},
     ),
     "gradients over one position": (
         node(
@@ -177,13 +177,13 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node(
             SDPA, query=dense(1, 1, 99, 384, dtype=HALF), key=dense(1, 1, 99, 384, dtype=HALF)
         ),
-        {"rocm-attention-head-gfx11"},
+        {"rocm-attention-head-gfx11", "rocm-attention-math"},
     ),
     "heads of 256": (
         node(
             SDPA, query=dense(1, 1, 99, 256, dtype=HALF), key=dense(1, 1, 99, 256, dtype=HALF)
         ),
-        set(),
+        {"rocm-attention-math"},
     ),
     "memory-efficient attention under a mask": (
         node(

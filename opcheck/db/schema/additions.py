@@ -74,7 +74,9 @@ OVERLAY_FILE = Record(
     },
 )
 """What others add to the targets of a vendor, or correct."""
-EFFECTS = frozenset({"wrong-values", "wrong-shape", "memory-corruption", "may-crash", "may-hang"})
+EFFECTS = frozenset({
+    "wrong-values", "wrong-shape", "memory-corruption", "may-crash", "may-hang", "slow",
+})  # fmt: skip
 """What goes wrong with a use that runs, or runs on one machine and not on another."""
 ENDINGS = frozenset({"crash", "hang"})
 """What becomes of each use that never runs."""
