@@ -39,6 +39,8 @@ _LISTS = re.compile(
 )
 _TOO_MANY = re.compile(r"OP_CHECK_MAX_DIM\(\s*(\w+)\s*,")
 """The check of an argument's dimensions, in the kernels' code."""
+_NOT_TAKEN = re.compile(r"OP_CHECK_DTYPE_NOT_SUPPORT\(\s*(\w+)\s*,")
+"""The check of its dtype."""
 _NAMED = re.compile(r"\bDT_(\w+)")
 _DTYPES = {
     "FLOAT": "fp32", "FLOAT16": "fp16", "BF16": "bf16", "DOUBLE": "fp64", "INT8": "int8",
@@ -54,8 +56,8 @@ _HEAD = """\
 # `python -m opcheck.db.importers.ascend.kernel_facts FOLDER {release}`; do not edit."""
 _KERNELS = """\
 runs, not: chips, and the line that denies one. arguments: the line of its row, the dtypes in it,
-refused: the line of the return code for others; most: dimensions, the line of their return code,
-and where the code checks them.
+refused: the line of the return code for others, or where the code checks the dtype; most:
+dimensions, the line of their return code, and where the code checks them.
 taken: by chip, remarks that deny an argument (or *) dtypes, or name all that it takes (only).
 apart: dtypes in other remarks on a chip. lists: dtypes in the lists of the kernel's own code, the
 first of which is at code."""
@@ -81,6 +83,8 @@ class Documented(Struct):
     lists: dict[str, Lists]
     checks: dict[tuple[str, str], str]
     """Kernel and argument -> where its code checks the number of dimensions."""
+    dtypes: dict[tuple[str, str], str]
+    """The same of its dtype."""
 
 
 def lists(place: str, text: str) -> Lists | None:
@@ -94,10 +98,12 @@ def lists(place: str, text: str) -> Lists | None:
     return Lists(f"{place}:{line}", dtypes)
 
 
-def _checks(place: str, texts: Mapping[str, str]) -> dict[tuple[str, str], str]:
+def _checks(
+    check: re.Pattern[str], place: str, texts: Mapping[str, str]
+) -> dict[tuple[str, str], str]:
     found: dict[tuple[str, str], str] = {}
     for path, text in texts.items():
-        for match in _TOO_MANY.finditer(text):
+        for match in check.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
             for kernel in _DEFINED.findall(text):
                 found.setdefault((kernel, match[1]), f"{place}:{path}:{line}")
@@ -123,7 +129,7 @@ def _of_kernels(place: str, texts: Mapping[str, str]) -> Iterator[tuple[str, Lis
 
 def read_documents(folder: Path, branch: str) -> Documented:
     """Read the pages of one branch, and the lists of dtypes in the kernels' code."""
-    found = Documented({}, {}, {})
+    found = Documented({}, {}, {}, {})
     twice = set()
     for repository in _REPOSITORIES:
         at = str(folder / repository)
@@ -134,7 +140,8 @@ def read_documents(folder: Path, branch: str) -> Documented:
                 found.pages[kernel] = (f"{repository}-{branch}:{path}", page)
         place = f"{repository}-{branch}"
         files = dict(files_of(at, branch, _CODE))
-        found.checks |= _checks(place, files)
+        found.checks |= _checks(_TOO_MANY, place, files)
+        found.dtypes |= _checks(_NOT_TAKEN, place, files)
         for kernel, said in _of_kernels(place, files):
             if kernel in found.lists:
                 said = Lists(said.at, said.dtypes | found.lists[kernel].dtypes)
@@ -178,7 +185,7 @@ def _kernel(kernel: str, names: Iterable[str], known: Documented) -> dict[str, A
     if page.runs_not:
         found["not"] = page.runs_not
     found["arguments"] = {
-        name: dict(_argument(section, name, rows.get(name), known.checks.get((kernel, name), "")))
+        name: dict(_argument(section, name, rows.get(name), known, (kernel, name)))
         for name in sorted(names)
     }
     taken = {
@@ -197,15 +204,15 @@ def _kernel(kernel: str, names: Iterable[str], known: Documented) -> dict[str, A
 
 
 def _argument(
-    section: Kernel, name: str, row: Row | None, checked: str
+    section: Kernel, name: str, row: Row | None, known: Documented, key: tuple[str, str]
 ) -> Iterator[tuple[str, Any]]:
     if row is not None and name in section.closed:
         yield from (("line", row.line), ("dtypes", row.dtypes))
-        line = section.refuses.get(name, section.refuses.get("*"))
-        if line:
-            yield "refused", line
-    if name in section.most and checked:
-        yield "most", [*section.most[name], checked]
+        refused = section.refuses.get(name, section.refuses.get("*")) or known.dtypes.get(key)
+        if refused:
+            yield "refused", refused
+    if name in section.most and key in known.checks:
+        yield "most", [*section.most[name], known.checks[key]]
 
 
 def text_of(folder: Path, release: str, branch: str) -> str:
