@@ -9,13 +9,14 @@ CANN to the next kernels take more dtypes, never fewer, so that its own refuse w
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from opcheck.db.files import yaml_writer
+from opcheck.db.importers.ascend.cpp_reader import Statement, Token, functions
 from opcheck.db.importers.ascend.page_reader import Kernel, Page, Row, read_page
 from opcheck.db.importers.ascend.plugin_calls import Calls, Reached
 from opcheck.db.importers.ascend.plugin_overloads import commit_of, files_of, read_plugin
@@ -39,8 +40,10 @@ _LISTS = re.compile(
 )
 _TOO_MANY = re.compile(r"OP_CHECK_MAX_DIM\(\s*(\w+)\s*,")
 """The check of an argument's dimensions, in the kernels' code."""
-_NOT_TAKEN = re.compile(r"OP_CHECK_DTYPE_NOT_SUPPORT\(\s*(\w+)\s*,")
+_NOT_TAKEN = "OP_CHECK_DTYPE_NOT_SUPPORT"
 """The check of its dtype."""
+_ENTRY = "GetWorkspaceSize"
+"""Ends the name of the function that checks a kernel's arguments."""
 _NAMED = re.compile(r"\bDT_(\w+)")
 _DTYPES = {
     "FLOAT": "fp32", "FLOAT16": "fp16", "BF16": "bf16", "DOUBLE": "fp64", "INT8": "int8",
@@ -98,12 +101,44 @@ def lists(place: str, text: str) -> Lists | None:
     return Lists(f"{place}:{line}", dtypes)
 
 
-def _checks(
-    check: re.Pattern[str], place: str, texts: Mapping[str, str]
-) -> dict[tuple[str, str], str]:
+def _dtype_checks(place: str, texts: Mapping[str, str]) -> dict[tuple[str, str], str]:
+    """Kernel and argument -> where what the kernel's own function calls checks its dtype."""
     found: dict[tuple[str, str], str] = {}
     for path, text in texts.items():
-        for match in check.finditer(text):
+        if _NOT_TAKEN not in text:
+            continue
+        codes = {code.name: tuple(_tokens(code.body)) for code in functions(text)}
+        for name in codes:
+            kernel = name.removesuffix(_ENTRY)
+            if kernel != name:
+                for argument, line in _checked(name, codes, set()):
+                    found.setdefault((kernel, argument), f"{place}:{path}:{line}")
+    return found
+
+
+def _tokens(body: Iterable[Statement]) -> Iterator[Token]:
+    for one in body:
+        yield from one.tokens
+        yield from _tokens((*one.body, *one.other))
+
+
+def _checked(
+    name: str, codes: Mapping[str, Sequence[Token]], seen: set[str]
+) -> Iterator[tuple[str, int]]:
+    """The arguments whose dtype a function and those that it calls check, and the lines."""
+    seen.add(name)
+    tokens = codes[name]
+    for at, token in enumerate(tokens):
+        if token.text == _NOT_TAKEN and at + 2 < len(tokens):
+            yield tokens[at + 2].text, token.line
+        elif token.text in codes and token.text not in seen:
+            yield from _checked(token.text, codes, seen)
+
+
+def _checks(place: str, texts: Mapping[str, str]) -> dict[tuple[str, str], str]:
+    found: dict[tuple[str, str], str] = {}
+    for path, text in texts.items():
+        for match in _TOO_MANY.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
             for kernel in _DEFINED.findall(text):
                 found.setdefault((kernel, match[1]), f"{place}:{path}:{line}")
@@ -140,8 +175,8 @@ def read_documents(folder: Path, branch: str) -> Documented:
                 found.pages[kernel] = (f"{repository}-{branch}:{path}", page)
         place = f"{repository}-{branch}"
         files = dict(files_of(at, branch, _CODE))
-        found.checks |= _checks(_TOO_MANY, place, files)
-        found.dtypes |= _checks(_NOT_TAKEN, place, files)
+        found.checks |= _checks(place, files)
+        found.dtypes |= _dtype_checks(place, files)
         for kernel, said in _of_kernels(place, files):
             if kernel in found.lists:
                 said = Lists(said.at, said.dtypes | found.lists[kernel].dtypes)
