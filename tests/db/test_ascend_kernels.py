@@ -140,7 +140,7 @@ aclnnStatus aclnnRollGetWorkspaceSize(const aclTensor *x, const aclIntArray *dim
 
 
 def test_facts_are_of_kernels_whose_prototype_has_the_argument() -> None:
-    known = Documented({"aclnnRoll": ("lab:roll.md", read_page(PAGE))}, {}, {})
+    known = Documented({"aclnnRoll": ("lab:roll.md", read_page(PAGE))}, {}, {}, {})
     whole, short = Reached("aclnnRoll", 0, 3), Reached("aclnnRoll", 0, 2)
     calls = {
         "aten::roll": Calls({"aclnnRoll": "A.cpp:3"}, True, {"self": {whole}}, {}),
@@ -216,6 +216,20 @@ def test_remarks_on_a_chip_are_minded() -> None:
     assert "bf16" in line["not"]
     (line,) = _lines(_page(taken={"910b": [{"argument": "*", "only": ["bf16"]}]}))
     assert "fp16" in line["not"]
+
+
+def test_a_check_of_the_code_stands_for_a_return_code() -> None:
+    bare = PAGE.rpartition("返回")[0]
+    key = ("aclnnRoll", "x")
+    known = Documented({key[0]: ("lab:roll.md", read_page(bare))}, {}, {}, {key: "lab:roll.cpp:4"})
+    calls = {"aten::roll": Calls({key[0]: "A.cpp:3"}, True, {"self": {Reached(key[0], 0, 3)}}, {})}
+    kernels, _ = facts(calls, known)
+    row = kernels["aclnnRoll"]["arguments"]["x"]
+    assert row == {"line": 6, "dtypes": ("fp32", "int8"), "refused": "lab:roll.cpp:4"}
+    (line,) = _lines(_page(arguments={"x": row}))
+    assert line["stands"]
+    assert line["at"] == ["lab:roll.md:6"]
+    assert line["checked"] == {"at": ["lab:roll.cpp:9", "lab:roll.cpp:4"]}
 
 
 def test_without_a_return_code_or_code_a_page_refuses_nothing() -> None:

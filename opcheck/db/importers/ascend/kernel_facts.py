@@ -9,13 +9,14 @@ CANN to the next kernels take more dtypes, never fewer, so that its own refuse w
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from opcheck.db.files import yaml_writer
+from opcheck.db.importers.ascend.cpp_reader import Statement, Token, functions
 from opcheck.db.importers.ascend.page_reader import Kernel, Page, Row, read_page
 from opcheck.db.importers.ascend.plugin_calls import Calls, Reached
 from opcheck.db.importers.ascend.plugin_overloads import commit_of, files_of, read_plugin
@@ -39,6 +40,10 @@ _LISTS = re.compile(
 )
 _TOO_MANY = re.compile(r"OP_CHECK_MAX_DIM\(\s*(\w+)\s*,")
 """The check of an argument's dimensions, in the kernels' code."""
+_NOT_TAKEN = "OP_CHECK_DTYPE_NOT_SUPPORT"
+"""The check of its dtype."""
+_ENTRY = "GetWorkspaceSize"
+"""Ends the name of the function that checks a kernel's arguments."""
 _NAMED = re.compile(r"\bDT_(\w+)")
 _DTYPES = {
     "FLOAT": "fp32", "FLOAT16": "fp16", "BF16": "bf16", "DOUBLE": "fp64", "INT8": "int8",
@@ -54,8 +59,8 @@ _HEAD = """\
 # `python -m opcheck.db.importers.ascend.kernel_facts FOLDER {release}`; do not edit."""
 _KERNELS = """\
 runs, not: chips, and the line that denies one. arguments: the line of its row, the dtypes in it,
-refused: the line of the return code for others; most: dimensions, the line of their return code,
-and where the code checks them.
+refused: the line of the return code for others, or where the code checks the dtype; most:
+dimensions, the line of their return code, and where the code checks them.
 taken: by chip, remarks that deny an argument (or *) dtypes, or name all that it takes (only).
 apart: dtypes in other remarks on a chip. lists: dtypes in the lists of the kernel's own code, the
 first of which is at code."""
@@ -81,6 +86,8 @@ class Documented(Struct):
     lists: dict[str, Lists]
     checks: dict[tuple[str, str], str]
     """Kernel and argument -> where its code checks the number of dimensions."""
+    dtypes: dict[tuple[str, str], str]
+    """The same of its dtype."""
 
 
 def lists(place: str, text: str) -> Lists | None:
@@ -92,6 +99,40 @@ def lists(place: str, text: str) -> Lists | None:
         return None
     line = text.count("\n", 0, found[0].start()) + 1
     return Lists(f"{place}:{line}", dtypes)
+
+
+def _dtype_checks(place: str, texts: Mapping[str, str]) -> dict[tuple[str, str], str]:
+    """Kernel and argument -> where what the kernel's own function calls checks its dtype."""
+    found: dict[tuple[str, str], str] = {}
+    for path, text in texts.items():
+        if _NOT_TAKEN not in text:
+            continue
+        codes = {code.name: tuple(_tokens(code.body)) for code in functions(text)}
+        for name in codes:
+            kernel = name.removesuffix(_ENTRY)
+            if kernel != name:
+                for argument, line in _checked(name, codes, set()):
+                    found.setdefault((kernel, argument), f"{place}:{path}:{line}")
+    return found
+
+
+def _tokens(body: Iterable[Statement]) -> Iterator[Token]:
+    for one in body:
+        yield from one.tokens
+        yield from _tokens((*one.body, *one.other))
+
+
+def _checked(
+    name: str, codes: Mapping[str, Sequence[Token]], seen: set[str]
+) -> Iterator[tuple[str, int]]:
+    """The arguments whose dtype a function and those that it calls check, and the lines."""
+    seen.add(name)
+    tokens = codes[name]
+    for at, token in enumerate(tokens):
+        if token.text == _NOT_TAKEN and at + 2 < len(tokens):
+            yield tokens[at + 2].text, token.line
+        elif token.text in codes and token.text not in seen:
+            yield from _checked(token.text, codes, seen)
 
 
 def _checks(place: str, texts: Mapping[str, str]) -> dict[tuple[str, str], str]:
@@ -123,7 +164,7 @@ def _of_kernels(place: str, texts: Mapping[str, str]) -> Iterator[tuple[str, Lis
 
 def read_documents(folder: Path, branch: str) -> Documented:
     """Read the pages of one branch, and the lists of dtypes in the kernels' code."""
-    found = Documented({}, {}, {})
+    found = Documented({}, {}, {}, {})
     twice = set()
     for repository in _REPOSITORIES:
         at = str(folder / repository)
@@ -135,6 +176,7 @@ def read_documents(folder: Path, branch: str) -> Documented:
         place = f"{repository}-{branch}"
         files = dict(files_of(at, branch, _CODE))
         found.checks |= _checks(place, files)
+        found.dtypes |= _dtype_checks(place, files)
         for kernel, said in _of_kernels(place, files):
             if kernel in found.lists:
                 said = Lists(said.at, said.dtypes | found.lists[kernel].dtypes)
@@ -178,7 +220,7 @@ def _kernel(kernel: str, names: Iterable[str], known: Documented) -> dict[str, A
     if page.runs_not:
         found["not"] = page.runs_not
     found["arguments"] = {
-        name: dict(_argument(section, name, rows.get(name), known.checks.get((kernel, name), "")))
+        name: dict(_argument(section, name, rows.get(name), known, (kernel, name)))
         for name in sorted(names)
     }
     taken = {
@@ -197,15 +239,15 @@ def _kernel(kernel: str, names: Iterable[str], known: Documented) -> dict[str, A
 
 
 def _argument(
-    section: Kernel, name: str, row: Row | None, checked: str
+    section: Kernel, name: str, row: Row | None, known: Documented, key: tuple[str, str]
 ) -> Iterator[tuple[str, Any]]:
     if row is not None and name in section.closed:
         yield from (("line", row.line), ("dtypes", row.dtypes))
-        line = section.refuses.get(name, section.refuses.get("*"))
-        if line:
-            yield "refused", line
-    if name in section.most and checked:
-        yield "most", [*section.most[name], checked]
+        refused = section.refuses.get(name, section.refuses.get("*")) or known.dtypes.get(key)
+        if refused:
+            yield "refused", refused
+    if name in section.most and key in known.checks:
+        yield "most", [*section.most[name], known.checks[key]]
 
 
 def text_of(folder: Path, release: str, branch: str) -> str:

@@ -2,9 +2,10 @@
 
 A dtype is denied where every kernel that the overload may call on the chip leaves it out: the row
 in its page, the page's remarks on the chip, and each list of dtypes in its code. Where the page's
-table of return codes says that others are refused, the kernel itself denies the use, whatever other
-documents list; else one document stands against a registration. Of a release that is older than a
-CANN, what the kernels of that one deny themselves is told as well, as concluded from it.
+table of return codes says that others are refused, or the code checks the argument's dtype, the
+kernel itself denies the use, whatever other documents list; else one document stands against a
+registration. Of a release that is older than a CANN, what the kernels of that one deny themselves
+is told as well, as concluded from it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -153,11 +154,18 @@ class Refusals:
         if len(self._functions[op.removeprefix("aten::")].tensors) == 1:
             line["scalars"] = True
         if stands:
-            refused = [f"{page['page']}:{row['refused']}" for page, row in pages]
-            code = [*dict.fromkeys(page["code"] for page, _ in pages)]
+            refused = [f"{page['page']}:{_refusing(row)}" for page, row in pages]
+            checked = (row["refused"] for _, row in pages if isinstance(row["refused"], str))
+            code = [*dict.fromkeys([*(page["code"] for page, _ in pages), *checked])]
             yield {**line, "stands": True, "at": refused, "checked": {"at": code}}
         else:
             yield {**line, "at": [f"{page['page']}:{row['line']}" for page, row in pages]}
+
+
+def _refusing(row: Mapping[str, Any]) -> int:
+    """The line of a page that refuses other dtypes: of its return codes, or else the row itself."""
+    line: int = row["line"] if isinstance(row["refused"], str) else row["refused"]
+    return line
 
 
 def _single(line: Line) -> Line:
