@@ -259,6 +259,35 @@ USES = {
         node("aten::upsample_bilinear2d_backward", grad_output=dense(1, 3, 8, 8)),
         {"musa-interpolate-gradients"},
     ),
+    "triangles of five by five": (
+        node("aten::triu", self=dense(3, 5, 5)), {"musa-triangle-batch"},
+    ),
+    "triangles of six by five": (
+        node("aten::triu", self=dense(3, 6, 5), diagonal=-1), {"musa-triangle-batch"},
+    ),
+    "triangles of four by five": (node("aten::triu", self=dense(3, 4, 5)), set()),
+    "triangles above the diagonal": (
+        node("aten::triu", self=dense(3, 5, 5), diagonal=1), set(),
+    ),
+    "one triangle of five by five": (node("aten::triu", self=dense(1, 5, 5)), set()),
+    "triangles below the diagonal": (
+        node("aten::tril", self=dense(32, 5, 5), diagonal=-1), {"musa-triangle-batch"},
+    ),
+    "triangles with the diagonal": (node("aten::tril", self=dense(32, 5, 5)), set()),
+    "a complex tensor by a real one": (
+        node("aten::div.Tensor", self=dense(4, 4, dtype="complex64"), other=dense(4, 4)),
+        {"musa-complex-by-real"},
+    ),
+    "a complex tensor by a number": (
+        node("aten::mul.Tensor", self=dense(4, 4, dtype="complex64"), other=dense()), set(),
+    ),
+    "a norm with a bias alone": (
+        node("aten::native_layer_norm", input=dense(1, 32), weight=None, bias=dense(32)),
+        {"musa-layer-norm-bias"},
+    ),
+    "a norm with nothing": (
+        node("aten::native_layer_norm", input=dense(1, 32), weight=None, bias=None), set(),
+    ),
     "gradients of repeated elements": (
         node("aten::upsample_nearest2d_backward", grad_output=dense(1, 3, 8, 8)), set(),
     ),
