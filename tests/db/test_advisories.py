@@ -281,6 +281,31 @@ USES = {
     "a complex tensor by a number": (
         node("aten::mul.Tensor", self=dense(4, 4, dtype="complex64"), other=dense()), set(),
     ),
+    "SELU on a GPU of Moore Threads": (
+        node("aten::elu_", self=dense(3), alpha=1.6732632423543772, scale=1.0507009873554805),
+        {"musa-elu-scales"},
+    ),
+    "the sine of integers": (
+        replace(node("aten::sin", self=dense(4, dtype="int64")), outputs=(dense(4),)),
+        {"musa-functions-integers"},
+    ),
+    "the square of integers": (
+        replace(
+            node("aten::pow.Tensor_Scalar", self=dense(4, dtype="int64"), exponent=2),
+            outputs=(dense(4, dtype="int64"),),
+        ),
+        set(),
+    ),
+    "sums into a transposed matrix": (
+        node("aten::cumsum_", self=TURNED, dim=0), {"musa-cumulative-layout"},
+    ),
+    "sums into a transposed result": (
+        node("aten::cumsum.out", self=dense(2, 3), dim=0, out=TURNED), {"musa-cumulative-layout"},
+    ),
+    "places of tokens": (
+        node("aten::isin.Tensor_Tensor", elements=INTEGERS, test_elements=INTEGERS),
+        {"musa-isin"},
+    ),
     "a norm with a bias alone": (
         node("aten::native_layer_norm", input=dense(1, 32), weight=None, bias=dense(32)),
         {"musa-layer-norm-bias"},
