@@ -306,6 +306,16 @@ USES = {
         node("aten::isin.Tensor_Tensor", elements=INTEGERS, test_elements=INTEGERS),
         {"musa-isin"},
     ),
+    "a weighted bag": (
+        node("aten::_embedding_bag", weight=dense(9, 8), indices=dense(6, dtype="int64"),
+             offsets=dense(2, dtype="int64"), per_sample_weights=dense(6)),
+        {"musa-embedding-bag"},
+    ),
+    "a bag with its end": (
+        node("aten::_embedding_bag", weight=dense(9, 8), indices=dense(6, dtype="int64"),
+             offsets=dense(3, dtype="int64"), include_last_offset=True),
+        {"musa-embedding-bag-last-offset"},
+    ),
     "a norm with a bias alone": (
         node("aten::native_layer_norm", input=dense(1, 32), weight=None, bias=dense(32)),
         {"musa-layer-norm-bias"},
