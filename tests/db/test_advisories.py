@@ -268,6 +268,70 @@ USES = {
         node("aten::upsample_bilinear2d_backward", grad_output=dense(1, 3, 8, 8)),
         {"musa-interpolate-gradients"},
     ),
+    "triangles of five by five": (
+        node("aten::triu", self=dense(3, 5, 5)), {"musa-triangle-batch"},
+    ),
+    "triangles of six by five": (
+        node("aten::triu", self=dense(3, 6, 5), diagonal=-1), {"musa-triangle-batch"},
+    ),
+    "triangles of four by five": (node("aten::triu", self=dense(3, 4, 5)), set()),
+    "triangles above the diagonal": (
+        node("aten::triu", self=dense(3, 5, 5), diagonal=1), set(),
+    ),
+    "one triangle of five by five": (node("aten::triu", self=dense(1, 5, 5)), set()),
+    "triangles below the diagonal": (
+        node("aten::tril", self=dense(32, 5, 5), diagonal=-1), {"musa-triangle-batch"},
+    ),
+    "triangles with the diagonal": (node("aten::tril", self=dense(32, 5, 5)), set()),
+    "a complex tensor by a real one": (
+        node("aten::div.Tensor", self=dense(4, 4, dtype="complex64"), other=dense(4, 4)),
+        {"musa-complex-by-real"},
+    ),
+    "a complex tensor by a number": (
+        node("aten::mul.Tensor", self=dense(4, 4, dtype="complex64"), other=dense()), set(),
+    ),
+    "SELU on a GPU of Moore Threads": (
+        node("aten::elu_", self=dense(3), alpha=1.6732632423543772, scale=1.0507009873554805),
+        {"musa-elu-scales"},
+    ),
+    "the sine of integers": (
+        replace(node("aten::sin", self=dense(4, dtype="int64")), outputs=(dense(4),)),
+        {"musa-functions-integers"},
+    ),
+    "the square of integers": (
+        replace(
+            node("aten::pow.Tensor_Scalar", self=dense(4, dtype="int64"), exponent=2),
+            outputs=(dense(4, dtype="int64"),),
+        ),
+        set(),
+    ),
+    "sums into a transposed matrix": (
+        node("aten::cumsum_", self=TURNED, dim=0), {"musa-cumulative-layout"},
+    ),
+    "sums into a transposed result": (
+        node("aten::cumsum.out", self=dense(2, 3), dim=0, out=TURNED), {"musa-cumulative-layout"},
+    ),
+    "places of tokens": (
+        node("aten::isin.Tensor_Tensor", elements=INTEGERS, test_elements=INTEGERS),
+        {"musa-isin"},
+    ),
+    "a weighted bag": (
+        node("aten::_embedding_bag", weight=dense(9, 8), indices=dense(6, dtype="int64"),
+             offsets=dense(2, dtype="int64"), per_sample_weights=dense(6)),
+        {"musa-embedding-bag"},
+    ),
+    "a bag with its end": (
+        node("aten::_embedding_bag", weight=dense(9, 8), indices=dense(6, dtype="int64"),
+             offsets=dense(3, dtype="int64"), include_last_offset=True),
+        {"musa-embedding-bag-last-offset"},
+    ),
+    "a norm with a bias alone": (
+        node("aten::native_layer_norm", input=dense(1, 32), weight=None, bias=dense(32)),
+        {"musa-layer-norm-bias"},
+    ),
+    "a norm with nothing": (
+        node("aten::native_layer_norm", input=dense(1, 32), weight=None, bias=None), set(),
+    ),
     "gradients of repeated elements": (
         node("aten::upsample_nearest2d_backward", grad_output=dense(1, 3, 8, 8)), set(),
     ),

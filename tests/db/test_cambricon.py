@@ -298,6 +298,17 @@ def _resolution(
         ("aten::isin.Tensor_Tensor",
          {"elements": _tensor("int64", *[2] * 8), "test_elements": _tensor("int64", 30)},
          "registered", None),
+        # what the vendor's tests say of CNNL, and what its torch lacks
+        ("aten::grid_sampler_2d",
+         {"input": _tensor("float32", 1025, 4, 1024, 1024), "interpolation_mode": 1,
+          "padding_mode": 0},
+         "size-not-supported", 189),
+        ("aten::upsample_nearest2d_backward",
+         {"grad_output": _tensor("float32", 4, 1025, 1024, 1024)},
+         "size-not-supported", 185),
+        ("aten::where.self", {"self": _tensor("uint8")}, "dtype-not-supported", 191),
+        ("aten::scaled_dot_product_attention", {"query": _FLOATS, "enable_gqa": True},
+         "value-not-supported", 433),
     ],
 )  # fmt: skip
 def test_conditions_bite_where_the_code_says_so(

@@ -83,6 +83,7 @@ def conditions(release: Release) -> Iterator[dict[str, Any]]:
     """Lines of the section ``conditions``."""
     yield from _refused(release)
     if release.name == FIRST:
+        yield from _lacking(release)
         return
     yield from _bfloat16(release)
     yield from _checked(release)
@@ -168,6 +169,7 @@ def _no_mudnn(release: Release) -> Iterator[dict[str, Any]]:
     every = [name for group in said["ops"] for name in group]
     limits = (
         ("dtype", [*every, *sorted(later - takes)], {"subject": "dtype", "one_of": _COMPLEX}),
+        ("dtype", [*every, *sorted(later)], {"subject": "dtype", "one_of": _without(said, since)}),
         ("rank", every, {"subject": "rank", "maximum": 8}),
     )
     for subject, names, test in limits:
@@ -187,7 +189,22 @@ def _no_mudnn(release: Release) -> Iterator[dict[str, Any]]:
         }
 
 
+def _without(said: Mapping[str, Any], release: Any) -> list[str]:
+    """The dtypes beside complex ones that the library does not have at a release."""
+    return [d for d, first in said["lacks"].items() if not first or release < version_key(first)]
+
+
 _LACKING = {"dtype": "that dtype", "rank": "more than eight dimensions"}
+
+
+def _lacking(release: Release) -> Iterator[dict[str, Any]]:
+    """What the oldest release raises on as soon as a tensor is made."""
+    fact = code()["oldest"]
+    text = f'{{argument}} is {{actual}}, and the kernel raises "{fact["text"]}"'
+    for argument in ("*", "return"):
+        found = _line(release, ("*",), text, f"code:{fact['file']}:{fact['seen'][release.name]}")
+        test = {"subject": "dtype", "argument": argument, "one_of": fact["dtypes"]}
+        yield {**found, "confidence": "high", "tests": [test]}
 
 
 def _bfloat16(release: Release) -> Iterator[dict[str, Any]]:
