@@ -456,6 +456,13 @@ USES: dict[str, tuple[Node, set[str]]] = {
         ),
         set(),
     ),
+    "one row by int4 in groups of 128": (
+        node("aten::_weight_int4pack_mm", self=dense(1, 4096, dtype=HALF), qGroupSize=128),
+        {"xpu-int4-one-row"},
+    ),
+    "two rows by int4 in groups of 128": (
+        node("aten::_weight_int4pack_mm", self=dense(2, 4096, dtype=HALF), qGroupSize=128), set(),
+    ),
     "a cell with one bias": (
         node("aten::_thnn_fused_lstm_cell", input_bias=None, hidden_bias=dense(4)),
         {"xpu-lstm-cell-bias"},
