@@ -405,6 +405,64 @@ USES: dict[str, tuple[Node, set[str]]] = {
     "a sum of complex halves": (
         node("aten::sum", self=dense(4, dtype="complex32")), {"xpu-sum-complex-half"},
     ),
+    "gradients of layer_norm over two small dimensions": (
+        node(
+            "aten::native_layer_norm_backward", input=dense(70000, 2, 4), mean=dense(70000),
+            weight=dense(2, 4), bias=dense(2, 4),
+        ),
+        {"xpu-layer-norm-gradients-shape"},
+    ),
+    "gradients of layer_norm over two small dimensions of fewer rows": (
+        node(
+            "aten::native_layer_norm_backward", input=dense(60000, 2, 4), mean=dense(60000),
+            weight=dense(2, 4), bias=dense(2, 4),
+        ),
+        set(),
+    ),
+    "a mask for every head of grouped queries": (
+        node(
+            SDPA, query=dense(3, 8, 8, 64, dtype=HALF), key=dense(3, 2, 8, 64, dtype=HALF),
+            attn_mask=dense(3, 8, 8, 8, dtype=HALF),
+        ),
+        {"xpu-attention-gqa-mask", "xpu-attention-gqa-mask-heads", "rocm-attention-mask"},
+    ),
+    "one mask for all heads of grouped queries": (
+        node(
+            SDPA, query=dense(3, 8, 8, 64, dtype=HALF), key=dense(3, 2, 8, 64, dtype=HALF),
+            attn_mask=dense(3, 1, 8, 8, dtype=HALF),
+        ),
+        {"rocm-attention-mask"},
+    ),
+    "a product with a vector of float64": (
+        node("aten::addmv_", self=dense(4, dtype="float64")), {"xpu-products-float64"},
+    ),
+    "a sum with half a product of float64": (
+        node("aten::addmm", self=dense(4, 4, dtype="float64"), alpha=0.5), {"xpu-products-float64"},
+    ),
+    "a sum with a product of float64": (
+        node("aten::addmm", self=dense(4, 4, dtype="float64")), set(),
+    ),
+    "noise in another order": (
+        node(
+            "aten::rrelu_with_noise", self=permuted(2, 3, 4, 4), noise=permuted(2, 3, 4, 4),
+            training=True,
+        ),
+        {"xpu-layout-ignored"},
+    ),
+    "noise in order": (
+        node(
+            "aten::rrelu_with_noise", self=dense(2, 3, 4, 4), noise=dense(2, 3, 4, 4),
+            training=True,
+        ),
+        set(),
+    ),
+    "one row by int4 in groups of 128": (
+        node("aten::_weight_int4pack_mm", self=dense(1, 4096, dtype=HALF), qGroupSize=128),
+        {"xpu-int4-one-row"},
+    ),
+    "two rows by int4 in groups of 128": (
+        node("aten::_weight_int4pack_mm", self=dense(2, 4096, dtype=HALF), qGroupSize=128), set(),
+    ),
     "a cell with one bias": (
         node("aten::_thnn_fused_lstm_cell", input_bias=None, hidden_bias=dense(4)),
         {"xpu-lstm-cell-bias"},
