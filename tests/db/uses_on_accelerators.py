@@ -424,14 +424,17 @@ USES: dict[str, tuple[Node, set[str]]] = {
             SDPA, query=dense(3, 8, 8, 64, dtype=HALF), key=dense(3, 2, 8, 64, dtype=HALF),
             attn_mask=dense(3, 8, 8, 8, dtype=HALF),
         ),
-        {"xpu-attention-gqa-mask", "xpu-attention-gqa-mask-heads", "rocm-attention-mask"},
+        {
+            "xpu-attention-gqa-mask", "xpu-attention-gqa-mask-heads", "rocm-attention-mask",
+            "rocm-attention-math",
+        },
     ),
     "one mask for all heads of grouped queries": (
         node(
             SDPA, query=dense(3, 8, 8, 64, dtype=HALF), key=dense(3, 2, 8, 64, dtype=HALF),
             attn_mask=dense(3, 1, 8, 8, dtype=HALF),
         ),
-        {"rocm-attention-mask"},
+        {"rocm-attention-mask", "rocm-attention-math"},
     ),
     "a product with a vector of float64": (
         node("aten::addmv_", self=dense(4, dtype="float64")), {"xpu-products-float64"},
