@@ -1,5 +1,7 @@
 """Uses that advisories are about which fixes between releases told of, and others beside."""
 
+from msgspec.structs import replace
+
 from opcheck.model.trace import Constant, Node, TensorMeta
 from tests.db.calls import dense, node
 from tests.db.uses_on_accelerators import HALF, SDPA, giving, permuted
@@ -205,6 +207,83 @@ USES: dict[str, tuple[Node, set[str]]] = {
         node("aten::dot", self=WHOLE, tensor=WHOLE), {"tpu-dot-integers"},
     ),
     "a product of float32": (node("aten::dot", self=dense(3), tensor=dense(3)), set()),
+    "a loss of two dtypes": (
+        node("aten::mse_loss", self=BRAIN, target=dense(1, 3, 8, 8)), {"tpu-mse-loss-mixed"},
+    ),
+    "a loss": (node("aten::mse_loss", self=dense(3), target=dense(3)), set()),
+    "clamping int64 by float32": (
+        node("aten::clamp_max.Tensor", self=WHOLE, max=dense(3)), {"tpu-clamp-mixed"},
+    ),
+    "clamping rows by one row": (
+        node("aten::clamp_min.Tensor", self=dense(2, 3), min=dense(3)), {"tpu-clamp-mixed"},
+    ),
+    "clamping by a scalar tensor": (
+        node("aten::clamp_min.Tensor", self=dense(2, 3), min=dense()), set(),
+    ),
+    "integers clamped at a half": (
+        replace(node("aten::clamp", self=WHOLE, min=0.5, max=None), outputs=(dense(3),)),
+        {"tpu-integer-scalars"},
+    ),
+    "integers clamped at one": (
+        replace(node("aten::clamp", self=WHOLE, min=1, max=None), outputs=(WHOLE,)), set(),
+    ),
+    "a remainder of integers by floats": (
+        replace(node("aten::remainder.Tensor", self=WHOLE, other=dense(3)), outputs=(dense(3),)),
+        {"tpu-remainder-dtype"},
+    ),
+    "a remainder of floats": (
+        replace(node("aten::remainder.Tensor", self=dense(3), other=WHOLE), outputs=(dense(3),)),
+        set(),
+    ),
+    "a choice of float32 after int64": (
+        replace(
+            node("aten::where.self", condition=dense(3, dtype="bool"), self=WHOLE, other=dense(3)),
+            outputs=(dense(3),),
+        ),
+        {"tpu-where-dtype", "tpu-where-mixed"},
+    ),
+    "a right shift": (
+        node("aten::__rshift__.Scalar", self=INT32, other=4), {"tpu-right-shift"},
+    ),
+    "a right shift of bytes": (
+        node("aten::__rshift__.Scalar", self=dense(3, dtype="uint8"), other=4), set(),
+    ),
+    "a rounded quotient of integers": (
+        replace(node("aten::floor_divide", self=WHOLE, other=WHOLE), outputs=(WHOLE,)),
+        {"tpu-integer-division"},
+    ),
+    "a rounded quotient of floats": (
+        replace(node("aten::floor_divide", self=dense(3), other=WHOLE), outputs=(dense(3),)),
+        set(),
+    ),
+    "the largest of all": (node("aten::amax", self=dense(2, 3)), {"tpu-reduce-all"}),
+    "the largest of each column": (node("aten::amax", self=dense(2, 3), dim=(0,)), set()),
+    "counts of rows": (
+        node("aten::count_nonzero", self=dense(2, 3), dim=1), {"tpu-count-nonzero-dim"},
+    ),
+    "a count": (node("aten::count_nonzero", self=dense(2, 3), dim=None), set()),
+    "whole numbers in steps": (
+        replace(node("aten::linspace", start=0, end=9, steps=4), outputs=(WHOLE,)),
+        {"tpu-linspace-dtype"},
+    ),
+    "numbers in steps": (
+        replace(node("aten::linspace", start=0, end=9, steps=4), outputs=(dense(4),)), set(),
+    ),
+    "half of an odd image": (
+        node("aten::upsample_nearest2d", self=dense(1, 3, 9, 8), scales_h=0.5, scales_w=0.5),
+        {"tpu-upsample-scale"},
+    ),
+    "half of an even image": (
+        node("aten::upsample_nearest2d", self=dense(1, 3, 8, 8), scales_h=0.5, scales_w=0.5),
+        set(),
+    ),
+    "half of an odd image, corner to corner": (
+        node(
+            "aten::upsample_bilinear2d", self=dense(1, 3, 9, 8), align_corners=True, scales_h=0.5,
+            scales_w=0.5,
+        ),
+        set(),
+    ),
     "integers below a half": (
         node("aten::lt.Scalar", self=INT32, other=0.5), {"tensorrt-integer-comparisons"},
     ),
