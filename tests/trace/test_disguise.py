@@ -46,6 +46,18 @@ def test_a_tensor_says_that_it_is_on_the_device_asked_for(device_type: str) -> N
     assert DeviceTensor.shown is None
 
 
+@pytest.mark.parametrize("device_type", EVERY)
+@pytest.mark.parametrize("indices", [False, True])
+def test_a_function_that_a_flag_chooses_draws_on_the_device(
+    device_type: str, indices: bool
+) -> None:
+    """It is two functions by one name, and both ask for the mode by that name."""
+    pool = nn.FractionalMaxPool2d(2, output_size=4, return_indices=indices)
+    assert operators(traced(pool, device_type, torch.ones(1, 2, 8, 8))) == [
+        "aten::rand", "aten::fractional_max_pool2d",
+    ]  # fmt: skip
+
+
 MAKERS: dict[str, Callable[[Tensor, str], Tensor]] = {
     "zeros-of-its-device": lambda x, _: torch.zeros(2, device=x.device),
     "zeros-by-name": lambda _, name: torch.zeros(2, device=name),

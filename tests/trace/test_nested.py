@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 import opcheck
 from opcheck.errors import SourceError
+from opcheck.trace.calls.modules import is_of_nested
 from opcheck.trace.run import trace_model
 
 X = torch.ones(2, 4, 3)
@@ -56,3 +57,11 @@ def test_one_that_is_given_is_refused(layout: torch.layout, within: bool) -> Non
         "followed"
     )
     assert "to_padded_tensor" in caught.value.hint
+
+
+def test_a_kernel_that_is_missing_is_not_taken_for_a_nested_tensor() -> None:
+    """PyTorch names every backend that has one, those of nested tensors too."""
+    with pytest.raises(NotImplementedError, match="NestedTensor") as raised:
+        torch.rand(2, device="vulkan")
+    assert not is_of_nested(raised.value)
+    assert is_of_nested(RuntimeError("NestedTensorImpl doesn't support sizes"))

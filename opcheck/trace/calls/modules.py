@@ -141,7 +141,8 @@ def is_of_nested(error: BaseException) -> bool:
     """Whether PyTorch's nested tensors failed on what a trace gives them."""
     frames = traceback.walk_tb(error.__traceback__)
     inside = any(f.f_globals.get("__name__", "").startswith("torch.nested") for f, _ in frames)
-    return inside or any(name in str(error) for name in _NESTED)
+    said = str(error).partition(_OTHER_BACKENDS)[0]
+    return inside or any(name in said for name in _NESTED)
 
 
 def _first_tensor(value: Any) -> Tensor | None:
@@ -162,6 +163,8 @@ MAKES_NESTED = (
 )
 _NESTED = ("NestedTensorImpl", "NestedIntNode", "nested tensor", "NestedTensor")
 """What is in PyTorch's messages then."""
+_OTHER_BACKENDS = "is only available for these backends"
+"""Before the names of all that have a kernel, those of nested tensors among them."""
 
 _FOR_THE_MODEL = ("dispatcher.py", "device/tensors.py", "device/devices.py")
 """Where C++ is called with the model's own arguments, and where a device's refusals are said."""

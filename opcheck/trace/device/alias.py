@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
-from types import FunctionType, ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -184,11 +184,21 @@ def _from_inside(function: FunctionType) -> Callable[..., Any]:
     for name in ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"):
         if name in names:
             names[name] = _nobody
-    made = FunctionType(
-        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
-    )
+    inside = function.__closure__
+    if inside and function.__code__.co_qualname == _BY_FLAG:
+        inside = tuple(map(_cell_from_inside, inside))
+    made = FunctionType(function.__code__, names, function.__name__, function.__defaults__, inside)
     made.__kwdefaults__ = function.__kwdefaults__
     return made
+
+
+_BY_FLAG = "boolean_dispatch.<locals>.fn"
+"""One of two functions, as a flag has it, which both ask for the mode in the name of this one."""
+
+
+def _cell_from_inside(cell: CellType) -> CellType:
+    held = cell.cell_contents
+    return CellType(_from_inside(held)) if type(held) is FunctionType else cell
 
 
 def _nobody(*_: Any) -> bool:
