@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812  # as everybody writes it
 
 from tests.user_controls.control import FALLS_BACK, Control, Learned
-from tests.user_controls.models import GROUPED, IDS, SIZES, dit, language, llama, unet
+from tests.user_controls.models import GROUPED, IDS, SIZES, dit, language, unet
 
 SAME_HEADS = {**SIZES, "num_key_value_heads": 4, "head_dim": 8}
 """As users had it: Vicuna has no groups, and ChatGLM3's own code repeats them before attention."""
