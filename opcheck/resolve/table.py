@@ -71,8 +71,8 @@ class TableNodes:
         known = replace(call, composite=facts.composite, cpu_kernel=facts.cpu_kernel)
         if facts.composite is None:
             return known
-        if (convolved := _convolved(call)) is not None:
-            return replace(known, children=((self.of(convolved), 1),))
+        if (inner := _convolved(call) or _pooled(call)) is not None:
+            return replace(known, children=((self.of(inner), 1),))
         branches = self._branches.get(f"{name}|{call.dtype_class}", self._branches.get(name))
         if branches is None:
             return replace(known, children=None, note="no table says what it runs as")
@@ -118,6 +118,23 @@ def _convolved(call: Node) -> Node | None:
         ("groups", given.get("groups", 1)),
     )
     return replace(call, op=OpName.parse("aten::convolution"), arguments=arguments)
+
+
+_POOLS = {
+    "aten::max_pool2d": "aten::max_pool2d_with_indices",
+    "aten::max_pool3d": "aten::max_pool3d_with_indices",
+}
+"""Pool of maxima -> what it runs as, with the same arguments."""
+
+
+def _pooled(call: Node) -> Node | None:
+    """What a pool of maxima runs as (``Pooling.cpp``); None for any other call."""
+    inner = _POOLS.get(str(call.op))
+    if inner is None or len(call.outputs) != 1 or not isinstance(call.outputs[0], TensorMeta):
+        return None
+    found = call.outputs[0]
+    outputs = (found, replace(found, dtype="int64"))
+    return replace(call, op=OpName.parse(inner), outputs=outputs)
 
 
 def decided(nodes: list[Node], roots: Iterable[int], matrix: SupportMatrix, torch: str) -> bool:

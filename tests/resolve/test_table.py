@@ -134,6 +134,23 @@ def test_a_convolution_of_a_batch_hands_its_arguments_on(
     assert decided(table.nodes, [root], matrix, "2.9.0") is expected
 
 
+@pytest.mark.parametrize("dilation", [1, 2])
+def test_a_pool_of_maxima_hands_its_arguments_on(dilation: int) -> None:
+    limited = made.condition(Verdict.UNSUPPORTED, Product("dilation", Outside(maximum=1)))
+    operators = {"aten::max_pool2d": IMPLICIT, "aten::max_pool2d_with_indices": PLAIN}
+    table = TableNodes(operators, {"aten::max_pool2d": (("aten::max_pool2d_with_indices",),)})
+    given = (("self", BATCH), ("kernel_size", (3, 3)), ("dilation", (dilation, dilation)))
+    root = table.of(Node(OpName.parse("aten::max_pool2d"), given, (BATCH,)))
+    matrix = made.matrix(
+        "aten::max_pool2d_with_indices", conditions={"aten::max_pool2d_with_indices": [limited]}
+    )
+    assert decided(table.nodes, [root], matrix, "2.9.0")
+    (inner,) = (table.nodes[child] for child, _ in table.nodes[root].children or ())
+    assert [tensor.dtype for tensor in inner.output_tensors()] == ["float32", "int64"]
+    verdict = Walk(table.nodes, matrix, "2.9.0").resolution(root).verdict
+    assert verdict is (Verdict.DECOMPOSED if dilation == 1 else Verdict.UNSUPPORTED)
+
+
 def test_explanation_of_a_composite() -> None:
     caution = made.condition(Verdict.UNSUPPORTED, made.dtype("float64"))
     matrix = made.matrix(*ALL, conditions={"aten::linear": [caution]})
