@@ -247,3 +247,18 @@ def test_modules_are_not_walked_where_no_run_left_a_tensor(monkeypatch: pytest.M
         emulated = torch.ones(2, device=device)
         forget()
         assert walks, emulated
+
+
+def test_what_a_model_has_off_the_device_hides_nothing_that_a_run_left() -> None:
+    """A sparse buffer stays where it is, and is none of the tensors that are there."""
+    from opcheck.trace.device.tensors import Spec, device_tensor, prepare
+    from opcheck.trace.running.model_state import swapped
+
+    forget()
+    device = prepare("npu")
+    model = torch.nn.Module()
+    model.register_buffer("edges", torch.eye(2).to_sparse())
+    with swapped(model, device):
+        LEFT["made"] = device_tensor(Spec.of(torch.float32, (2,), (1,)), None, device)
+        forget()
+        assert "made" not in LEFT

@@ -145,7 +145,7 @@ def swapped(model: nn.Module, device: torch.device) -> Iterator[None]:
                         continue
                     undo.append((table, name, tensor))
                     table[name] = _shared(tensor, moved, device)
-    placed = {id(tensor) for tensor in moved.values()}
+    placed = {id(tensor) for tensor in moved.values() if isinstance(tensor, DeviceTensor)}
     _placed.update(placed)
     try:
         yield
