@@ -101,21 +101,19 @@ class Database:
     @cached_property
     def additions(self) -> tuple[Addition, ...]:
         """What advisories and overlays add to releases, in the order in which they hold."""
-        found: list[Addition] = []
-        for layer in self.layers:
-            found += self._stated(layer)
-            found += advice.advisories(layer, advice.documents(layer, self.cache))
-        return tuple(found)
+        return tuple(self._added())
 
     def _additions_of(self, vendor: str) -> Sequence[Addition]:
         """Those of one vendor, without a look at the advisories of another one alone."""
         if vendor not in self._by_vendor:
-            found: list[Addition] = []
-            for layer, stated, shared in self._of_several:
-                own = advice.of_vendor(layer, self.cache, vendor)
-                found += [*stated, *advice.advisories(layer, [*shared, *own])]
-            self._by_vendor[vendor] = [one for one in found if one.vendor == vendor]
+            self._by_vendor[vendor] = [one for one in self._added(vendor) if one.vendor == vendor]
         return self._by_vendor[vendor]
+
+    def _added(self, only: str | None = None) -> Iterator[Addition]:
+        for layer, stated, shared in self._of_several:
+            yield from stated
+            own = advice.of_vendors(layer, self.cache, only)
+            yield from advice.advisories(layer, [*shared, *own])
 
     @cached_property
     def _of_several(self) -> Sequence[tuple[Layer, Sequence[Addition], Sequence[Document]]]:

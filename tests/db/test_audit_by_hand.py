@@ -17,6 +17,8 @@ from tests.db.test_schemas import GOOD as SCHEMAS
 EDITS = (
     ("advisories/apple/mps-any-rank.yaml", "id: mps-any-rank", "id: mps-any", "name",
      "its id is mps-any, and it is named mps-any-rank"),
+    ("advisories/apple/mps-argmax-large.yaml", "{vendor: apple", "{vendor: amd", "name",
+     "its vendor is amd, and it is named apple"),
     ("advisories/apple/mps-scan-axis.yaml", "effect: ", "effect: bad-", "schema", None),
     ("remedies/npu-fused-sgd.yaml", "at: [class:19]", "at: [klass:19]", "no-evidence",
      "'klass:19' cites no source of the file"),
@@ -73,7 +75,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> set[Problem]:
         text = path.read_text(encoding="utf-8")
         assert old in text or new in text
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    for name in ("advisory/mine.yaml", "remedies/mine.yml", "loose.yaml", "pytorch/strange.yaml"):
+    for name in (
+        "advisory/mine.yaml", "advisories/amd/mine.yml", "remedies/mine.yml", "loose.yaml",
+        "pytorch/strange.yaml",
+    ):  # fmt: skip
         path = root / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("a: 1\n")
@@ -99,6 +104,7 @@ def test_nothing_else_is_told(found: set[Problem]) -> None:
     unread = "nothing reads it: no vendor and no part of the database has this name"
     assert {problem for problem in found if problem.file not in edited} == {
         Problem("advisory/mine.yaml", 0, "unread", unread),
+        Problem("advisories/amd/mine.yml", 0, "unread", unread),
         Problem("loose.yaml", 0, "unread", unread),
         Problem("pytorch/strange.yaml", 0, "unread", unread),
         Problem("remedies/mine.yml", 0, "unread", unread),

@@ -116,9 +116,9 @@ def checked_files(layer: Layer) -> Iterator[File]:
                 yield File(layer, path, _VENDOR if stem == "vendor" else _RELEASE)
     for folder in overlays.READ_OF_EACH if layer.origin else overlays.BY_HAND:
         kind = _BY_HAND[folder]
-        for path in _within(layer, folder):
+        for path in overlays.files_by_hand(layer, folder):
             yield File(layer, path, _COMMON_KINDS.get((folder, path.stem), kind))
-    for path in () if layer.origin else _within(layer, _PYTORCH):
+    for path in () if layer.origin else overlays.files_by_hand(layer, _PYTORCH):
         name = path.stem.partition("@")[0]
         if name in _TABLES:
             yield File(layer, path, _TABLES[name])
@@ -126,14 +126,10 @@ def checked_files(layer: Layer) -> Iterator[File]:
 
 def unread(layer: Layer, read: frozenset[Path]) -> Iterator[Path]:
     """YAML files of a layer, down to its folders' files, that are none of those ``read``."""
-    advisories = f"{overlays.ADVISORIES}/*/*"
-    for pattern in ("*.yaml", "*.yml", "*/*.yaml", "*/*.yml", f"{advisories}.yaml"):
-        yield from sorted(path for path in layer.folder.glob(pattern) if path not in read)
-
-
-def _within(layer: Layer, folder: str) -> list[Path]:
-    by_vendor = folder == overlays.ADVISORIES
-    return sorted((layer.folder / folder).glob("**/*.yaml" if by_vendor else "*.yaml"))
+    for place in ("*", "*/*", f"{overlays.ADVISORIES}/*/*"):
+        for ending in (".yaml", ".yml"):
+            found = layer.folder.glob(f"{place}{ending}")
+            yield from sorted(path for path in found if path not in read)
 
 
 _HEAD = 500

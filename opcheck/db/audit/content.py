@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from opcheck.db.by_hand.overlays import ADVISORIES
 from opcheck.db.schema.checks import Path as Where
 from opcheck.db.versions import version_key
 
@@ -184,6 +186,10 @@ def _targeted(data: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Wher
 def advisory(data: Mapping[str, Any], path: Path, known: Known) -> Iterator[FileProblem]:
     """Problems of an advisory, which may be about vendors to come."""
     yield from name(data, "id", path.stem)
+    folder = path.parent.name
+    for number, affected in enumerate(data["affects"] if folder != ADVISORIES else ()):
+        for each in name(affected, "vendor", folder):
+            yield replace(each, where=("affects", number, *each.where))
     yield from overloads(listed(data), known)
 
 

@@ -25,37 +25,31 @@ _ADVISORY_HINT = Sentence("correct the advisory, or restore it from the release"
 
 
 def documents(layer: Layer, cache: Path | None) -> list[Document]:
-    """The advisory files of a layer, by name.
-
-    Those of one vendor are in the folder that is named as it, those of several beside the folders.
-    """
-    folders = sorted(path.name for path in (layer.folder / ADVISORIES).glob("*/") if path.is_dir())
-    found = [*shared(layer, cache)]
-    for vendor in folders:
-        found += of_vendor(layer, cache, vendor)
-    return sorted(found, key=_by_name)
+    """The advisory files of a layer."""
+    return [*shared(layer, cache), *of_vendors(layer, cache)]
 
 
 def shared(layer: Layer, cache: Path | None) -> list[Document]:
-    """Those of several vendors."""
+    """Those of several vendors, which stand beside the folders of those of one."""
     return [*_named(layer.folder / ADVISORIES, ADVISORY_FILE, cache, _ADVISORY_HINT)]
 
 
-def of_vendor(layer: Layer, cache: Path | None, vendor: str) -> list[Document]:
-    """Those of one vendor alone."""
-    folder = layer.folder / ADVISORIES / vendor
-    found = [*_named(folder, ADVISORY_FILE, cache, _ADVISORY_HINT)] if folder.is_dir() else []
-    for one in found:
-        others = {affected["vendor"] for affected in one.data["affects"]} - {vendor}
-        if others:
-            message = Sentence(
-                "{text_file}:1: expected an advisory for {vendor} alone, found {text}",
-                text_file=one.path,
-                vendor=vendor,
-                text=", ".join(sorted(others)),
-            )
-            raise DatabaseError(message, _ADVISORY_HINT)
-    return found
+def of_vendors(layer: Layer, cache: Path | None, only: str | None = None) -> Iterator[Document]:
+    """Those of one vendor alone, of each or of ``only``; the folder is named as the vendor."""
+    folders = filter(Path.is_dir, (layer.folder / ADVISORIES).glob(only or "*"))
+    for folder in sorted(folders):
+        vendor = folder.name
+        for found in _named(folder, ADVISORY_FILE, cache, _ADVISORY_HINT):
+            others = {affected["vendor"] for affected in found.data["affects"]} - {vendor}
+            if others:
+                message = Sentence(
+                    "{text_file}:1: expected an advisory for {vendor} alone, found {text}",
+                    text_file=found.path,
+                    vendor=vendor,
+                    text=", ".join(sorted(others)),
+                )
+                raise DatabaseError(message, _ADVISORY_HINT)
+            yield found
 
 
 def _by_name(document: Document) -> str:

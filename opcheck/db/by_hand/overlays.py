@@ -217,9 +217,16 @@ def vendor_files(layer: Layer) -> Mapping[str, Mapping[str, Path]]:
     return found
 
 
+def files_by_hand(layer: Layer, folder: str) -> list[Path]:
+    """The files that are read of a folder that no vendor has; of advisories also a vendor's own."""
+    found = layer.folder / folder
+    inside = found.glob("*/*.yaml") if folder == ADVISORIES else ()
+    return sorted([*found.glob("*.yaml"), *inside])
+
+
 def require_something(layer: Layer) -> None:
     """Refuse a folder that adds nothing: it is not the one that was meant."""
-    by_hand = (path for name in READ_OF_EACH for path in (layer.folder / name).rglob("*.yaml"))
+    by_hand = (files_by_hand(layer, name) for name in READ_OF_EACH)
     if not (overlay_paths(layer) or vendor_files(layer) or any(by_hand)):
         message = Sentence(
             "cannot add the database {origin}: it holds nothing that opcheck reads",
