@@ -5,7 +5,7 @@ in its page, the page's remarks on the chip, and each list of dtypes in its code
 table of return codes says that others are refused, or the code checks the argument's dtype, the
 kernel itself denies the use, whatever other documents list; else one document stands against a
 registration. Of a release that is older than a CANN, what the kernels of that one deny themselves
-is told as well, as concluded from it.
+is stated as well, as concluded from it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
