@@ -25,6 +25,8 @@ OWN: Mapping[str, str] = {
     resolution.RUNS_ELSEWHERE: "a graph compiler leaves it to PyTorch, between two engines",
     resolution.NO_KERNEL: "no kernel, and no fallback",
     resolution.NO_KERNEL_ANYWHERE: "no kernel, and the host has none either: the fallback raises",
+    resolution.NO_SPARSE_KERNEL: "a kernel, and none for tensors of that sparse layout",
+    resolution.SPARSE_NOT_KNOWN: "nobody has said whether there is a kernel for sparse tensors",
     resolution.NOT_IN_TORCH: "the target's torch does not have the overload",
     resolution.NOT_TAKEN_APART: "what the composite becomes could not be seen",
     resolution.HOST_TENSOR: "a tensor is on the host, where the device wants its own",

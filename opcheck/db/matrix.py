@@ -62,6 +62,7 @@ def build_matrix(
         inherits=_inherits(vendor),
         earlier=tables.earlier,
         collectives=collectives_of(target, among.data) if among else {},
+        sparse=tables.sparse(key, target.torch),
         chip_name=vendor.data["chips"][target.chip]["name"],
     )
 

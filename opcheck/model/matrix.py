@@ -161,6 +161,17 @@ class Collective(Struct, frozen=True):
     """None where nobody has said which dtypes it sends."""
 
 
+class SparseKernels(Struct, frozen=True):
+    """What a target has for tensors of a sparse layout, which have a dispatch key of their own."""
+
+    kernels: Mapping[str, Evidence]
+    """Overload -> where its kernel is registered."""
+    unclear: frozenset[str]
+    """Overloads that a later release has one for, and of this one nobody has said."""
+    listed: tuple[Evidence, ...]
+    """The list that has none of the others."""
+
+
 class Message(Struct, frozen=True):
     """What the vendor's runtime says, literally; ``{op}`` and the like stand for what varies."""
 
@@ -213,6 +224,9 @@ class SupportMatrix(Struct, frozen=True):
     collectives: Mapping[str, Collective] = field(default_factory=dict)
     """``c10d`` operator -> what its backend does with it; of those that are not here, nobody has
     said anything."""
+    sparse: Mapping[str, SparseKernels] = field(default_factory=dict)
+    """Layout, as torch names it (``sparse_coo``, ``sparse_csr``, …) -> what the target has for it;
+    empty where nobody has said."""
     chip_name: str = ""
     """What the vendor calls the chip: ``Ascend 910B``."""
 

@@ -14,7 +14,7 @@ from opcheck.lang.sentence import Sentence
 from opcheck.model.matrix import DOUBTED, OVERRULED, Condition, SupportMatrix
 from opcheck.model.trace import Composite, Node, OpName
 from opcheck.model.verdict import Confidence, Evidence, Method, Verdict
-from opcheck.resolve import kernels
+from opcheck.resolve import kernels, sparse
 from opcheck.resolve import resolution as codes
 from opcheck.resolve.choices import chosen
 from opcheck.resolve.collectives import NAMESPACE as COLLECTIVES
@@ -100,10 +100,25 @@ class Walk:
         if mixes_host(node, inside=self.matrix.takes_apart(str(node.op), node.composite)):
             yield kernels.of_two_places(node)
             return
+        layout = sparse.layout_of(node)
+        if layout:
+            yield from self._of_sparse(node, layout)
+            return
         own = kernels.own(node, self.matrix)
         yield own
         if own.resolution is None:
             yield from self._without_kernel(node)
+
+    def _of_sparse(self, node: Node, layout: str) -> Iterator[Step]:
+        """The questions about a call that has a sparse tensor, or makes one."""
+        own = sparse.kernel_of(node, layout, self.matrix)
+        yield own
+        if own.resolution is not None:
+            return
+        if node.composite in self.matrix.inherits and node.children:
+            yield self._composite(node)
+            return
+        yield sparse.without_kernel(node, layout, self.matrix)
 
     def _without_kernel(self, node: Node) -> Iterator[Step]:
         """What is asked after a kernel of the target's own."""

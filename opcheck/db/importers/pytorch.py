@@ -7,7 +7,7 @@ from typing import Any
 
 from opcheck.db.files import yaml_writer
 from opcheck.db.importers.base import Importer, source_files
-from opcheck.db.importers.shared import operator_list
+from opcheck.db.importers.shared import operator_list, sparse_kernels
 from opcheck.db.schema.tables import EXTENSIONS, HISTORY, OPERATORS_SCHEMA
 from opcheck.db.versions import major_minor, version_key
 
@@ -41,7 +41,7 @@ class PytorchImporter(Importer):
         return "\n".join(_operators(sources / self.name, release)) + "\n"
 
     def common(self, sources: Path) -> Mapping[str, str]:
-        """Give the history, and the operator table of every version that was recorded."""
+        """Give the history, sparse tensors' kernels, and operators by version that was recorded."""
         folder = sources / self.name
         recorded = sorted(folder.glob("inherited-kernels@*-runtime.csv"))
         versions = [path.name.partition("@")[2].partition("-")[0] for path in recorded]
@@ -50,6 +50,7 @@ class PytorchImporter(Importer):
         return {
             "history.yaml": "\n".join(history) + "\n",
             "extensions.yaml": "\n".join(extensions) + "\n",
+            "sparse.yaml": "\n".join(sparse_kernels.table(sources)) + "\n",
             **tables,
         }
 

@@ -52,6 +52,7 @@ COMPOSITES = "opcheck.composites/1"
 CHOICES = "opcheck.choices/1"
 EARLIER = "opcheck.earlier/1"
 COLLECTIVES = "opcheck.collectives/1"
+SPARSE = "opcheck.sparse/1"
 
 KINDS = {
     "CIA": Composite.IMPLICIT,
@@ -123,6 +124,15 @@ EARLIER_FILE = Record(
         "schema": Text(frozenset({EARLIER})),
         "sources": MapOf(SOURCE),
         "earlier": MapOf(Record({"asks": ListOf(Text(), least=1), "text": Text(), "at": TEXTS})),
+        "complete": COMPLETE,
+    }
+)
+SPARSE_FILE = Record(
+    {
+        "schema": Text(frozenset({SPARSE})),
+        "sources": MapOf(SOURCE),
+        "torch": MapOf(MapOf(Text())),
+        "kernels": MapOf(MapOf(Text(pattern=rf"{_VERSION} \S+:\d+", form="as 2.9 torch-2.9:120"))),
         "complete": COMPLETE,
     }
 )

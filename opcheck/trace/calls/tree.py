@@ -20,7 +20,7 @@ from opcheck.trace.calls.higher_order import branches
 from opcheck.trace.calls.modules import ModuleStack, raise_if_bug, reason_of
 from opcheck.trace.calls.signature import Call, named_arguments, take_apart, to_value
 from opcheck.trace.device.tensors import DeviceTensor, copy_memory_tag, device_tensor
-from opcheck.trace.outputs.unknown import UnknownResult
+from opcheck.trace.outputs.unknown import OtherLayout, UnknownResult
 from opcheck.trace.torch_internals.autocast_casts import Reached, handed_on
 from opcheck.trace.torch_internals.autograd import Forwards, differentiated
 from opcheck.trace.torch_internals.dispatcher import ALIASES, OverloadFacts, facts, known_to_cpu
@@ -63,6 +63,8 @@ class CallTreeRecorder(Engine):
         self._open: list[Counter[int]] = []
         self._expanding: list[int] = []
         self._quiet = 0
+        self._unfinished: dict[int, dict[int, int]] = {}
+        """Draft of a composite that met a tensor without strides -> what it had called by then."""
         self._forwards = Forwards()
         self._autocast = Reached()
         self._apart: Counter[tuple[Node, str, Site, Phase]] = Counter()
@@ -152,6 +154,7 @@ class CallTreeRecorder(Engine):
             instead = self._expand(call, known, draft)
         finally:
             self._expanding.pop()
+        unfinished = self._unfinished.pop(id(draft), None)
         try:
             result = self.leaves.run(call)
             if instead is not None and self.casting and _dtypes(instead) != _dtypes(result):
@@ -160,7 +163,11 @@ class CallTreeRecorder(Engine):
             if instead is None:
                 instead = self._guess(call, draft, error)
             if instead is None:
-                self._forget(call.key, index)
+                if type(error) is OtherLayout:  # it is known what is asked for, not what it gives
+                    draft.children = unfinished or draft.children
+                    self._record(index)
+                else:
+                    self._forget(call.key, index)
                 raise
             result = self.leaves.learn(call, instead)
         draft.data_dependent = self.took_assumption() or draft.data_dependent
@@ -273,6 +280,8 @@ class CallTreeRecorder(Engine):
         except Exception as error:  # the kernel's own failure, told in the note
             raise_if_bug(error)
             draft.note = reason_of(error)
+            if type(error) is OtherLayout:
+                self._unfinished[id(draft)] = dict(children)
             return None
         finally:
             self._open.pop()
